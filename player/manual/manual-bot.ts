@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { listName, readMove, whyUnread, wordOf } from "#shared/games/read-move.ts";
+import { explainIllegal, listName, readMove, wordOf } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
@@ -99,7 +99,7 @@ export function createManualBot(): ManualBot {
       const isUnlisted = game?.info.listsSample === true && game.action.safeParse(action).success;
       if (!isUnlisted && !legal.some((legalAction) => isDeepStrictEqual(legalAction, action))) {
         const named = legal.map((legalAction) => wordOf(legalAction, game)).join(", ");
-        const reason = whyUnread(game, turn.view, move);
+        const reason = explainIllegal(game, turn.view, move);
         const illegal = `Illegal move ${wordOf(move, game)}${reason ? `: ${reason}` : ""}`;
         return err(protocolError("G001", `${illegal}. ${listName(game)}: ${named}`, {}, true));
       }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
-import { readMove, whyUnread } from "#shared/games/read-move.ts";
+import { explainIllegal, readMove } from "#shared/games/read-move.ts";
 import { isSessionId } from "#shared/lib/ids.ts";
 import { ok, type Result } from "#shared/lib/result.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
@@ -98,7 +98,7 @@ function whyIllegal(session: Session, role: Role, move: unknown): string | null 
   const { game, state } = session;
   const action = game.action.safeParse(readMove(game, spectatorView(session).state, role, move));
   if (!action.success) return action.error.issues[0]?.message ?? "not an action of this game";
-  if (game.isDriversOwn?.(action.data)) return "not an action of a player";
+  if (game.isDriverAction?.(action.data)) return "not an action of a player";
   if (game.info.simultaneous) {
     const legal = game.legalActions(spectatorView(session).state, role);
     const isLegal = legal.some((legalAction) => isDeepStrictEqual(legalAction, action.data));
@@ -106,5 +106,5 @@ function whyIllegal(session: Session, role: Role, move: unknown): string | null 
   }
   if (!driverView(session).toAct.includes(role)) return "Not your turn";
   const applied = game.applyAction(state, role, action.data);
-  return applied.ok ? null : (whyUnread(game, state, move) ?? applied.error.message);
+  return applied.ok ? null : (explainIllegal(game, state, move) ?? applied.error.message);
 }

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Role } from "#shared/games/game.ts";
-import { listName, readMove, whyUnread, wordOf } from "#shared/games/read-move.ts";
+import { explainIllegal, listName, readMove, wordOf } from "#shared/games/read-move.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import type { Session } from "#shared/session/session.ts";
@@ -162,7 +162,7 @@ function explained(given: Rejection, session: Session, role: Role, move: unknown
     case "ILLEGAL_ACTION": {
       const legal = seatView(session, role).legalActions.map((one) => wordOf(one, session.game));
       const named = legal.slice(0, MAX_NAMED).join(", ") + (legal.length > MAX_NAMED ? ", …" : "");
-      const why = whyUnread(session.game, session.state, move) ?? message;
+      const why = explainIllegal(session.game, session.state, move) ?? message;
       const illegal = `Illegal move ${wordOf(move, session.game)?.slice(0, 100)}`;
       return explain(`${illegal}: ${why}. ${listName(session.game)}: ${named}`);
     }

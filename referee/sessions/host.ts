@@ -166,7 +166,7 @@ async function submit(
   const waiting = found.access.actedBy === "seats" ? lobby.waiting(found.session) : null;
   if (waiting) return rejected("WAITING_FOR_PLAYERS", waiting.message);
   const parsed = game.action.safeParse(action);
-  const isForbidden = !byDriver && parsed.success && game.isDriversOwn?.(parsed.data) === true;
+  const isForbidden = !byDriver && parsed.success && game.isDriverAction?.(parsed.data) === true;
   const command = { type: "act", role, action: isForbidden ? undefined : parsed.data, expectedTick } as const;
   const decided = await run(sessions, found, command, alongside);
   const isUnparsed = !decided.ok && decided.error.code === "ILLEGAL_ACTION" && parsed.error !== undefined;

@@ -11,7 +11,7 @@ const BISHOPS = "4k3/8/8/8/1Q1B4/8/3B4/K7 w - - 0 1";
 const EN_PASSANT = "4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 2";
 const PINNED = "4k3/8/8/8/1b6/2N5/8/4K1N1 w - - 0 1";
 
-/** A position, a move, and how it may be written. */
+/** A position, a move, and spellings of the move. */
 it.each<[string, string, readonly string[]]>([
   [START, "e2e4", ["e2e4", "E2E4", "e2-e4", "e4", "Pe4", "e4!", "Pe2-e4"]],
   [START, "g1f3", ["Nf3", "Ng1f3", "Ng1-f3", "Ngf3", "N1f3", "Nf3!?"]],
@@ -22,14 +22,14 @@ it.each<[string, string, readonly string[]]>([
   [PROMOTE, "e7e8n", ["e8=N", "e7e8n"]],
   [PROMOTE, "e7d8r", ["exd8=R", "ed8R", "e7xd8=R", "exd8=R#"]],
   [KNIGHTS, "b1d2", ["Nbd2", "Nb1d2", "N1d2"]],
-  // Two bishops on one file; a queen stands where "b4c3" would come from.
+  // There are two bishops on one file, and a queen on the square from which "b4c3" would start.
   [BISHOPS, "d4c3", ["B4c3", "Bd4c3"]],
   [BISHOPS, "d2c3", ["B2c3"]],
   [BISHOPS, "b4c3", ["b4c3", "B4C3", "Qc3"]],
   [EN_PASSANT, "e5d6", ["exd6", "exd6 e.p.", "exd6ep", "ed6", "e5d6"]],
-  // The other knight is pinned, so the name needs no file.
+  // The other knight is pinned, so the move is unambiguous without a file.
   [PINNED, "g1e2", ["Ne2", "Nge2"]],
-])("%s: %s", (fen, uci, spellings) => {
+])("readAction in the position %s reads %s", (fen, uci, spellings) => {
   const state = at(fen);
   for (const text of spellings) expect(chess.readAction?.(state, text), text).toBe(uci);
   expect(chess.applyAction(state, "white", uci).ok).toBe(true);
@@ -39,13 +39,13 @@ it.each<[string, readonly string[]]>([
   [START, ["", " ", "-", "--", "--!", "e5", "Nd4", "nf3", "O-O", "0-0-0", "0-0-0-0", "pass", "null", "{}", "Z0"]],
   [START, ["not e2e4", "e2e4 please", "e2e4\ne7e5", "e2e4, e4", "\u0000e4", "e2e4e5", "e9", "i4", "Ke1e1"]],
   [START, ["x".repeat(1_000), "e4".repeat(500), "N".repeat(1_000), "e4 ".repeat(20_000)]],
-  // A promotion has to say what to.
+  // A promotion must name the piece.
   [PROMOTE, ["e8", "Pe7e8", "Pe7-e8", "exd8", "e8=K", "e8=P", "e8="]],
-  // A name of several moves is none.
+  // The spelling matches several moves.
   [KNIGHTS, ["Nd2"]],
   [RANKS, ["Nc3", "N1c3"]],
   [BISHOPS, ["Bc3"]],
   [PINNED, ["Nce2"]],
-])("%s: none of %j names a move", (fen, spellings) => {
+])("readAction in the position %s rejects %j", (fen, spellings) => {
   for (const text of spellings) expect(chess.readAction?.(at(fen), text), text).toBeNull();
 });

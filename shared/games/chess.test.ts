@@ -13,9 +13,11 @@ function play(moves: string, start = from()): ChessState {
   return state as ChessState;
 }
 
-const takes = (state: ChessState, action: string): boolean => chess.applyAction(state, state.turn, action).ok;
+const isLegal = (state: ChessState, action: string): boolean => chess.applyAction(state, state.turn, action).ok;
 
-/** How many games of so many plies there are: the standard count that finds nearly every fault of a move list. */
+/**
+ * Returns the number of games of `depth` plies: the standard test, which finds nearly every fault of a move generator.
+ */
 function perft(state: ChessState, depth: number): number {
   const moves = chess.legalActions(state, state.turn);
   if (depth === 1) return moves.length;
@@ -28,11 +30,11 @@ describe("chess.v1, legal moves", () => {
     ["Kiwipete", "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1", [48, 2039]],
     ["rook endgame, en passant pins", "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1", [14, 191, 2812]],
     ["promotions", "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1", [24, 496]],
-  ] as const)("chessprogramming.org, Perft Results: %s", (_name, fen, counts) => {
+  ] as const)("match the counts of chessprogramming.org, Perft Results: %s", (_name, fen, counts) => {
     expect(counts.map((_, depth) => perft(from(fen), depth + 1))).toEqual(counts);
   });
 
-  it("are sorted UCI, and the same as the verbose list of chess.js", () => {
+  it("are in UCI, sorted, and the same as the verbose list of chess.js", () => {
     const random = createRandom("chess lists");
     let state = from();
     for (let ply = 0; ply < 40 && !state.outcome; ply++) {
@@ -48,8 +50,8 @@ describe("chess.v1, legal moves", () => {
   });
 });
 
-describe("chess.v1, beside the public methods of chess.js", () => {
-  it.each(["a", "b", "c", "d", "e", "f"])("plays every move to the same position and the same end, game %s", (seed) => {
+describe("chess.v1, compared with the public methods of chess.js", () => {
+  it.each(["a", "b", "c", "d", "e", "f"])("plays every move to the same position and the same end: game %s", (seed) => {
     const random = createRandom(`beside chess.js/${seed}`);
     const board = new Chess();
     let state = from();
@@ -66,14 +68,14 @@ describe("chess.v1, beside the public methods of chess.js", () => {
 });
 
 describe("chess.v1", () => {
-  it("the first state is the document's, and the first position is remembered", () => {
+  it("has the initial state of the specification, which includes the first position", () => {
     const fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     const positions = ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -"];
     expect(from()).toEqual({ fen, turn: "white", outcome: null, positions });
     expect(chess.viewState(from(), "black")).toEqual({ fen, turn: "white", outcome: null });
   });
 
-  it("turn order: strictly alternating, only the role to move may act", () => {
+  it("accepts actions only of the role to move, in strict alternation", () => {
     expect(chess.applyAction(from(), "black", "e7e5").ok).toBe(false);
     expect(chess.legalActions(from(), "black")).toEqual([]);
     expect(play("e2e4").turn).toBe("black");
@@ -81,11 +83,11 @@ describe("chess.v1", () => {
   });
 });
 
-describe("chess.v1, actions are UCI to the letter", () => {
+describe("chess.v1, actions in strict UCI", () => {
   const promoting = from("8/P6k/8/8/8/8/8/K7 w - - 0 1");
   const castling = from("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
 
-  it.each(["a7a8q", "a7a8r", "a7a8b", "a7a8n"])("%s promotes", (action) => {
+  it.each(["a7a8q", "a7a8r", "a7a8b", "a7a8n"])("accepts the promotion %s", (action) => {
     const piece = action.slice(4).toUpperCase();
     expect(play(action, promoting).fen.startsWith(`${piece}7/`)).toBe(true);
   });
@@ -105,7 +107,7 @@ describe("chess.v1, actions are UCI to the letter", () => {
     "",
     "--",
     "0000",
-  ])("%j is no move in the promoting position", (action) => expect(takes(promoting, action)).toBe(false));
+  ])("rejects %j in a position with a promotion", (action) => expect(isLegal(promoting, action)).toBe(false));
 
   it.each([
     "e2e4q",
@@ -124,17 +126,17 @@ describe("chess.v1, actions are UCI to the letter", () => {
     "null",
     "i2i4",
     "e0e4",
-  ])("%j is no move in the start position", (action) => expect(takes(from(), action)).toBe(false));
+  ])("rejects %j in the initial position", (action) => expect(isLegal(from(), action)).toBe(false));
 
-  it("castling is the king's move: e1g1, e1c1", () => {
+  it("castling is written as the king's move: e1g1, e1c1", () => {
     expect(play("e1g1", castling).fen).toMatch(/^r3k2r\/8\/8\/8\/8\/8\/8\/R4RK1 b kq /);
     expect(play("e1c1", castling).fen).toMatch(/^r3k2r\/8\/8\/8\/8\/8\/8\/2KR3R b kq /);
-    for (const action of ["e1h1", "e1a1", "O-O", "e1g1q"]) expect(takes(castling, action)).toBe(false);
+    for (const action of ["e1h1", "e1a1", "O-O", "e1g1q"]) expect(isLegal(castling, action)).toBe(false);
   });
 
-  it("en passant takes the pawn that has just passed, and only then", () => {
+  it("en passant captures a pawn only directly after its double step", () => {
     expect(play("e2e4 a7a6 e4e5 d7d5 e5d6").fen).toMatch(/^rnbqkbnr\/1pp1pppp\/p2P4\/8\//);
-    expect(takes(play("e2e4 a7a6 e4e5 d7d5 a2a3 a6a5"), "e5d6")).toBe(false);
+    expect(isLegal(play("e2e4 a7a6 e4e5 d7d5 a2a3 a6a5"), "e5d6")).toBe(false);
   });
 });
 
@@ -152,7 +154,7 @@ describe("chess.v1, endings", () => {
     ["insufficient_material", null, { white: 0.5, black: 0.5 }],
     ["threefold_repetition", null, { white: 0.5, black: 0.5 }],
     ["fifty_moves", null, { white: 0.5, black: 0.5 }],
-  ] as const)("a whole recorded game ends by %s, and not a ply before", (reason, winner, scores) => {
+  ] as const)("a recorded game ends by %s, not one ply earlier", (reason, winner, scores) => {
     const moves = recordedGame(reason);
     const last = play(moves.join(" "));
     expect(last.outcome).toEqual({ winner, reason });
@@ -161,23 +163,23 @@ describe("chess.v1, endings", () => {
     for (const role of chess.roles) expect(chess.legalActions(last, role)).toEqual([]);
   });
 
-  it("black can mate as well", () => {
+  it("black can win by checkmate", () => {
     expect(play("f2f3 e7e5 g2g4 d8h4").outcome).toEqual({ winner: "black", reason: "checkmate" });
   });
 
-  it("FIDE 9.2: the third time need not be in a row", () => {
+  it("FIDE 9.2: the repetitions of a position need not be consecutive", () => {
     expect(play("g1f3 g8f6 f3g1 f6g8 b1c3 b8c6 c3b1 c6b8").outcome?.reason).toBe("threefold_repetition");
   });
 
-  it("FIDE 9.2.3: a position with other castling rights is another", () => {
+  it("FIDE 9.2.3: positions with different castling rights are different", () => {
     const shuffle = "h1h2 h8h7 h2h1 h7h8";
     const start = from("r3k2r/p7/8/8/8/8/P7/R3K2R w KQkq - 0 1");
-    // The start position has come three times, but with the rights only once.
+    // The start position has occurred three times, but with all castling rights only once.
     expect(play(`${shuffle} ${shuffle}`, start).outcome).toBeNull();
     expect(play(`${shuffle} ${shuffle} h1h2 h8h7`, start).outcome?.reason).toBe("threefold_repetition");
   });
 
-  it("FIDE 5.1.1: mate on the hundredth ply is mate", () => {
+  it("FIDE 5.1.1: checkmate takes precedence on the hundredth ply", () => {
     expect(play("h1h8", from("k7/8/1K6/8/8/8/8/7R w - - 99 80")).outcome?.reason).toBe("checkmate");
     expect(play("h1h7", from("k7/8/1K6/8/8/8/8/7R w - - 99 80")).outcome?.reason).toBe("fifty_moves");
   });
@@ -201,11 +203,11 @@ describe("chess.v1, start positions", () => {
     ["en passant without a pawn", "4k3/8/8/8/8/8/P7/K7 w - e6 0 1"],
     ["nine pawns", "4k3/8/8/8/8/P7/PPPPPPPP/4K3 w - - 0 1"],
     ["seventeen pieces", "4k3/8/8/8/8/N7/NNNNNNNN/NNNNKNNN w - - 0 1"],
-    ["a loose clock", "4k3/8/8/8/8/8/P7/4K3 w - - 0x 1"],
+    ["a malformed clock", "4k3/8/8/8/8/8/P7/4K3 w - - 0x 1"],
     ["too long", `4k3/8/8/8/8/8/P7/4K3 w - - 0 ${"1".repeat(100)}`],
-  ])("refused: %s", (_name, fen) => expect(chess.options.safeParse({ fen }).success).toBe(false));
+  ])("rejects a position: %s", (_name, fen) => expect(chess.options.safeParse({ fen }).success).toBe(false));
 
-  it("an en passant square without a legal capture is left out, so that equal positions have equal keys", () => {
+  it("an en passant square without a legal capture is removed, so that equal positions have equal keys", () => {
     const fen = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1";
     expect(chess.options.parse({ fen })).toEqual({ fen: fen.replace("e3", "-") });
     expect(from(fen).positions).toEqual(play("e2e4").positions);
@@ -213,7 +215,7 @@ describe("chess.v1, start positions", () => {
 });
 
 describe("chess.v1, text", () => {
-  it("is a board with coordinates, whose move it is, and last the FEN", () => {
+  it("shows the board with coordinates, then the side to move, and the FEN last", () => {
     const lines = chess.toText(play("e2e4"), "spectator").split("\n");
     expect(lines[0]).toBe("8  r n b q k b n r");
     expect(lines[4]).toBe("4  . . . . P . . .");

@@ -1,9 +1,9 @@
 import { Chess, DEFAULT_POSITION, type Square } from "chess.js";
 import { z } from "zod";
 import { err, ok } from "../lib/result.ts";
-import { whyNoMove } from "./chess/illegal-moves.ts";
+import { explainIllegalMove } from "./chess/illegal-moves.ts";
 import { hasMove, listMoves, makeMove } from "./chess/moves.ts";
-import { moveNamed, startPosition } from "./chess/position.ts";
+import { startPosition, uciOfSan } from "./chess/position.ts";
 import type { Game } from "./game.ts";
 
 const ROLES = ["white", "black"] as const;
@@ -28,22 +28,22 @@ export interface ChessView {
   readonly fen: string;
   readonly turn: Color;
   readonly outcome: ChessOutcome | null;
-  /** The ply, counted as the FEN counts moves, at which the game is drawn; only where the option `max_plies` says so. */
+  /** The ply at which the game is drawn, counted as the FEN counts moves. Present only with the option `max_plies`. */
   readonly ends_at?: number;
 }
 
 export interface ChessState extends ChessView {
-  /** The positions since the last irreversible move, this one included: a FEN alone forgets repetition. */
+  /** The positions since the last irreversible move, including the current one. A FEN does not record repetition. */
   readonly positions: readonly string[];
 }
 
 const UCI = /^([a-h][1-8])([a-h][1-8])([qrbn])?$/;
-/** Not in mixed case: "B4c3" is a bishop's move in SAN. */
+/** Mixed case is excluded: "B4c3" is a bishop's move in SAN. */
 const LOOSE_UCI = /^(?:([a-h][1-8])[-x]?([a-h][1-8])|([A-H][1-8])[-xX]?([A-H][1-8]))=?([qrbnQRBN])?$/;
 const FIFTY_MOVES_PLIES = 100;
 
 const Options = z.strictObject({
-  /** Where the game starts. */
+  /** The position in which the game begins. */
   fen: z
     .string()
     .max(100)
@@ -54,14 +54,14 @@ const Options = z.strictObject({
       return z.NEVER;
     })
     .default(DEFAULT_POSITION),
-  /** After so many plies the game is adjudicated a draw; without a limit when it is left out. */
+  /** The number of plies after which the game is a draw; no limit if absent. */
   max_plies: z.int().min(1).max(12_000).optional(),
 });
 type ChessOptions = z.infer<typeof Options>;
 
 /**
- * A live board for each line of play, so that no FEN is parsed at every ply: the board moves on to the state that a move leads
- * to. A state whose board has gone gets a new one from its FEN, so `applyAction` stays pure.
+ * A live board for each line of play, so that no FEN is parsed at every ply. A move takes the board to the state after
+ * it. A state without a board gets a new one from its FEN, so `applyAction` remains pure.
  */
 const boards = new WeakMap<object, Chess>();
 
@@ -72,23 +72,23 @@ function boardOf(position: ChessView): Chess {
 }
 
 const RULES = `Chess by the FIDE Laws. Checkmate wins. Stalemate, insufficient material, the third repetition of a position and fifty moves without a
-capture or a pawn move are draws, at once and without a claim.
-An action is a move in UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. Where a person or an LLM writes it, SAN is understood too.`;
+capture or a pawn move are draws, immediately and without a claim.
+An action is a move in UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. Where a person or an LLM writes it, SAN is accepted as well.`;
 
 /**
- * Chess by FIDE's rules. Checkmate, stalemate, insufficient material, the third
- * repetition and the fifty-move rule end the game at once, without a claim.
+ * Chess by the FIDE Laws. Checkmate, stalemate, insufficient material, the third repetition and the fifty-move rule end
+ * the game immediately, without a claim.
  */
 export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
   id: "chess.v1",
   roles: ROLES,
-  // At most 118 pawn moves and captures, and fewer than 100 plies between two of them.
+  // There are at most 118 pawn moves and captures, and fewer than 100 plies between two of them.
   info: {
     name: "Chess",
     rules: RULES,
     options: {
       fen: "position in FEN where the game begins; default: the initial position",
-      max_plies: "1 to 12000: the game is a draw after so many moves of both sides; default: no limit",
+      max_plies: "1 to 12000: the game is a draw after this number of plies; default: no limit",
     },
     simultaneous: false,
     hiddenInformation: false,
@@ -111,14 +111,15 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
   applyAction(state, role, action) {
     if (state.outcome !== null) return err({ message: "the game is over" });
     if (role !== state.turn) return err({ message: `it is ${state.turn}'s turn` });
-    // A log that is replayed has not gone through the schema, and a pattern takes ["e2e4"] for its text.
+    // The actions of a replayed log are not parsed by the schema, and a pattern would accept the array ["e2e4"] as
+    // text.
     const [, from, to, promotion] = (typeof action === "string" && UCI.exec(action)) || [];
     if (!from || !to) return err({ message: "a move is UCI text like e2e4, or e7e8q for a promotion" });
     const board = boardOf(state);
     const isPromotion = board.get(from as Square)?.type === "p" && /[18]$/.test(to);
     // chess.js would promote to a knight, or ignore the letter.
     if (isPromotion !== (promotion !== undefined)) {
-      return err({ message: isPromotion ? `name the piece: ${from}${to}q` : `${action} is no promotion` });
+      return err({ message: isPromotion ? `name the piece: ${from}${to}q` : `${action} is not a promotion` });
     }
     if (!makeMove(board, from as Square, action)) return err({ message: `${action} is not a legal move` });
     boards.delete(state);
@@ -136,22 +137,22 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
   },
   viewState: ({ fen, turn, outcome, ends_at }) => ({ fen, turn, outcome, ...(ends_at !== undefined && { ends_at }) }),
   toText: (state) => textOf(state),
-  readAction: ({ fen }, text) => uciOf(text) ?? moveNamed(fen, text),
-  whyUnread: ({ fen }, text) => whyNoMove(fen, text),
+  readAction: ({ fen }, text) => uciOf(text) ?? uciOfSan(fen, text),
+  explainIllegal: ({ fen }, text) => explainIllegalMove(fen, text),
 };
 
-/** UCI in any case, also written e2-e4, e7xd8=Q. */
+/** Reads UCI in any case, also written as e2-e4 or e7xd8=Q. Returns the action, or null for any other text. */
 function uciOf(text: string): ChessAction | null {
   const [, from, to, FROM, TO, promotion = ""] = LOOSE_UCI.exec(text) ?? [];
   const squares = from && to ? from + to : FROM && TO ? FROM + TO : null;
   return squares && (squares + promotion).toLowerCase();
 }
 
-/** The state behind a move that the board has made. */
+/** Returns the state after a move that the board has made. */
 function stateAfter(before: ChessState, board: Chess): ChessState {
   const fen = board.fen();
   const clock = Number(fen.split(" ", 5)[4]);
-  // The clock is at 0 after a pawn's move or a capture: no earlier position can come again.
+  // The clock is 0 after a pawn move or a capture: no earlier position can occur again.
   const positions = [...(clock === 0 ? [] : before.positions), positionKey(fen)];
   const { ends_at } = before;
   const isLast = ends_at !== undefined && plyOf(fen) >= ends_at;
@@ -161,15 +162,20 @@ function stateAfter(before: ChessState, board: Chess): ChessState {
 
 const MOVE_LIMIT: ChessOutcome = { winner: null, reason: "move_limit" };
 
-/** How many plies lie before a position, if its FEN counts moves from the beginning. */
+/** Returns the number of plies before a position, if its FEN counts moves from the beginning. */
 const plyOf = (fen: string): number => 2 * Number(fen.split(" ", 6)[5]) - (turnOf(fen) === "white" ? 2 : 1);
 
 const turnOf = (fen: string): Color => (fen.split(" ", 2)[1] === "w" ? "white" : "black");
 
-/** Placement, side to move, castling and en passant: what makes two positions the same (FIDE Laws, 9.2.3). */
+/**
+ * Returns the parts that make two positions the same: placement, side to move, castling and en passant (FIDE Laws,
+ * 9.2.3).
+ */
 const positionKey = (fen: string): string => fen.split(" ", 4).join(" ");
 
-/** Mate comes before every draw (FIDE Laws, 5.1.1 and 9.6.2). */
+/**
+ * Returns the outcome of a position, or null. Checkmate takes precedence over every draw (FIDE Laws, 5.1.1 and 9.6.2).
+ */
 function outcomeOf(
   board: Chess,
   mover: Color,
@@ -180,10 +186,11 @@ function outcomeOf(
   if (!hasMove(board, fen)) {
     return board.inCheck() ? { winner: mover, reason: "checkmate" } : { winner: null, reason: "stalemate" };
   }
-  // Only a capture or a promotion can leave too little.
+  // Only a capture or a promotion can lead to insufficient material.
   if (clock === 0 && board.isInsufficientMaterial()) return { winner: null, reason: "insufficient_material" };
   const key = positions.at(-1);
-  if (positions.filter((one) => one === key).length >= 3) return { winner: null, reason: "threefold_repetition" };
+  if (positions.filter((position) => position === key).length >= 3)
+    return { winner: null, reason: "threefold_repetition" };
   return clock >= FIFTY_MOVES_PLIES ? { winner: null, reason: "fifty_moves" } : null;
 }
 

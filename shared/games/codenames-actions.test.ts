@@ -1,13 +1,16 @@
-/** Who may do what in Codenames, at any time, and what is no action at all; what a person may write. */
+/**
+ * The actions of Codenames: which role may act at which time, which actions are malformed, and how people write
+ * actions.
+ */
 import { describe, expect, it } from "vitest";
 import { type CodenamesState, codenames } from "./codenames.ts";
 import { readMove, wordOf } from "./read-move.ts";
-import { act, begin, coveredOf, play, refusal, wordsWith } from "./testing/codenames.ts";
+import { act, begin, coveredOf, play, rejection, wordsWith } from "./testing/codenames.ts";
 
 const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
 const red = (): CodenamesState => begin({ starting_team: "red" });
 
-describe("codenames.v1, who may do what", () => {
+describe("codenames.v1, the role to act", () => {
   const clue = { type: "clue", word: "CLUE", number: 1 };
   const guess = { type: "guess", word: red().cards[0]?.word };
   const pass = { type: "pass" };
@@ -25,55 +28,56 @@ describe("codenames.v1, who may do what", () => {
   ])("after %j only %s may act", (script, role, allowed) => {
     const state = play(red(), script);
     expect(codenames.toAct(state)).toEqual([role]);
-    for (const action of allowed) expect(refusal(state, role, action)).toBe(null);
-    for (const one of [...ROLES, "spectator", "", "__proto__", "red"].filter((each) => each !== role)) {
-      expect(codenames.legalActions(state, one)).toEqual([]);
-      for (const action of [clue, guess, pass, skip]) expect(refusal(state, one, action)).toBe(`it is ${role}'s turn`);
+    for (const action of allowed) expect(rejection(state, role, action)).toBe(null);
+    for (const viewer of [...ROLES, "spectator", "", "__proto__", "red"].filter((name) => name !== role)) {
+      expect(codenames.legalActions(state, viewer)).toEqual([]);
+      for (const action of [clue, guess, pass, skip])
+        expect(rejection(state, viewer, action)).toBe(`it is ${role}'s turn`);
     }
   });
 
   const form =
-    'say {"type": "clue", "word", "number": 0 to 9 or "unlimited"}, {"type": "guess", "word"} or {"type": "pass"}';
+    'send {"type": "clue", "word", "number": 0 to 9 or "unlimited"}, {"type": "guess", "word"} or {"type": "pass"}';
   it.each([
     ["a guess instead of a clue", "", guess, "give a clue"],
     ["a pass instead of a clue", "", pass, "give a clue"],
     ["a clue instead of a guess", "clue", clue, "guess a word"],
     ["a pass without a guess", "clue", pass, "guess at least one word before you pass"],
-    ["nothing", "", null, form],
+    ["null", "", null, form],
     ["text", "", "CLUE 1", form],
     ["a list", "", [clue], form],
-    ["no type", "", { word: "CLUE", number: 1 }, form],
-    ["another type", "", { ...clue, type: "hint" }, form],
-    ["more than a clue", "", { ...clue, for: "WHALE" }, form],
+    ["an action without a type", "", { word: "CLUE", number: 1 }, form],
+    ["an action of an unknown type", "", { ...clue, type: "hint" }, form],
+    ["a clue with an additional field", "", { ...clue, for: "WHALE" }, form],
     ["a clue with a prototype", "", JSON.parse('{"__proto__": 1, "type": "clue", "word": "CLUE", "number": 1}'), form],
     ["a clue without a number", "", { type: "clue", word: "CLUE" }, form],
-    ["a clue of no word", "", { type: "clue", number: 1 }, form],
+    ["a clue without a word", "", { type: "clue", number: 1 }, form],
     ["a word that is a number", "", { ...clue, word: 1 }, form],
-    ["a word without an end", "", { ...clue, word: "A".repeat(101) }, form],
-    ["a guess by place", "clue", { type: "guess", word: 3 }, form],
+    ["a word that is too long", "", { ...clue, word: "A".repeat(101) }, form],
+    ["a guess by position", "clue", { type: "guess", word: 3 }, form],
     ["a skip without a reason", "", { type: "skip" }, form],
-    ["a skip for another reason", "", { type: "skip", reason: "x" }, form],
-  ])("raw from a log, %s is refused", (_name, script, action, message) => {
+    ["a skip for an unknown reason", "", { type: "skip", reason: "x" }, form],
+  ])("an unparsed action from a log is rejected: %s", (_name, script, action, message) => {
     const state = play(red(), script);
-    expect(refusal(state, codenames.toAct(state)[0] ?? "", action)).toBe(message);
+    expect(rejection(state, codenames.toAct(state)[0] ?? "", action)).toBe(message);
   });
 
   it.each([-1, 10, 1.5, "3", null, Number.NaN, Number.POSITIVE_INFINITY, "Unlimited", "", true, [1]])(
-    "a clue for %j is refused, raw and parsed",
+    "a clue for %j is rejected, parsed or not",
     (number) => {
-      expect(refusal(red(), "red_spymaster", { ...clue, number })).toBe(form);
+      expect(rejection(red(), "red_spymaster", { ...clue, number })).toBe(form);
       expect(codenames.action.safeParse({ ...clue, number }).success).toBe(false);
     },
   );
 
-  it.each([0, 1, 9, "unlimited"])("a clue for %j is taken, raw and parsed", (number) => {
+  it.each([0, 1, 9, "unlimited"])("a clue for %j is accepted, parsed or not", (number) => {
     const state = act(red(), { ...clue, word: " clue ", number } as never);
     expect(state.turns[0]?.clue).toEqual({ word: "CLUE", number });
     expect(codenames.action.parse({ ...clue, word: "clue", number })).toEqual({ ...clue, number });
   });
 });
 
-describe("codenames.v1, an action in words", () => {
+describe("codenames.v1, an action as text", () => {
   const words = wordsWith("Whale", "Café", "New York", "Guess work", "Work", "Pass", "Guess");
   const toClue = begin({ words });
   const toGuess = play(toClue, "clue 9");
@@ -97,7 +101,7 @@ describe("codenames.v1, an action in words", () => {
     ["straße 1", clue("STRASSE", 1)],
     ["море 2", clue("МОРЕ", 2)],
     ['{"type": "clue", "word": "OCEAN", "number": 3}', clue("OCEAN", 3)],
-  ])("a spymaster's %j", (text, action) => {
+  ])("a spymaster's text %j is read as %j", (text, action) => {
     expect(readMove(codenames as never, toClue, `${toClue.turn}_spymaster`, text)).toEqual(action);
   });
 
@@ -116,7 +120,7 @@ describe("codenames.v1, an action in words", () => {
     "__proto__ 1",
     "clue",
     "🙂 1",
-  ])("a spymaster's %j is no clue", (text) => {
+  ])("a spymaster's text %j is not a clue", (text) => {
     const read = readMove(codenames as never, toClue, `${toClue.turn}_spymaster`, text);
     expect(codenames.action.safeParse(read).success).toBe(false);
   });
@@ -137,12 +141,12 @@ describe("codenames.v1, an action in words", () => {
     [" Pass ", { type: "pass" }],
     ["guess pass", guess("PASS")],
     ['{"type": "guess", "word": "whale"}', { type: "guess", word: "whale" }],
-  ])("a team's %j", (text, action) => {
+  ])("a team's text %j is read as %j", (text, action) => {
     expect(readMove(codenames as never, toGuess, `${toGuess.turn}_team`, text)).toEqual(action);
   });
 
   it.each(["", "whales", "guess: kraken", "ocean 3", "guess", "guess:", "__proto__", "constructor", "null"])(
-    "a team's %j is no guess",
+    "a team's text %j is not a guess",
     (text) => {
       const other = play(begin({ words: wordsWith("Whale") }), "clue 9");
       const read = readMove(codenames as never, other, `${other.turn}_team`, text);
@@ -158,4 +162,4 @@ it.each([
   [{ type: "pass" }, "pass"],
   [{ type: "skip", reason: "no_answer" }, "gives up the turn (no answer came)"],
   [{ type: "dance" }, '{"type":"dance"}'],
-])("%j is %j in words", (action, text) => expect(wordOf(action, codenames as never)).toBe(text));
+])("the action %j is shown as %j", (action, text) => expect(wordOf(action, codenames as never)).toBe(text));

@@ -1,9 +1,9 @@
-/** The second rule of clues, which new sessions have, and that sessions of the first one keep theirs. */
+/** Version 2 of the rule for clues, which new sessions have, and version 1, which earlier sessions keep. */
 import { describe, expect, it, test } from "vitest";
 import { replayTexts } from "../session/replay.ts";
 import { create } from "../session/session.ts";
 import { codenames } from "./codenames.ts";
-import { begin, refusal, wordsWith } from "./testing/codenames.ts";
+import { begin, rejection, wordsWith } from "./testing/codenames.ts";
 import { clueFault } from "./words/codenames-clues.ts";
 import { WORDS } from "./words/codenames-words.ts";
 
@@ -14,7 +14,7 @@ const pairs = (text: string): [clue: string, word: string][] =>
     .split(/\s*[|\n]\s*/)
     .map((pair) => pair.trim().split(" on ") as [string, string]);
 
-describe("codenames.v1, a clue by the second rule", () => {
+describe("codenames.v1, a clue by version 2 of the rule", () => {
   it.each(
     pairs(`PARTY on ART|PARTY on PART|HEART on ART|EARTH on EAR|CHAIR on HAIR|TRAIN on RAIN|START on STAR|PLANET on PLAN|PLANET on PLANE|CARPET on CAR
       CARPET on PET|BEARD on BEAR|CATTLE on CAT|HIP on SHIP|FLOWER on FLOW|MOTHER on MOTH|HAMMER on HAM|CARING on CAR|STARED on STAR|SEED on SEE
@@ -28,14 +28,14 @@ describe("codenames.v1, a clue by the second rule", () => {
       RUNNING on RUN|RAN on RUN|STOPPED on STOP|TRAVELLING on TRAVEL|TRAVELED on TRAVEL|TYING on TIE|FLIES on FLY|FLEW on FLIES|BIGGEST on BIG
       HAPPINESS on HAPPY|DANCE on DANCER|BAKING on BAKER|FARM on FARMER|LAW on LAWYER|MAGIC on MAGICIAN|BREAKAGE on BREAK|CLOUDY on CLOUD
       AMERICAN on AMERICA|AUSTRALIA on AUSTRALIAN|POISONOUS on POISON|NERVOUS on NERVE|ICY on ICE|FRENCH on FRANCE`),
-  )("%s is refused as a form of %s", (clue, word) =>
+  )("%s is rejected as a form of %s", (clue, word) =>
     expect(fault(clue, word)).toBe(`the clue ${clue} is a form of ${word}, a word on the board`),
   );
 
   it.each(
     pairs(`EARTH on EARTHQUAKE|QUAKE on EARTHQUAKE|YORK on NEW YORK|KEY on KEYBOARD|BOARD on KEYBOARD|RAIN on RAINBOW|NUT on PEANUT|ICE on ICEBERG
       HEDGE on HEDGEHOG|LANTERN on JACK-O'-LANTERN`),
-  )("%s is refused as a part of %s", (clue, word) =>
+  )("%s is rejected as a part of %s", (clue, word) =>
     expect(fault(clue, word)).toBe(`the clue ${clue} is part of ${word}, a word on the board`),
   );
 
@@ -43,36 +43,36 @@ describe("codenames.v1, a clue by the second rule", () => {
     pairs(
       "SNOWSHOE on SHOE|SUNFLOWERS on FLOWER|BOOKSHELF on BOOK|BREAKDOWN on BREAK|RAINCOAT on RAIN|SWORDSMAN on SWORD",
     ),
-  )("%s is refused as a compound of %s", (clue, word) =>
+  )("%s is rejected as a compound of %s", (clue, word) =>
     expect(fault(clue, word)).toBe(`the clue ${clue} is a compound of ${word}, a word on the board`),
   );
 
   it.each(pairs("WHАLE on WHALE|СОСОА on COCOA|МОРЕ on MOPE|ØCEAN on OCEAN|ŁION on LION|ᴡʜᴀʟᴇ on WHALE|MOPE on МОРЕ"))(
-    "%s is refused, because its letters look like those of %s",
+    "%s is rejected because its letters look like those of %s",
     (clue, word) => expect(fault(clue, word)).toBe(`the clue ${clue} looks like ${word}, a word on the board`),
   );
 
-  it("letters that look alike hide no form either", () =>
+  it("a form of a word is rejected even if its letters are look-alikes", () =>
     expect(fault("WHАLES", "WHALE")).toBe("the clue WHАLES is a form of WHALE, a word on the board"));
 
-  it.each(["WHALE", "whale", "WHÁLE", "ＷＨＡＬＥ"])("%s is refused as the word itself", (clue) =>
+  it.each(["WHALE", "whale", "WHÁLE", "ＷＨＡＬＥ"])("%s is rejected as the word on the board", (clue) =>
     expect(fault(clue, "WHALE")).toBe(`the clue ${clue} is WHALE, a word on the board`),
   );
 
-  it("no built-in word is refused as a clue for a board of all the others", () => {
-    const refused = WORDS.flatMap(
+  it("each built-in word is accepted as a clue for a board of the other built-in words", () => {
+    const rejected = WORDS.flatMap(
       (word) =>
         clueFault(
           word,
-          WORDS.filter((one) => one !== word),
+          WORDS.filter((other) => other !== word),
           2,
         ) ?? [],
     );
-    expect(refused).toEqual([]);
+    expect(rejected).toEqual([]);
   });
 });
 
-describe("codenames.v1, the rule that a session has", () => {
+describe("codenames.v1, the version of the rule in a session", () => {
   const words = wordsWith("MOUSE", "ART");
   const participants = Object.fromEntries(codenames.roles.map((role) => [role, role]));
   const setup = { id: "s", game: codenames as never, participants, seed: "seed", at: "2026-01-01T00:00:00.000Z" };
@@ -88,33 +88,33 @@ describe("codenames.v1, the rule that a session has", () => {
       action: { type: "clue", word: clue, number: 1 },
       at: setup.at,
     };
-    return [created, acted].map((one) => JSON.stringify(one));
+    return [created, acted].map((entry) => JSON.stringify(entry));
   };
-  const isSound = (bodies: readonly string[]): boolean => replayTexts(bodies, "seed").ok;
+  const isValid = (bodies: readonly string[]): boolean => replayTexts(bodies, "seed").ok;
 
-  test("a new session records the current rule in its options, and one that names a rule keeps that", () => {
+  test("a new session records the current version in its options, unless its options name a version", () => {
     const options = (given: object) => create({ ...setup, options: codenames.options.parse(given) }).next.options;
     expect(options({ words })).toEqual({ words, clue_rule: 2 });
     expect(options({ clue_rule: 1 })).toEqual({ clue_rule: 1 });
     expect(codenames.options.safeParse({ clue_rule: 3 }).success).toBe(false);
   });
 
-  test("an old log, which names no rule, verifies by the first one", () => {
-    expect([isSound(log({ words }, "MICE")), isSound(log({ words }, "PARTY"))]).toEqual([true, false]);
+  test("an old log without a version verifies by version 1", () => {
+    expect([isValid(log({ words }, "MICE")), isValid(log({ words }, "PARTY"))]).toEqual([true, false]);
   });
 
-  test("a new log verifies by the second one", () => {
+  test("a new log verifies by version 2", () => {
     const options = { words, clue_rule: 2 };
-    expect([isSound(log(options, "MICE")), isSound(log(options, "PARTY"))]).toEqual([false, true]);
+    expect([isValid(log(options, "MICE")), isValid(log(options, "PARTY"))]).toEqual([false, true]);
   });
 
-  test("the rule is in the state and every view of a new session, and in none of an older one", () => {
-    const fresh = begin({ words, clue_rule: 2 });
-    expect(refusal(fresh, `${fresh.turn}_spymaster`, { type: "clue", word: "MICE", number: 1 })).toMatch(
+  test("the version is in the state and the views of a new session, and absent in those of an earlier one", () => {
+    const state = begin({ words, clue_rule: 2 });
+    expect(rejection(state, `${state.turn}_spymaster`, { type: "clue", word: "MICE", number: 1 })).toMatch(
       /form of MOUSE/,
     );
     for (const viewer of ["red_team", "spectator"])
-      expect(codenames.viewState(fresh, viewer)).toMatchObject({ clue_rule: 2 });
+      expect(codenames.viewState(state, viewer)).toMatchObject({ clue_rule: 2 });
     expect(begin({ words })).not.toHaveProperty("clue_rule");
   });
 });

@@ -1,6 +1,7 @@
 import { counted } from "../lib/text.ts";
 import type { CodenamesAction, CodenamesCard, CodenamesView, SkipReason } from "./codenames.ts";
 
+/** The reasons for giving up a turn, for people. */
 export const skipInWords: Readonly<Record<SkipReason, string>> = {
   no_answer: "no answer came",
   not_as_asked: "its answers were not as asked",
@@ -9,6 +10,7 @@ export const skipInWords: Readonly<Record<SkipReason, string>> = {
   form_left: "the form was left",
 };
 
+/** Returns an action as text, as `readAction` of the game reads it. */
 export function actionText(action: CodenamesAction): string {
   switch (action.type) {
     case "clue":
@@ -22,7 +24,7 @@ export function actionText(action: CodenamesAction): string {
   }
 }
 
-/** The board of a view as text, and below it whose turn it is or how the game ended. */
+/** Returns the board of a view as text, followed by the current turn or the end of the game. */
 export function textOf({ cards, remaining, turns, ...view }: CodenamesView): string {
   const mark = ({ word, identity, uncovered }: CodenamesCard): string =>
     uncovered ? `[${word}: ${identity}]` : identity !== null ? `${word} (${identity})` : word;
@@ -36,17 +38,17 @@ export function textOf({ cards, remaining, turns, ...view }: CodenamesView): str
   );
   const clue = turns.at(-1)?.clue;
   const left = view.guesses_left === null ? "" : `, ${counted(view.guesses_left, "guess", "guesses")} left`;
-  const now = {
+  const status = {
     clue: `${view.turn}'s spymaster gives a clue.`,
     guess: `${view.turn} guesses for ${clue?.word} ${clue?.number}${left}.`,
     over: `The game is over: ${view.result && endInWords(view.result)}.`,
   }[view.phase];
-  return [...rows, "", `Agents to find: red ${remaining.red}, blue ${remaining.blue}.`, now].join("\n");
+  return [...rows, "", `Agents to find: red ${remaining.red}, blue ${remaining.blue}.`, status].join("\n");
 }
 
-/** How a game ended, for people. */
+/** Returns how a game ended, for people. */
 export function endInWords({ winner, reason }: NonNullable<CodenamesView["result"]>): string {
-  if (winner === null) return "nobody wins, because the limit of turns is reached";
+  if (winner === null) return "no team wins, because the turn limit is reached";
   const other = winner === "red" ? "blue" : "red";
   const why = reason === "assassin" ? `team ${other} guessed the assassin` : "all its agents are found";
   return `team ${winner} wins, because ${why}`;

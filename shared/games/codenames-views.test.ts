@@ -1,4 +1,4 @@
-/** What the viewers of Codenames may know: a team and a spectator do not see the identity of a covered card until the game is over. */
+/** The views of Codenames: a team and a spectator do not see the identity of a covered card until the game is over. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../lib/rng.ts";
 import { type CodenamesAction, type CodenamesState, codenames } from "./codenames.ts";
@@ -11,17 +11,17 @@ const game = codenames as never;
 
 const random = createRandom("codenames views");
 const games = Array.from({ length: 16 }, (_, n) => playAtRandom(game, {}, `secret seed ${n}`, random));
-/** Played to all ends. */
+/** Games with each kind of end. */
 const ended = ["clue 9, own, own, own, own, own, own, own, own, own", "clue, assassin", "skip, ".repeat(60)].map(
   (script) => play(begin({}, "secret seed"), script),
 );
-const states = [...games.flatMap((one) => one.states as readonly CodenamesState[]), ...ended];
+const states = [...games.flatMap((game) => game.states as readonly CodenamesState[]), ...ended];
 
 const open = states.filter(({ phase }) => phase !== "over");
 const over = states.filter(({ phase }) => phase === "over");
 
-/** The same state with the cards that are still covered dealt anew. */
-function dealtAnew(state: CodenamesState): CodenamesState {
+/** Returns the same state with other identities of the covered cards. */
+function reshuffled(state: CodenamesState): CodenamesState {
   const identities = random.shuffle(state.cards.filter(({ uncovered }) => !uncovered).map(({ identity }) => identity));
   const cards = state.cards.map((card) =>
     card.uncovered ? card : { ...card, identity: identities.pop() ?? card.identity },
@@ -29,7 +29,7 @@ function dealtAnew(state: CodenamesState): CodenamesState {
   return { ...state, cards };
 }
 
-/** All that leaves a state for a viewer. */
+/** Returns everything about a state that a viewer can see. */
 const seenBy = (state: CodenamesState, viewer: string): string =>
   canonicalJson([
     codenames.viewState(state, viewer),
@@ -50,13 +50,13 @@ const ATTEMPTS: readonly unknown[] = [
 ];
 
 describe("codenames.v1, hidden information", () => {
-  it("the games that are looked at end in all ways", () => {
+  it("the games of this test end in all ways", () => {
     expect(new Set(states.flatMap(({ result }) => result?.reason ?? []))).toEqual(
       new Set(["assassin", "agents_found", "turn_limit"]),
     );
   });
 
-  it("a spymaster sees every card, as the other one does", () => {
+  it("both spymasters see every card", () => {
     for (const state of states) {
       for (const viewer of SPYMASTERS) expect(codenames.viewState(state, viewer)).toEqual(state);
     }
@@ -64,19 +64,19 @@ describe("codenames.v1, hidden information", () => {
     expect(text.match(/\((red|blue|neutral|assassin)\)/g)).toHaveLength(25);
   });
 
-  it("everyone else sees what has been guessed, and no more", () => {
+  it("every other viewer sees only the identities of guessed cards", () => {
     for (const state of open) {
       for (const viewer of BLIND) {
         const view = codenames.viewState(state, viewer);
-        for (const [place, { word, identity, uncovered }] of state.cards.entries()) {
-          expect(view.cards[place]).toEqual({ word, identity: uncovered ? identity : null, uncovered });
+        for (const [index, { word, identity, uncovered }] of state.cards.entries()) {
+          expect(view.cards[index]).toEqual({ word, identity: uncovered ? identity : null, uncovered });
         }
         expect({ ...view, cards: [] }).toEqual({ ...state, cards: [] });
       }
     }
   });
 
-  it("a text marks what has been guessed, and for a spymaster the rest", () => {
+  it("a text shows only the identities of guessed cards to viewers that are not spymasters", () => {
     for (const state of open) {
       const guessed = state.cards
         .filter(({ uncovered }) => uncovered)
@@ -86,9 +86,9 @@ describe("codenames.v1, hidden information", () => {
     }
   });
 
-  it("whatever lies under the covered cards, all that the others are shown is the same", () => {
+  it("the information for these viewers does not depend on the covered cards", () => {
     for (const state of open) {
-      const other = dealtAnew(state);
+      const other = reshuffled(state);
       for (const viewer of BLIND) expect(seenBy(other, viewer)).toBe(seenBy(state, viewer));
     }
   });
@@ -107,9 +107,9 @@ describe("codenames.v1, hidden information", () => {
     }
   });
 
-  it("nor do refusals tell of it, to any role", () => {
+  it("messages of rejected actions do not depend on the covered cards, for every role", () => {
     for (const state of states.filter((_, index) => index % 5 === 0)) {
-      const other = dealtAnew(state);
+      const other = reshuffled(state);
       const words = state.cards.map(({ word }) => word);
       const near = words.slice(0, 5).flatMap((word) => [
         { type: "clue", word: `${word}S`, number: 1 },
@@ -118,17 +118,17 @@ describe("codenames.v1, hidden information", () => {
       ]);
       for (const role of [...SPYMASTERS, ...BLIND]) {
         for (const action of [...ATTEMPTS, ...near] as CodenamesAction[]) {
-          const told = [state, other].map((one) => {
-            const applied = codenames.applyAction(one, role, action);
+          const messages = [state, other].map((candidate) => {
+            const applied = codenames.applyAction(candidate, role, action);
             return applied.ok ? null : applied.error.message;
           });
-          expect(told[0]).toBe(told[1]);
+          expect(messages[0]).toBe(messages[1]);
         }
       }
     }
   });
 
-  it("the view, through JSON, lists the legal actions and reads the same text for its role", () => {
+  it("a view that was sent as JSON lists the same legal actions for its role and reads the same texts", () => {
     for (const state of states.slice(0, 200)) {
       for (const role of codenames.roles) {
         const view = JSON.parse(JSON.stringify(codenames.viewState(state, role)));
@@ -140,7 +140,7 @@ describe("codenames.v1, hidden information", () => {
     }
   });
 
-  it("no view holds more than its game's public parts", () => {
+  it("a view has the fields of the public state only", () => {
     for (const viewer of [...SPYMASTERS, ...BLIND]) {
       const view = codenames.viewState(begin({}, "secret seed"), viewer);
       expect(Object.keys(view).sort()).toEqual([

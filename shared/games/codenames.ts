@@ -10,10 +10,10 @@ import {
   guess,
   hasGuessed,
   MAX_TURNS,
-  noted,
   otherTeam,
   roleToAct,
   TEAMS,
+  withCurrentTurn,
 } from "./codenames-turns.ts";
 import type { Game, Role, Viewer } from "./game.ts";
 import {
@@ -21,7 +21,7 @@ import {
   CURRENT_CLUE_RULE,
   clueRules,
   fold,
-  isSeen,
+  isVisible,
   sampleClues,
   upper,
 } from "./words/codenames-clues.ts";
@@ -33,9 +33,9 @@ export type Identity = Team | "neutral" | "assassin";
 
 export interface CodenamesCard {
   readonly word: string;
-  /** Null for a viewer who may not know it: a team or a spectator, while the card is covered. */
+  /** The identity; null for a team and a spectator while the card is covered. */
   readonly identity: Identity | null;
-  /** Guessed, and so known to all. */
+  /** Whether the card has been guessed, so that every viewer sees its identity. */
   readonly uncovered: boolean;
 }
 
@@ -44,37 +44,40 @@ export interface Clue {
   readonly number: number | "unlimited";
 }
 
-/** A turn so far: its clue, null when the spymaster gave none, and what was guessed. */
+/** A turn: its clue, null if the spymaster has given none, and its guesses. */
 export interface CodenamesTurn {
   readonly team: Team;
   readonly clue: Clue | null;
   readonly guesses: readonly { readonly word: string; readonly identity: Identity }[];
-  /** Why a player's half of the turn was given up; null when it was played. */
+  /** The reason why the clue or the guesses of the turn were given up; null if they were not. */
   readonly skipped: SkipReason | null;
 }
 
 export interface CodenamesView {
-  /** Five rows of five, row by row. */
+  /** Five rows of five cards, row by row. */
   readonly cards: readonly CodenamesCard[];
-  /** Agents that each team has still to find. */
+  /** The number of agents that each team must still find. */
   readonly remaining: Readonly<Record<Team, number>>;
   readonly turn: Team;
   readonly phase: "clue" | "guess" | "over";
-  /** How many more may be guessed in this turn; null without a limit, and outside of guessing. */
+  /** The number of guesses left in this turn; null if there is no limit and outside the guess phase. */
   readonly guesses_left: number | null;
-  /** All turns, the open one last. */
+  /** All turns; the current one is last. */
   readonly turns: readonly CodenamesTurn[];
   readonly result: { readonly winner: Team | null; readonly reason: "agents_found" | "assassin" | "turn_limit" } | null;
-  /** Absent for the first one, which older sessions have. */
+  /** The version of the rule for clues; absent for version 1, which earlier sessions have. */
   readonly clue_rule?: ClueRule;
 }
 
-/** As the view, with every identity known. */
+/** A view with all identities. */
 export interface CodenamesState extends CodenamesView {
   readonly cards: readonly (CodenamesCard & { readonly identity: Identity })[];
 }
 
-/** Why half of a turn is given up. Everybody sees it, so it is none of a player's own words: a spymaster could say in it what a clue may not. */
+/**
+ * The reasons for giving up the clue or the guesses of a turn. All players see the reason, so a player cannot choose
+ * its text: a spymaster could say in it what a clue may not say.
+ */
 const skipReasons = ["no_answer", "not_as_asked", "illegal_clue", "illegal_guess", "form_left"] as const;
 export type SkipReason = (typeof skipReasons)[number];
 
@@ -87,22 +90,22 @@ export type CodenamesAction =
 export const BOARD_SIZE = 25;
 const AGENTS = { first: 9, second: 8, neutral: 7 } as const;
 
-/** A word for the board: letters, perhaps several words; at most 30 characters. */
+/** A word of the board: one or several words of letters, at most 30 characters. */
 export const BoardWord = z
   .string()
   .transform(upper)
   .pipe(
     z
       .string()
-      .regex(/^\p{L}[\p{L}\p{M}'’ -]{0,29}$/u, "a word has letters, at most 30")
-      .refine(isSeen, "a word has letters that can be seen"),
+      .regex(/^\p{L}[\p{L}\p{M}'’ -]{0,29}$/u, "a word consists of letters, at most 30")
+      .refine(isVisible, "a word consists of visible letters"),
   );
 
 const Options = z.strictObject({
   words: z
     .array(BoardWord)
     .length(BOARD_SIZE, `give ${BOARD_SIZE} words`)
-    .refine((words) => new Set(words.map(fold)).size === words.length, "each word may be there once")
+    .refine((words) => new Set(words.map(fold)).size === words.length, "each word may occur only once")
     .optional(),
   starting_team: z.enum(TEAMS).optional(),
   clue_rule: z.literal(clueRules).optional(),
@@ -110,7 +113,7 @@ const Options = z.strictObject({
 type CodenamesOptions = z.infer<typeof Options>;
 
 const FORM =
-  'say {"type": "clue", "word", "number": 0 to 9 or "unlimited"}, {"type": "guess", "word"} or {"type": "pass"}';
+  'send {"type": "clue", "word", "number": 0 to 9 or "unlimited"}, {"type": "guess", "word"} or {"type": "pass"}';
 const Action = z.union(
   [
     z.strictObject({
@@ -125,14 +128,16 @@ const Action = z.union(
   FORM,
 ) as z.ZodType<CodenamesAction>;
 
-const RULES = `Codenames. 25 words lie on the board. Behind them are 9 agents of the team that begins, 8 of the other, 7 neutral cards and 1 assassin; only the
-two spymasters know which is which. By turns a spymaster gives a clue: one word of letters and a number from 0 to 9, or unlimited. A clue may not be a word that is
-still covered, a form of one (BROKEN for BREAK, MICE for MOUSE), a part of one (EARTH for EARTHQUAKE) or a compound with one (SNOWSHOE for SHOE). Its team then guesses up to number + 1 words, without a limit after 0 or unlimited; it must guess once and may then pass.
-An own agent lets it go on, anything else ends the turn; the other team's agent counts for the other team. Who finds its last agent first wins; the
-assassin loses the game at once. Actions: {"type": "clue", "word": "OCEAN", "number": 2}, {"type": "guess", "word": "WHALE"}, {"type": "pass"};
-in words "OCEAN 2", "WHALE", "pass".`;
+const RULES = `Codenames. The board has 25 words: 9 agents of the team that begins, 8 agents of the other team, 7 neutral cards and 1 assassin. Only the
+two spymasters know the identities. In its turn a spymaster gives a clue: one word of letters and a number from 0 to 9, or unlimited. A clue may not be a word that is
+still covered, a form of one (BROKEN for BREAK, MICE for MOUSE), a part of one (EARTH for EARTHQUAKE) or a compound with one (SNOWSHOE for SHOE). The team then guesses up to number + 1 words, without a limit after 0 or unlimited; it must guess once and may then pass.
+After an agent of its own the team may guess again; any other card ends the turn, and an agent of the other team counts for the other team. The team whose last agent is found first wins. A team
+that guesses the assassin loses immediately. Actions: {"type": "clue", "word": "OCEAN", "number": 2}, {"type": "guess", "word": "WHALE"}, {"type": "pass"};
+as text: "OCEAN 2", "WHALE", "pass".`;
 
-/** Codenames (V. Chvatil, 2015). The spymaster's legal clues are a sample: any word that breaks no rule is legal. */
+/**
+ * Codenames (V. Chvatil, 2015). The legal clues of a spymaster are a sample: any word that follows the rules is legal.
+ */
 export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, CodenamesView> = {
   id: "codenames.v1",
   roles: ROLES,
@@ -151,7 +156,7 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
       { name: "red", roles: ["red_spymaster", "red_team"] },
       { name: "blue", roles: ["blue_spymaster", "blue_team"] },
     ],
-    // Each turn a clue and an end, and every card once.
+    // A clue and an end for each turn, and a guess for each card.
     maxActions: 2 * MAX_TURNS + BOARD_SIZE,
     listsSample: true,
     board: "words",
@@ -164,14 +169,14 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
     const random = createRandom(seed);
     const first = options.starting_team ?? random.pick(TEAMS);
     const words = options.words ?? random.shuffle(WORDS).slice(0, BOARD_SIZE);
-    // From a generator of its own: all see the words, and no reckoning back from them may lead to the key.
+    // A separate generator: all viewers see the words, which must not allow anyone to compute the identities.
     const key = createRandom(`${seed}/key`).shuffle<Identity>([
       ...Array<Identity>(AGENTS.first).fill(first),
       ...Array<Identity>(AGENTS.second).fill(otherTeam(first)),
       ...Array<Identity>(AGENTS.neutral).fill("neutral"),
       "assassin",
     ]);
-    const cards = words.map((word, place) => ({ word, identity: key[place] as Identity, uncovered: false }));
+    const cards = words.map((word, index) => ({ word, identity: key[index] as Identity, uncovered: false }));
     const { clue_rule = 1 } = options;
     return { cards, ...beginTurn(cards, first, []), result: null, ...(clue_rule !== 1 && { clue_rule }) };
   },
@@ -186,25 +191,25 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
   applyAction(state, role, raw) {
     if (state.phase === "over") return err({ message: "the game is over" });
     if (role !== roleToAct(state)) return err({ message: `it is ${roleToAct(state)}'s turn` });
-    // A log that is replayed has not gone through the schema.
+    // The actions of a replayed log are not parsed by the schema.
     const parsed = Action.safeParse(raw);
     if (!parsed.success) return err({ message: FORM });
     const action = parsed.data;
-    if (action.type === "skip") return ok(endTurn(noted(state, { skipped: action.reason })));
+    if (action.type === "skip") return ok(endTurn(withCurrentTurn(state, { skipped: action.reason })));
     if (state.phase === "clue")
       return action.type === "clue" ? giveClue(state, action) : err({ message: "give a clue" });
     if (action.type === "clue") return err({ message: "guess a word" });
     if (action.type === "guess") return guess(state, action.word);
     return hasGuessed(state) ? ok(endTurn(state)) : err({ message: "guess at least one word before you pass" });
   },
-  isDriversOwn: ({ type }) => type === "skip",
+  isDriverAction: ({ type }) => type === "skip",
   isTerminal: (state) => state.phase === "over",
   outcome({ result }) {
     if (!result) return null;
     const scoreOf = (role: Role) => (result.winner === null ? 0 : Number(role.startsWith(result.winner)));
     return { scores: Object.fromEntries(ROLES.map((role) => [role, scoreOf(role)])), reason: result.reason };
   },
-  // Every viewer sees the key once the game is over.
+  // Every viewer sees all identities when the game is over.
   viewState: (state, viewer) =>
     isSpymaster(viewer) || state.phase === "over"
       ? state
@@ -214,14 +219,14 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
   readAction(state, text) {
     if (state.phase === "clue") return readClue(text.trim());
     if (/^pass$/i.test(text.trim())) return { type: "pass" };
-    const cardOf = (named: string) => state.cards.find(({ word }) => fold(word) === fold(named));
-    // In this order: a word on the board may begin with "guess" itself.
+    const cardOf = (name: string) => state.cards.find(({ word }) => fold(word) === fold(name));
+    // In this order, because a word on the board may begin with "guess".
     const card = cardOf(text) ?? cardOf(text.trim().replace(/^guess\b[: ]*/i, ""));
     return card ? { type: "guess", word: card.word } : null;
   },
 };
 
-/** "ocean 3", "clue: ocean, unlimited"; null for anything else. */
+/** Reads a clue such as "ocean 3" or "clue: ocean, unlimited". Returns null for any other text. */
 function readClue(text: string): CodenamesAction | null {
   const [, word, number = ""] = /^(?:clue\b[: ]*)?([\p{L}\p{M}]+)[\s,:]+(\d|unlimited)$/iu.exec(text) ?? [];
   if (word === undefined) return null;

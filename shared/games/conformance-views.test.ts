@@ -1,19 +1,22 @@
-/** What viewers may know: the obligations of game.ts on views, texts and rounds, for every registered game. */
+/**
+ * The obligations of game.ts on views, texts and rounds, for every registered game: each viewer sees only what it may
+ * know.
+ */
 import { describe, expect, it } from "vitest";
 import { type Game, seesMore, type Viewer } from "./game.ts";
 import { gameIds, games } from "./registry.ts";
 import { applyLegal, canonicalJson, sampleOf, tracesOf, viewersOf } from "./simulate.ts";
 
-/** Expects that what is derived from a value is the same whenever the value is. */
+/** Expects that equal values have equal derived values. */
 function expectDerivable(pairs: Iterable<readonly [from: string, derived: string]>): void {
-  const known = new Map<string, string>();
+  const derivedByValue = new Map<string, string>();
   for (const [from, derived] of pairs) {
-    expect(derived).toBe(known.get(from) ?? derived);
-    known.set(from, derived);
+    expect(derived).toBe(derivedByValue.get(from) ?? derived);
+    derivedByValue.set(from, derived);
   }
 }
 
-/** All that leaves a state for a viewer. */
+/** Returns everything about a state that a viewer can see. */
 function seenBy(game: Game, state: unknown, viewer: Viewer): string {
   const rounds = game.rounds?.(state) ?? [];
   return canonicalJson([game.viewState(state, viewer), game.toText(state, viewer), rounds, game.outcome(state)]);
@@ -25,7 +28,7 @@ describe.each(gameIds)("%s: views", (id) => {
     tracesOf(id)
       .filter((trace) => canonicalJson(trace.options) === canonicalJson(options))
       .flatMap(({ states }) => states);
-  /** Views of games with other options may differ in what they need not say. */
+  /** Views are compared within games of the same options, because they need not show the options. */
   const perOptions = () =>
     [...new Map(tracesOf(id).map(({ options }) => [canonicalJson(options), options])).values()].map(statesOf);
 
@@ -49,7 +52,7 @@ describe.each(gameIds)("%s: views", (id) => {
     }
   });
 
-  it("the view of a role follows from that of every role that is said to see as much", () => {
+  it("the view of a role follows from the view of every role that sees at least as much", () => {
     const pairs = game.roles.flatMap((role) => game.roles.map((other) => [role, other] as const));
     for (const [role, other] of pairs.filter(([role, other]) => !seesMore(game, role, other))) {
       for (const states of perOptions()) {
@@ -59,7 +62,7 @@ describe.each(gameIds)("%s: views", (id) => {
     }
   });
 
-  it("a text tells no more than the same viewer's view", () => {
+  it("a text contains no more information than the view of the same viewer", () => {
     for (const states of perOptions()) {
       for (const viewer of viewersOf(game)) {
         expectDerivable(
@@ -70,17 +73,17 @@ describe.each(gameIds)("%s: views", (id) => {
     for (const viewer of viewersOf(game)) expect(game.toText(tracesOf(id)[0]?.states[0], viewer)).not.toBe("");
   });
 
-  it("a stranger sees no more than the spectator", () => {
+  it("an unknown viewer sees the view of the spectator", () => {
     for (const trace of tracesOf(id)) {
       for (const state of sampleOf(trace)) {
-        for (const stranger of ["", "nobody", "__proto__", "constructor"]) {
-          expect(game.viewState(state, stranger)).toEqual(game.viewState(state, "spectator"));
+        for (const unknown of ["", "unknown", "__proto__", "constructor"]) {
+          expect(game.viewState(state, unknown)).toEqual(game.viewState(state, "spectator"));
         }
       }
     }
   });
 
-  it("the seed shows to nobody", () => {
+  it("no viewer sees the seed", () => {
     for (const { seed, states } of tracesOf(id)) {
       for (const state of states) {
         for (const viewer of viewersOf(game)) expect(seenBy(game, state, viewer)).not.toContain(seed);
@@ -90,7 +93,7 @@ describe.each(gameIds)("%s: views", (id) => {
 });
 
 describe.each(gameIds.filter((id) => !games[id].info.hiddenInformation))("%s: no hidden information", (id) => {
-  it("shows everyone the same", () => {
+  it("shows the same view to every viewer", () => {
     const game: Game = games[id];
     for (const state of tracesOf(id).flatMap(sampleOf)) {
       const views = viewersOf(game).map((viewer) => canonicalJson(game.viewState(state, viewer)));
@@ -99,32 +102,32 @@ describe.each(gameIds.filter((id) => !games[id].info.hiddenInformation))("%s: no
   });
 });
 
-describe.each(gameIds.filter((id) => games[id].info.simultaneous))("%s: sealed choices", (id) => {
+describe.each(gameIds.filter((id) => games[id].info.simultaneous))("%s: secret choices", (id) => {
   const game: Game = games[id];
   const openTurns = () =>
     tracesOf(id)
       .flatMap(({ states }) => states)
       .filter((state) => game.toAct(state).length > 1);
 
-  it("change nothing that anybody else is shown", () => {
+  it("do not change what another viewer sees", () => {
     for (const state of openTurns()) {
       for (const role of game.toAct(state)) {
         for (const action of game.legalActions(state, role)) {
-          const sealed = applyLegal(game, state, role, action);
-          for (const viewer of viewersOf(game).filter((each) => each !== role)) {
-            expect(seenBy(game, sealed, viewer)).toBe(seenBy(game, state, viewer));
+          const chosen = applyLegal(game, state, role, action);
+          for (const viewer of viewersOf(game).filter((other) => other !== role)) {
+            expect(seenBy(game, chosen, viewer)).toBe(seenBy(game, state, viewer));
           }
         }
       }
     }
   });
 
-  it("show to the role that made them", () => {
+  it("are visible to the role that has made them", () => {
     for (const state of openTurns()) {
       for (const role of game.toAct(state)) {
         const legal = game.legalActions(state, role);
-        const own = legal.map((action) => seenBy(game, applyLegal(game, state, role, action), role));
-        expect(new Set(own).size).toBe(legal.length);
+        const views = legal.map((action) => seenBy(game, applyLegal(game, state, role, action), role));
+        expect(new Set(views).size).toBe(legal.length);
       }
     }
   });

@@ -1,6 +1,6 @@
 /**
- * Every obligation of game.ts, on every registered game, over whole games played at random
- * (what viewers may know: conformance-views.test.ts). Nothing here knows a rule of any game; those are tested beside each game.
+ * Checks every obligation of game.ts for every registered game, over whole random games. The obligations on views are
+ * in conformance-views.test.ts. This file does not depend on the rules of a game, which are tested beside it.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -32,9 +32,9 @@ const garbage = [
     JSON.parse('{"__proto__": 1}'),
   ],
 ];
-const strangers = ["spectator", "", "__proto__", "constructor", "toString", "WHITE"];
+const nonRoles = ["spectator", "", "__proto__", "constructor", "toString", "WHITE"];
 
-const rolesOf = (game: Game): Role[] => [...game.roles, ...strangers];
+const rolesOf = (game: Game): Role[] => [...game.roles, ...nonRoles];
 
 function nearMisses(action: unknown): unknown[] {
   const wrapped = [[action], { action }, canonicalJson(action)];
@@ -47,35 +47,35 @@ function nearMisses(action: unknown): unknown[] {
 
 const isShortText = (text: unknown): boolean => typeof text === "string" && text !== "" && text.length <= 200;
 
-/** Where the list is a sample, only a role that is to act may do more than it says. */
-const mayTakeMore = (game: Game, legal: readonly unknown[]): boolean =>
+/** If the list is a sample, a role that is to act may do more than it contains. */
+const mayAcceptUnlisted = (game: Game, legal: readonly unknown[]): boolean =>
   game.info.listsSample === true && legal.length > 0;
 
-/** What a role may try in this game: garbage, what was legal at some time, and what looks like it. */
+/** Returns actions to try: garbage, actions that were legal at some time, and similar values. */
 function attemptsOf(trace: Trace, legal: readonly unknown[]): unknown[] {
-  const known = createRandom(trace.seed).shuffle(trace.steps.map((step) => step.action));
-  const some = [...legal, ...known.slice(0, 30)];
-  return [...garbage, ...some, ...some.slice(0, 12).flatMap(nearMisses)];
+  const played = createRandom(trace.seed).shuffle(trace.steps.map((step) => step.action));
+  const candidates = [...legal, ...played.slice(0, 30)];
+  return [...garbage, ...candidates, ...candidates.slice(0, 12).flatMap(nearMisses)];
 }
 
 describe("registry", () => {
-  it("finds own games only", () => {
-    for (const id of [...strangers, "hasOwnProperty", "chess", "chess.v2"]) expect(findGame(id)).toBeUndefined();
+  it("finds registered games only", () => {
+    for (const id of [...nonRoles, "hasOwnProperty", "chess", "chess.v2"]) expect(findGame(id)).toBeUndefined();
     for (const id of gameIds) expect(findGame(id)).toBe(games[id]);
   });
 });
 
-describe.each(gameIds)("%s: the template", (id) => {
+describe.each(gameIds)("%s: the game", (id) => {
   const game: Game = games[id];
 
-  it("bears the id it is registered under, and at least two roles", () => {
+  it("has the id under which it is registered, and at least two roles", () => {
     expect(game.id).toBe(id);
     expect(new Set(game.roles).size).toBe(game.roles.length);
     expect(game.roles.length).toBeGreaterThanOrEqual(2);
     expect(game.roles).not.toContain("spectator");
   });
 
-  it("completes options to plain JSON that parses to itself, and refuses unknown ones", () => {
+  it("completes options to plain JSON that parses to itself, and rejects unknown options", () => {
     for (const options of variantsOf(id)) {
       const parsed = game.options.parse(options);
       expect(game.options.parse(throughJson(parsed))).toStrictEqual(parsed);
@@ -88,14 +88,14 @@ describe.each(gameIds)("%s: the template", (id) => {
 describe.each(gameIds)("%s: states", (id) => {
   const game: Game = games[id];
 
-  it("toAct is empty if and only if the state is terminal, and exactly then there is an outcome", () => {
+  it("toAct is empty if and only if the state is terminal and has an outcome", () => {
     for (const { states } of tracesOf(id)) {
       for (const [index, state] of states.entries()) {
-        const over = index === states.length - 1;
+        const isOver = index === states.length - 1;
         expect([game.toAct(state).length === 0, game.isTerminal(state), game.outcome(state) !== null]).toEqual([
-          over,
-          over,
-          over,
+          isOver,
+          isOver,
+          isOver,
         ]);
       }
     }
@@ -110,7 +110,7 @@ describe.each(gameIds)("%s: states", (id) => {
     }
   });
 
-  it("every role is in one team, if there are teams, and a team has one score", () => {
+  it("if there are teams, every role is in one team, and the roles of a team have the same score", () => {
     const teams = game.info.teams?.map(({ roles }) => roles) ?? game.roles.map((role) => [role]);
     expect(teams.flat().sort()).toEqual([...game.roles].sort());
     for (const { states } of tracesOf(id)) {
@@ -119,7 +119,7 @@ describe.each(gameIds)("%s: states", (id) => {
     }
   });
 
-  it("replay gives the same hash at every step, from the log alone and from states that went through JSON", () => {
+  it("replay gives the same hash at every step, from the log and from states that were stored as JSON", () => {
     for (const { options, seed, states, steps } of tracesOf(id)) {
       let live = game.initialState({ options: game.options.parse(throughJson(options)), seed });
       let stored = throughJson(live);
@@ -133,7 +133,7 @@ describe.each(gameIds)("%s: states", (id) => {
     }
   });
 
-  it("an old state stays usable after play has gone on, and gives the same again", () => {
+  it("an earlier state remains usable and gives the same result again", () => {
     for (const { states, steps } of tracesOf(id)) {
       for (const [index, { role, action }] of [...steps.entries()].reverse().slice(0, 60)) {
         const state = states[index];
@@ -158,7 +158,7 @@ describe.each(gameIds)("%s: states", (id) => {
 describe.each(gameIds)("%s: rounds", (id) => {
   const game: Game = games[id];
 
-  it("rounds close one by one, name every role, and end with the outcome's scores", () => {
+  it("rounds close one after another, name every role, and end with the scores of the outcome", () => {
     for (const { states } of tracesOf(id)) {
       const perState = states.map((state) => game.rounds?.(state) ?? []);
       const all = perState.at(-1) ?? [];
@@ -184,14 +184,15 @@ describe.each(gameIds)("%s: actions", (id) => {
       expect(listed.size).toBe(legal.length);
       const mistakes = attemptsOf(trace, everyRole).filter((action) => {
         const applied = game.applyAction(state, role, action);
-        const isExpected = applied.ok === listed.has(canonicalJson(action)) || (applied.ok && mayTakeMore(game, legal));
+        const isExpected =
+          applied.ok === listed.has(canonicalJson(action)) || (applied.ok && mayAcceptUnlisted(game, legal));
         return !isExpected || (!applied.ok && !isShortText(applied.error.message));
       });
       expect({ role, mistakes }).toEqual({ role, mistakes: [] });
     }
   }
 
-  it("takes every listed action and refuses everything else, for every role and stranger, also after the end", () => {
+  it("accepts every listed action and rejects every other action, for every role and for names that are not roles, even after the end", () => {
     for (const trace of tracesOf(id)) for (const state of sampleOf(trace)) tryEverything(trace, state);
   });
 
@@ -201,7 +202,7 @@ describe.each(gameIds)("%s: actions", (id) => {
     }
   });
 
-  it("never throws, whatever JSON comes, parsed or not", () => {
+  it("never throws for any JSON value, parsed or not", () => {
     const states = tracesOf(id).map((trace) => trace.states[Math.floor(trace.states.length / 2)]);
     fc.assert(
       fc.property(
@@ -213,7 +214,7 @@ describe.each(gameIds)("%s: actions", (id) => {
           const listed = new Set(game.legalActions(state, role).map(canonicalJson));
           for (const action of parsed.success ? [json, parsed.data] : [json]) {
             const { ok } = game.applyAction(state, role, action);
-            expect(ok === listed.has(canonicalJson(action)) || (ok && mayTakeMore(game, [...listed]))).toBe(true);
+            expect(ok === listed.has(canonicalJson(action)) || (ok && mayAcceptUnlisted(game, [...listed]))).toBe(true);
           }
         },
       ),
@@ -225,15 +226,15 @@ describe.each(gameIds)("%s: actions", (id) => {
 describe.each(gameIds)("%s: turns", (id) => {
   const game: Game = games[id];
 
-  it("toAct names roles of the game, one in a sequential game, all that have not chosen in a simultaneous one", () => {
+  it("toAct returns one role in a sequential game, and all roles that have not chosen in a simultaneous game", () => {
     for (const { states, steps } of tracesOf(id)) {
       let open: readonly Role[] = [];
       for (const [index, { role }] of steps.entries()) {
         const toAct = game.toAct(states[index]);
-        for (const each of toAct) expect(game.roles).toContain(each);
+        for (const name of toAct) expect(game.roles).toContain(name);
         if (!game.info.simultaneous) expect(toAct).toHaveLength(1);
         else if (open.length > 0) expect(toAct).toEqual(open);
-        open = toAct.filter((each) => each !== role);
+        open = toAct.filter((name) => name !== role);
       }
     }
   });

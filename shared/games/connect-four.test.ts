@@ -3,7 +3,7 @@ import { createRandom } from "../lib/rng.ts";
 import { type ConnectFourState, connectFour } from "./connect-four.ts";
 import { applyLegal, playAtRandom } from "./simulate.ts";
 
-/** Columns as digits, red first. */
+/** Plays moves, given as digits of columns. Red begins. */
 function play(columns: string): ConnectFourState {
   let state: unknown = connectFour.initialState({ options: {}, seed: "" });
   for (const column of columns) {
@@ -12,7 +12,7 @@ function play(columns: string): ConnectFourState {
   return state as ConnectFourState;
 }
 
-/** Rows that are left out at the top are empty. */
+/** Returns a position. Missing rows at the top are empty. */
 const position = (turn: "red" | "yellow", ...rows: string[]): ConnectFourState => ({
   board: [...Array.from({ length: 6 - rows.length }, () => "......."), ...rows],
   turn,
@@ -22,12 +22,15 @@ const position = (turn: "red" | "yellow", ...rows: string[]): ConnectFourState =
 const after = (state: ConnectFourState, column: number): ConnectFourState =>
   applyLegal(connectFour, state, state.turn ?? "", column) as ConnectFourState;
 
-/** Whether a disc has four in a line, found in the text of the board; the eighth character of a row stops lines that would wrap. */
+/**
+ * Returns whether a disc has four in a line, found in the text of the board. The line break after each row prevents
+ * lines that wrap.
+ */
 const hasFour = (board: readonly string[], disc: string): boolean =>
   [0, 7, 8, 6].some((gap) => new RegExp(`${disc}([^]{${gap}}${disc}){3}`).test(board.join("\n")));
 
 const DRAWN = "365266524553727122152711376354461313464774";
-const WON_BY_THE_LAST = "754436631711522756516525163322726714744433";
+const WON_BY_LAST_DISC = "754436631711522756516525163322726714744433";
 const CHOOSE = "choose a column from 1 to 7 that is not full";
 
 describe("connect_four.v1, a game", () => {
@@ -38,7 +41,7 @@ describe("connect_four.v1, a game", () => {
     expect(connectFour.legalActions(state, "red")).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it("discs fall on each other, and turns alternate", () => {
+  it("discs fall on top of each other, and turns alternate", () => {
     expect(play("4473")).toEqual(position("red", "...y...", "..yr..r"));
     const board = [
       ". . . . . . .",
@@ -73,11 +76,11 @@ describe("connect_four.v1, a game", () => {
   it.each([
     ["three in a row, at the edge", position("red", "rr....."), 3],
     ["three in a column, up to the top", position("red", "r......", "r......", "y......", "y......", "r......"), 1],
-    ["the end of a row and the begin of the one below", position("red", "....rr.", "r...yyy"), 7],
-    ["the end of a row and the begin of the one above", position("red", "r......", "y...rr."), 7],
+    ["the end of a row and the beginning of the row below", position("red", "....rr.", "r...yyy"), 7],
+    ["the end of a row and the beginning of the row above", position("red", "r......", "y...rr."), 7],
     ["a diagonal over the right edge", position("red", "r......", "y......", "y.....r", "r.....y", "y....ry"), 7],
     ["a gap in a row", position("red", "rr..r.."), 6],
-  ])("%s wins nothing", (_name, start, column) => {
+  ])("%s does not win", (_name, start, column) => {
     expect(after(start, column)).toMatchObject({ turn: "yellow", outcome: null });
   });
 
@@ -89,12 +92,12 @@ describe("connect_four.v1, a game", () => {
   });
 
   it("a line made by the last disc wins", () => {
-    expect(WON_BY_THE_LAST).toHaveLength(42);
-    expect(play(WON_BY_THE_LAST).outcome).toEqual({ winner: "yellow", reason: "four_in_a_row" });
+    expect(WON_BY_LAST_DISC).toHaveLength(42);
+    expect(play(WON_BY_LAST_DISC).outcome).toEqual({ winner: "yellow", reason: "four_in_a_row" });
   });
 });
 
-/** Every line of the board, as places by row (0 is the top) and column (0 is the left). */
+/** Returns all lines of the board as pairs of row (0 is the top) and column (0 is the left). */
 function allLines(): (readonly [row: number, column: number])[][] {
   const lines: (readonly [number, number])[][] = [];
   for (let row = 0; row < 6; row++) {
@@ -115,11 +118,11 @@ function allLines(): (readonly [row: number, column: number])[][] {
 }
 
 describe("connect_four.v1, lines", () => {
-  it("all 69 win, for both colours, whichever of their discs falls last", () => {
+  it("all 69 lines win, for both colours, whichever disc of the line falls last", () => {
     expect(allLines()).toHaveLength(69);
     for (const line of allLines()) {
       for (const [row, column] of line) {
-        // Of a column only the highest disc can fall last.
+        // Only the highest disc of a column can fall last.
         if (line.some(([otherRow, otherColumn]) => otherColumn === column && otherRow < row)) continue;
         for (const [turn, mine, others] of [
           ["red", "r", "y"],
@@ -139,33 +142,33 @@ describe("connect_four.v1, lines", () => {
     }
   });
 
-  it("the winner is the one that the board's text shows, at every step of 500 random games", () => {
+  it("the winner matches the text of the board at every step of 500 random games", () => {
     const random = createRandom("connect four");
     for (let n = 0; n < 500; n++) {
-      for (const each of playAtRandom(connectFour as never, {}, "", random).states as ConnectFourState[]) {
-        const winner = (["red", "yellow"] as const).find((color) => hasFour(each.board, color.charAt(0))) ?? null;
-        expect([each.outcome?.winner ?? null, each.outcome?.reason]).toEqual([
+      for (const state of playAtRandom(connectFour as never, {}, "", random).states as ConnectFourState[]) {
+        const winner = (["red", "yellow"] as const).find((color) => hasFour(state.board, color.charAt(0))) ?? null;
+        expect([state.outcome?.winner ?? null, state.outcome?.reason]).toEqual([
           winner,
-          winner ? "four_in_a_row" : each.board.join("").includes(".") ? undefined : "board_full",
+          winner ? "four_in_a_row" : state.board.join("").includes(".") ? undefined : "board_full",
         ]);
       }
     }
   });
 });
 
-describe("connect_four.v1, what is refused", () => {
+describe("connect_four.v1, rejected actions", () => {
   it.each([
-    ["the other's turn", "1", "red", 2, "it is yellow's turn"],
-    ["a stranger", "", "spectator", 2, "it is red's turn"],
+    ["an action in the other role's turn", "1", "red", 2, "it is yellow's turn"],
+    ["a spectator", "", "spectator", 2, "it is red's turn"],
     ["a full column", "111111", "red", 1, CHOOSE],
     ["column 0", "", "red", 0, CHOOSE],
     ["column 8", "", "red", 8, CHOOSE],
-    ["half a column", "", "red", 1.5, CHOOSE],
-    ["no number", "", "red", Number.NaN, CHOOSE],
-    ["a text that was not parsed", "", "red", "4", CHOOSE],
-    ["an object that was not parsed", "", "red", { column: 4 }, CHOOSE],
+    ["a fraction", "", "red", 1.5, CHOOSE],
+    ["not a number", "", "red", Number.NaN, CHOOSE],
+    ["a text, not parsed", "", "red", "4", CHOOSE],
+    ["an object, not parsed", "", "red", { column: 4 }, CHOOSE],
     ["a list", "", "red", [4], CHOOSE],
-    ["nothing", "", "red", null, CHOOSE],
+    ["null", "", "red", null, CHOOSE],
     ["after a line, the loser", "1122334", "yellow", 7, "the game is over"],
     ["after a line, the winner", "1122334", "red", 7, "the game is over"],
     ["on a full board", DRAWN, "red", 1, "the game is over"],

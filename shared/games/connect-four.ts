@@ -9,7 +9,7 @@ const COLUMNS = [1, 2, 3, 4, 5, 6, 7] as const;
 const ROWS = 6;
 const EMPTY_ROW = ".".repeat(COLUMNS.length);
 const DISC = { red: "r", yellow: "y" } as const;
-/** Steps by row and column: a row, a column and both diagonals. */
+/** Steps in rows and columns: along a row, along a column and along both diagonals. */
 const DIRECTIONS = [
   [0, 1],
   [1, 0],
@@ -17,7 +17,7 @@ const DIRECTIONS = [
   [1, -1],
 ] as const;
 
-/** The column that a disc is dropped in, 1 to 7 from the left. */
+/** The column in which a disc is dropped, 1 to 7 from the left. */
 type ConnectFourAction = number;
 
 /** How a game ended; `winner` is null for a draw. */
@@ -27,9 +27,9 @@ interface ConnectFourOutcome {
 }
 
 export interface ConnectFourState {
-  /** Six rows of "r", "y" and ".", the top one first. */
+  /** Six rows of "r", "y" and ".", from top to bottom. */
   readonly board: readonly string[];
-  /** Who is to act; null when the game is over. */
+  /** The role to act; null when the game is over. */
   readonly turn: Color | null;
   readonly outcome: ConnectFourOutcome | null;
 }
@@ -41,16 +41,19 @@ type ConnectFourOptions = z.infer<typeof Options>;
 
 const CHOOSE = "choose a column from 1 to 7 that is not full";
 const Column = z.union([z.literal(COLUMNS), z.enum(["1", "2", "3", "4", "5", "6", "7"]).transform(Number)], CHOOSE);
-/** Also takes `"4"` and `{"column": 4}` over the wire. */
+/** Also accepts `"4"` and `{"column": 4}`. */
 const Action: z.ZodType<ConnectFourAction> = z.union(
   [Column, z.object({ column: Column }).transform(({ column }) => column)],
   CHOOSE,
 );
 
-const RULES = `Connect Four. red begins; by turns each drops a disc into a column that is not full, and four in a line, in any direction, win. A full
-board is a draw. An action is the column, as the list of legal actions names it.`;
+const RULES = `Connect Four. Red begins. In its turn a player drops a disc into a column that is not full. Four discs in a line, in any direction, win. A full
+board is a draw. An action is the number of the column, as the list of legal actions names it.`;
 
-/** Connect Four by the rules of its makers (Milton Bradley, 1974): a disc falls to the lowest free place; four in any line win. */
+/**
+ * Connect Four (Milton Bradley, 1974): a disc falls to the lowest free cell of its column, and four discs in a line
+ * win.
+ */
 export const connectFour: Game<ConnectFourOptions, ConnectFourState, ConnectFourAction, ConnectFourView> = {
   id: "connect_four.v1",
   roles: ROLES,
@@ -88,7 +91,7 @@ export const connectFour: Game<ConnectFourOptions, ConnectFourState, ConnectFour
 const openColumns = ({ board }: ConnectFourView): readonly ConnectFourAction[] =>
   COLUMNS.filter((column) => board[0]?.[column - 1] === ".");
 
-/** The state after a disc has fallen in an open column, which counts from 0. */
+/** Returns the state after a disc has fallen in an open column, which counts from 0. */
 function drop(before: readonly string[], mover: Color, column: number): ConnectFourState {
   const row = before.findLastIndex((cells) => cells[column] === ".");
   const board = before.map((cells, index) =>
@@ -98,7 +101,7 @@ function drop(before: readonly string[], mover: Color, column: number): ConnectF
   return { board, turn: outcome ? null : mover === "red" ? "yellow" : "red", outcome };
 }
 
-/** Only a line through the disc that has just fallen can be new. */
+/** Returns the outcome after a disc has fallen. Only a line through this disc can be new. */
 function outcomeOf(board: readonly string[], mover: Color, row: number, column: number): ConnectFourOutcome | null {
   const run = (down: number, right: number): number => {
     let length = 0;

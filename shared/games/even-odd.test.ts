@@ -19,13 +19,13 @@ const parityOf = (number: number): "even" | "odd" => (number % 2 === 0 ? "even" 
 const otherThan = (parity: "even" | "odd"): "even" | "odd" => (parity === "even" ? "odd" : "even");
 
 describe("even_odd.v1, variant sum", () => {
-  it("COLLECTING_CHOICES until the last round is closed, then FINISHED", () => {
+  it("the phase is COLLECTING_CHOICES until the last round is closed, then FINISHED", () => {
     expect(play({}, []).phase).toBe("COLLECTING_CHOICES");
     expect(play({}, [oddWins, oddWins]).phase).toBe("COLLECTING_CHOICES");
     expect(play({}, [oddWins, oddWins, oddWins]).phase).toBe("FINISHED");
   });
 
-  it("choices are whole numbers 1 to 5", () => {
+  it("choices are whole numbers from 1 to 5", () => {
     const state = play({}, []);
     expect(evenOdd.legalActions(state, "ODD")).toEqual([1, 2, 3, 4, 5]);
     for (const wrong of [0, 6, -1, 2.5, Number.NaN, "odd"] as const) {
@@ -33,7 +33,7 @@ describe("even_odd.v1, variant sum", () => {
     }
   });
 
-  it("the parity of the sum names the round's winner, in all 25 cases", () => {
+  it("the parity of the sum determines the winner of the round, in all 25 cases", () => {
     for (const odd of [1, 2, 3, 4, 5]) {
       for (const even of [1, 2, 3, 4, 5]) {
         const sumType = (odd + even) % 2 === 1 ? "ODD" : "EVEN";
@@ -46,7 +46,7 @@ describe("even_odd.v1, variant sum", () => {
     }
   });
 
-  it("rounds_to_win 3 and max_rounds 5 by default", () => {
+  it("rounds_to_win is 3 and max_rounds is 5 by default", () => {
     expect(evenOdd.options.parse({})).toEqual({ variant: "sum", rounds_to_win: 3, max_rounds: 5 });
   });
 
@@ -66,7 +66,7 @@ describe("even_odd.v1, variant sum", () => {
     expect(evenOdd.outcome(state)).toEqual({ scores: { ODD: 1, EVEN: 1 }, reason: "draw" });
   });
 
-  it("a player sees its own open choice, the other's as null, and all previous rounds", () => {
+  it("a player sees its own open choice, null for the other player's choice, and all previous rounds", () => {
     const closed = play({}, [oddWins]);
     const open = applyLegal(evenOdd, closed, "ODD", 4) as EvenOddState;
     expect(evenOdd.viewState(open, "ODD").choices).toEqual({ ODD: 4, EVEN: null });
@@ -76,23 +76,23 @@ describe("even_odd.v1, variant sum", () => {
     expect(evenOdd.viewState(open, "EVEN").previous_rounds).toHaveLength(1);
   });
 
-  it("keeps no seed in the state", () => expect(play({}, [])).not.toHaveProperty("seed"));
+  it("the state does not contain the seed", () => expect(play({}, [])).not.toHaveProperty("seed"));
 });
 
 describe("even_odd.v1, variant draw", () => {
   const options = { variant: "draw", rounds_to_win: 2, max_rounds: 5 };
 
-  it("one round by default", () => {
+  it("one round is played by default", () => {
     expect(evenOdd.options.parse({ variant: "draw" })).toEqual({ variant: "draw", rounds_to_win: 1, max_rounds: 1 });
     expect(evenOdd.isTerminal(play({ variant: "draw" }, [["odd", "even"]]))).toBe(true);
   });
 
-  it("choices are even and odd, for both roles", () => {
+  it("choices are even and odd for both roles", () => {
     for (const role of evenOdd.roles) expect(evenOdd.legalActions(play(options, []), role)).toEqual(["even", "odd"]);
     expect(evenOdd.applyAction(play(options, []), "ODD", 3).ok).toBe(false);
   });
 
-  it("DRAWING_NUMBER draws the number that seed and round foretell", () => {
+  it("the drawn number of a round is determined by the seed and the round", () => {
     const rounds =
       evenOdd.rounds?.(
         play(options, [
@@ -105,13 +105,13 @@ describe("even_odd.v1, variant draw", () => {
     for (const { facts } of rounds) expect(facts.number_parity).toBe(parityOf(Number(facts.drawn_number)));
   });
 
-  it("the only right guess wins the round", () => {
+  it("a player that is the only one to guess right wins the round", () => {
     const right = parityOf(drawnNumber("seed", 1));
     expect(play(options, [[right, otherThan(right)]]).scores).toEqual({ ODD: 1, EVEN: 0 });
     expect(play(options, [[otherThan(right), right]]).scores).toEqual({ ODD: 0, EVEN: 1 });
   });
 
-  it("both right or both wrong draw the round", () => {
+  it("a round is a draw if both players guess right or both guess wrong", () => {
     for (const guess of ["even", "odd"] as const) {
       const state = play({ variant: "draw" }, [[guess, guess]]);
       expect(state.previous_rounds[0]?.winner).toBeNull();
@@ -119,7 +119,7 @@ describe("even_odd.v1, variant draw", () => {
     }
   });
 
-  it("numbers are 1 to 10, each as likely, different from round to round and seed to seed", () => {
+  it("numbers from 1 to 10 are equally likely over rounds and seeds", () => {
     const counts = new Map<number, number>();
     for (let n = 0; n < 10_000; n++) {
       const number = drawnNumber(`seed ${n % 100}`, Math.floor(n / 100) + 1);
@@ -130,12 +130,12 @@ describe("even_odd.v1, variant draw", () => {
     for (const count of counts.values()) expect(Math.abs(count - 1000)).toBeLessThan(105);
   });
 
-  it("the drawn number can be checked by hand from the seed", () => {
+  it("the drawn number can be computed from the seed by hand", () => {
     const digits = sha256Hex("seed/round/1/0").slice(0, 8);
     expect(drawnNumber("seed", 1)).toBe((Number(`0x${digits}`) % 10) + 1);
   });
 
-  it("shows the seed in no view", () => {
+  it("no view contains the seed", () => {
     const state = play(options, [["odd", "even"]], "secret seed");
     expect(state.seed).toBe("secret seed");
     for (const viewer of [...evenOdd.roles, "spectator"])
@@ -143,8 +143,8 @@ describe("even_odd.v1, variant draw", () => {
   });
 });
 
-describe("even_odd.v1, what comes over the wire", () => {
-  it("PROTOCOL.md section 2: an action is 3, {number: 3}, even or odd", () => {
+describe("even_odd.v1, actions and options", () => {
+  it("an action is 3, {number: 3}, even or odd (PROTOCOL.md, section 2)", () => {
     expect([3, { number: 3 }, "even", "odd"].map((action) => evenOdd.action.parse(action))).toEqual([
       3,
       3,
@@ -156,7 +156,7 @@ describe("even_odd.v1, what comes over the wire", () => {
     }
   });
 
-  it("options that cannot be kept are refused", () => {
+  it("inconsistent and unknown options are rejected", () => {
     const wrong = [
       { rounds_to_win: 4, max_rounds: 3 },
       { max_rounds: 51 },

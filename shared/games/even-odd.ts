@@ -15,14 +15,14 @@ type Scores = Readonly<Record<Seat, number>>;
 interface EvenOddRound {
   readonly round: number;
   readonly choices: Readonly<Record<Seat, EvenOddAction>>;
-  /** The sum of both numbers, or the number that was drawn. */
+  /** The sum of both choices, or the drawn number. */
   readonly number: number;
   readonly parity: Seat;
   readonly winner: Seat | null;
 }
 
 interface EvenOddView {
-  /** WAITING_FOR_PLAYERS is in views alone, until all players are there: no state of a session has it. */
+  /** WAITING_FOR_PLAYERS occurs only in views while players are missing, never in the state of a session. */
   readonly phase: "WAITING_FOR_PLAYERS" | "COLLECTING_CHOICES" | "DRAWING_NUMBER" | "FINISHED";
   readonly variant: "sum" | "draw";
   readonly rounds_to_win: number;
@@ -34,7 +34,7 @@ interface EvenOddView {
 }
 
 export interface EvenOddState extends EvenOddView {
-  /** Variant `draw` only, and in no view: the numbers to come follow from it. */
+  /** Present in variant `draw` only. No view contains it, because it determines the next numbers. */
   readonly seed?: string;
 }
 
@@ -47,8 +47,12 @@ const Options = z
     max_rounds: Rounds.optional(),
   })
   .transform(({ variant, rounds_to_win, max_rounds }) => {
-    const least = rounds_to_win ?? (variant === "sum" ? Math.min(3, max_rounds ?? 3) : 1);
-    return { variant, rounds_to_win: least, max_rounds: max_rounds ?? Math.max(least, variant === "sum" ? 5 : 1) };
+    const roundsToWin = rounds_to_win ?? (variant === "sum" ? Math.min(3, max_rounds ?? 3) : 1);
+    return {
+      variant,
+      rounds_to_win: roundsToWin,
+      max_rounds: max_rounds ?? Math.max(roundsToWin, variant === "sum" ? 5 : 1),
+    };
   })
   .refine(({ rounds_to_win, max_rounds }) => rounds_to_win <= max_rounds, "rounds_to_win is more than max_rounds");
 type EvenOddOptions = z.infer<typeof Options>;
@@ -63,17 +67,18 @@ const Action: z.ZodType<EvenOddAction> = z.union(
 );
 
 const LEGAL = { sum: [1, 2, 3, 4, 5], draw: ["even", "odd"] } as const;
-const NOBODY: Choices = { ODD: null, EVEN: null };
+const NO_CHOICES: Choices = { ODD: null, EVEN: null };
 const isSeat = (role: Role): role is Seat => role === "ODD" || role === "EVEN";
 
-const RULES = `Even or odd. Variant sum (the default): in each round both secretly pick a number from 1 to 5; an even sum wins the round for EVEN, an odd
-one for ODD. Who has won rounds_to_win rounds first (3) wins; after max_rounds (5) the higher score does, and equal is a draw.
-Variant draw: both secretly say "even" or "odd", then a number from 1 to 10 is drawn; whoever alone is right wins the round.
-An action is the number, or the word.`;
+const RULES = `Even or odd. Variant sum (the default): in each round both players secretly choose a number from 1 to 5. EVEN wins the round if the sum is
+even, ODD if it is odd. The first player that has won rounds_to_win rounds (3) wins the game; after max_rounds (5) the higher score wins, and equal scores are a draw.
+Variant draw: both players secretly choose "even" or "odd", then a number from 1 to 10 is drawn. A player wins the round if only its guess is right.
+An action is the number or the word.`;
 
 /**
  * The Even/Odd game.
- * `sum`: the parity of both numbers' sum decides the round. `draw`: a number 1-10 is drawn, the only right guess wins it.
+ * - `sum`: the parity of the sum of both choices decides the round.
+ * - `draw`: a number from 1 to 10 is drawn, and a player wins the round if only its guess is right.
  */
 export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddView> = {
   id: "even_odd.v1",
@@ -83,8 +88,8 @@ export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddV
     rules: RULES,
     options: {
       variant: '"sum" or "draw"; default: "sum"',
-      rounds_to_win: "1 to 50: rounds that a player must win; default: 3, in draw 1",
-      max_rounds: "1 to 50, at least rounds_to_win: rounds played at most; default: 5, in draw 1",
+      rounds_to_win: "1 to 50: the rounds that a player must win; default: 3, in variant draw 1",
+      max_rounds: "1 to 50, at least rounds_to_win: the maximum number of rounds; default: 5, in variant draw 1",
     },
     simultaneous: true,
     hiddenInformation: true,
@@ -97,7 +102,7 @@ export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddV
     ...options,
     round: 1,
     scores: { ODD: 0, EVEN: 0 },
-    choices: NOBODY,
+    choices: NO_CHOICES,
     previous_rounds: [],
     ...(options.variant === "draw" && { seed }),
   }),
@@ -126,28 +131,39 @@ export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddV
   rounds: summaries,
 };
 
-/** Phase DRAWING_NUMBER: the round's number is the sum of both choices or drawn, its parity decides. */
+/**
+ * Closes a round in phase DRAWING_NUMBER. The number of the round is the sum of both choices or drawn; its parity
+ * decides the round.
+ */
 function drawNumber(state: EvenOddState, choices: EvenOddRound["choices"]): EvenOddState {
   if (state.variant === "sum") return closeRound(state, choices, Number(choices.ODD) + Number(choices.EVEN));
   invariant(state.seed !== undefined, "a seed to draw from");
   return closeRound(state, choices, drawnNumber(state.seed, state.round));
 }
 
-/** From DRAWING_NUMBER to the next round or the end. */
+/** Closes a round, which leads to the next round or to the end. */
 function closeRound(state: EvenOddState, choices: EvenOddRound["choices"], number: number): EvenOddState {
   const parity: Seat = number % 2 === 0 ? "EVEN" : "ODD";
-  const winner = state.variant === "sum" ? parity : guesser(choices, parity);
+  const winner = state.variant === "sum" ? parity : onlyRightRole(choices, parity);
   const previous_rounds = [...state.previous_rounds, { round: state.round, choices, number, parity, winner }];
   const scores = withPoint(state.scores, winner);
   const isOver = Math.max(scores.ODD, scores.EVEN) >= state.rounds_to_win || state.round >= state.max_rounds;
   if (isOver) return { ...state, phase: "FINISHED", scores, previous_rounds };
-  return { ...state, phase: "COLLECTING_CHOICES", round: state.round + 1, scores, choices: NOBODY, previous_rounds };
+  return {
+    ...state,
+    phase: "COLLECTING_CHOICES",
+    round: state.round + 1,
+    scores,
+    choices: NO_CHOICES,
+    previous_rounds,
+  };
 }
 
 /**
- * The number 1-10 of a round of variant `draw`, each equally likely, a function of seed and round alone: whoever knows the seed
- * can check it. It is the first 8 hex digits of SHA-256 over "<seed>/round/<round>/<try>", modulo 10, plus 1; tries count from
- * 0 until the value is below 4294967290, the greatest multiple of ten, so that no number is favoured.
+ * Returns the number of a round in variant `draw`, from 1 to 10. All numbers are equally likely. The number depends
+ * only on the seed and the round, so it can be verified with the seed: it is the first 8 hex digits of SHA-256 over
+ * "<seed>/round/<round>/<attempt>", modulo 10, plus 1. Attempts count from 0 until the value is below 4294967290, the
+ * greatest multiple of ten, so that no number is more likely than another.
  */
 export function drawnNumber(seed: string, round: number): number {
   for (let attempt = 0; ; attempt++) {
@@ -156,10 +172,10 @@ export function drawnNumber(seed: string, round: number): number {
   }
 }
 
-/** Who alone guessed the parity; null when both or neither did. */
-function guesser(choices: EvenOddRound["choices"], parity: Seat): Seat | null {
-  const right = ROLES.filter((seat) => choices[seat] === parity.toLowerCase());
-  return right.length === 1 ? (right[0] ?? null) : null;
+/** Returns the only role that has guessed the parity; null if both or neither have. */
+function onlyRightRole(choices: EvenOddRound["choices"], parity: Seat): Seat | null {
+  const rightRoles = ROLES.filter((seat) => choices[seat] === parity.toLowerCase());
+  return rightRoles.length === 1 ? (rightRoles[0] ?? null) : null;
 }
 
 const withPoint = (scores: Scores, winner: Seat | null): Scores =>
@@ -167,7 +183,7 @@ const withPoint = (scores: Scores, winner: Seat | null): Scores =>
 
 const reasonOf = ({ scores }: EvenOddState): string => (scores.ODD === scores.EVEN ? "draw" : "rounds_won");
 
-/** Worked out from the last round back, because mostly the last one alone is wanted. */
+/** Computes the scores backwards from the last round, because callers usually need only the last round. */
 function summaries({ variant, previous_rounds, scores: last }: EvenOddState, from = 0): readonly RoundSummary[] {
   const found: RoundSummary[] = [];
   let scores = last;
@@ -188,16 +204,16 @@ const visible = (choices: Choices, viewer: Viewer): Choices => ({
 });
 
 function textOf(view: EvenOddView): string {
-  const what = view.variant === "sum" ? "sum" : "number drawn";
+  const numberName = view.variant === "sum" ? "sum" : "number drawn";
   const lines = view.previous_rounds.map(
     ({ round, choices, number, winner }) =>
-      `Round ${round}: ODD chose ${choices.ODD}, EVEN chose ${choices.EVEN}, ${what} ${number}: ${winner ?? "draw"}`,
+      `Round ${round}: ODD chose ${choices.ODD}, EVEN chose ${choices.EVEN}, ${numberName} ${number}: ${winner ?? "draw"}`,
   );
   const score = `Score: ODD ${view.scores.ODD}, EVEN ${view.scores.EVEN}`;
   if (view.phase === "FINISHED") return [...lines, `${score}. The game is over.`].join("\n");
   const chosen = ROLES.flatMap((seat) =>
     view.choices[seat] === null ? [] : [`${seat} has chosen ${view.choices[seat]}`],
   );
-  const ask = `Round ${view.round} of at most ${view.max_rounds}: choose ${LEGAL[view.variant].join(", ")}.`;
-  return [...lines, score, ask, ...chosen].join("\n");
+  const prompt = `Round ${view.round} of at most ${view.max_rounds}: choose ${LEGAL[view.variant].join(", ")}.`;
+  return [...lines, score, prompt, ...chosen].join("\n");
 }

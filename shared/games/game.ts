@@ -5,55 +5,63 @@ import type { Result } from "../lib/result.ts";
 export type Role = string;
 export type Viewer = Role | "spectator";
 
-/** Why an action was refused; the text is shown to whoever sent it, so it names nothing hidden. */
+/** Why an action was rejected. The sender of the action sees the message, so it must not contain hidden information. */
 export interface Illegal {
   readonly message: string;
 }
 
-/** How a finished game ended: the highest score wins, equal scores are a draw. */
+/** The outcome of a finished game. The highest score wins; equal scores are a draw. */
 export interface Outcome {
   readonly scores: Readonly<Record<Role, number>>;
-  /** For machines and logs, snake_case: "checkmate", "rounds_won". */
+  /** The reason in snake_case, for machines and logs: "checkmate", "rounds_won". */
   readonly reason: string;
 }
 
-/** A round that has just closed, for games that have rounds: what ROUND_RESULT tells both players. */
+/** A closed round, in games that have rounds, as ROUND_RESULT reports it to the players. */
 export interface RoundSummary {
   readonly round: number;
   readonly moves: Readonly<Record<Role, unknown>>;
   readonly winner: Role | null;
   readonly scores: Readonly<Record<Role, number>>;
-  /** The game's own facts, e.g. sum and sum_type. */
+  /** Additional facts of the game, e.g. sum and sum_type. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
 export interface GameInfo {
   readonly name: string;
-  /** How it is played and how an action is written, for those who have never seen it. */
+  /** The rules and the format of an action, for readers who do not know the game. */
   readonly rules: string;
-  /** Its options: name to meaning, range and default. Absent in games without options. */
+  /**
+   * The options of the game: for each name the meaning, the range and the default. Absent if the game has no options.
+   */
   readonly options?: Readonly<Record<string, string>>;
-  /** Several roles act in one turn, each without seeing the others' choice. */
+  /** Whether several roles act in one turn, each without seeing the choices of the others. */
   readonly simultaneous: boolean;
   readonly hiddenInformation: boolean;
   /**
-   * With hidden information: the roles that see everything, where all other roles see what everybody sees. Absent where each role sees
-   * something that the others do not.
+   * In a game with hidden information, the roles that see everything, if all other roles see only the public
+   * information. Absent if each role sees something that the others do not.
    */
   readonly seesAll?: readonly Role[];
-  /** Roles that win and lose together, every role in one team; absent where each role plays for itself. */
+  /** Roles that win and lose together; every role is in one team. Absent if each role plays for itself. */
   readonly teams?: readonly Team[];
-  /** No game, whatever its options, takes more actions than this. */
+  /** The maximum number of actions of a game, with any options. */
   readonly maxActions: number;
-  /** `legalActions` lists some of what is legal, because all of it cannot be listed (a clue in Codenames). */
+  /** Whether `legalActions` lists only some of the legal actions, because there are too many (clues in Codenames). */
   readonly listsSample?: true;
-  /** How pages draw its views; absent where they show its text. */
+  /** How pages draw the views of the game. Absent if they show its text. */
   readonly board?: BoardKind;
-  /** The notations of its moves with examples, as tools describe them to LLMs; absent where the listed actions show them. */
+  /** The notations of moves with examples, as tools describe them to LLMs. Absent if the listed actions show them. */
   readonly notation?: string;
-  /** The reason of the outcome in which a player wins by a move, where all wins have this one. A player may claim it with the move. */
+  /**
+   * The reason of the outcome if a player wins by a move, in a game in which all wins have this reason. A player may
+   * claim it with its move.
+   */
   readonly winningReason?: "checkmate";
-  /** It is played by the meaning of words, which the built-in bots do not know. Pages do not offer it against them. */
+  /**
+   * Whether the game depends on the meaning of words, which the built-in bots do not understand. Pages do not offer
+   * such a game against them.
+   */
   readonly needsLanguage?: true;
 }
 
@@ -64,77 +72,91 @@ export interface Team {
 }
 
 /**
- * The boards of pages, by what a view and its actions have to be like:
- * - `chess`: a view has `fen`, and actions are UCI;
+ * The boards of pages, with their requirements on views and actions:
+ * - `chess`: a view has `fen`, and actions are in UCI;
  * - `marks`: a view has `board`, rows of `x`, `o` and `.`, and an action is a cell like `a1`;
- * - `discs`: a view has `board`, rows of `r`, `y` and `.`, and an action is a column from 1;
+ * - `discs`: a view has `board`, rows of `r`, `y` and `.`, and an action is a column, counted from 1;
  * - `words`: views and actions of Codenames.
  */
 export type BoardKind = "chess" | "marks" | "discs" | "words";
 
 /**
- * A game is a pure state machine: no clock, no dice, no I/O, no mutation of its arguments.
- * States, actions and views are plain JSON and survive a round trip through it.
+ * A game is a pure state machine without clock, randomness, I/O or mutation of its arguments. States, actions and views
+ * are plain JSON and are unchanged by a round trip through it.
  *
- * Obligations, held by `conformance.test.ts` for every registered game:
- * - `toAct` is empty if and only if the state is terminal, and exactly then `outcome` is not null;
- * - `applyAction` refuses whatever `legalActions` would not list (for any role, at any time) with an `Illegal`, and never throws;
- *   a game that says `listsSample` may take more, of roles that are to act;
- * - roles of one team have one score;
- * - in a simultaneous game `toAct` lists every role of the open turn that has not yet chosen; the order of choices
- *   does not matter, and none shows in another role's view before the turn closes;
- * - `legalActions(viewState(state, role), role)` equals `legalActions(state, role)`: a player lists its moves from its own view;
- * - the spectator's view is derivable from every role's view, so spectators may watch live.
+ * `conformance.test.ts` checks these obligations for every registered game:
+ * - `toAct` is empty if and only if the state is terminal, and `outcome` is not null exactly then;
+ * - `applyAction` rejects every action that `legalActions` does not list, for any role at any time, with an `Illegal`,
+ *   and never throws; a game with `listsSample` may accept other actions of roles that are to act;
+ * - the roles of a team have the same score;
+ * - in a simultaneous game `toAct` lists all roles that have not yet chosen in the open turn; the order of choices does
+ *   not matter, and no choice is visible in another role's view before the turn closes;
+ * - `legalActions(viewState(state, role), role)` equals `legalActions(state, role)`, so that a player can list its
+ *   moves from its view;
+ * - the spectator's view is derivable from every role's view, so that spectators may watch live.
  */
 export interface Game<Options = unknown, State = unknown, Action = unknown, View = unknown> {
-  /** Template id with version, e.g. "chess.v1". */
+  /** The id of the game with its version, e.g. "chess.v1". */
   readonly id: string;
   readonly roles: readonly Role[];
   readonly info: GameInfo;
-  /** Parses and completes options; `options.parse({})` gives the defaults. */
+  /** Parses options and adds defaults. `options.parse({})` returns the defaults. */
   readonly options: ZodType<Options>;
   /**
-   * The options of a session that begins now, from parsed ones: names the version of each rule that has changed, so that the session's log keeps its
-   * rules. Options that name none, as older logs have them, mean the first version. Absent for a game whose rules have not changed.
+   * Returns the options of a new session from parsed options. They name the version of each rule that has changed, so
+   * that the session's log keeps its rules. Options without a version, as in older logs, mean the first version. Absent
+   * if the rules of the game have not changed.
    */
   optionsOfNew?(options: Options): Options;
-  /** Parses what came over the wire into an action's plain form (`{"number": 3}` becomes `3`); says nothing of legality. */
+  /**
+   * Parses a received action into its plain form (`{"number": 3}` becomes `3`). It does not check whether the action is
+   * legal.
+   */
   readonly action: ZodType<Action>;
   initialState(setup: { options: Options; seed: string }): State;
-  /** The roles that may act now; empty if and only if the state is terminal. */
+  /** Returns the roles that may act now; empty if and only if the state is terminal. */
   toAct(state: State): readonly Role[];
-  /** Legal actions of a role, in a fixed order; empty for a role that is not to act. */
+  /** Returns the legal actions of a role in a fixed order; empty if the role is not to act. */
   legalActions(state: State | View, role: Role): readonly Action[];
+  /** Returns the state after an action of a role, or the reason why the action is illegal. */
   applyAction(state: State, role: Role, action: Action): Result<State, Illegal>;
-  /** An action by which a driver goes on without a role that does not answer: the session host takes it from a driver alone. */
-  isDriversOwn?(action: Action): boolean;
+  /**
+   * Returns whether an action replaces the action of a role that does not answer. The session host accepts such an
+   * action only from a driver.
+   */
+  isDriverAction?(action: Action): boolean;
   isTerminal(state: State): boolean;
+  /** Returns the outcome of a terminal state; null for any other state. */
   outcome(state: State): Outcome | null;
+  /** Returns the part of a state that a viewer may know. */
   viewState(state: State, viewer: Viewer): View;
-  /** A view while players are missing, in games whose states name that phase. */
+  /** Returns a view for the time while players are missing, in games whose views name that phase. */
   waitingView?(view: View): View;
-  /** What an LLM or a terminal is shown; tells no more than `viewState` for the same viewer. */
+  /**
+   * Returns the text that is shown to an LLM or in a terminal. It contains no more information than `viewState` for the
+   * same viewer.
+   */
   toText(state: State, viewer: Viewer): string;
-  /** An action for people, as `readAction` takes it, where the action itself is no text. */
+  /** Returns an action as text for people, which `readAction` accepts. Absent if actions are text. */
   actionText?(action: Action): string;
   /**
-   * What a person wrote as a move, where the game has a notation besides its actions (SAN in chess), as an action; null when it
-   * names none. It says nothing of legality, and looks at nothing that the view does not show.
+   * Reads a move that a person has written in a notation of the game (SAN in chess). Returns the action, or null if the
+   * text is not a move. It does not check whether the move is legal, and uses only information that the view contains.
    */
   readAction?(state: State | View, text: string): Action | null;
-  /** Why such a text is no legal action for the role that is to act; in games with a notation of their own. */
-  whyUnread?(state: State | View, text: string): string;
-  /** The rounds closed so far, oldest first, without the first `from`; absent in games without rounds. */
+  /** Returns the reason why such a text is not a legal action of the role to act. Present in games with a notation. */
+  explainIllegal?(state: State | View, text: string): string;
+  /** Returns the closed rounds, oldest first, without the first `from`. Absent in games without rounds. */
   rounds?(state: State, from?: number): readonly RoundSummary[];
 }
 
-/** A role, a reason or another identifier as people read it: "red spymaster". */
+/** Returns a role, a reason or another identifier as text for people: "red spymaster". */
 export const spoken = (identifier: string): string => identifier.replaceAll("_", " ");
 
-/** The reason of a result, which names several faults with commas between them, as people read it. */
+/** Returns the reason of a result as text for people. A reason may name several faults with commas between them. */
 export const reasonInWords = (reason: string): string => spoken(reason).replaceAll(",", ", ");
 
-/** The winners in words: a team by its name, any other role by `named`. */
+/** Returns the winners as text: the name of a team, or the names of roles by `named`. */
 export function winnersInWords(
   teams: GameInfo["teams"] | undefined,
   winners: readonly Role[],
@@ -146,16 +168,16 @@ export function winnersInWords(
   return team ? `team ${team.name}` : winners.map(named).join(" and ");
 }
 
-/** The id of a game without its version: "chess" of "chess.v1". */
+/** Returns the id of a game without its version: "chess" for "chess.v1". */
 export const withoutVersion = (id: string): string => id.replace(/\.v\d+$/, "");
 
-/** Whether `role` sees something that `other` does not. */
+/** Returns whether `role` sees something that `other` does not see. */
 export function seesMore({ info }: Pick<Game, "info">, role: Role, other: Role): boolean {
   if (!info.hiddenInformation || role === other) return false;
   return info.seesAll === undefined || (info.seesAll.includes(role) && !info.seesAll.includes(other));
 }
 
-/** The roles with the highest score; null when all are equal (a draw). */
+/** Returns the roles with the highest score; null if all scores are equal (a draw). */
 export function winnersOf(outcome: Pick<Outcome, "scores">): readonly Role[] | null {
   const entries = Object.entries(outcome.scores);
   const best = Math.max(...entries.map(([, score]) => score));

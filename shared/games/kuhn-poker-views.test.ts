@@ -1,4 +1,4 @@
-/** What the viewers of Kuhn poker may know: nobody learns a card that no showdown has shown. */
+/** The views of Kuhn poker: no viewer sees a card that was not shown in a showdown. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../lib/rng.ts";
 import { dealtCards, type KuhnAction, type KuhnState, type KuhnView, kuhnPoker } from "./kuhn-poker.ts";
@@ -18,7 +18,7 @@ describe("kuhn_poker.v1, hidden information", () => {
   const states = games.flatMap((game) => game.states as readonly KuhnState[]);
   const open = states.filter((state) => state.turn !== null);
 
-  /** All that leaves a state for a viewer, refusals of what is illegal included. */
+  /** Returns everything about a state that a viewer can see, including the messages of rejected actions. */
   const seenBy = (state: KuhnState, viewer: string): string =>
     JSON.stringify([
       kuhnPoker.viewState(state, viewer),
@@ -32,7 +32,7 @@ describe("kuhn_poker.v1, hidden information", () => {
       }),
     ]);
 
-  it("a role sees its own card, the spectator and strangers none", () => {
+  it("a role sees its own card; the spectator and unknown viewers see no card", () => {
     for (const state of open) {
       const { player_1, player_2 } = state.cards;
       expect(kuhnPoker.viewState(state, "player_1").cards).toEqual({ player_1, player_2: null });
@@ -43,11 +43,11 @@ describe("kuhn_poker.v1, hidden information", () => {
     }
   });
 
-  it("with another hidden card and another seed everything else that a viewer is shown is the same", () => {
+  it("everything else that a viewer sees is independent of the hidden cards and the seed", () => {
     for (const state of open) {
       for (const seat of SEATS) {
         const other = seat === "player_1" ? "player_2" : "player_1";
-        for (const card of CARDS.filter((one) => one !== state.cards[seat])) {
+        for (const card of CARDS.filter((other) => other !== state.cards[seat])) {
           const swapped = { ...state, seed: "another", cards: { ...state.cards, [other]: card } };
           expect(seenBy(swapped, seat)).toBe(seenBy(state, seat));
         }
@@ -61,7 +61,7 @@ describe("kuhn_poker.v1, hidden information", () => {
 
   const fold = (state: KuhnState): unknown => applyLegal(kuhnPoker, state, state.turn ?? "", "fold");
 
-  it("after a fold the whole state is the same whatever was folded, also when the game is over", () => {
+  it("the state after a fold does not depend on the cards, even at the end of the game", () => {
     const folding = open.filter((state) => kuhnPoker.legalActions(state, state.turn ?? "").includes("fold"));
     expect(folding.some(({ hand, hands }) => hand === hands)).toBe(true);
     for (const state of folding) {
@@ -69,7 +69,7 @@ describe("kuhn_poker.v1, hidden information", () => {
     }
   });
 
-  it("a closed hand shows its cards to all after a showdown, to nobody after a fold, then and ever after", () => {
+  it("a closed hand shows its cards to every viewer after a showdown, and never after a fold", () => {
     for (const state of states) {
       for (const viewer of viewersOf(kuhnPoker as never)) {
         const view = kuhnPoker.viewState(state, viewer);
@@ -85,7 +85,7 @@ describe("kuhn_poker.v1, hidden information", () => {
     }
   });
 
-  it("the spectator's view is any role's without its own card, and at the end all are the same", () => {
+  it("the spectator's view equals a role's view without the role's card, and at the end all views are equal", () => {
     for (const state of states) {
       const spectator = kuhnPoker.viewState(state, "spectator");
       for (const seat of SEATS) {
@@ -96,7 +96,7 @@ describe("kuhn_poker.v1, hidden information", () => {
     }
   });
 
-  it("the seed is in the state and in no view", () => {
+  it("the seed is in the state but not in a view", () => {
     for (const state of states) {
       expect(state.seed).toMatch(/^secret seed/);
       for (const viewer of viewersOf(kuhnPoker as never)) expect(seenBy(state, viewer)).not.toContain("secret seed");

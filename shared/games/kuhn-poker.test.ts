@@ -16,11 +16,13 @@ const begin = (hands: number, seed = "seed"): KuhnState =>
 const act = (state: KuhnState, action: string): KuhnState =>
   applyLegal(kuhnPoker, state, state.turn ?? "", action) as KuhnState;
 
-/** Plays lines of one hand each: "check bet call". */
+/** Plays hands, each given as a line of actions: "check bet call". */
 const play = (state: KuhnState, ...lines: readonly string[]): KuhnState =>
   lines.flatMap((line) => line.split(" ").filter(Boolean)).reduce(act, state);
 
-/** A seed that deals these cards to who acts first in a hand and to the other. */
+/**
+ * Returns a seed that deals these cards in a hand: the first to the role that acts first, the second to the other role.
+ */
 function seedFor(hand: number, firstCard: KuhnCard, otherCard: KuhnCard): string {
   for (let n = 0; n < 1_000; n++) {
     const { player_1, player_2 } = dealtCards(`seed ${n}`, hand);
@@ -39,7 +41,7 @@ const DEALS = [
   ["king", "queen"],
 ] as const;
 
-/** What who acted first wins: by the line, and in each of the DEALS. */
+/** The chips that the role that acts first wins, by the line of actions and for each of the DEALS. */
 const PAYOFFS = [
   ["check check", [-1, -1, +1, -1, +1, +1]],
   ["check bet fold", [-1, -1, -1, -1, -1, -1]],
@@ -53,25 +55,28 @@ const cases = PAYOFFS.flatMap(([line, payoffs]) =>
 );
 
 describe("kuhn_poker.v1, one hand", () => {
-  it.each(cases)("Kuhn 1950: %s, with %s against %s, wins who acts first %i", (line, firstCard, otherCard, payoff) => {
-    for (const hand of [1, 2]) {
-      const first = SEATS[hand - 1] as Seat;
-      const before =
-        hand === 1
-          ? begin(1, seedFor(1, firstCard, otherCard))
-          : play(begin(2, seedFor(2, firstCard, otherCard)), "bet fold");
-      const state = play(before, line);
-      const winner = payoff > 0 ? first : otherThan(first);
-      const cards = line.endsWith("fold") ? null : { [first]: firstCard, [otherThan(first)]: otherCard };
-      expect(state.previous_hands.at(-1)).toEqual({
-        ...{ hand, first, actions: line.split(" "), winner, cards },
-        chips: Math.abs(payoff),
-      });
-      expect(state.scores[first] - before.scores[first]).toBe(payoff);
-      expect(state.scores.player_1 + state.scores.player_2).toBe(0);
-      expect(kuhnPoker.outcome(state)?.scores).toEqual(state.scores);
-    }
-  });
+  it.each(cases)(
+    "Kuhn 1950: after %s, with %s against %s, the role that acts first wins %i",
+    (line, firstCard, otherCard, payoff) => {
+      for (const hand of [1, 2]) {
+        const first = SEATS[hand - 1] as Seat;
+        const before =
+          hand === 1
+            ? begin(1, seedFor(1, firstCard, otherCard))
+            : play(begin(2, seedFor(2, firstCard, otherCard)), "bet fold");
+        const state = play(before, line);
+        const winner = payoff > 0 ? first : otherThan(first);
+        const cards = line.endsWith("fold") ? null : { [first]: firstCard, [otherThan(first)]: otherCard };
+        expect(state.previous_hands.at(-1)).toEqual({
+          ...{ hand, first, actions: line.split(" "), winner, cards },
+          chips: Math.abs(payoff),
+        });
+        expect(state.scores[first] - before.scores[first]).toBe(payoff);
+        expect(state.scores.player_1 + state.scores.player_2).toBe(0);
+        expect(kuhnPoker.outcome(state)?.scores).toEqual(state.scores);
+      }
+    },
+  );
 
   it.each([
     ["", "player_1", ["check", "bet"]],
@@ -84,51 +89,51 @@ describe("kuhn_poker.v1, one hand", () => {
     expect(kuhnPoker.legalActions(state, role)).toEqual(legal);
     expect(kuhnPoker.legalActions(state, otherThan(role))).toEqual([]);
     for (const action of ["check", "bet", "call", "fold"] as const) {
-      const isLegal = legal.some((one) => one === action);
+      const isLegal = legal.some((legalAction) => legalAction === action);
       expect(kuhnPoker.applyAction(state, role, action).ok).toBe(isLegal);
       expect(kuhnPoker.applyAction(state, otherThan(role), action).ok).toBe(false);
     }
   });
 
   it.each([
-    ["the other's turn", "", "player_2", "check", "it is player_1's turn"],
-    ["a stranger", "", "spectator", "check", "no such role"],
-    ["a call of nothing", "", "player_1", "call", "choose check or bet"],
-    ["a fold to a check", "check", "player_2", "fold", "choose check or bet"],
+    ["an action in the other role's turn", "", "player_2", "check", "it is player_1's turn"],
+    ["a spectator", "", "spectator", "check", "no such role"],
+    ["a call without a bet", "", "player_1", "call", "choose check or bet"],
+    ["a fold after a check", "check", "player_2", "fold", "choose check or bet"],
     ["a raise", "bet", "player_2", "bet", "choose call or fold"],
-    ["a check of a bet", "check bet", "player_1", "check", "choose call or fold"],
-    ["no action", "", "player_1", null, "choose check or bet"],
+    ["a check after a bet", "check bet", "player_1", "check", "choose call or fold"],
+    ["null", "", "player_1", null, "choose check or bet"],
     ["a list", "", "player_1", ["check"], "choose check or bet"],
     ["after the end", "check check", "player_1", "check", "the game is over"],
-  ])("%s is refused", (_name, line, role, action, message) => {
+  ])("%s is rejected", (_name, line, role, action, message) => {
     const state = play(begin(1), line);
     expect(kuhnPoker.applyAction(state, role, action as KuhnAction)).toEqual({ ok: false, error: { message } });
   });
 });
 
 describe("kuhn_poker.v1, many hands", () => {
-  it("the first action alternates, and the longest game takes maxActions", () => {
+  it("the role that acts first alternates, and the longest game has maxActions actions", () => {
     const state = play(begin(100), ...Array.from({ length: 100 }, () => "check bet call"));
     const first = state.previous_hands.map((hand) => hand.first);
     expect(first).toEqual(first.map((_, index) => SEATS[index % 2]));
     expect([kuhnPoker.isTerminal(state), 3 * first.length]).toEqual([true, kuhnPoker.info.maxActions]);
   });
 
-  it("every hand is dealt what seed and hand foretell", () => {
+  it("the cards of every hand are determined by the seed and the hand", () => {
     const state = play(begin(20), ...Array.from({ length: 20 }, () => "check check"));
     expect(state.previous_hands.map(({ cards }) => cards)).toEqual(
       Array.from({ length: 20 }, (_, index) => dealtCards("seed", index + 1)),
     );
   });
 
-  it("more chips win, as many are a draw", () => {
+  it("the role with more chips wins, and equal chips are a draw", () => {
     const won = play(begin(3), "bet fold", "check bet fold", "bet fold");
     expect(kuhnPoker.outcome(won)).toEqual({ scores: { player_1: 3, player_2: -3 }, reason: "chips_won" });
     const drawn = play(begin(2), "bet fold", "bet fold");
     expect(kuhnPoker.outcome(drawn)).toEqual({ scores: { player_1: 0, player_2: 0 }, reason: "draw" });
   });
 
-  it("tells each hand when it has closed, with the chips so far", () => {
+  it("reports each hand after it has closed, with the chips so far", () => {
     const seed = seedFor(2, "queen", "king");
     const rounds = kuhnPoker.rounds?.(play(begin(3, seed), "check bet fold", "bet call", "check")) ?? [];
     expect(rounds).toEqual([
@@ -159,7 +164,7 @@ describe("kuhn_poker.v1, many hands", () => {
   });
 });
 
-describe("kuhn_poker.v1, the verdict on chips below zero", () => {
+describe("kuhn_poker.v1, the verdict with negative scores", () => {
   function sessionAfter(hands: number, ...actions: readonly string[]): Session {
     const participants = { player_1: "P01", player_2: "P02" };
     const options = kuhnPoker.options.parse({ hands });
@@ -172,7 +177,7 @@ describe("kuhn_poker.v1, the verdict on chips below zero", () => {
     return next;
   }
 
-  it("gives the points to whoever has more, and one each for none", () => {
+  it("gives the points to the role with more chips, and one point each for equal chips", () => {
     expect(verdictOf(sessionAfter(1, "check", "bet", "fold"))).toMatchObject({
       winner: "player_2",
       scores: { player_1: -1, player_2: 1 },
@@ -185,7 +190,7 @@ describe("kuhn_poker.v1, the verdict on chips below zero", () => {
     });
   });
 
-  it("a forfeit leaves the chips of the closed hands, whoever has won them", () => {
+  it("keeps the chips of the closed hands after a forfeit", () => {
     const session = sessionAfter(3, "bet", "fold", "bet");
     const faults = [{ role: "player_1", code: "G002", cause: "timeout", detail: "" }] as const;
     const ended = decide(session, { type: "forfeit", faults }, "");
@@ -201,14 +206,17 @@ describe("kuhn_poker.v1, the deal", () => {
   const dealOf = ({ player_1, player_2 }: Readonly<Record<Seat, KuhnCard>>): string => `${player_1} ${player_2}`;
   const names = DEALS.map((deal) => deal.join(" "));
 
-  /** Pearson's chi-square against equal counts; 5 degrees of freedom: above 20.5 once in a thousand. */
+  /**
+   * Returns Pearson's chi-square against equal counts. With 5 degrees of freedom it exceeds 20.5 once in a thousand
+   * cases.
+   */
   function chiSquare(deals: readonly string[]): number {
     const expected = deals.length / names.length;
     const counts = names.map((name) => deals.filter((deal) => deal === name).length);
     return counts.reduce((sum, count) => sum + (count - expected) ** 2 / expected, 0);
   }
 
-  it("is one of six, each as likely, from seed to seed and from hand to hand", () => {
+  it("is one of six equally likely deals, over seeds and over hands", () => {
     const bySeed = Array.from({ length: 6_000 }, (_, n) => dealOf(dealtCards(`seed ${n}`, 1)));
     const byHand = Array.from({ length: 6_000 }, (_, n) => dealOf(dealtCards("seed", n + 1)));
     for (const deals of [bySeed, byHand]) {
@@ -217,7 +225,7 @@ describe("kuhn_poker.v1, the deal", () => {
     }
   });
 
-  it("says nothing of the next hand's", () => {
+  it("is independent of the next deal", () => {
     const pairs = Array.from({ length: 6_000 }, (_, n) => [1, 2].map((hand) => dealOf(dealtCards(`seed ${n}`, hand))));
     for (const name of names) {
       const following = pairs.filter(([deal]) => deal === name).map(([, next]) => next ?? "");
@@ -225,7 +233,7 @@ describe("kuhn_poker.v1, the deal", () => {
     }
   });
 
-  it("can be checked by hand from the seed", () => {
+  it("can be computed from the seed by hand", () => {
     for (const hand of [1, 2, 3, 4, 5]) {
       const digits = sha256Hex(`seed/hand/${hand}/0`).slice(0, 8);
       expect(dealOf(dealtCards("seed", hand))).toBe(names[Number(`0x${digits}`) % 6]);

@@ -6,7 +6,7 @@ import type { Game, Role, RoundSummary, Viewer } from "./game.ts";
 const ROLES = ["player_1", "player_2"] as const;
 type Seat = (typeof ROLES)[number];
 
-/** From the lowest to the highest. */
+/** The cards from the lowest to the highest. */
 const DECK = ["jack", "queen", "king"] as const;
 export type KuhnCard = (typeof DECK)[number];
 type Cards = Readonly<Record<Seat, KuhnCard>>;
@@ -15,43 +15,43 @@ type Scores = Readonly<Record<Seat, number>>;
 const ACTIONS = ["check", "bet", "call", "fold"] as const;
 export type KuhnAction = (typeof ACTIONS)[number];
 
-/** A hand that is over, as everybody may know it. */
+/** A closed hand as every viewer sees it. */
 interface KuhnHand {
   readonly hand: number;
-  /** Who acted first. */
+  /** The role that acted first. */
   readonly first: Seat;
   readonly actions: readonly KuhnAction[];
   readonly winner: Seat;
-  /** What the winner took from the other. */
+  /** The chips that the winner has won from the other role. */
   readonly chips: 1 | 2;
-  /** Null after a fold: then no card is shown, now or later. */
+  /** The cards; null after a fold, in which case they are never shown. */
   readonly cards: Cards | null;
 }
 
 export interface KuhnView {
   readonly hands: number;
   readonly hand: number;
-  /** Who acts first in this hand. */
+  /** The role that acts first in this hand. */
   readonly first: Seat;
-  /** Who is to act; null when the game is over. */
+  /** The role to act; null when the game is over. */
   readonly turn: Seat | null;
-  /** Of the open hand; null where the viewer may not see it, and when the game is over. */
+  /** The cards of the open hand; null if the viewer may not see them, and when the game is over. */
   readonly cards: Readonly<Record<Seat, KuhnCard | null>>;
-  /** Of the open hand, in turn. */
+  /** The actions of the open hand in order. */
   readonly actions: readonly KuhnAction[];
-  /** Chips won, less those lost. */
+  /** The chips won minus the chips lost. */
   readonly scores: Scores;
   readonly previous_hands: readonly KuhnHand[];
 }
 
 export interface KuhnState extends KuhnView {
-  /** In no view: the cards to come follow from it. */
+  /** No view contains it, because it determines the next cards. */
   readonly seed: string;
 }
 
 const MAX_HANDS = 100;
 const Options = z.strictObject({
-  /** An even number gives both the first action equally often. */
+  /** With an even number both roles act first equally often. */
   hands: z.int().min(1).max(MAX_HANDS).default(10),
 });
 type KuhnOptions = z.infer<typeof Options>;
@@ -60,14 +60,14 @@ const NO_CARDS: KuhnView["cards"] = { player_1: null, player_2: null };
 const isSeat = (role: Role): role is Seat => role === "player_1" || role === "player_2";
 const otherThan = (seat: Seat): Seat => (seat === "player_1" ? "player_2" : "player_1");
 
-const RULES = `Kuhn poker. Three cards, J, Q and K; each is dealt one and pays one chip. By turns a player checks or bets a chip; against a bet the
-other calls or folds. At the showdown the higher card takes the pot. After so many hands (option hands) the higher score wins.
+const RULES = `Kuhn poker. There are three cards, J, Q and K. Each player gets one card and pays one chip. In its turn a player checks or bets one chip; after a bet the
+other player calls or folds. In a showdown the higher card wins the pot. After the last hand (option hands) the higher score wins.
 An action is "check", "bet", "call" or "fold".`;
 
 /**
- * Kuhn poker (H. W. Kuhn, "A simplified two-person poker", 1950): three cards, one for each player, an ante of 1, one bet of 1.
- * So many hands, and who acts first changes with each. The seed is told after the match, as every game's is: from then on, but from
- * no view, the folded cards can be worked out too.
+ * Kuhn poker (H. W. Kuhn, "A simplified two-person poker", 1950): three cards, one for each player, an ante of 1 and
+ * one bet of 1. Several hands are played, and the role that acts first alternates. The seed is published after the
+ * match, as in every game. The folded cards can then be computed from the seed, but not from a view.
  */
 export const kuhnPoker: Game<KuhnOptions, KuhnState, KuhnAction, KuhnView> = {
   id: "kuhn_poker.v1",
@@ -76,7 +76,7 @@ export const kuhnPoker: Game<KuhnOptions, KuhnState, KuhnAction, KuhnView> = {
   info: {
     name: "Kuhn poker",
     rules: RULES,
-    options: { hands: `1 to ${MAX_HANDS}: hands played, best an even number; default: 10` },
+    options: { hands: `1 to ${MAX_HANDS}: the number of hands, preferably even; default: 10` },
     simultaneous: false,
     hiddenInformation: true,
     maxActions: 3 * MAX_HANDS,
@@ -85,7 +85,7 @@ export const kuhnPoker: Game<KuhnOptions, KuhnState, KuhnAction, KuhnView> = {
   action: z.enum(ACTIONS, "choose check, bet, call or fold"),
   initialState: ({ options: { hands }, seed }) => ({
     hands,
-    ...dealt(seed, 1),
+    ...beginHand(seed, 1),
     scores: { player_1: 0, player_2: 0 },
     previous_hands: [],
     seed,
@@ -115,8 +115,8 @@ export const kuhnPoker: Game<KuhnOptions, KuhnState, KuhnAction, KuhnView> = {
 const legalAfter = (actions: readonly KuhnAction[]): readonly KuhnAction[] =>
   actions.at(-1) === "bet" ? ["call", "fold"] : ["check", "bet"];
 
-/** A hand that begins. */
-function dealt(seed: string, hand: number): Pick<KuhnState, "hand" | "first" | "turn" | "cards" | "actions"> {
+/** Returns the fields of a state at the beginning of a hand. */
+function beginHand(seed: string, hand: number): Pick<KuhnState, "hand" | "first" | "turn" | "cards" | "actions"> {
   const first = ROLES[(hand - 1) % 2] as Seat;
   return { hand, first, turn: first, cards: dealtCards(seed, hand), actions: [] };
 }
@@ -126,10 +126,11 @@ const DEALS = DECK.flatMap((player_1) =>
 );
 
 /**
- * The cards of a hand, each of the six deals equally likely, a function of seed and hand alone: whoever knows the seed can check it.
- * The deal's place among jack queen, jack king, queen jack, queen king, king jack, king queen (player_1's card first), from 0, is the first
- * 8 hex digits of SHA-256 over "<seed>/hand/<hand>/<try>", modulo 6; tries count from 0 until the value is below 4294967292,
- * the greatest multiple of six, so that no deal is favoured.
+ * Returns the cards of a hand. All six deals are equally likely. The deal depends only on the seed and the hand, so it
+ * can be verified with the seed: the index in the list jack queen, jack king, queen jack, queen king, king jack, king
+ * queen (player_1's card first) is the first 8 hex digits of SHA-256 over "<seed>/hand/<hand>/<attempt>", modulo 6.
+ * Attempts count from 0 until the value is below 4294967292, the greatest multiple of six, so that no deal is more
+ * likely than another.
  */
 export function dealtCards(seed: string, hand: number): Cards {
   for (let attempt = 0; ; attempt++) {
@@ -138,19 +139,21 @@ export function dealtCards(seed: string, hand: number): Cards {
   }
 }
 
-/** From the hand's last action to the next hand or the end. What was folded is forgotten here, and so never shown. */
+/**
+ * Closes a hand, which leads to the next hand or to the end. Folded cards are removed here, so they are never shown.
+ */
 function closeHand(state: KuhnState, actions: readonly KuhnAction[], last: Seat): KuhnState {
   const { hand, first, hands, seed } = state;
-  const cards = actions.at(-1) === "fold" ? null : shown(state.cards);
+  const cards = actions.at(-1) === "fold" ? null : bothCards(state.cards);
   const winner = cards ? higher(cards) : otherThan(last);
   const chips = actions.at(-1) === "call" ? 2 : 1;
   const previous_hands = [...state.previous_hands, { hand, first, actions, winner, chips, cards } as const];
   const scores = withChips(state.scores, winner, chips);
-  if (hand < hands) return { hands, ...dealt(seed, hand + 1), scores, previous_hands, seed };
+  if (hand < hands) return { hands, ...beginHand(seed, hand + 1), scores, previous_hands, seed };
   return { ...state, turn: null, cards: NO_CARDS, actions: [], scores, previous_hands };
 }
 
-function shown({ player_1, player_2 }: KuhnView["cards"]): Cards {
+function bothCards({ player_1, player_2 }: KuhnView["cards"]): Cards {
   invariant(player_1 !== null && player_2 !== null, "an open hand has both cards");
   return { player_1, player_2 };
 }
@@ -169,9 +172,9 @@ function summaries({ previous_hands }: KuhnState, from = 0): readonly RoundSumma
   for (const [index, { hand, first, actions, winner, chips, cards }] of previous_hands.entries()) {
     scores = withChips(scores, winner, chips);
     if (index < from) continue;
-    const begun = actions.filter((_, turn) => turn % 2 === 0);
-    const replied = actions.filter((_, turn) => turn % 2 === 1);
-    const moves = { [first]: begun, [otherThan(first)]: replied };
+    const firstActions = actions.filter((_, turn) => turn % 2 === 0);
+    const otherActions = actions.filter((_, turn) => turn % 2 === 1);
+    const moves = { [first]: firstActions, [otherThan(first)]: otherActions };
     found.push({ round: hand, moves, winner, scores, facts: { first, chips, cards } });
   }
   return found;
@@ -185,15 +188,15 @@ const visible = (cards: KuhnView["cards"], viewer: Viewer): KuhnView["cards"] =>
 function textOf(view: KuhnView): string {
   const lines = view.previous_hands.map(({ hand, first, actions, winner, chips, cards }) => {
     const showdown = cards && ` with the ${cards[winner]} against the ${cards[otherThan(winner)]}`;
-    return `Hand ${hand}: ${played(first, actions)}: ${winner} wins ${chips}${showdown ?? ""}`;
+    return `Hand ${hand}: ${actionsText(first, actions)}: ${winner} wins ${chips}${showdown ?? ""}`;
   });
   const score = `Chips won: player_1 ${view.scores.player_1}, player_2 ${view.scores.player_2}`;
   if (view.turn === null) return [...lines, `${score}. The game is over.`].join("\n");
-  const held = ROLES.flatMap((seat) => (view.cards[seat] === null ? [] : [`${seat} holds the ${view.cards[seat]}.`]));
-  const begun = view.actions.length > 0 ? `${played(view.first, view.actions)}; ` : "";
-  const ask = `Hand ${view.hand} of ${view.hands}: ${begun}${view.turn} to act: ${legalAfter(view.actions).join(" or ")}.`;
-  return [...lines, score, ask, ...held].join("\n");
+  const cards = ROLES.flatMap((seat) => (view.cards[seat] === null ? [] : [`${seat} holds the ${view.cards[seat]}.`]));
+  const played = view.actions.length > 0 ? `${actionsText(view.first, view.actions)}; ` : "";
+  const prompt = `Hand ${view.hand} of ${view.hands}: ${played}${view.turn} to act: ${legalAfter(view.actions).join(" or ")}.`;
+  return [...lines, score, prompt, ...cards].join("\n");
 }
 
-const played = (first: Seat, actions: readonly KuhnAction[]): string =>
+const actionsText = (first: Seat, actions: readonly KuhnAction[]): string =>
   actions.map((action, turn) => `${turn % 2 === 0 ? first : otherThan(first)} ${action}`).join(", ");

@@ -1,11 +1,12 @@
 /**
- * Recorded games replay to the same states, hash by hash: a change of any rule, state or view shows here. A registered game
- * without a file fails. When a change is meant:
+ * Recorded games replay to the same states, compared by their hashes, so a change of a rule, a state or a view fails
+ * here. A registered game without a file fails as well. After an intended change, run
  *
- *   UPDATE_PLAYTHROUGHS=1 npx vitest run shared/games/playthroughs.test.ts
+ * UPDATE_PLAYTHROUGHS=1 npx vitest run shared/games/playthroughs.test.ts
  *
- * keeps the recorded actions and writes hashes, views and outcomes anew; a game without a file gets one random game for each
- * of its variants. To add a game, add its options, seed and steps (without hashes) and do the same. Read the diff.
+ * and read the diff. The command keeps the recorded actions and writes new hashes, views and outcomes. It records one
+ * random game for each variant of a game without a file. To add a recorded game, write its options, seed and steps
+ * (without hashes) to the file and run the command.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

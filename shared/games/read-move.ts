@@ -1,26 +1,32 @@
 import { parsedJson } from "../lib/text.ts";
 import type { Game, Role } from "./game.ts";
 
-/** A move as a person or an LLM wrote it, as an action of the game; what names none is returned as it is, to be refused. */
+/**
+ * Reads a move that a person or an LLM has written. Returns an action of the game, or the move itself if it is not one,
+ * which `applyAction` then rejects.
+ */
 export function readMove(game: Game, view: unknown, role: Role, move: unknown): unknown {
   if (typeof move !== "string") return move;
   const text = move.trim();
-  const named = game.readAction?.(view, text) ?? null;
-  if (named !== null) return named;
+  const action = game.readAction?.(view, text) ?? null;
+  if (action !== null) return action;
   const legal = game.legalActions(view, role);
-  const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
-  return legal.find((action) => same(wordOf(action, game), text)) ?? parsedJson(text) ?? text;
+  const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
+  return legal.find((action) => isSame(wordOf(action, game), text)) ?? parsedJson(text) ?? text;
 }
 
-/** What is wrong with the text of a move that is not legal; null if the game has no explanation. */
-export const whyUnread = (game: Game | undefined, state: unknown, move: unknown): string | null =>
-  (typeof move === "string" && game?.whyUnread?.(state, move.trim())) || null;
+/** Returns the reason why the text of a move is not legal; null if the game has no explanation. */
+export const explainIllegal = (game: Game | undefined, state: unknown, move: unknown): string | null =>
+  (typeof move === "string" && game?.explainIllegal?.(state, move.trim())) || null;
 
-/** What a list of legal moves is called: where it may be a sample, nobody shall take it for all there is. */
+/**
+ * Returns the title of a list of legal moves. If the list may be a sample, the title says so, because readers could
+ * take it for complete.
+ */
 export const listName = (game: Game | undefined): string =>
   game?.info.listsSample ? "Legal moves, or some of them" : "Legal moves";
 
-/** An action as text: itself if it is text, else by the game's `actionText`, else as JSON. */
+/** Returns an action as text: itself if it is text, otherwise by the game's `actionText`, otherwise as JSON. */
 export function wordOf(action: unknown, game?: Game): string {
   if (typeof action === "string") return action;
   const parsed = game?.actionText && game.action.safeParse(action);

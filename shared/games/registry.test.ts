@@ -9,7 +9,7 @@ describe.each(gameIds)("%s", (id) => {
     expect(Object.keys(info.options ?? {}).sort()).toEqual(Object.keys(properties).sort());
   });
 
-  it("is found by its id, its id without version and its name, in any case and punctuation", () => {
+  it("is found by its id, its id without version and its name, without regard to case and punctuation", () => {
     const { name } = games[id].info;
     const short = id.replace(".v1", "");
     const spellings = [id, id.toUpperCase(), short, short.replaceAll("_", " "), short.replaceAll("_", "-"), name];
@@ -17,6 +17,9 @@ describe.each(gameIds)("%s", (id) => {
   });
 });
 
-it.each(["", "go", "chess.v2", "ches", "__proto__", "constructor", "chess960"])("%j names no game", (text) => {
-  expect(findGameNamed(text)).toBeUndefined();
-});
+it.each(["", "go", "chess.v2", "ches", "__proto__", "constructor", "chess960"])(
+  "findGameNamed finds no game for %j",
+  (text) => {
+    expect(findGameNamed(text)).toBeUndefined();
+  },
+);

@@ -7,7 +7,7 @@ import { kuhnPoker } from "./kuhn-poker.ts";
 import { rps } from "./rps.ts";
 import { ticTacToe } from "./tic-tac-toe.ts";
 
-/** Every game by its id. A new game is one file and one line here; the conformance tests then run on it. */
+/** All games by their ids. A new game is one file and one line here; the conformance tests then include it. */
 export const games = {
   "even_odd.v1": evenOdd,
   "rps.v1": rps,
@@ -30,17 +30,22 @@ export const gameIds = Object.keys(games) as readonly GameId[];
 
 const byId = new Map<string, Game>(Object.entries(games));
 
-/** Text without case, spaces and punctuation. */
-const bare = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+/** Returns a text without case, spaces and punctuation. */
+const normalized = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 const byName = new Map<string, Game>(
-  Object.values(games).flatMap((game) => [withoutVersion(game.id), game.info.name].map((name) => [bare(name), game])),
+  Object.values(games).flatMap((game) =>
+    [withoutVersion(game.id), game.info.name].map((name) => [normalized(name), game]),
+  ),
 );
 
-/** The game that a person or an LLM names: by id, id without version or name, in any case: "chess.v1", "Chess", "tic-tac-toe". */
+/**
+ * Returns the game that a person or an LLM names by its id, its id without version or its name, in any case:
+ * "chess.v1", "Chess", "tic-tac-toe".
+ */
 export function findGameNamed(text: string): Game | undefined {
   const name = text.trim().toLowerCase();
-  return byId.get(name) ?? byName.get(bare(name));
+  return byId.get(name) ?? byName.get(normalized(name));
 }
 
-/** The game with this id, or undefined. */
+/** Returns the game with this id, or undefined. */
 export const findGame = (id: string): Game | undefined => byId.get(id);

@@ -17,7 +17,7 @@ const secondWins: Round = ["rock", "paper"];
 const drawn: Round = ["rock", "rock"];
 
 describe("rps.v1, a single round", () => {
-  it("begins in the commit phase without choices and result", () => {
+  it("begins in phase commit without choices and result", () => {
     expect(rps.initialState({ options: rps.options.parse({}), seed: "seed" })).toEqual({
       phase: "commit",
       choices: { player_1: null, player_2: null },
@@ -35,12 +35,12 @@ describe("rps.v1, a single round", () => {
     ["rock", "rock", "draw"],
     ["paper", "paper", "draw"],
     ["scissors", "scissors", "draw"],
-  ] as const)("%s against %s is revealed, %s", (first, second, result) => {
+  ] as const)("%s against %s is revealed with the result %s", (first, second, result) => {
     const choices = { player_1: first, player_2: second };
     expect(play(1, [[first, second]])).toEqual({ phase: "reveal", choices, result });
   });
 
-  it("at tick 1 only the player that has not chosen may choose", () => {
+  it("after one choice only the other player may choose", () => {
     const state = applyLegal(rps, play(1, []), "player_2", "paper") as RpsState;
     expect(rps.toAct(state)).toEqual(["player_1"]);
     expect(rps.legalActions(state, "player_2")).toEqual([]);
@@ -48,24 +48,24 @@ describe("rps.v1, a single round", () => {
     expect(state.phase).toBe("commit");
   });
 
-  it("the opponent's choice shows only after both have submitted", () => {
+  it("a choice is visible to the opponent only after both players have chosen", () => {
     const open = applyLegal(rps, play(1, []), "player_1", "rock") as RpsState;
     expect(rps.viewState(open, "player_1").choices).toEqual({ player_1: "rock", player_2: null });
     for (const viewer of ["player_2", "spectator"]) {
       expect(rps.viewState(open, viewer).choices).toEqual({ player_1: null, player_2: null });
     }
-    const over = applyLegal(rps, open, "player_2", "paper") as RpsState;
-    for (const viewer of [...rps.roles, "spectator"]) expect(rps.viewState(over, viewer)).toEqual(over);
+    const ended = applyLegal(rps, open, "player_2", "paper") as RpsState;
+    for (const viewer of [...rps.roles, "spectator"]) expect(rps.viewState(ended, viewer)).toEqual(ended);
   });
 
-  it("a result ends it", () => {
+  it("ends with a result", () => {
     const state = play(1, [secondWins]);
     expect([rps.isTerminal(state), rps.toAct(state)]).toEqual([true, []]);
     expect(rps.outcome(state)).toEqual({ scores: { player_1: 0, player_2: 1 }, reason: "rounds_won" });
     expect(rps.outcome(play(1, [drawn]))).toEqual({ scores: { player_1: 0, player_2: 0 }, reason: "draw" });
   });
 
-  it("tells its one round when it has closed", () => {
+  it("reports its only round after it has closed", () => {
     expect(rps.rounds?.(play(1, []))).toEqual([]);
     const moves = { player_1: "rock", player_2: "scissors" };
     expect(rps.rounds?.(play(1, [firstWins]))).toEqual([
@@ -75,14 +75,14 @@ describe("rps.v1, a single round", () => {
 });
 
 describe("rps.v1, best_of n", () => {
-  it("after a closed round the next begins, and the closed one is public", () => {
+  it("the next round begins after a closed round, which is public", () => {
     const state = play(3, [secondWins]);
     expect(state).toMatchObject({ phase: "commit", choices: { player_1: null, player_2: null }, result: null });
     expect(state.series).toMatchObject({ best_of: 3, round: 2, scores: { player_1: 0, player_2: 1 } });
     expect(rps.viewState(state, "spectator").series?.previous_rounds).toHaveLength(1);
   });
 
-  it("at the very end the last choices are revealed", () => {
+  it("the last choices are revealed at the end", () => {
     expect(play(3, [firstWins, ["paper", "rock"]])).toMatchObject({
       phase: "reveal",
       choices: { player_1: "paper", player_2: "rock" },
@@ -103,7 +103,7 @@ describe("rps.v1, best_of n", () => {
     [5, [firstWins, drawn, firstWins, drawn], "player_1_wins"],
     [5, [secondWins, secondWins, secondWins], "player_2_wins"],
   ] as const)(
-    "best of %i after %j: %s, as drawn rounds count and a lead beyond reach ends it",
+    "best of %i after %j has the result %j: draws count as rounds, and a lead that cannot be caught up ends the game",
     (bestOf, rounds, result) => {
       const state = play(bestOf, rounds);
       expect([state.result, rps.isTerminal(state)]).toEqual([result, result !== null]);

@@ -18,7 +18,7 @@ interface ClosedRound {
   readonly winner: Seat | null;
 }
 
-/** What a game of several rounds remembers besides the open round. */
+/** The part of the state that a game of several rounds has in addition to the open round. */
 interface Series {
   readonly best_of: number;
   readonly round: number;
@@ -26,7 +26,7 @@ interface Series {
   readonly previous_rounds: readonly ClosedRound[];
 }
 
-/** `series` is there only when more than one round is played. */
+/** The state. `series` is present only if more than one round is played. */
 export interface RpsState {
   readonly phase: "commit" | "reveal";
   readonly choices: Choices;
@@ -37,20 +37,21 @@ export interface RpsState {
 type RpsView = RpsState;
 
 const Options = z.strictObject({
-  /** At most so many rounds, drawn ones included; the game ends when one can no longer be caught. */
+  /** The maximum number of rounds, including draws. The game ends when the trailing player cannot catch up. */
   best_of: z.int().min(1).max(99).default(1),
 });
 type RpsOptions = z.infer<typeof Options>;
 
-const NOBODY: Choices = { player_1: null, player_2: null };
+const NO_CHOICES: Choices = { player_1: null, player_2: null };
 const isSeat = (role: Role): role is Seat => role === "player_1" || role === "player_2";
 
-const RULES = `Rock, paper, scissors. Both choose at the same time, without seeing the other choice: rock beats scissors, scissors beat paper, paper
-beats rock. best_of (1) rounds at most are played, drawn ones count, and it ends when one side can no longer be caught.
+const RULES = `Rock, paper, scissors. Both players choose at the same time, without seeing the other choice. Rock beats scissors, scissors beat paper, paper
+beats rock. At most best_of rounds (1) are played, including draws. The game ends when the trailing player cannot catch up.
 An action is "rock", "paper" or "scissors".`;
 
 /**
- * Rock, paper, scissors. `best_of` n: at most n rounds, drawn ones count, and it ends as soon as the trailing player can no longer catch up.
+ * Rock, paper, scissors. With `best_of` n at most n rounds are played, including draws. The game ends when the trailing
+ * player cannot catch up.
  */
 export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView> = {
   id: "rps.v1",
@@ -58,7 +59,7 @@ export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView> = {
   info: {
     name: "Rock, paper, scissors",
     rules: RULES,
-    options: { best_of: "1 to 99: rounds played at most, drawn ones included; default: 1" },
+    options: { best_of: "1 to 99: the maximum number of rounds, including draws; default: 1" },
     simultaneous: true,
     hiddenInformation: true,
     maxActions: 198,
@@ -67,7 +68,7 @@ export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView> = {
   action: z.enum(CHOICES, "choose rock, paper or scissors"),
   initialState: ({ options: { best_of } }) => ({
     phase: "commit",
-    choices: NOBODY,
+    choices: NO_CHOICES,
     result: null,
     ...(best_of > 1 && { series: { best_of, round: 1, scores: { player_1: 0, player_2: 0 }, previous_rounds: [] } }),
   }),
@@ -92,7 +93,7 @@ export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView> = {
   rounds: summaries,
 };
 
-/** Closes a round whose both choices are known: the next one begins, or the game ends. */
+/** Closes a round with both choices, which leads to the next round or to the end. */
 function reveal(state: RpsState, choices: ClosedRound["choices"]): RpsState {
   const winner = winnerOf(choices);
   if (!state.series) return { phase: "reveal", choices, result: winner ? `${winner}_wins` : "draw" };
@@ -102,7 +103,7 @@ function reveal(state: RpsState, choices: ClosedRound["choices"]): RpsState {
   const lead = Math.abs(scores.player_1 - scores.player_2);
   const isOver = lead > best_of - round || round === best_of;
   const series = { best_of, round: isOver ? round : round + 1, scores, previous_rounds: closed };
-  if (!isOver) return { phase: "commit", choices: NOBODY, result: null, series };
+  if (!isOver) return { phase: "commit", choices: NO_CHOICES, result: null, series };
   const result = lead === 0 ? "draw" : scores.player_1 > scores.player_2 ? "player_1_wins" : "player_2_wins";
   return { phase: "reveal", choices, result, series };
 }

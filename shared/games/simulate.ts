@@ -4,13 +4,16 @@ import { createRandom, type Random } from "../lib/rng.ts";
 import type { Game, Role, Viewer } from "./game.ts";
 import { type GameId, games } from "./registry.ts";
 
-/** Own words with all that they may have: accents, several words, other scripts, and single letters, which few clues do not hold. */
+/**
+ * Board words of all kinds: with accents, of several words, in other scripts, and single letters, which occur in most
+ * clues.
+ */
 const CODENAMES_WORDS = [
   ..."Café|New York|l’île|Straße|jack-o'-lantern|Čapek|Οδός|река|海|東京|수도|नदी|ﬁn".split("|"),
   ..."B|D|F|G|J|K|P|Q|V|W|X|Z".split("|"),
 ];
 
-/** The option sets that a game is tested with; a game that is not listed is tested with its defaults. */
+/** The options with which a game is tested. A game that is not listed is tested with its defaults. */
 const variants: Partial<Record<GameId, readonly unknown[]>> = {
   "even_odd.v1": [
     {},
@@ -19,7 +22,7 @@ const variants: Partial<Record<GameId, readonly unknown[]>> = {
     { rounds_to_win: 2, max_rounds: 2 },
   ],
   "rps.v1": [{}, { best_of: 2 }, { best_of: 5 }],
-  // The second one is about to promote on both sides.
+  // In the second position both sides can promote.
   "chess.v1": [{}, { fen: "r3k3/P1P4p/8/8/8/8/p1p4P/R3K3 w Qq - 0 1" }, { max_plies: 9 }],
   "kuhn_poker.v1": [{}, { hands: 1 }, { hands: 3 }],
   "codenames.v1": [{}, { starting_team: "blue" }, { words: CODENAMES_WORDS, starting_team: "red" }],
@@ -36,14 +39,14 @@ export interface Step {
 export interface Trace {
   readonly options: unknown;
   readonly seed: string;
-  /** One more than there are steps: the state before the first, then the one after each. */
+  /** The initial state and the state after each step. */
   readonly states: readonly unknown[];
   readonly steps: readonly Step[];
 }
 
 /**
- * Plays a whole game at random for the tests of every game. Options, states and actions are frozen on the way, so that a game
- * that writes to its arguments throws; a refused legal action or more than `maxActions` of them throws too.
+ * Plays a whole random game, for the tests of every game. Options, states and actions are frozen, so that a game that
+ * writes to its arguments throws. Throws if a legal action is rejected or if the game exceeds `maxActions`.
  */
 export function playAtRandom(game: Game, options: unknown, seed: string, random: Random): Trace {
   const parsed = deepFreeze(game.options.parse(options));
@@ -62,12 +65,12 @@ export function playAtRandom(game: Game, options: unknown, seed: string, random:
 }
 
 const SEEDS_PER_VARIANT = 4;
-/** So many states of one game are tried exhaustively. */
+/** The number of states of a game that are tested exhaustively. */
 const STATES_SAMPLED = 10;
 
 const played = new Map<GameId, readonly Trace[]>();
 
-/** Random games of every variant, played once in a test file. */
+/** Returns random games of every variant. They are played once for each process. */
 export function tracesOf(id: GameId): readonly Trace[] {
   const traces = played.get(id) ?? variantsOf(id).flatMap((options, variant) => playVariant(id, options, variant));
   played.set(id, traces);
@@ -81,7 +84,7 @@ function playVariant(id: GameId, options: unknown, variant: number): Trace[] {
   });
 }
 
-/** A few states of a game, evenly spaced, the first and the last among them. */
+/** Returns some states of a game, evenly spaced, including the first and the last. */
 export function sampleOf({ states }: Trace): unknown[] {
   const gap = Math.max(1, Math.floor(states.length / STATES_SAMPLED));
   return states.filter((_, index) => index % gap === 0 || index === states.length - 1);
@@ -89,14 +92,14 @@ export function sampleOf({ states }: Trace): unknown[] {
 
 export const viewersOf = (game: Game): Viewer[] => [...game.roles, "spectator"];
 
-/** The state after an action that must be legal. */
+/** Returns the state after an action. Throws if the action is not legal. */
 export function applyLegal(game: Game, state: unknown, role: Role, action: unknown): unknown {
   const applied = game.applyAction(state, role, action);
   invariant(applied.ok, `${game.id} takes ${canonicalJson(action)} of ${role}`);
   return applied.value;
 }
 
-/** JSON with sorted keys: equal values give equal text. */
+/** Returns a value as JSON with sorted keys, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === "object" && inner !== null && !Array.isArray(inner)
@@ -105,6 +108,7 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
+/** Returns a value after a round trip through JSON. */
 export const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 export const stateHash = (state: unknown): string => sha256Hex(canonicalJson(state));

@@ -11,12 +11,12 @@ function play(moves: string): TicTacToeState {
   return state as TicTacToeState;
 }
 
-const refuse = (state: TicTacToeState, role: string, action: unknown): string | null => {
+const rejection = (state: TicTacToeState, role: string, action: unknown): string | null => {
   const applied = ticTacToe.applyAction(state, role, action as never);
   return applied.ok ? null : applied.error.message;
 };
 
-/** Each with three cells of the others that make no line. */
+/** All lines, each with three cells of the opponent that do not form a line. */
 const LINES = [
   ["a1 b1 c1", "a2 b2 c3"],
   ["a2 b2 c2", "a1 b1 c3"],
@@ -36,7 +36,7 @@ const inTurn = (first: string, second: string): string => {
     .join(" ");
 };
 
-/** Whether a mark has a line, found in the text of the board and not in a table. */
+/** Returns whether a mark has a line, found in the text of the board and not with the table of lines. */
 const hasLine = (board: readonly string[], mark: string): boolean =>
   ["^(...)*MMM", "M..M..M", "^M...M...M$", "^..M.M.M..$"].some((line) =>
     new RegExp(line.replaceAll("M", mark)).test(board.join("")),
@@ -50,12 +50,12 @@ describe("tic_tac_toe.v1, a game", () => {
     expect([...ticTacToe.legalActions(state, "x")].sort()).toEqual("a1 a2 a3 b1 b2 b3 c1 c2 c3".split(" "));
   });
 
-  it("columns a to c go from the left, rows 1 to 3 from the bottom; turns alternate", () => {
+  it("columns a to c count from the left, rows 1 to 3 from the bottom, and turns alternate", () => {
     expect(play("a1 c3 b1")).toEqual({ board: ["..o", "...", "xx."], turn: "o", outcome: null });
     expect(ticTacToe.toText(play("a1 c3 b1"), "spectator")).toBe("3  . . o\n2  . . .\n1  x x .\n   a b c\no to move.");
   });
 
-  it.each(LINES)("%s is a line, for x and for o", (line, others) => {
+  it.each(LINES)("the line %s wins for x and for o", (line, others) => {
     const byX = play(inTurn(line, others.slice(0, 5)));
     expect(byX).toMatchObject({ turn: null, outcome: { winner: "x", reason: "three_in_a_row" } });
     expect(ticTacToe.outcome(byX)).toEqual({ scores: { x: 1, o: 0 }, reason: "three_in_a_row" });
@@ -80,17 +80,17 @@ describe("tic_tac_toe.v1, a game", () => {
   });
 });
 
-describe("tic_tac_toe.v1, what is refused", () => {
+describe("tic_tac_toe.v1, rejected actions", () => {
   it.each([
-    ["the other's turn", "a1", "x", "b2", "it is o's turn"],
-    ["a stranger", "a1", "spectator", "b2", "it is o's turn"],
-    ["a cell that is taken, by the other", "a1", "o", "a1", "choose an empty cell, a1 to c3"],
-    ["a cell that is taken, by oneself", "a1 b2", "x", "a1", "choose an empty cell, a1 to c3"],
+    ["an action in the other role's turn", "a1", "x", "b2", "it is o's turn"],
+    ["a spectator", "a1", "spectator", "b2", "it is o's turn"],
+    ["a cell that the opponent has marked", "a1", "o", "a1", "choose an empty cell, a1 to c3"],
+    ["a cell that the role itself has marked", "a1 b2", "x", "a1", "choose an empty cell, a1 to c3"],
     ["a cell off the board", "", "x", "d1", "choose an empty cell, a1 to c3"],
     ["row 0", "", "x", "a0", "choose an empty cell, a1 to c3"],
-    ["a cell the other way round", "", "x", "1a", "choose an empty cell, a1 to c3"],
+    ["a cell with row and column exchanged", "", "x", "1a", "choose an empty cell, a1 to c3"],
     ["capitals", "", "x", "A1", "choose an empty cell, a1 to c3"],
-    ["nothing", "", "x", null, "choose an empty cell, a1 to c3"],
+    ["null", "", "x", null, "choose an empty cell, a1 to c3"],
     ["a number", "", "x", 0, "choose an empty cell, a1 to c3"],
     ["a list", "", "x", ["a1"], "choose an empty cell, a1 to c3"],
     ["after a line, the loser", "a1 a2 b1 b2 c1", "o", "c3", "the game is over"],
@@ -98,11 +98,11 @@ describe("tic_tac_toe.v1, what is refused", () => {
     ["on a full board", "b2 a1 c1 a3 a2 c2 b1 b3 c3", "o", "a1", "the game is over"],
   ])("%s", (_name, moves, role, action, message) => {
     const state = play(moves);
-    expect(refuse(state, role, action)).toBe(message);
+    expect(rejection(state, role, action)).toBe(message);
     expect(ticTacToe.legalActions(state, role)).not.toContain(action);
   });
 
-  it("an action over the wire is a cell, options there are none", () => {
+  it("an action is a cell, and there are no options", () => {
     expect(ticTacToe.action.parse("a1")).toBe("a1");
     for (const wrong of ["A1", "d1", "a4", "", 1, null, ["a1"], { cell: "a1" }]) {
       expect(ticTacToe.action.safeParse(wrong).success).toBe(false);
@@ -112,7 +112,7 @@ describe("tic_tac_toe.v1, what is refused", () => {
 });
 
 describe("tic_tac_toe.v1, all games", () => {
-  it("there are 255,168 of them: 131,184 won by x, 77,904 by o, 46,080 drawn, the longest maxActions long", () => {
+  it("there are 255,168 games: x wins 131,184, o wins 77,904, 46,080 are draws, and the longest has maxActions moves", () => {
     const counts = { x: 0, o: 0, draw: 0, longest: 0 };
     const walk = (state: TicTacToeState, depth: number): void => {
       if (state.outcome) {
@@ -130,14 +130,14 @@ describe("tic_tac_toe.v1, all games", () => {
     expect(counts).toEqual({ x: 131_184, o: 77_904, draw: 46_080, longest: ticTacToe.info.maxActions });
   });
 
-  it("the winner is the one that the board's text shows, at every step of 500 random games", () => {
+  it("the winner matches the text of the board at every step of 500 random games", () => {
     const random = createRandom("tic-tac-toe");
     for (let n = 0; n < 500; n++) {
-      for (const each of playAtRandom(ticTacToe as never, {}, "", random).states as TicTacToeState[]) {
-        const winner = ["x", "o"].find((mark) => hasLine(each.board, mark)) ?? null;
-        expect([each.outcome?.winner ?? null, each.outcome?.reason]).toEqual([
+      for (const state of playAtRandom(ticTacToe as never, {}, "", random).states as TicTacToeState[]) {
+        const winner = ["x", "o"].find((mark) => hasLine(state.board, mark)) ?? null;
+        expect([state.outcome?.winner ?? null, state.outcome?.reason]).toEqual([
           winner,
-          winner ? "three_in_a_row" : each.board.join("").includes(".") ? undefined : "board_full",
+          winner ? "three_in_a_row" : state.board.join("").includes(".") ? undefined : "board_full",
         ]);
       }
     }

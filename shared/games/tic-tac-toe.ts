@@ -5,11 +5,11 @@ import type { Game } from "./game.ts";
 const ROLES = ["x", "o"] as const;
 type Mark = (typeof ROLES)[number];
 
-/** In the order that the board is read in: columns a to c from the left, rows 1 to 3 from the bottom. */
+/** The cells row by row from top to bottom. Columns a to c count from the left, rows 1 to 3 from the bottom. */
 const CELLS = ["a3", "b3", "c3", "a2", "b2", "c2", "a1", "b1", "c1"] as const;
 type TicTacToeAction = (typeof CELLS)[number];
 
-/** Three places in CELLS each: rows, columns, diagonals. */
+/** The lines as indexes of CELLS: rows, columns and diagonals. */
 const LINES = ["012", "345", "678", "036", "147", "258", "048", "246"].map((line) => [...line].map(Number));
 
 /** How a game ended; `winner` is null for a draw. */
@@ -19,9 +19,9 @@ interface TicTacToeOutcome {
 }
 
 export interface TicTacToeState {
-  /** Three rows of "x", "o" and ".", the top one first. */
+  /** Three rows of "x", "o" and ".", from top to bottom. */
   readonly board: readonly string[];
-  /** Who is to act; null when the game is over. */
+  /** The role to act; null when the game is over. */
   readonly turn: Mark | null;
   readonly outcome: TicTacToeOutcome | null;
 }
@@ -33,10 +33,10 @@ type TicTacToeOptions = z.infer<typeof Options>;
 
 const CHOOSE = "choose an empty cell, a1 to c3";
 
-const RULES = `Tic-tac-toe. x begins; by turns each takes an empty cell, and three in a row, column or diagonal win. A full board is a draw.
+const RULES = `Tic-tac-toe. The role x begins. In its turn a player marks an empty cell. Three marks in a row, column or diagonal win. A full board is a draw.
 An action is a cell: the column letter and the row number, as the list of legal actions names them.`;
 
-/** Tic-tac-toe: x begins, three in a row, column or diagonal win. */
+/** Tic-tac-toe: x begins, and three marks in a row, column or diagonal win. */
 export const ticTacToe: Game<TicTacToeOptions, TicTacToeState, TicTacToeAction, TicTacToeView> = {
   id: "tic_tac_toe.v1",
   roles: ROLES,
@@ -77,14 +77,14 @@ function emptyCells({ board }: TicTacToeView): readonly TicTacToeAction[] {
   return CELLS.filter((_, index) => cells[index] === ".");
 }
 
-/** The state behind a move that gave these cells. */
+/** Returns the state after a move that led to these cells. */
 function stateAfter(cells: string, mover: Mark): TicTacToeState {
   const board = [cells.slice(0, 3), cells.slice(3, 6), cells.slice(6)];
   const outcome = outcomeOf(cells, mover);
   return { board, turn: outcome ? null : otherThan(mover), outcome };
 }
 
-/** Only who has just moved can have three in a row. */
+/** Returns the outcome after a move. Only the role that has just moved can have three in a row. */
 function outcomeOf(cells: string, mover: Mark): TicTacToeOutcome | null {
   const isWon = LINES.some((line) => line.every((index) => cells[index] === mover));
   if (isWon) return { winner: mover, reason: "three_in_a_row" };

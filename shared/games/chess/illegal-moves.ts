@@ -4,27 +4,27 @@ import { CASTLING, SAN } from "./position.ts";
 
 const UCI = /^([a-h][1-8])[-x]?([a-h][1-8])=?([qrbn])?$/i;
 
-/** Explains to a player why a text in UCI or SAN is not a legal move in a position. */
-export function whyNoMove(fen: string, text: string): string {
+/** Returns the reason, for a player, why a text in UCI or SAN is not a legal move in a position. */
+export function explainIllegalMove(fen: string, text: string): string {
   const board = new Chess(fen);
   const check = board.inCheck() ? `; ${sideOf(board)} is in check` : "";
   const castling = CASTLING.exec(text);
   if (castling) return `${sideOf(board)} cannot castle on the ${castling[1] ? "queen's" : "king's"} side now${check}`;
   const squares = UCI.exec(text);
-  if (squares) return whyNotFrom(board, squares, check);
-  const named = SAN.exec(text);
-  if (named) return whyNotNamed(board, named, text, check);
-  return "it is a move neither in UCI (e2e4, e7e8q) nor in SAN (Nf3, O-O, e8=Q)";
+  if (squares) return explainUci(board, squares, check);
+  const san = SAN.exec(text);
+  if (san) return explainSan(board, san, text, check);
+  return "it is neither a move in UCI (e2e4, e7e8q) nor in SAN (Nf3, O-O, e8=Q)";
 }
 
 const sideOf = (board: Chess): string => (board.turn() === "w" ? "white" : "black");
-const listed = (moves: readonly Move[]): string =>
+const joinMoves = (moves: readonly Move[]): string =>
   moves
     .map(({ from, to, promotion = "" }) => from + to + promotion)
     .sort()
     .join(" or ");
 
-function whyNotFrom(board: Chess, [, from = "", to = "", promotion]: RegExpExecArray, check: string): string {
+function explainUci(board: Chess, [, from = "", to = "", promotion]: RegExpExecArray, check: string): string {
   const [source, target] = [from.toLowerCase() as Square, to.toLowerCase()];
   const piece = board.get(source);
   if (!piece) return `there is no piece on ${source}`;
@@ -33,22 +33,23 @@ function whyNotFrom(board: Chess, [, from = "", to = "", promotion]: RegExpExecA
   if (moves.some((move) => move.promotion) && !promotion) {
     return `the pawn promotes on ${target}: add the piece (q, r, b or n), e.g. ${source}${target}q`;
   }
-  if (moves.length > 0 && promotion) return `${source}${target} is no promotion: leave out ${promotion}`;
+  if (moves.length > 0 && promotion) return `${source}${target} is not a promotion: leave out ${promotion}`;
   return `the ${PIECE_KINDS[piece.type]} on ${source} cannot go to ${target}${check}`;
 }
 
-function whyNotNamed(board: Chess, named: RegExpExecArray, text: string, check: string): string {
-  const [, letter = "P", file, rank, to = "", promotion] = named;
+function explainSan(board: Chess, san: RegExpExecArray, text: string, check: string): string {
+  const [, letter = "P", file, rank, to = "", promotion] = san;
   const kind = letter.toLowerCase() as PieceSymbol;
-  const there = board.moves({ verbose: true }).filter((move) => move.piece === kind && move.to === to);
-  const meant = there.filter(
+  const toTarget = board.moves({ verbose: true }).filter((move) => move.piece === kind && move.to === to);
+  const matching = toTarget.filter(
     ({ from }) => (file === undefined || from[0] === file) && (rank === undefined || from[1] === rank),
   );
-  if (there.length === 0) return `no ${PIECE_KINDS[kind]} of ${sideOf(board)} can go to ${to}${check}`;
-  if (meant.length === 0) return `no ${PIECE_KINDS[kind]} from there can go to ${to}, but ${listed(there)} is legal`;
-  if (meant.some((move) => move.promotion) && !promotion) {
+  if (toTarget.length === 0) return `no ${PIECE_KINDS[kind]} of ${sideOf(board)} can go to ${to}${check}`;
+  if (matching.length === 0)
+    return `no ${PIECE_KINDS[kind]} from there can go to ${to}, but ${joinMoves(toTarget)} is legal`;
+  if (matching.some((move) => move.promotion) && !promotion) {
     return `the pawn promotes on ${to}: add the piece (Q, R, B or N), e.g. ${text.replace(/[+#!?]*$/, "")}=Q`;
   }
-  if (promotion && !meant.some((move) => move.promotion)) return `${to} is no promotion: leave out =${promotion}`;
-  return `it names several moves: say ${listed(meant)}`;
+  if (promotion && !matching.some((move) => move.promotion)) return `${to} is not a promotion: leave out =${promotion}`;
+  return `it matches several moves: write ${joinMoves(matching)}`;
 }

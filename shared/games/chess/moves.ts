@@ -1,15 +1,18 @@
 import type { Chess, Square } from "chess.js";
 
-// The only file that calls undocumented methods of chess.js, whose version is pinned; chess.test.ts compares them with the documented ones.
-// The documented `move()` and `moves()` also write each move in SAN, which a referee does not need. Median CPU time of one ply in five pairs of
-// `scripts/bench/matches/chess.ts` (2 cores, Node 26.10, chess.js 1.4): 135 µs by the documented methods, 35 µs by these.
-//
-// The time of `move()` alone depends on two things. With `{from, to}` or SAN it takes 67 to 91 µs; with a UCI string it takes 180 to 190 µs, because
-// its parser of SAN then compares the string with the SAN of every legal move. chess.js 1.0 to 1.2 need 37 to 45 µs and 101 to 104 µs:
-// since 1.3 every move also updates a hash, which is a BigInt.
+// Only this file calls undocumented methods of chess.js, whose version is pinned. chess.test.ts compares them with the
+// documented methods. The documented `move()` and `moves()` also compute the SAN of each move, which a referee does not
+// need. Median CPU time of one ply in five pairs of `scripts/bench/matches/chess.ts` (2 cores, Node 26.10, chess.js
+// 1.4): 135 µs with the documented methods, 35 µs with these. The time of `move()` depends on its argument and on the
+// version. With `{from, to}` or SAN it takes 67 to 91 µs, with a UCI string 180 to 190 µs, because its SAN parser then
+// compares the string with the SAN of every legal move. chess.js 1.0 to 1.2 need 37 to 45 µs and 101 to 104 µs: since
+// version 1.3 every move also updates a hash, which is a BigInt.
 
-/** The squares of the pieces of the side to move; pawns first, because their moves are the fewest and the fastest to list. */
-function ownSquares(fen: string): Square[] {
+/**
+ * Returns the squares of the pieces of the side to move. Pawns come first, because their moves are few and cheap to
+ * list.
+ */
+function squaresToMove(fen: string): Square[] {
   const [placement = "", turn] = fen.split(" ", 2);
   const isWhite = turn === "w";
   const pawns: Square[] = [];
@@ -29,18 +32,18 @@ function ownSquares(fen: string): Square[] {
   return [...pawns, ...pieces];
 }
 
-/** Whether the side to move has a legal move; stops at the first piece that has one. */
+/** Returns whether the side to move has a legal move. Stops at the first piece that has one. */
 export const hasMove = (board: Chess, fen: string): boolean =>
-  ownSquares(fen).some((square) => partsOf(board)._moves({ square }).length > 0);
+  squaresToMove(fen).some((square) => partsOf(board)._moves({ square }).length > 0);
 
 /** Undocumented methods of chess.js. */
 interface ChessParts {
-  /** Legal moves, of one square or of all. */
+  /** Returns the legal moves of one square or of all squares. */
   _moves(of?: { square?: Square }): readonly Step[];
   _makeMove(step: Step): void;
 }
 
-/** A move as chess.js stores it. A square is 16 times the ranks below the eighth, plus its file: a8 is 0, h1 is 119. */
+/** A move in the internal form of chess.js: a square is a number, 16 for each rank, counted from a8, which is 0. */
 interface Step {
   readonly from: number;
   readonly to: number;
@@ -53,14 +56,17 @@ const squareOf = (index: number): string => `${"abcdefgh"[index & 15]}${8 - (ind
 
 const uciOf = ({ from, to, promotion = "" }: Step): string => squareOf(from) + squareOf(to) + promotion;
 
-/** Every legal move as UCI, sorted. */
+/** Returns all legal moves in UCI, sorted. */
 export const listMoves = (board: Chess): readonly string[] => partsOf(board)._moves().map(uciOf).sort();
 
-/** Makes a move of a piece on `from`, given as UCI; false if it is not legal; the board is then unchanged. */
+/**
+ * Makes a move of the piece on `from`, given in UCI. Returns false if it is not legal, and then leaves the board
+ * unchanged.
+ */
 export function makeMove(board: Chess, from: Square, uci: string): boolean {
   const step = partsOf(board)
     ._moves({ square: from })
-    .find((one) => uciOf(one) === uci);
+    .find((candidate) => uciOf(candidate) === uci);
   if (step) partsOf(board)._makeMove(step);
   return step !== undefined;
 }

@@ -1,4 +1,7 @@
-/** The kinds of chess pieces, by their letters in FEN and UCI. In a file without chess.js, because pages load it. */
+/**
+ * The kinds of chess pieces, by their letters in FEN and UCI. This file does not import chess.js, because pages load
+ * it.
+ */
 export const PIECE_KINDS = {
   p: "pawn",
   n: "knight",

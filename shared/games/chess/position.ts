@@ -6,42 +6,44 @@ export const SAN = /^([KQRBNP])?([a-h])?([1-8])?[x-]?([a-h][1-8])(?:=?([QRBNqrbn
 export const CASTLING = /^[0Oo]-[0Oo](-[0Oo])?[+#]?[!?]{0,2}$/;
 
 /**
- * The move that SAN names in a position ("Nf3", "exd8=Q+", "0-0", also with more than is needed to tell it), as UCI; null when it
- * names no legal move or several. chess.js would find a move in any text, and take the first of several.
+ * Returns the UCI of the move that a SAN text names in a position ("Nf3", "exd8=Q+", "0-0", also with more
+ * disambiguation than necessary). Returns null if it matches no legal move or several. chess.js would find a move in
+ * any text, and take the first of several.
  */
-export function moveNamed(fen: string, san: string): string | null {
-  const steps = stepsNamed(fen, san);
-  return steps.length === 1 && steps[0] ? steps[0].lan : null;
+export function uciOfSan(fen: string, san: string): string | null {
+  const moves = movesMatching(fen, san);
+  return moves.length === 1 && moves[0] ? moves[0].lan : null;
 }
 
-function stepsNamed(fen: string, san: string): readonly Move[] {
+function movesMatching(fen: string, san: string): readonly Move[] {
   const castling = CASTLING.exec(san);
-  const move = SAN.exec(san);
-  if (!castling && !move) return [];
-  const steps = new Chess(fen).moves({ verbose: true });
-  if (castling) return steps.filter((step) => (castling[1] ? step.isQueensideCastle() : step.isKingsideCastle()));
-  const [, kind = "P", file, rank, to, promotion = ""] = move ?? [];
-  return steps.filter(
-    (step) =>
-      step.piece === kind.toLowerCase() &&
-      step.to === to &&
-      (file === undefined || file === step.from[0]) &&
-      (rank === undefined || rank === step.from[1]) &&
-      (step.promotion ?? "") === promotion.toLowerCase(),
+  const parts = SAN.exec(san);
+  if (!castling && !parts) return [];
+  const moves = new Chess(fen).moves({ verbose: true });
+  if (castling) return moves.filter((move) => (castling[1] ? move.isQueensideCastle() : move.isKingsideCastle()));
+  const [, kind = "P", file, rank, to, promotion = ""] = parts ?? [];
+  return moves.filter(
+    (move) =>
+      move.piece === kind.toLowerCase() &&
+      move.to === to &&
+      (file === undefined || file === move.from[0]) &&
+      (rank === undefined || rank === move.from[1]) &&
+      (move.promotion ?? "") === promotion.toLowerCase(),
   );
 }
 
 /**
- * A start position in the normal form of chess.js (an en passant square only where the capture is legal), or what is wrong
- * with it. chess.js alone would let a game begin with castling rights without a rook, or with the king there to be taken.
+ * Returns a start position in the normal form of chess.js, with an en passant square only if the capture is legal, or
+ * the fault of the FEN. chess.js accepts castling rights without a rook, and positions in which the king can be
+ * captured.
  */
 export function startPosition(fen: string): Result<string, string> {
   const shape = validateFen(fen);
   if (!shape.ok) return err(shape.error ?? "Invalid FEN");
   const board = new Chess(fen);
-  // Also refuses what the loose number and castling parsers of chess.js took.
+  // This also rejects malformed numbers and castling fields, which the parser of chess.js accepts.
   if (board.fen({ forceEnpassantSquare: true }) !== fen) return err("Invalid FEN: not in standard form");
-  const fault = faultOf(board, fen) ?? overAlready(board, fen);
+  const fault = faultOf(board, fen) ?? endFault(board, fen);
   return fault === null ? ok(board.fen()) : err(`Invalid FEN: ${fault}`);
 }
 
@@ -52,7 +54,7 @@ function faultOf(board: Chess, fen: string): string | null {
     ["black", /[a-z]/g],
   ] as const) {
     const pieces = placement.match(side) ?? [];
-    // `maxActions` counts on this: more men would have more irreversible moves.
+    // `maxActions` depends on this limit: more pieces would have more irreversible moves.
     if (pieces.length > 16) return `more than 16 ${color} pieces`;
     if (pieces.filter((piece) => piece.toLowerCase() === "p").length > 8) return `more than 8 ${color} pawns`;
   }
@@ -69,22 +71,22 @@ function mayCastle(board: Chess, right: string): boolean {
   const color = right < "a" ? "w" : "b";
   const rank = color === "w" ? "1" : "8";
   const file = right.toLowerCase() === "k" ? "h" : "a";
-  return holds(board, `e${rank}`, "k", color) && holds(board, `${file}${rank}`, "r", color);
+  return hasPiece(board, `e${rank}`, "k", color) && hasPiece(board, `${file}${rank}`, "r", color);
 }
 
 function mayTakeEnPassant(board: Chess, square: string, passed: Color): boolean {
   if (square === "-") return true;
   const [file, from, to] = passed === "w" ? [square[0], 2, 4] : [square[0], 7, 5];
-  const empty = (at: string) => board.get(at as Square) === undefined;
-  return empty(square) && empty(`${file}${from}`) && holds(board, `${file}${to}`, "p", passed);
+  const isEmpty = (name: string) => board.get(name as Square) === undefined;
+  return isEmpty(square) && isEmpty(`${file}${from}`) && hasPiece(board, `${file}${to}`, "p", passed);
 }
 
-function holds(board: Chess, square: string, type: PieceSymbol, color: Color): boolean {
+function hasPiece(board: Chess, square: string, type: PieceSymbol, color: Color): boolean {
   const piece = board.get(square as Square);
   return piece?.type === type && piece.color === color;
 }
 
-function overAlready(board: Chess, fen: string): string | null {
+function endFault(board: Chess, fen: string): string | null {
   if (!hasMove(board, fen)) return "the side to move has no legal move";
   if (board.isInsufficientMaterial()) return "neither side can mate";
   return board.isDrawByFiftyMoves() ? "the fifty-move rule has ended the game" : null;

@@ -7,16 +7,16 @@ export interface Playthrough {
   readonly name: string;
   readonly options: unknown;
   readonly seed: string;
-  /** SHA-256 of the first state's canonical JSON. */
+  /** The SHA-256 of the canonical JSON of the initial state. */
   readonly start: string;
-  /** Who did what, and the hash of the state after it. */
+  /** The role, its action, and the hash of the state after the action. */
   readonly steps: readonly (readonly [role: Role, action: unknown, hash: string])[];
-  /** What every viewer is shown at the end. */
+  /** The views of all viewers at the end. */
   readonly views: Readonly<Record<string, unknown>>;
   readonly outcome: Outcome | null;
 }
 
-/** Plays recorded actions again, with the hashes, views and outcome that they give now. */
+/** Plays recorded actions again. Returns the playthrough with the current hashes, views and outcome. */
 export function replay(game: Game, recorded: Pick<Playthrough, "name" | "options" | "seed" | "steps">): Playthrough {
   const { name, options, seed } = recorded;
   let state = game.initialState({ options: game.options.parse(options), seed });
@@ -29,7 +29,7 @@ export function replay(game: Game, recorded: Pick<Playthrough, "name" | "options
   return { name, options, seed, start, steps, views, outcome: game.outcome(state) };
 }
 
-/** One random game. */
+/** Records one random game. */
 export function recordAtRandom(game: Game, options: unknown): Playthrough {
   const seed = `playthrough ${game.id}`;
   const { steps } = playAtRandom(game, options, seed, createRandom(seed));
@@ -37,7 +37,7 @@ export function recordAtRandom(game: Game, options: unknown): Playthrough {
   return replay(game, { name, options, seed, steps: steps.map(({ role, action }) => [role, action, ""]) });
 }
 
-/** The text of a file. One step a line, so that a diff can be read. */
+/** Returns the text of a file, with one step in each line, so that diffs are readable. */
 export function format(playthroughs: readonly Playthrough[]): string {
   const texts = playthroughs.map(({ steps, ...rest }) => {
     const lines = steps.map((step) => `    [${step.map((part) => JSON.stringify(part)).join(", ")}]`);

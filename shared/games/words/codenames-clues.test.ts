@@ -1,8 +1,8 @@
-/** Which clues may be given in Codenames, which words may lie on the board, and that there is always a clue to give. */
+/** Legal clues and board words of Codenames, and the sample of clues, which is never empty. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BoardWord, codenames } from "../codenames.ts";
-import { act, begin, coveredOf, play, refusal, wordsWith } from "../testing/codenames.ts";
+import { act, begin, coveredOf, play, rejection, wordsWith } from "../testing/codenames.ts";
 import { clueFault, clueRules, fold, sampleClues, upper } from "./codenames-clues.ts";
 import { WORDS } from "./codenames-words.ts";
 
@@ -19,31 +19,31 @@ const BOARD = wordsWith(
   "수도",
 );
 
-describe("codenames.v1, a clue by the first rule, which sessions have that name none", () => {
+describe("codenames.v1, a clue by version 1 of the rule, which earlier sessions have", () => {
   it.each([
     ["OCEAN", "a word"],
     ["ocean", "in any case"],
-    [" ocean ", "with space around it"],
+    [" ocean ", "with surrounding spaces"],
     ["ÉTÉ", "with accents"],
     ["zoe\u0308", "with combining accents"],
     ["м\u0301оре", "in another script"],
-    ["海", "of one letter that no word has"],
+    ["海", "of one letter that no word contains"],
     ["मछली", "with vowel signs, which are marks"],
-    ["WHALY", "almost a word of the board"],
+    ["WHALY", "nearly a word of the board"],
     ["ELAHW", "a word of the board backwards"],
     ["YORKSHIRES", "with a part of a word"],
     ["X".repeat(30), "of 30 letters"],
     [`${"e\u0301".repeat(30)}`, "of 30 letters with accents"],
     ["𝒳".repeat(30), "of 30 letters beyond the first 65,536"],
-  ])("%j may be given: %s", (word) => {
+  ])("%j is accepted: %s", (word) => {
     const state = begin({ words: BOARD });
     const given = act(state, { type: "clue", word, number: 1 });
     expect(given.turns[0]?.clue).toEqual({ word: upper(word), number: 1 });
   });
 
   const letters = "a clue is one word of letters";
-  const alike = (one: string) =>
-    expect.stringMatching(new RegExp(` is, contains or is part of ${one}, a word on the board$`));
+  const alike = (word: string) =>
+    expect.stringMatching(new RegExp(` is, contains or is part of ${word}, a word on the board$`));
   it.each([
     ["", letters],
     [" ", letters],
@@ -96,22 +96,23 @@ describe("codenames.v1, a clue by the first rule, which sessions have that name 
     ["οδοσ", alike("ΟΔΌΣ")],
     ["FINS", alike("FIN")],
     ["수", alike("수도")],
-  ])("%j may not be given: %s", (word, message) => {
+  ])("%j is rejected: %s", (word, message) => {
     const state = begin({ words: BOARD });
-    expect(refusal(state, `${state.turn}_spymaster`, { type: "clue", word, number: 1 })).toEqual(message);
+    expect(rejection(state, `${state.turn}_spymaster`, { type: "clue", word, number: 1 })).toEqual(message);
   });
 
-  it("a word that has been guessed spoils no clue any more", () => {
+  it("a guessed word no longer forbids clues", () => {
     const state = begin();
     const word = coveredOf(state, state.turn)[0] ?? "";
     const clue = { type: "clue", word, number: 1 };
-    expect(refusal(state, `${state.turn}_spymaster`, clue)).toMatch(/a word on the board/);
+    expect(rejection(state, `${state.turn}_spymaster`, clue)).toMatch(/a word on the board/);
     const later = play(state, "clue, own, pass");
-    for (const said of [word, `${word}S`, word.slice(1)]) expect(clueFault(said, coveredWords(later), 1)).toBe(null);
-    expect(refusal(later, `${later.turn}_spymaster`, clue)).toBe(null);
+    for (const clueWord of [word, `${word}S`, word.slice(1)])
+      expect(clueFault(clueWord, coveredWords(later), 1)).toBe(null);
+    expect(rejection(later, `${later.turn}_spymaster`, clue)).toBe(null);
   });
 
-  it("folding and capitals once more change nothing, for every letter", () => {
+  it("upper and fold are idempotent for every letter", () => {
     for (let code = 0; code < 0x11_0000; code++) {
       const text = String.fromCodePoint(code);
       if (!/\p{L}/u.test(text)) continue;
@@ -125,7 +126,7 @@ describe("codenames.v1, a clue by the first rule, which sessions have that name 
 const coveredWords = ({ cards }: ReturnType<typeof begin>): string[] =>
   cards.flatMap(({ word, uncovered }) => (uncovered ? [] : [word]));
 
-describe("codenames.v1, own words", () => {
+describe("codenames.v1, words for the board", () => {
   it.each([
     ["Café", "CAFÉ"],
     [" new york ", "NEW YORK"],
@@ -137,7 +138,7 @@ describe("codenames.v1, own words", () => {
     ["a", "A"],
     ["constructor", "CONSTRUCTOR"],
     ["x".repeat(30), "X".repeat(30)],
-  ])("%j lies on the board as %j, and parses to itself", (word, shown) => {
+  ])("%j is written %j on the board, and parses to itself", (word, shown) => {
     expect(BoardWord.parse(word)).toBe(shown);
     expect(BoardWord.parse(shown)).toBe(shown);
   });
@@ -161,7 +162,7 @@ describe("codenames.v1, own words", () => {
     3,
     null,
     ["whale"],
-  ])("%j is no word for the board", (word) => expect(BoardWord.safeParse(word).success).toBe(false));
+  ])("%j is rejected as a word for the board", (word) => expect(BoardWord.safeParse(word).success).toBe(false));
 
   const parses = (words: unknown): boolean => codenames.options.safeParse({ words }).success;
   it.each([
@@ -179,9 +180,9 @@ describe("codenames.v1, own words", () => {
     ["a word that is empty", wordsWith("whale", ""), false],
     ["text", "whale", false],
     ["null", null, false],
-  ])("%s", (_name, words, expected) => expect(parses(words)).toBe(expected));
+  ])("a list of words is accepted or rejected: %s", (_name, words, expected) => expect(parses(words)).toBe(expected));
 
-  it("the starting team is one of the two, and there are no other options", () => {
+  it("the starting team is red or blue, and unknown options are rejected", () => {
     const accepts = (options: object) => codenames.options.safeParse(options).success;
     expect(["red", "blue"].every((starting_team) => accepts({ starting_team }))).toBe(true);
     for (const starting_team of ["green", "RED", "", null, 1]) expect(accepts({ starting_team })).toBe(false);
@@ -189,17 +190,17 @@ describe("codenames.v1, own words", () => {
     expect(accepts(JSON.parse('{"__proto__": {"starting_team": "red"}}'))).toBe(false);
   });
 
-  it("the built-in words are as good as own ones, and none is part of another", () => {
+  it("the built-in words are valid board words, and no word is part of another", () => {
     expect(WORDS.length).toBeGreaterThan(300);
     for (const word of WORDS) expect(BoardWord.parse(word)).toBe(word);
-    const inside = WORDS.flatMap((word) => WORDS.filter((one) => one !== word && one.includes(word)));
+    const inside = WORDS.flatMap((word) => WORDS.filter((other) => other !== word && other.includes(word)));
     expect([inside, new Set(WORDS).size]).toEqual([[], WORDS.length]);
   });
 });
 
-describe("codenames.v1, the clues that are listed", () => {
-  /** Words that spoil as many clues as they can. */
-  const nasty = fc.oneof(
+describe("codenames.v1, listed clues", () => {
+  /** Words that forbid as many clues as possible. */
+  const restrictive = fc.oneof(
     fc.constantFrom(..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
     fc.constantFrom(..."AEIOUSTRNLMC"),
     fc
@@ -209,9 +210,9 @@ describe("codenames.v1, the clues that are listed", () => {
     fc.string({ unit: "grapheme", minLength: 1, maxLength: 30 }),
   );
 
-  it.each(clueRules)("there are some for every board, all legal by rule %i, none twice", (rule) => {
+  it.each(clueRules)("exist for every board, are all legal by version %i, and are different", (rule) => {
     const boards = fc.uniqueArray(
-      nasty.filter((word) => BoardWord.safeParse(word).success).map((word) => BoardWord.parse(word)),
+      restrictive.filter((word) => BoardWord.safeParse(word).success).map((word) => BoardWord.parse(word)),
       {
         selector: fold,
         maxLength: 25,
@@ -228,7 +229,7 @@ describe("codenames.v1, the clues that are listed", () => {
     );
   });
 
-  it("25 words of one letter leave one", () => {
+  it("include the only word that 25 words of one letter leave", () => {
     for (const missing of ["A", "M", "Z"]) {
       const words = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].filter((letter) => letter !== missing);
       expect(sampleClues(words, 1)).toEqual([1, 2].map((number) => ({ word: missing.repeat(30), number })));
@@ -237,7 +238,7 @@ describe("codenames.v1, the clues that are listed", () => {
     }
   });
 
-  it("they are the same for the same board, and tell nothing of the key", () => {
+  it("are the same for the same board, whatever the identities", () => {
     const words = wordsWith("whale");
     const clues = (seed: string) => {
       const state = begin({ words, starting_team: "red" }, seed);

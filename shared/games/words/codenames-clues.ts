@@ -1,12 +1,13 @@
-import { latinLook } from "./look-alikes.ts";
+import { withLatinLetters } from "./look-alikes.ts";
 import { areForms, englishWord, isCompoundWith } from "./word-forms.ts";
 
-/** In capitals and with one way to write each letter; once more changes nothing. */
+/** Returns a text in upper case, with one representation of each letter. Idempotent. */
 export const upper = (text: string): string => text.trim().toUpperCase().normalize("NFC");
 
 /**
- * Case, accents and form aside: "Café", "CAFE" and "ＣＡＦＥ" are one word, and so are "Straße" and "STRASSE".
- * To lower case and back because "ẞ" and "ß" meet there, "ß" and "SS" above.
+ * Returns a text without case, accents, spaces, hyphens and apostrophes, with one form of each letter: "Café", "CAFE"
+ * and "ＣＡＦＥ" are the same word, and so are "Straße" and "STRASSE". The text is converted to lower case and back because
+ * "ẞ" and "ß" have the same lower case, and "ß" and "SS" the same upper case.
  */
 export const fold = (text: string): string =>
   upper(text)
@@ -15,69 +16,85 @@ export const fold = (text: string): string =>
     .toLowerCase()
     .toUpperCase();
 
-/** Some letters show nothing: with one in it a word on the board looks like another word, or like none. */
-export const isSeen = (word: string): boolean => fold(word) !== "" && !/\p{Default_Ignorable_Code_Point}/u.test(word);
+/**
+ * Returns whether all letters of a word are visible. With an invisible letter a word of the board could look like
+ * another word, or like none.
+ */
+export const isVisible = (word: string): boolean =>
+  fold(word) !== "" && !/\p{Default_Ignorable_Code_Point}/u.test(word);
 
 const MAX_LETTERS = 30;
 
 /**
- * Which clues a word on the board forbids. A session's options name the version, and a log without one is of the first:
- * 1. a clue may not be, contain or be contained in a covered word, letter by letter;
- * 2. it may not be a covered word, also in letters that look alike, nor a form, a part or a compound of one.
+ * The versions of the rule for clues. A session's options name the version; a log without a version has version 1.
+ * - 1: a clue may not be, contain or be contained in a covered word, letter by letter;
+ * - 2: a clue may not be a covered word, even in look-alike letters, nor a form, a part or a compound of one.
  */
 export const clueRules = [1, 2] as const;
 export type ClueRule = (typeof clueRules)[number];
 export const CURRENT_CLUE_RULE: ClueRule = 2;
 
-/** What is wrong with a clue's word, given the words that are still covered; null when it may be given. */
+/** Returns the fault of a clue's word, given the covered words; null if the clue is legal. */
 export function clueFault(word: string, covered: readonly string[], rule: ClueRule): string | null {
-  if (!/^(\p{L}\p{M}*)+$/u.test(word) || !isSeen(word)) return "a clue is one word of letters";
+  if (!/^(\p{L}\p{M}*)+$/u.test(word) || !isVisible(word)) return "a clue is one word of letters";
   if ([...word].length > MAX_LETTERS) return `a clue has at most ${MAX_LETTERS} letters`;
   const relationTo = rule === 1 ? relationByLetters(word) : relationByWords(word);
-  for (const one of covered) {
-    const relation = relationTo(one);
-    if (relation !== null) return `the clue ${word} ${relation} ${one}, a word on the board`;
+  for (const boardWord of covered) {
+    const relation = relationTo(boardWord);
+    if (relation !== null) return `the clue ${word} ${relation} ${boardWord}, a word on the board`;
   }
   return null;
 }
 
+/** Returns a function that returns how a clue is related to a word of the board by version 1, or null. */
 function relationByLetters(clue: string): (word: string) => string | null {
-  const said = fold(clue);
-  return (word) => (fold(word).includes(said) || said.includes(fold(word)) ? "is, contains or is part of" : null);
+  const folded = fold(clue);
+  return (word) => (fold(word).includes(folded) || folded.includes(fold(word)) ? "is, contains or is part of" : null);
 }
 
-/** How a clue is related to a word of the board by the second rule; null when it is not. */
+/** Returns a function that returns how a clue is related to a word of the board by version 2, or null. */
 function relationByWords(clue: string): (word: string) => string | null {
   const folded = fold(clue);
-  const said = englishWord(latinLook(folded));
+  const clueWord = englishWord(withLatinLetters(folded));
   return (word) => {
-    const whole = latinLook(fold(word));
-    if (said.text === whole) return folded === fold(word) ? "is" : "looks like";
-    const parts = word.split(/[\s'’-]+/u).map((part) => latinLook(fold(part)));
-    if (parts.includes(said.text)) return "is part of";
-    for (const one of new Set([...parts, whole])) {
-      const part = englishWord(one);
-      if (areForms(said, part)) return "is a form of";
-      if (isCompoundWith(said, part)) return "is a compound of";
-      if (isCompoundWith(part, said)) return "is part of";
+    const boardText = withLatinLetters(fold(word));
+    if (clueWord.text === boardText) return folded === fold(word) ? "is" : "looks like";
+    const parts = word.split(/[\s'’-]+/u).map((part) => withLatinLetters(fold(part)));
+    if (parts.includes(clueWord.text)) return "is part of";
+    for (const text of new Set([...parts, boardText])) {
+      const part = englishWord(text);
+      if (areForms(clueWord, part)) return "is a form of";
+      if (isCompoundWith(clueWord, part)) return "is a compound of";
+      if (isCompoundWith(part, clueWord)) return "is part of";
     }
     return null;
   };
 }
 
-const SAMPLE = ["ANIMAL", "TRAVEL", "MUSIC", "WEATHER", "METAL", "SPORT", "HISTORY", "KINGDOM", "COLOUR", "MACHINE"];
-const SAMPLED = 4;
+const SAMPLE_WORDS = [
+  "ANIMAL",
+  "TRAVEL",
+  "MUSIC",
+  "WEATHER",
+  "METAL",
+  "SPORT",
+  "HISTORY",
+  "KINGDOM",
+  "COLOUR",
+  "MACHINE",
+];
+const SAMPLE_SIZE = 4;
 
-/** Some clues that may be given, the same ones for the same board: there are as many as there are words. */
+/** Returns some legal clues, the same ones for the same board. There are as many legal clues as there are words. */
 export function sampleClues(
   covered: readonly string[],
   rule: ClueRule,
 ): readonly { readonly word: string; readonly number: number }[] {
-  // Of 26 words made of one letter each, 25 cards can spoil 25 at the most.
-  const strange = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ", (letter) => letter.repeat(MAX_LETTERS));
-  const fitting: string[] = [];
-  for (const word of [...SAMPLE, ...strange]) {
-    if (fitting.length < SAMPLED && clueFault(word, covered, rule) === null) fitting.push(word);
+  // Of 26 words that repeat one letter, 25 cards can forbid at most 25.
+  const repeatedLetters = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZ", (letter) => letter.repeat(MAX_LETTERS));
+  const legal: string[] = [];
+  for (const word of [...SAMPLE_WORDS, ...repeatedLetters]) {
+    if (legal.length < SAMPLE_SIZE && clueFault(word, covered, rule) === null) legal.push(word);
   }
-  return fitting.flatMap((word) => [1, 2].map((number) => ({ word, number })));
+  return legal.flatMap((word) => [1, 2].map((number) => ({ word, number })));
 }

@@ -1,11 +1,12 @@
 import { memoized } from "../../lib/lazily.ts";
 
 /**
- * Tables of clue rule 2 for what the rules of English spelling do not cover. Frozen: an old log must verify for ever, so a change needs a new version of the
- * rule. (That is why no package is used for them: its next release could refuse a clue that a log holds.)
+ * Tables of version 2 of the rule for clues, for words that the rules of English spelling do not cover. They are
+ * frozen: an old log must always verify, so a change needs a new version of the rule. For the same reason no package is
+ * used: its next release could reject a clue that a log contains.
  */
 
-/** Irregular words, one family a line: a base and the forms that no rule of spelling gives. */
+/** Irregular words. Each family is a base and the forms that do not follow from the rules of spelling. */
 const FAMILIES = `
 ARISE AROSE ARISEN|AWAKE AWOKE AWOKEN|BE AM ARE IS WAS WERE BEEN|BEAR BORE BORN BORNE|BEAT BEATEN|BECOME BECAME|BEGIN BEGAN BEGUN|BEND BENT
 BIND BOUND|BITE BIT BITTEN|BLEED BLED BLOOD|BLOW BLEW BLOWN|BREAK BROKE BROKEN|BREED BRED|BRING BROUGHT|BUILD BUILT|BURN BURNT|BUY BOUGHT
@@ -40,13 +41,13 @@ MUSIC MUSICIAN MUSICAL|PRINCE PRINCESS|SKI SKIER|STRONG STRENGTH|SUN SUNNY|WAITE
 MAGIC MAGICIAN MAGICAL|DANCE DANCER|NURSE NURSERY|BAKE BAKER BAKERY|ANGER ANGRY|BROAD BREADTH|DEEP DEPTH|HIGH HEIGHT|WARM WARMTH
 ENGLAND ENGLISH|FRANCE FRENCH|GREECE GREEK|ICE ICY|JEWEL JEWELRY|MAID MERMAID|MARINE SUBMARINE|NUT WALNUT|WIZARD WIZARDRY`;
 
-/** Words that only look like a form of, or a compound with, a shorter word. */
+/** Words that look like a form of a shorter word, or like a compound with it, but are not. */
 const UNRELATED = `
 BANDAGE BARBER BATTERY BELLY BODY BOTHER BULLY CAPABLE CAPER CENTER CITY CLOVER COLONY CONTEST COPY CORNER COUNTY COVER CRATER DENTIST DEPARTMENT EARNEST
 EVENING FEED FINISH FLOWER FOREST GARBAGE GRAVY GULLY HERRING HOLY HONEST HOSTAGE INTEREST IRONY LISTEN LIVER MASSAGE MASTER MESSAGE MOTHER NAVY NUMBER
 PARTY POLICY POLISH PONY PROPERTY SEASON SEED SHED SHOWER STORY STUDY TAILOR TEMPER TEMPEST TIDY TREATY WICKED`;
 
-/** Words that make compounds with others: SNOW in SNOWSHOE. The built-in words of the board do so as well. */
+/** Words that form compounds with other words: SNOW in SNOWSHOE. The built-in words of the board do so as well. */
 const COMPOUNDING = `
 AIR ARM BACK BAG BALL BAND BAR BASE BATH BATTLE BEAD BED BEE BELL BERG BERRY BIRD BIRTH BITE BLACK BLOOD BLUE BOARD BOAT BODY BONE BOOK BOW BOX BOY BREAK
 BROTHER BROW BUG BUSH BUTTER CAP CARD CARE CASE CAST CHAIR CLOTH COACH COAST COAT COCK COCO CORK CORN COUNTER COURT COW CRAFT CROSS CUP CUT DAY
@@ -61,14 +62,14 @@ WATER WAY WEED WEEK WHITE WIND WING WOMAN WOMEN WOOD WORK WORM WRECK YARD`;
 
 const wordsOf = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** A form to the bases that it may be of, itself among them where it is one: SAW to SAW and SEE. */
+/** Maps a form to the bases that it may belong to, including itself if it is a base: SAW to SAW and SEE. */
 export const irregularBases = memoized((): ReadonlyMap<string, readonly string[]> => {
-  const known = new Map<string, string[]>();
+  const bases = new Map<string, string[]>();
   for (const family of FAMILIES.trim().split(/[|\n]/).map(wordsOf)) {
     const [base = ""] = family;
-    for (const form of family) known.set(form, [...(known.get(form) ?? []), base]);
+    for (const form of family) bases.set(form, [...(bases.get(form) ?? []), base]);
   }
-  return known;
+  return bases;
 });
 
 export const unrelatedWords = memoized((): ReadonlySet<string> => new Set(wordsOf(UNRELATED)));

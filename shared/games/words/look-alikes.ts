@@ -1,8 +1,9 @@
 import { memoized } from "../../lib/lazily.ts";
 
 /**
- * Letters that look like a capital of the Latin alphabet, from Unicode's confusables.txt (UTS 39, version 13), as `fold` leaves them; right-to-left
- * scripts are left out, and small capitals are added. Frozen: it belongs to clue rule 2, so a change needs a new version of the rule.
+ * Letters that look like a capital letter of the Latin alphabet, in the form that `fold` returns, from Unicode's
+ * confusables.txt (UTS 39, version 13), without right-to-left scripts and with small capitals. The table is frozen: it
+ * belongs to version 2 of the rule for clues, so a change needs a new version.
  */
 const ROWS: Readonly<Record<string, string>> = {
   A: "ΑАᎪᗅᴀꓮ𐊠𖽀",
@@ -42,8 +43,8 @@ const latinOf = memoized(
     ),
 );
 
-/** A folded text with each letter that looks like a Latin one replaced by it. */
-export function latinLook(folded: string): string {
+/** Returns a folded text in which each letter that looks like a Latin letter is replaced by that letter. */
+export function withLatinLetters(folded: string): string {
   const latin = latinOf();
   return Array.from(folded, (letter) => latin.get(letter) ?? letter).join("");
 }

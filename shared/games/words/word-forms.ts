@@ -2,38 +2,41 @@ import { memoized } from "../../lib/lazily.ts";
 import { WORDS } from "./codenames-words.ts";
 import { compoundingWords, irregularBases, unrelatedWords } from "./english-families.ts";
 
-/** An English word in capitals, with all that it may be a form of, itself first. */
+/** An English word in capitals with the bases of which it may be a form. The word itself is the first base. */
 interface Word {
   readonly text: string;
   readonly bases: readonly string[];
 }
 
 /**
- * Whether two words are forms of one word: its plural, its other tenses, its degrees, what its common endings make of it (WHALER, FARMER, BREAKAGE), by the
- * rules of spelling and the table of irregular words. Meaning is not looked at.
+ * Returns whether two words are forms of one word: plurals, tenses, degrees, and words with common endings (WHALER,
+ * FARMER, BREAKAGE), by the rules of spelling and the table of irregular words. Meanings are not considered.
  */
-export const areForms = (one: Word, other: Word): boolean => other.bases.some((base) => one.bases.includes(base));
+export const areForms = (a: Word, b: Word): boolean => b.bases.some((base) => a.bases.includes(base));
 
-/** Whether a word is a compound with another in it: SNOWSHOE and SHOE. The rest of it must be a word that makes compounds, so CARPET is none with CAR. */
+/**
+ * Returns whether a word is a compound that contains another word: SNOWSHOE and SHOE. The other part must be a word
+ * that forms compounds, so CARPET is not a compound of CAR.
+ */
 export function isCompoundWith({ bases }: Word, { text: part }: Word): boolean {
   if (part.length < SHORTEST) return false;
   return bases.some((base) => {
     if (base.length < part.length + SHORTEST || unrelatedWords().has(base)) return false;
-    const isMade = (rest: string): boolean =>
+    const isCompoundPart = (rest: string): boolean =>
       makesCompounds(rest) || (rest.startsWith("S") && makesCompounds(rest.slice(1)));
     return (
-      (base.startsWith(part) && isMade(base.slice(part.length))) ||
-      (base.endsWith(part) && isMade(base.slice(0, -part.length)))
+      (base.startsWith(part) && isCompoundPart(base.slice(part.length))) ||
+      (base.endsWith(part) && isCompoundPart(base.slice(0, -part.length)))
     );
   });
 }
 
-/** Letters of the shortest word that is looked for in another. */
+/** The length of the shortest word that is searched for in another word. */
 const SHORTEST = 3;
-/** Letters of the shortest base before an ending that makes another kind of word; with three HAM would be a base of HAMMER. */
+/** The length of the shortest base of a derived word. With three letters HAM would be a base of HAMMER. */
 const SHORTEST_DERIVED = 4;
 
-/** Endings of the same word, and those that make another kind of word of it. */
+/** Endings of inflected forms, and of derived words. */
 const INFLECTIONS = ["ED", "ING"];
 const DERIVATIONS = [
   "ER",
@@ -62,6 +65,7 @@ const builtIn = memoized((): ReadonlySet<string> => new Set(WORDS));
 const makesCompounds = (word: string): boolean =>
   word.length >= SHORTEST && (compoundingWords().has(word) || builtIn().has(word));
 
+/** Returns a word with its possible bases. */
 export function englishWord(text: string): Word {
   const regular = unrelatedWords().has(text) ? [] : [...plurals(text), ...endings(text)];
   return {
@@ -70,7 +74,7 @@ export function englishWord(text: string): Word {
   };
 }
 
-/** The singulars of a plural; the same ending is that of a verb's third person. */
+/** Returns the possible singulars of a plural. The third person of a verb has the same ending. */
 function plurals(word: string): string[] {
   const found: string[] = [];
   if (/[^S]S$/.test(word)) found.push(word.slice(0, -1));
@@ -81,26 +85,35 @@ function plurals(word: string): string[] {
   return found.filter((base) => base.length >= SHORTEST);
 }
 
+/** Returns the possible bases of a word with one of the endings. */
 function endings(word: string): string[] {
-  const before = (ending: string, least: number): string[] =>
-    word.endsWith(ending) ? rootsOf(word.slice(0, -ending.length), ending).filter((root) => root.length >= least) : [];
+  const basesBefore = (ending: string, minLength: number): string[] =>
+    word.endsWith(ending)
+      ? rootsOf(word.slice(0, -ending.length), ending).filter((root) => root.length >= minLength)
+      : [];
   return [
-    ...INFLECTIONS.flatMap((ending) => before(ending, SHORTEST)),
-    ...DERIVATIONS.flatMap((ending) => before(ending, SHORTEST_DERIVED)),
+    ...INFLECTIONS.flatMap((ending) => basesBefore(ending, SHORTEST)),
+    ...DERIVATIONS.flatMap((ending) => basesBefore(ending, SHORTEST_DERIVED)),
     ...(word.endsWith("YING") && word.length >= 5 ? [`${word.slice(0, -4)}IE`] : []),
-    ...(word.endsWith("AN") && word.length > SHORTEST_DERIVED ? [word.slice(0, -1)] : []), // AMERICAN of AMERICA
+    ...(word.endsWith("AN") && word.length > SHORTEST_DERIVED ? [word.slice(0, -1)] : []), // AMERICAN has the base AMERICA
   ];
 }
 
-/** The words that become `root` before an ending: STOPP of STOP, BAK of BAKE, HAPPI of HAPPY, and the root itself where spelling leaves it alone. */
+/**
+ * Returns the words that have the form `root` before an ending: STOP for STOPP, BAKE for BAK, HAPPY for HAPPI, and the
+ * root itself if spelling does not change it.
+ */
 function rootsOf(root: string, ending: string): string[] {
-  const beforeVowel = /^[AEIOUY]/.test(ending);
-  const found = beforeVowel && doubles(root) ? [] : [root];
-  if (beforeVowel && /[AEIOUY]([^AEIOUWXY])\1$/.test(root)) found.push(root.slice(0, -1));
-  if (beforeVowel && ending !== "EN" && /[^AO]$/.test(root)) found.push(`${root}E`);
+  const isBeforeVowel = /^[AEIOUY]/.test(ending);
+  const found = isBeforeVowel && doublesLastLetter(root) ? [] : [root];
+  if (isBeforeVowel && /[AEIOUY]([^AEIOUWXY])\1$/.test(root)) found.push(root.slice(0, -1));
+  if (isBeforeVowel && ending !== "EN" && /[^AO]$/.test(root)) found.push(`${root}E`);
   if (ending !== "ING" && ending !== "Y" && root.endsWith("I")) found.push(`${root.slice(0, -1)}Y`);
   return found;
 }
 
-/** Whether a word has one syllable and doubles its last letter before a vowel: STOP becomes STOPPED, so STOPED is of STOPE. */
-const doubles = (word: string): boolean => /^(?:QU|[^AEIOU])*[AEIOU][^AEIOUWXY]$/.test(word);
+/**
+ * Returns whether a word has one syllable and doubles its last letter before a vowel: STOP becomes STOPPED, so STOPED
+ * belongs to STOPE.
+ */
+const doublesLastLetter = (word: string): boolean => /^(?:QU|[^AEIOU])*[AEIOU][^AEIOUWXY]$/.test(word);
