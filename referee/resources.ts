@@ -12,7 +12,7 @@ export function changedBy({ referee, play }: RefereeDesk, session: Session): rea
   if (session.status === "active" && session.turnTick !== session.tick) return [];
   const match = referee.running().find(({ sessionId }) => sessionId === session.id);
   const matchIds = match ? [match.order.match_id, match.ref] : [];
-  const gameIds = play.look(session.id, null) ? [session.id] : [];
+  const gameIds = play.accessTo(session.id, null) ? [session.id] : [];
   return [...gameIds, ...matchIds].map((id) => `game://state/${id}`);
 }
 
@@ -31,7 +31,7 @@ export const gameRules = (): readonly Resource[] =>
 /** The templates `game://rules/{game}` and `game://state/{match_id}`, which show the view of a spectator. */
 export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[] {
   const read = async (ref: string): Promise<unknown> => {
-    const game = isSessionId(ref) ? desk.play.look(ref, null) : null;
+    const game = isSessionId(ref) ? desk.play.accessTo(ref, null) : null;
     if (game) return { match_id: ref, ...matchState(game.stored.session, "spectator", desk.host.lobby) };
     const found = desk.referee.sessionOf(ref);
     const session = found.ok ? desk.host.read(found.value)?.session : null;

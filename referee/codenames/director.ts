@@ -81,7 +81,7 @@ async function createLedGame(
   words: readonly string[] | null,
 ): Promise<LedGame> {
   const options = codenames.options.parse(words ? { words } : {});
-  const placed = codenames.roles.map((role): PlaySeat => {
+  const assignedSeats = codenames.roles.map((role): PlaySeat => {
     const type = players[role] ?? "llm";
     const kind = type === "user" ? "human" : "agent";
     return { role, kind, name: type, joined: true, isCreator: false, holder: null };
@@ -90,6 +90,6 @@ async function createLedGame(
   const alongside = (sessionId: string, seed: string) => [
     desk.table.adding({ sessionId, owner, players, pending }, secretFrom(seed, TOKEN_PURPOSE)),
   ];
-  const { id } = await desk.play.open({ game: codenames, options, placed, alongside });
+  const { id } = await desk.play.open({ game: codenames, options, assignedSeats, alongside });
   return ledGame(desk, id);
 }

@@ -38,11 +38,11 @@ export const getGameState = (desk: RefereeDesk): Operation<unknown> =>
       annotations: { readOnlyHint: true },
     },
     async handle({ match_id }, caller) {
-      const game = isSessionId(match_id) ? desk.play.look(match_id, caller.authToken) : null;
+      const game = isSessionId(match_id) ? desk.play.accessTo(match_id, caller.authToken) : null;
       if (game) return ok({ match_id, ...matchState(game.stored.session, game.viewer, desk.host.lobby) });
       const found = desk.referee.sessionOf(match_id);
       if (!found.ok) return found;
-      const match = desk.play.look(found.value, caller.authToken);
+      const match = desk.play.accessTo(found.value, caller.authToken);
       if (!match) return protocolRejected("UNKNOWN_SESSION", `no match ${match_id} here`, { match_id });
       return ok({ match_id, ...matchState(match.stored.session, match.viewer, desk.host.lobby) });
     },

@@ -40,7 +40,8 @@ export const validateMove = (desk: RefereeDesk): Operation<unknown> =>
       annotations: { readOnlyHint: true },
     },
     handle({ player_id, move, match_id }, caller) {
-      const game = match_id !== undefined && isSessionId(match_id) ? desk.play.look(match_id, caller.authToken) : null;
+      const game =
+        match_id !== undefined && isSessionId(match_id) ? desk.play.accessTo(match_id, caller.authToken) : null;
       const found = game ? seatIn(game.stored.session, player_id) : sessionWith(desk, player_id, match_id);
       if (!found.ok) return protocolResult(found);
       const { session, role } = found.value;

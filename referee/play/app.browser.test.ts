@@ -16,12 +16,12 @@ afterAll(async () => {
   await host.remove();
 });
 
-it("a model and a person play chess: the model by its tools, the person on the app that its host shows", async () => {
-  const begun = await toolResult(host, "createGame", { template: "chess", opponent: "human", name: "Claude" });
-  const { game_id, seat_token } = begun.structuredContent;
-  const app = await openApp(browser, { result: begun, tool: (call) => toolResult(host, call.name, call.arguments) });
+it("a model plays with its tools against a person on the app of its host", async () => {
+  const created = await toolResult(host, "createGame", { template: "chess", opponent: "human", name: "Claude" });
+  const { game_id, seat_token } = created.structuredContent;
+  const app = await openApp(browser, { result: created, tool: (call) => toolResult(host, call.name, call.arguments) });
   await status(app, "Waiting for white (Claude)");
-  // The board is the person's: black's men are at the bottom.
+  // The board is in the view of the person, with the black pieces at the bottom.
   const top = async (square: string): Promise<number> => (await app.frame.locator(cell(square)).boundingBox())?.y ?? 0;
   expect(await top("h8")).toBeGreaterThan(await top("h1"));
 
@@ -35,36 +35,39 @@ it("a model and a person play chess: the model by its tools, the person on the a
     if (to === "h4") await app.frame.getByRole("button", { name: "Move & claim checkmate" }).click();
     await app.frame.click(cell(from));
     await app.frame.click(cell(to));
-    // The board shows a move before it is taken; the chat is told of it after that.
+    // The board shows a move before the server accepts it, and the chat receives a message after that.
     await app.frame.locator(`${cell(to)}.last`).waitFor();
     await eventually(() => expect(app.messages.length).toBe(turn + 1));
   }
   await app.frame.locator(".result", { hasText: "black (human) wins: checkmate" }).waitFor();
-  const told = await toolResult(host, "waitForNextTurn", { game_id, seat_token });
-  expect(told.structuredContent).toMatchObject({ next: "game_over", result: { winner: "black", reason: "checkmate" } });
+  const answer = await toolResult(host, "waitForNextTurn", { game_id, seat_token });
+  expect(answer.structuredContent).toMatchObject({
+    next: "game_over",
+    result: { winner: "black", reason: "checkmate" },
+  });
 });
 
-it("a person's seat that the model may not see is played on the app of an MCP Apps host", async () => {
+it("a person plays a seat that the model may not see on the app of an MCP Apps host", async () => {
   const extensions = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
   const client = new Client({ name: "test", version: "1.0.0" }, { capabilities: { extensions } });
   await client.connect(new StreamableHTTPClientTransport(new URL(`${host.url}/mcp`)));
   const call = async (name: string, args: object): Promise<TestToolResult> =>
     (await client.callTool({ name, arguments: { ...args } })) as never;
-  const begun = await call("createGame", { template: "kuhn_poker", opponent: "human", name: "Claude" });
-  const { game_id, seat_token } = begun.structuredContent;
-  const app = await openApp(browser, { result: begun, tool: ({ name, arguments: args }) => call(name, args) });
+  const created = await call("createGame", { template: "kuhn_poker", opponent: "human", name: "Claude" });
+  const { game_id, seat_token } = created.structuredContent;
+  const app = await openApp(browser, { result: created, tool: ({ name, arguments: args }) => call(name, args) });
   await status(app, "Waiting for player 1 (Claude)");
   expect((await call("finishTurn", { game_id, seat_token, move: "check" })).isError).toBeFalsy();
   await app.frame.getByText("player_2 holds").waitFor();
   expect(await app.frame.locator("body").innerText()).not.toMatch(/player_1 holds/);
   await app.frame.getByRole("button", { name: "bet" }).click();
   await status(app, "Waiting for player 1 (Claude)");
-  const told = await call("waitForNextTurn", { game_id, seat_token, timeout_s: 0 });
-  expect(told.structuredContent).toMatchObject({ next: "your_turn", last_action: { action: "bet" } });
+  const answer = await call("waitForNextTurn", { game_id, seat_token, timeout_s: 0 });
+  expect(answer.structuredContent).toMatchObject({ next: "your_turn", last_action: { action: "bet" } });
   await client.close();
 });
 
-it("the board that the server offers as a resource is the app", async () => {
+it("the board resource of the server is the app", async () => {
   const body = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "ui://agent-league/board" } };
   const { json } = await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } });
   expect(json.result.contents[0]).toMatchObject({ mimeType: "text/html;profile=mcp-app" });

@@ -20,7 +20,7 @@ interface BotProcessesDesk {
   readonly clock: Clock;
 }
 
-/** How often the process of a bot is restarted after it has listened. After that the next game that needs the bot starts it anew. */
+/** The maximum number of restarts of a bot process. After that the next game that needs the bot starts a new supervisor. */
 const MAX_RESTARTS = 100;
 
 /** The processes of the built-in bots. Each starts with the first game that needs it. */
@@ -36,7 +36,7 @@ export class BotProcesses {
     this.#stopping = stopping;
   }
 
-  /** The endpoint of a bot, once its process listens. Rejects if the process cannot be started. */
+  /** Resolves with the endpoint of a bot when its process listens. Rejects if the process cannot be started. */
   endpointOf(bot: string): Promise<string> {
     const endpoint = this.#started.get(bot) ?? this.#start(bot);
     this.#started.set(bot, endpoint);
@@ -50,7 +50,7 @@ export class BotProcesses {
     await Promise.all([...this.#supervisors].map((supervisor) => supervisor.stop()));
   }
 
-  /** Starts the process of a bot under a separate supervisor. Rejects if it cannot be kept alive or the host stops before it listens. */
+  /** Starts the process of a bot under a separate supervisor. Rejects if the process fails too often or the host stops before it listens. */
   async #start(bot: string): Promise<string> {
     const port = await freePort();
     this.#stopping.throwIfAborted();
@@ -62,7 +62,7 @@ export class BotProcesses {
       onEvent: () => {},
       onLine: (name, line) => this.#desk.log.info({ bot: name }, line),
       onFatal: (message) => {
-        this.#started.delete(bot); // the next game tries again
+        this.#started.delete(bot); // the next game starts the bot again
         this.#supervisors.delete(supervisor);
         failed.reject(new Error(message));
       },

@@ -11,7 +11,7 @@ import { readOrCreateSecret, tokenFileOf } from "#shared/runtime/secret-file.ts"
 import { type MatchDriver, MatchWithdrawn } from "../match/driven-match.ts";
 import { playSeats } from "../match/play-match.ts";
 import { BotProcesses, builtInBots } from "./bot-processes.ts";
-import type { BotHouse } from "./desk.ts";
+import type { AvailableBots } from "./desk.ts";
 
 export interface BotsDesk {
   readonly driver: MatchDriver;
@@ -24,7 +24,7 @@ export interface BotsDesk {
   readonly timeouts: StartGame["timeouts"];
 }
 
-export interface Bots extends BotHouse {
+export interface Bots extends AvailableBots {
   /** Stops the bots. Their games stay active, and `resume` continues them after a restart. */
   close(): Promise<void>;
 }
@@ -33,8 +33,8 @@ export interface Bots extends BotHouse {
 const LEAGUE = "friendly";
 
 /**
- * Bots that play against agents and people: the bots at known endpoints, and the built-in bots, each of which is a separate player process.
- * All are asked over the wire, like the players of a league.
+ * Creates the bots that play against agents and people: bots at known endpoints, and built-in bots in separate player processes. All of them
+ * are asked over the wire, like the players of a league.
  */
 export function createBots({ driver, known, dataFolder, disk, log, clock, timeouts }: BotsDesk): Bots {
   const stopping = new AbortController();
@@ -51,7 +51,7 @@ export function createBots({ driver, known, dataFolder, disk, log, clock, timeou
       await playSeats(driver, order, sessionId, stopping.signal);
     } catch (thrown) {
       if (thrown instanceof MatchWithdrawn || stopping.signal.aborted) return;
-      log.error({ err: thrown, session: sessionId }, "a bot could not play, through our fault");
+      log.error({ err: thrown, session: sessionId }, "a bot could not play because of an internal error");
       await driver.host.abort(sessionId, "bot_failed");
     }
   };
@@ -61,7 +61,7 @@ export function createBots({ driver, known, dataFolder, disk, log, clock, timeou
     play(sessionId, role, bot) {
       if (!names.includes(bot)) {
         // The bot was known when the game was created. The game waits until the host is started with it again.
-        log.warn({ bot, session: sessionId }, "this bot is not known here any more");
+        log.warn({ bot, session: sessionId }, "this bot is not available any more");
         return;
       }
       const driven = drive(sessionId, role, bot)
@@ -84,21 +84,21 @@ interface SeatedBot {
   readonly secret: string | null;
 }
 
-/** The order of the match as which a bot plays a session. Only the seat of the bot has an endpoint. */
+/** The order of a match with the seats of a session, for the driver. Only the seat of the bot has an endpoint. */
 function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, { bot, endpoint, secret }: SeatedBot) {
   const session = host.read(sessionId)?.session;
   if (!session) throw new Error(`session ${sessionId} is not in the log`);
   // Each seat has a separate match id, because one player may have several seats of a game and distinguishes its matches by their ids.
   const match_id = `${sessionId}-${role}`;
   // The token is the same after a restart, because a player accepts messages about a match only with the token of its invitation.
-  const tokenOf = (one: Role): string =>
-    one === role && secret !== null
+  const tokenOf = (seat: Role): string =>
+    seat === role && secret !== null
       ? signFor(sha256Hex(secret), matchRef(LEAGUE, match_id))
-      : (host.secret(sessionId, `match_token/${one}`) ?? "");
-  const seat = (one: Role) => ({
-    player_id: one === role ? bot : one,
-    endpoint: one === role ? endpoint : "",
-    match_token: tokenOf(one),
+      : (host.secret(sessionId, `match_token/${seat}`) ?? "");
+  const playerOf = (seat: Role) => ({
+    player_id: seat === role ? bot : seat,
+    endpoint: seat === role ? endpoint : "",
+    match_token: tokenOf(seat),
     dialect: "native",
     legal_actions: false,
     round_results: false,
@@ -111,7 +111,7 @@ function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, { bo
     epoch: 1,
     game: session.game.id,
     options: session.options as StartGame["options"],
-    roles: Object.fromEntries(session.game.roles.map((one) => [one, seat(one)])),
+    roles: Object.fromEntries(session.game.roles.map((seat) => [seat, playerOf(seat)])),
     seed: host.secret(sessionId, "bots") ?? "",
   };
 }

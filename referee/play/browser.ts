@@ -1,18 +1,18 @@
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 
-/** How long a page that is still open has to show itself, before another is opened. */
-const LOOK_MS = 2_500;
+/** The time in which a page that is still open can request the server, before another one is opened. */
+const RECONNECT_MS = 2_500;
 
 export interface BrowserOptions {
   readonly url: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
-  /** Whether a person started this, at a terminal or in an MCP host. */
+  /** Whether a person has started this process, at a terminal or in an MCP host. */
   readonly isAttended: boolean;
 }
 
-/** Why no browser is opened; null if one may be opened. */
-export function whyNoBrowser({ env, platform, isAttended }: Omit<BrowserOptions, "url">): string | null {
+/** The reason why no browser is opened; null if one may be opened. */
+export function browserObstacle({ env, platform, isAttended }: Omit<BrowserOptions, "url">): string | null {
   if (env.MCP_DISABLE_BROWSER === "1") return "MCP_DISABLE_BROWSER=1";
   if (env.CI !== undefined && env.CI !== "" && env.CI !== "false") return "CI";
   if (!isAttended) return "not started by a person";
@@ -21,22 +21,22 @@ export function whyNoBrowser({ env, platform, isAttended }: Omit<BrowserOptions,
 }
 
 /**
- * Opens a page in the person's browser once, unless one is open already: a page that lost its server comes back by itself. `open`
- * rejects where there is no browser.
+ * Opens a page in the browser of the user once, after a pause, unless `visited` is called first: a page that is still open reconnects by
+ * itself. `open` rejects if there is no browser; then the URL is shown.
  */
 export function openBrowser(
   options: BrowserOptions,
   self: Pick<AgentProcess, "say" | "clock">,
-  open: (url: string) => Promise<void> = inBrowser,
+  open: (url: string) => Promise<void> = openInBrowser,
 ): { visited(): void; stop(): void } {
-  if (whyNoBrowser(options) !== null) return { visited: () => {}, stop: () => {} };
-  const stop = self.clock.after(LOOK_MS, () => {
+  if (browserObstacle(options) !== null) return { visited: () => {}, stop: () => {} };
+  const stop = self.clock.after(RECONNECT_MS, () => {
     open(options.url).catch(() => self.say(`open ${options.url} in a browser to watch`));
   });
   return { visited: stop, stop };
 }
 
-async function inBrowser(url: string): Promise<void> {
+async function openInBrowser(url: string): Promise<void> {
   const { default: open } = await import("open");
   const child = await open(url);
   await new Promise((resolve, reject) => {

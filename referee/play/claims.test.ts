@@ -54,36 +54,36 @@ describe("a claim about the position after a move", () => {
     [FIFTY, "Rb1", DRAW, null],
     [FIFTY, "Ra8", CHECKMATE, null],
     [FIFTY, "Ra8", DRAW, NOT.draw],
-  ])("%s %s %j", async (fen, move, claim, refusal) => {
+  ])("%s %s %j", async (fen, move, claim, rejection) => {
     const [white] = await twoSeats(host, "chess", { options: { fen } });
     const before = await logOf(white);
-    const told = await white.move(move, claim);
-    if (refusal === null) {
-      expect(told.isError, told.text).toBe(false);
-      expect(told.value.tick).toBe(1);
+    const answer = await white.move(move, claim);
+    if (rejection === null) {
+      expect(answer.isError, answer.text).toBe(false);
+      expect(answer.value.tick).toBe(1);
     } else {
-      expect([told.isError, told.text]).toEqual([true, refusal]);
+      expect([answer.isError, answer.text]).toEqual([true, rejection]);
       expect(await logOf(white)).toBe(before);
       expect((await white.wait()).value).toMatchObject({ tick: 0, next: "your_turn" });
     }
   });
 
-  it("is refused for a tick to come, as any move is", async () => {
+  it("is rejected for a later tick, like any move", async () => {
     const [white] = await twoSeats(host, "chess", { options: { fen: QUEEN } });
     for (const claim of [{}, CHECKMATE]) {
-      const told = await white.move("Qg7#", { ...claim, expected_tick: 99 });
-      expect([told.isError, told.text]).toEqual([true, expect.stringContaining("xpected tick 99, but the ")]);
+      const answer = await white.move("Qg7#", { ...claim, expected_tick: 99 });
+      expect([answer.isError, answer.text]).toEqual([true, expect.stringContaining("xpected tick 99, but the ")]);
       expect((await white.wait()).value).toMatchObject({ tick: 0, next: "your_turn" });
     }
   });
 
-  it("is not made on a move that is just being committed, which it was not checked on", async () => {
+  it("is rejected if it was checked before a move that is being committed", async () => {
     const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA + REPLY_SCHEMA);
     const writer = testWriter(db);
-    const own = createHost(sessionStore(db, writer), systemClock, systemIds);
+    const sessionHost = createHost(sessionStore(db, writer), systemClock, systemIds);
     const bots = { names: [], play: () => {} };
     const desk = {
-      host: own,
+      host: sessionHost,
       agents: agentDirectory(db, writer, systemClock, systemIds),
       seats: seatTable(db),
       writer,
@@ -91,39 +91,39 @@ describe("a claim about the position after a move", () => {
     };
     const play = createPlay({ ...desk, ids: systemIds, pagesUrl: () => "", showAtTerminal: () => {} });
     const turns = createTurns(
-      own,
+      sessionHost,
       play,
-      createWaits(own, systemClock),
+      createWaits(sessionHost, systemClock),
       sqliteReplies(db, testWriter(db), systemClock),
       systemClock,
     );
     const creator = { kind: "agent" } as const;
-    const made = await play.create({ template: "chess", opponent: "agent", creator, bearer: null });
-    if (!made.ok) throw new Error(made.error.message);
-    const { gameId, token } = made.value;
+    const created = await play.create({ template: "chess", opponent: "agent", creator, bearer: null });
+    if (!created.ok) throw new Error(created.error.message);
+    const { gameId, token } = created.value;
     const joined = await play.join(gameId, { bearer: null });
     if (!joined.ok) throw new Error(joined.error.message);
     const turn = { gameId, resign: false, claim: null, expectedTick: null, idempotencyKey: null };
     const opening = turns.finish({ ...turn, token, move: "e4" });
     const claimed = { claim: "checkmate", expectedTick: 1 } as const;
     const answer = await turns.finish({ ...turn, token: joined.value.token, move: "e7e5", ...claimed });
-    expect([(await opening).ok, answer.ok, own.read(gameId)?.session.tick]).toEqual([true, false, 1]);
+    expect([(await opening).ok, answer.ok, sessionHost.read(gameId)?.session.tick]).toEqual([true, false, 1]);
     db.close();
   });
 
-  it("of an illegal move or out of turn is refused as that, and words that are no claim too", async () => {
+  it("is rejected with an illegal move, out of turn or as an unknown claim", async () => {
     const [white, black] = await twoSeats(host, "chess");
     expect((await white.move("Qh5#", CHECKMATE)).text).toMatch(/^Illegal move Qh5#/);
     expect((await black.move("e5", CHECKMATE)).text).toMatch(/^Not your turn/);
     for (const claim of ["win", "stalemate", true, 1, ""])
       expect((await white.move("e4", { claim })).isError).toBe(true);
-    expect((await white.move("e4", { ...DRAW, ...WIN })).text).toContain("a draw is no win");
+    expect((await white.move("e4", { ...DRAW, ...WIN })).text).toContain("claim a draw or a win, not both");
     expect((await white.move("e4", { ...CHECKMATE, idempotency_key: "k" })).text).toBe(NOT.checkmate);
-    // What was refused has used no key.
+    // A rejected request has not used its key.
     expect((await white.move("e4", { idempotency_key: "k" })).isError).toBe(false);
   });
 
-  it("of a win in other games", async () => {
+  it("can be made for a win in other games", async () => {
     const [x, o] = await twoSeats(host, "tic_tac_toe");
     for (const [seat, move] of [[x, "a1"] as const, [o, "b1"] as const, [x, "a2"] as const, [o, "b2"] as const]) {
       expect((await seat.move(move, WIN)).text).toBe("Accusation failed: Not a win");
@@ -139,24 +139,24 @@ describe("a claim about the position after a move", () => {
   });
 });
 
-/** Otherwise who has not chosen yet could ask which of its choices would win. */
+/** If claims were checked in these games, a player could find out by claims which of its choices would win. */
 describe.each([
   ["rps", "paper"],
   ["even_odd", 2],
   ["kuhn_poker", "bet"],
-] as const)("%s, where something is hidden", (template, move) => {
-  it("answers every claim alike, before and after the other's choice", async () => {
+] as const)("a claim in %s, which has hidden information", (template, move) => {
+  it("is always rejected in the same way, before and after the choice of the opponent", async () => {
     const [one, two] = await twoSeats(host, template, { options: template === "kuhn_poker" ? { hands: 1 } : {} });
     const claims = [CHECKMATE, DRAW, WIN];
-    const asked = async (seat: TestSeat) =>
+    const claimAll = async (seat: TestSeat) =>
       (await Promise.all(claims.map((claim) => seat.move(move, claim)))).map(({ text }) => text);
-    const refusals = await asked(one);
-    expect(new Set(refusals).size).toBe(1);
-    expect(refusals[0]).toMatch(/^No claims in /);
+    const rejections = await claimAll(one);
+    expect(new Set(rejections).size).toBe(1);
+    expect(rejections[0]).toMatch(/^No claims in /);
     expect((await one.move(move)).isError).toBe(false);
     const later = template === "kuhn_poker" ? "call" : move;
     const [first, ...others] = await Promise.all(claims.map((claim) => two.move(later, claim)));
-    expect(first?.text).toBe(refusals[0]);
+    expect(first?.text).toBe(rejections[0]);
     for (const { text } of others) expect(text).toBe(first?.text);
     expect((await two.wait({ timeout_s: 0 })).value.tick).toBe(1);
   });

@@ -2,17 +2,19 @@ import type { Role } from "#shared/games/game.ts";
 import { winnersOf } from "#shared/games/game.ts";
 import type { Session } from "#shared/session/session.ts";
 
+/** An assertion about the position after a move. */
 export type Claim = "checkmate" | "draw" | "win";
 
 /**
- * Why a claim about the position after a move is false; null if it is true. Games with hidden information accept no claims, because a
- * rejection would reveal what is hidden.
+ * The reason why a claim about the position after a move is false; null if it is true. Games with hidden information accept no claims,
+ * because a rejection would reveal hidden information.
  */
 export function falseClaim({ game, state }: Session, role: Role, action: unknown, claim: Claim): string | null {
-  if (game.info.simultaneous || game.info.hiddenInformation) return `No claims in ${game.info.name}: it ends by itself`;
+  if (game.info.simultaneous || game.info.hiddenInformation)
+    return `No claims in ${game.info.name}: the server detects the end of the game`;
   const parsed = game.action.safeParse(action);
   const applied = parsed.success ? game.applyAction(state, role, parsed.data) : null;
-  if (!applied?.ok) return null; // the session says why
+  if (!applied?.ok) return null; // the session rejects the move with the reason
   const outcome = game.outcome(applied.value);
   const winners = outcome && winnersOf(outcome);
   const isWon = winners?.length === 1 && winners[0] === role;

@@ -8,14 +8,14 @@ import { secretFrom } from "../sessions/host.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
 import type { PlaySeat, SeatKind } from "../sessions/seats.ts";
 import type { PlayDesk } from "./desk.ts";
-import { seatPurpose, seatToken, tellWithheld } from "./links.ts";
+import { seatPurpose, seatToken, showWithheldLinks } from "./links.ts";
 
 /** A request to create a game. */
 export interface NewGame {
   /** The id or the name of a game: "chess.v1" or "chess". */
   readonly template: string;
   readonly options?: unknown;
-  /** The creator's role. Default: the first role of the game. */
+  /** The role of the creator; by default the first role of the game. */
   readonly playAs?: string | undefined;
   /** "agent" leaves the other seats open for joinGame, "human" creates links for people, another value is the name of a bot. */
   readonly opponent: string;
@@ -25,22 +25,22 @@ export interface NewGame {
 }
 
 /** A game whose seats are all assigned. Its options are parsed by the game. */
-export interface NewTable {
+export interface AssignedGame {
   readonly game: Game;
   readonly options: unknown;
-  readonly placed: readonly PlaySeat[];
+  readonly assignedSeats: readonly PlaySeat[];
   /** Statements for the transaction that creates the game. */
   readonly alongside?: (sessionId: string, seed: string) => readonly Statement[];
 }
 
-/** A seat that was just taken. Its token is returned once; a person's token is also in the link of its page. */
+/** A seat that was just taken. The token is returned only once; the token of a person is also part of the link to its page. */
 export interface TakenSeat {
   readonly gameId: string;
   readonly role: Role;
   readonly token: string;
 }
 
-/** Creates a game and gives its creator a seat. */
+/** Creates a game, gives its creator a seat and starts its bots. */
 export async function createGame(
   desk: PlayDesk,
   { template, options, playAs, opponent, creator, bearer }: NewGame,
@@ -57,43 +57,43 @@ export async function createGame(
   const kind: SeatKind = opponent === "agent" || opponent === "human" ? opponent : "bot";
   if (kind === "bot" && !bots.names.includes(opponent)) {
     const known = bots.names.join(", ");
-    return rejected("UNKNOWN_BOT", `opponent: no bot "${opponent}"; say agent, human or one of ${known}`);
+    return rejected("UNKNOWN_BOT", `opponent: no bot "${opponent}"; give agent, human or one of ${known}`);
   }
   const holder = hashOf(bearer);
-  const placed = game.roles.map(
-    (one): PlaySeat =>
-      one === role
+  const assignedSeats = game.roles.map(
+    (seat): PlaySeat =>
+      seat === role
         ? { role, kind: creator.kind, name: creator.name ?? creator.kind, joined: true, isCreator: true, holder }
         : {
-            ...{ role: one, kind, name: kind === "bot" ? opponent : kind },
+            ...{ role: seat, kind, name: kind === "bot" ? opponent : kind },
             ...{ joined: kind !== "agent", isCreator: false, holder: null },
           },
   );
-  const { id } = await openGame(desk, { game, options: parsed.data, placed });
-  if (creator.kind === "agent") tellWithheld(desk, id, game, role);
-  for (const seat of placed) if (seat.kind === "bot") bots.play(id, seat.role, seat.name);
+  const { id } = await openGame(desk, { game, options: parsed.data, assignedSeats });
+  if (creator.kind === "agent") showWithheldLinks(desk, id, game, role);
+  for (const seat of assignedSeats) if (seat.kind === "bot") bots.play(id, seat.role, seat.name);
   return ok({ gameId: id, role, token: seatToken(desk.host, id, role) });
 }
 
 /** Opens a game whose seats are all assigned. */
 export function openGame(
   { host, seats, ids }: PlayDesk,
-  { game, options, placed, alongside = () => [] }: NewTable,
+  { game, options, assignedSeats, alongside = () => [] }: AssignedGame,
 ): Promise<Session> {
   const seed = ids.token();
   return host.create({
     game,
     options,
     seed,
-    // The tokens are derived from the seed, because a person's link is shown again later. An agent that joins gets a new token.
-    seats: placed.map(({ role }) => ({
+    // The tokens are derived from the seed, because the link of a person is shown again later. An agent that joins gets a new token.
+    seats: assignedSeats.map(({ role }) => ({
       role,
       agentId: ids.uuid(),
       tokenHash: sha256Hex(secretFrom(seed, seatPurpose(role))),
     })),
     actedBy: "seats",
     spectators: "public",
-    alongside: (id) => [...placed.map((seat) => seats.adding(id, seat)), ...alongside(id, seed)],
+    alongside: (id) => [...assignedSeats.map((seat) => seats.adding(id, seat)), ...alongside(id, seed)],
   });
 }
 

@@ -6,23 +6,23 @@ import type { SessionHost } from "../sessions/host.ts";
 import type { SeatTable } from "../sessions/seats.ts";
 
 /** The bots that can take a seat. */
-export interface BotHouse {
-  /** The names of the built-in bots and of the bots that were given with their endpoints. */
+export interface AvailableBots {
+  /** The names of the built-in bots and of the bots with known endpoints. */
   readonly names: readonly string[];
-  /** Begins to play a seat of a session, which may be older than this process. */
+  /** Starts to play a seat of a session, which may be older than this process. */
   play(sessionId: string, role: Role, bot: string): void;
 }
 
-/** What games outside of leagues use. */
+/** The parts that games outside of leagues use. */
 export interface PlayDesk {
   readonly host: SessionHost;
   readonly agents: AgentDirectory;
   readonly seats: SeatTable;
   readonly writer: Writer;
-  readonly bots: BotHouse;
+  readonly bots: AvailableBots;
   readonly ids: Ids;
-  /** The address of the pages, e.g. `http://127.0.0.1:8001`. */
+  /** The URL of the pages, e.g. `http://127.0.0.1:8001`. */
   readonly pagesUrl: () => string;
-  /** Shows a line to the people at this host, where no agent reads it; it may hold a secret. */
+  /** Shows a line at the terminal of this host. The line may contain a secret, so it must not be logged. */
   readonly showAtTerminal: (line: string) => void;
 }

@@ -7,16 +7,16 @@ import { hashOf, type TakenSeat } from "./creation.ts";
 import type { PlayDesk } from "./desk.ts";
 import { noSuchGame } from "./seat-access.ts";
 
-/** An agent that takes a seat. */
+/** A request of an agent to take a seat. */
 export interface Joiner {
-  /** Default: the first open seat. */
+  /** By default the first open seat. */
   readonly role?: string | undefined;
   readonly name?: string | undefined;
-  /** The bearer token of its call, to which the seat is bound. */
+  /** The bearer token of the call, to which the seat is bound. */
   readonly bearer: string | null;
 }
 
-/** Takes an open seat of a game. `joining` names the seats that are being taken now. */
+/** Takes an open seat of a game. `joining` contains the keys of the seats that are being taken. */
 export async function joinGame(
   { host, seats, ids, writer }: PlayDesk,
   joining: Set<string>,
@@ -24,14 +24,16 @@ export async function joinGame(
   { role, name, bearer }: Joiner,
 ): Promise<Result<TakenSeat, Rejection>> {
   const stored = host.read(gameId);
-  const placed = stored ? seats.of(gameId) : [];
-  if (!stored || placed.length === 0) return noSuchGame(gameId);
-  const key = (one: PlaySeat) => `${gameId}/${one.role}`;
-  const isOpen = (one: PlaySeat) => !one.joined && !joining.has(key(one));
-  const open = stored.session.game.roles.flatMap((one) => placed.filter((seat) => seat.role === one && isOpen(seat)));
+  const gameSeats = stored ? seats.of(gameId) : [];
+  if (!stored || gameSeats.length === 0) return noSuchGame(gameId);
+  const key = ({ role }: PlaySeat) => `${gameId}/${role}`;
+  const isOpen = (seat: PlaySeat) => !seat.joined && !joining.has(key(seat));
+  const open = stored.session.game.roles.flatMap((one) =>
+    gameSeats.filter((seat) => seat.role === one && isOpen(seat)),
+  );
   const seat = open.find((one) => role === undefined || one.role === role);
   if (stored.session.status === "completed") return rejected("NO_OPEN_SEAT", "The game is over");
-  if (!seat) return rejected("NO_OPEN_SEAT", whyFull(stored.session.game, role, open));
+  if (!seat) return rejected("NO_OPEN_SEAT", reasonFor(stored.session.game, role, open));
   joining.add(key(seat));
   try {
     const token = ids.token();
@@ -44,8 +46,8 @@ export async function joinGame(
   }
 }
 
-/** Why a seat cannot be taken. */
-function whyFull(game: Game, role: string | undefined, open: readonly PlaySeat[]): string {
+/** The reason why a seat cannot be taken. */
+function reasonFor(game: Game, role: string | undefined, open: readonly PlaySeat[]): string {
   if (role !== undefined && !game.roles.includes(role)) return `${game.id} has the roles ${game.roles.join(" and ")}`;
   return open.length === 0
     ? "Every seat of this game is taken"

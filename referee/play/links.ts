@@ -3,17 +3,18 @@ import type { SessionHost } from "../sessions/host.ts";
 import type { PersonSeat, PlaySeat } from "../sessions/seats.ts";
 import type { PlayDesk } from "./desk.ts";
 
-/** The purpose from which the token of a seat is derived. */
+/** The purpose with which the token of a seat is derived from the seed. */
 export const seatPurpose = (role: Role): string => `seat/${role}`;
 
+/** The token of a seat that no agent has joined. */
 export const seatToken = (host: SessionHost, gameId: string, role: Role): string =>
   host.secret(gameId, seatPurpose(role)) ?? "";
 
-/** The page of a game. With a role the link contains the token of that seat. */
+/** The URL of the page of a game. With a role it contains the token of that seat. */
 export const linkOf = ({ host, pagesUrl }: PlayDesk, gameId: string, role?: Role): string =>
   `${pagesUrl()}/game/${gameId}${role === undefined ? "" : `#seat=${seatToken(host, gameId, role)}`}`;
 
-/** The links of people, by role, if the asker has created the game. Null for a seat that sees what the asker may not know. */
+/** The links of people, by role, if the asker has created the game. null for a seat that sees information that the asker may not know. */
 export function personLinks(desk: PlayDesk, gameId: string, asker: Role): Readonly<Record<Role, string | null>> {
   const shownLink = (role: Role) => (isWithheld(desk, gameId, role, asker) ? null : linkOf(desk, gameId, role));
   return Object.fromEntries(peopleFor(desk, gameId, asker).map(({ role }) => [role, shownLink(role)]));
@@ -27,12 +28,12 @@ export function userSeat(desk: PlayDesk, gameId: string, asker: Role): PersonSea
   return { role, token: seatToken(desk.host, gameId, role), isWithheld: isWithheld(desk, gameId, role, asker) };
 }
 
-/** Shows the people at this host the links that are withheld from the agent that created the game. */
-export function tellWithheld(desk: PlayDesk, gameId: string, game: Game, asker: Role): void {
-  for (const [role, told] of Object.entries(personLinks(desk, gameId, asker))) {
-    if (told === null) {
+/** Shows at the terminal the links that are withheld from the agent that created the game. */
+export function showWithheldLinks(desk: PlayDesk, gameId: string, game: Game, asker: Role): void {
+  for (const [role, shownLink] of Object.entries(personLinks(desk, gameId, asker))) {
+    if (shownLink === null) {
       desk.showAtTerminal(
-        `${game.info.name}: whoever plays ${spoken(role)} moves at ${linkOf(desk, gameId, role)} (keep it from agents)`,
+        `${game.info.name}: link for the player of ${spoken(role)}: ${linkOf(desk, gameId, role)} (do not share it with agents)`,
       );
     }
   }
@@ -40,12 +41,12 @@ export function tellWithheld(desk: PlayDesk, gameId: string, game: Game, asker: 
 
 /** The seats of people, if the asker has created the game. */
 function peopleFor({ seats }: PlayDesk, gameId: string, asker: Role): readonly PlaySeat[] {
-  const placed = seats.of(gameId);
-  const made = placed.some(({ role, isCreator }) => role === asker && isCreator);
-  return made ? placed.filter(({ kind }) => kind === "human") : [];
+  const gameSeats = seats.of(gameId);
+  const hasCreated = gameSeats.some(({ role, isCreator }) => role === asker && isCreator);
+  return hasCreated ? gameSeats.filter(({ kind }) => kind === "human") : [];
 }
 
-/** Whether a seat sees what the asker may not know. */
+/** Whether a seat sees information that the asker may not know. */
 function isWithheld({ host }: PlayDesk, gameId: string, role: Role, asker: Role): boolean {
   const game = host.read(gameId)?.session.game;
   return game === undefined || seesMore(game, role, asker);

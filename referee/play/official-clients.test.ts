@@ -9,22 +9,22 @@ beforeAll(async () => {
 });
 afterAll(() => host.remove());
 
-interface Told {
+interface ToolResult {
   readonly isError?: boolean;
   readonly content: readonly { readonly text?: string }[];
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the tools say is checked here
+  // biome-ignore lint/suspicious/noExplicitAny: the result of any tool
   readonly structuredContent?: any;
 }
 
-/** The clients check every answer against the tool's output schema. */
+/** The clients check every result against the output schema of its tool. */
 describe.each(Object.keys(clients))("an official MCP client at %s", (revision) => {
-  it("calls every tool of a session host, and reads every resource and template", async () => {
+  it("calls every tool of a session host and reads every resource and template", async () => {
     const client = await clients[revision]?.(`${host.url}/mcp`);
     if (!client) throw new Error("no client");
     const called = new Set<string>();
-    const call = async (name: string, args: object): Promise<Told> => {
+    const call = async (name: string, args: object): Promise<ToolResult> => {
       called.add(name);
-      return (await client.call(name, args)) as Told;
+      return (await client.call(name, args)) as ToolResult;
     };
     try {
       const { game_id, seat_token } = (await call("createGame", { template: "chess" })).structuredContent;
@@ -38,7 +38,7 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
       expect(
         await call("league_message", newEnvelope("GET_GAME_STATE", "player:me", { match_id: game_id })),
       ).toBeTruthy();
-      // What needs a league, or somebody to be asked, says so.
+      // Tools that need a league or an open game return an error.
       expect(await call("validate_move", { player_id: "P01", move: "e4" })).toMatchObject({ isError: true });
       const order = { player1_id: "a", player2_id: "b", match_id: "M", seed: "s" };
       const endpoints = { player1_endpoint: "http://127.0.0.1:9/mcp", player2_endpoint: "http://127.0.0.1:9/mcp" };
@@ -46,11 +46,11 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
       expect(await call("continue_game", {})).toMatchObject({ isError: true });
       expect(await call("end_game", {})).toMatchObject({ structuredContent: { status: "no_game" } });
       const models = { red_spymaster: "llm", red_team: "llm", blue_spymaster: "llm", blue_team: "llm" };
-      // This model says nothing that could be used; a stateless client has had enough after ten rounds.
+      // This model gives no valid answer. The stateless client gives up after ten rounds.
       const led = await call("create_new_game", models).catch((error: Error) => error.message);
       if (typeof led === "string") expect(led).toContain("rounds");
       else expect(led.structuredContent).toMatchObject({ status: "completed", reason: "turn_limit" });
-      // start_game and league_message belong to a league: they are accepted here, but not listed.
+      // A session host accepts start_game and league_message and does not list them.
       expect([...called].filter((name) => !["start_game", "league_message"].includes(name)).sort()).toEqual(
         (await client.tools()).map(({ name }) => name).sort(),
       );

@@ -17,17 +17,17 @@ afterAll(async () => {
   await host.remove();
 });
 
-/** A game between a person with a link and somebody who calls tools. */
-interface Friendly {
+/** A game between a person with a link and an agent that calls tools. */
+interface PersonGame {
   readonly gameId: string;
   readonly link: string;
-  /** The other's move. */
+  /** Makes a move of the agent. */
   readonly answer: (move: unknown) => Promise<void>;
 }
 
-describe("the page of a game, on a real host", () => {
-  it("a person moves, the other answers, and it shows without a reload", async () => {
-    const { link, answer } = await friendly();
+describe("the page of a game on a session host", () => {
+  it("shows the moves of the person and the agent without a reload", async () => {
+    const { link, answer } = await startGame();
     const page = await open(link);
     await status(page, "Your move");
     await move(page, "e2", "e4");
@@ -39,8 +39,8 @@ describe("the page of a game, on a real host", () => {
     await expect.poll(() => page.title()).toBe("Your move · Chess");
   });
 
-  it("a spectator sees it live and cannot move", async () => {
-    const { gameId, link } = await friendly();
+  it("shows a spectator the moves live and offers no moves", async () => {
+    const { gameId, link } = await startGame();
     const [player, watcher] = [await open(link), await open(`${host.url}/game/${gameId}`)];
     await status(watcher, "white (human) to move");
     await move(player, "d2", "d4");
@@ -49,8 +49,8 @@ describe("the page of a game, on a real host", () => {
     expect(await watcher.locator(".movable, .claim, .resign").count()).toBe(0);
   });
 
-  it("a link whose seat was cut off or copied wrongly shows the game, and says that one only watches", async () => {
-    const { gameId, link, answer } = await friendly();
+  it("shows the game with a note that the visitor only watches if the seat in the link is damaged", async () => {
+    const { gameId, link, answer } = await startGame();
     const page = await open(link.slice(0, -1));
     await status(page, "white (human) to move");
     await page.getByText("This link names no seat of this game, so you are watching.").waitFor();
@@ -59,12 +59,12 @@ describe("the page of a game, on a real host", () => {
     await move(player, "e2", "e4");
     await status(player, "Waiting for black");
     await answer("e7e5");
-    for (const one of [player, watcher]) await one.getByLabel("black pawn, e5, last move").waitFor();
-    for (const one of [player, watcher]) expect(await one.getByText("names no seat").count()).toBe(0);
+    for (const view of [player, watcher]) await view.getByLabel("black pawn, e5, last move").waitFor();
+    for (const view of [player, watcher]) expect(await view.getByText("names no seat").count()).toBe(0);
   });
 
-  it("a false claim is told and moves nothing, a true one wins", async () => {
-    const { link } = await friendly({ options: { fen: "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1" } });
+  it("rejects a false claim without a move and accepts a true one", async () => {
+    const { link } = await startGame({ options: { fen: "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1" } });
     const page = await open(link);
     await page.getByRole("button", { name: "Move & claim checkmate" }).click();
     await move(page, "a1", "a7");
@@ -75,20 +75,20 @@ describe("the page of a game, on a real host", () => {
     await page.locator(".result", { hasText: "white (human) wins: checkmate" }).waitFor();
   });
 
-  it("a person resigns after a second question, and both sides see who has won", async () => {
-    const { gameId, link } = await friendly();
+  it("asks for confirmation of a resignation and shows the winner on both sides", async () => {
+    const { gameId, link } = await startGame();
     const [page, watcher] = [await open(link), await open(`${host.url}/game/${gameId}`)];
     await page.getByRole("button", { name: "Resign" }).click();
     await page.getByRole("button", { name: "No, play on" }).click();
     await page.getByRole("button", { name: "Resign" }).click();
     await page.getByRole("button", { name: "Yes, resign" }).click();
-    for (const one of [page, watcher]) {
-      await one.locator(".result", { hasText: "black (agent) wins by resignation" }).waitFor();
+    for (const view of [page, watcher]) {
+      await view.locator(".result", { hasText: "black (agent) wins by resignation" }).waitFor();
     }
     expect(await page.locator(".claim, .resign").count()).toBe(0);
   });
 
-  it("waits for an agent to join, takes no move before, and goes on without a reload", async () => {
+  it("offers no moves until an agent has joined, and continues without a reload", async () => {
     const { json } = await host.call("POST", "/api/games", { body: { template: "chess", opponent: "agent" } });
     const [page, list] = [await open(json.link), await open(`${host.url}/`)];
     await status(page, "Waiting for black to join");
@@ -100,8 +100,8 @@ describe("the page of a game, on a real host", () => {
     await status(page, "Waiting for black (agent)");
   });
 
-  it("closes its stream while the tab is hidden, and is up to date when it is seen again", async () => {
-    const { link, answer } = await friendly();
+  it("closes its stream while the tab is hidden and updates when it is visible again", async () => {
+    const { link, answer } = await startGame();
     const page = await open("about:blank");
     const streams = streamsOf(page);
     await page.goto(link);
@@ -117,14 +117,14 @@ describe("the page of a game, on a real host", () => {
     await eventually(() => expect(streams()).toBe(1));
   });
 
-  it("comes back by itself when the host was away", async () => {
-    const away = await startTestHost();
-    const { link, answer } = await friendly({ at: away });
+  it("reconnects when the host is restarted", async () => {
+    const stopped = await startTestHost();
+    const { link, answer } = await startGame({ at: stopped });
     const page = await open(link);
     await status(page, "Your move");
-    await away.stop();
+    await stopped.stop();
     await page.getByText("The connection to the server has gone; trying again.").waitFor();
-    const again = await startTestHost({ port: away.port, dataFolder: away.dataFolder });
+    const restarted = await startTestHost({ port: stopped.port, dataFolder: stopped.dataFolder });
     try {
       await page.getByText("The connection to the server has gone").waitFor({ state: "detached" });
       await move(page, "e2", "e4");
@@ -132,12 +132,12 @@ describe("the page of a game, on a real host", () => {
       await answer("e7e6");
       await status(page, "Your move");
     } finally {
-      await again.remove();
+      await restarted.remove();
     }
   });
 
-  it("does not show a hand, not even the one it could be asked for", async () => {
-    const { gameId, link } = await friendly({ template: "kuhn_poker.v1" });
+  it("shows the card of the own hand, and none to a spectator", async () => {
+    const { gameId, link } = await startGame({ template: "kuhn_poker.v1" });
     const page = await open(link);
     await page.getByText("player_1 holds the").waitFor();
     const watcher = await open(`${host.url}/game/${gameId}`);
@@ -147,19 +147,22 @@ describe("the page of a game, on a real host", () => {
     await status(page, "Waiting for player 2");
   });
 
-  it.each(["the person first", "the other first"])("choices made at the same time: %s", async (order) => {
-    const { link, answer } = await friendly({ template: "rps.v1" });
-    const page = await open(link);
-    const choose = () => page.getByRole("button", { name: "rock" }).click();
-    await status(page, "Your move");
-    if (order === "the other first") await answer("scissors");
-    await choose();
-    if (order === "the person first") await status(page, "Waiting for player 2").then(() => answer("scissors"));
-    await page.locator(".result", { hasText: "player 1 (human) wins" }).waitFor();
-  });
+  it.each(["the person first", "the agent first"])(
+    "accepts the choices of a simultaneous turn in both orders: %s",
+    async (order) => {
+      const { link, answer } = await startGame({ template: "rps.v1" });
+      const page = await open(link);
+      const choose = () => page.getByRole("button", { name: "rock" }).click();
+      await status(page, "Your move");
+      if (order === "the agent first") await answer("scissors");
+      await choose();
+      if (order === "the person first") await status(page, "Waiting for player 2").then(() => answer("scissors"));
+      await page.locator(".result", { hasText: "player 1 (human) wins" }).waitFor();
+    },
+  );
 
-  it("asks nobody but its own server, and keeps the seat's secret out of every address", async () => {
-    const { link } = await friendly();
+  it("sends requests to its server only, and no URL contains the token of the seat", async () => {
+    const { link } = await startGame();
     const page = await (await browser.newContext()).newPage();
     const urls: string[] = [];
     page.on("request", (request) => urls.push(request.url()));
@@ -167,16 +170,16 @@ describe("the page of a game, on a real host", () => {
     await status(page, "Your move");
     const token = link.split("#seat=")[1] ?? "";
     expect(token).not.toBe("");
-    // Playwright tells an address with its fragment; the browser does not send it.
+    // Playwright reports a URL with its fragment, which the browser does not send.
     const sent = urls.map((url) => url.split("#")[0] ?? "").filter((url) => !url.startsWith("data:"));
     expect(sent.filter((url) => !url.startsWith(host.url) || url.includes(token))).toEqual([]);
   });
 });
 
 describe("the list of games", () => {
-  it("tells of new games while it is open, and leads to them", async () => {
+  it("shows new games without a reload, with links to them", async () => {
     const page = await open(`${host.url}/`);
-    const { gameId } = await friendly({ template: "connect_four.v1", name: "Newcomer" });
+    const { gameId } = await startGame({ template: "connect_four.v1", name: "Newcomer" });
     const row = page.locator("li", { hasText: "Newcomer" });
     await row.waitFor();
     await row.getByRole("link").click();
@@ -184,7 +187,7 @@ describe("the list of games", () => {
     await page.getByRole("grid", { name: "Connect Four board" }).waitFor();
   });
 
-  it("begins a game against a bot, which answers", async () => {
+  it("starts a game against a bot that answers", async () => {
     const page = await open(`${host.url}/`);
     await page.getByLabel("Play").selectOption("Tic-tac-toe");
     await page.getByRole("button", { name: "Start against a bot" }).click();
@@ -195,7 +198,7 @@ describe("the list of games", () => {
     expect(await page.locator(".mark-o").count()).toBe(1);
   });
 
-  it("stays at the address by which it was opened when it begins a game, although the server's link names another", async () => {
+  it("keeps the host name under which it was opened when it starts a game", async () => {
     const { json } = await host.call("POST", "/api/games", { body: { template: "chess", opponent: "greedy" } });
     expect(new URL(json.link).host).toBe(`127.0.0.1:${host.port}`);
     const page = await open(`http://localhost:${host.port}/`);
@@ -206,10 +209,10 @@ describe("the list of games", () => {
   });
 });
 
-/** A game that a person begins through the routes of the pages against another agent, who joins by its tool. */
-async function friendly(
+/** Starts a game of a person, through the routes of the pages, against an agent that joins with joinGame. */
+async function startGame(
   wanted: { template?: string; options?: object; name?: string; at?: TestHost } = {},
-): Promise<Friendly> {
+): Promise<PersonGame> {
   const { template = "chess.v1", options, name, at = host } = wanted;
   const body = { template, opponent: "agent", ...(options && { options }), ...(name && { name }) };
   const { json } = await at.call("POST", "/api/games", { body });
@@ -240,13 +243,13 @@ async function move(page: Page, from: string, to: string): Promise<void> {
 
 const status = (page: Page, text: string): Promise<void> => page.locator(".status", { hasText: text }).waitFor();
 
-/** A tab cannot be hidden for a test: the page is told that it is. */
+/** Makes the page believe that its tab is hidden, because a test cannot hide a tab. */
 const hide = (page: Page, isHidden: boolean): Promise<unknown> =>
   page.evaluate(`
     Object.defineProperty(document, "hidden", { value: ${isHidden}, configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));`);
 
-/** Counts the event streams that a page holds open. */
+/** Returns a function that counts the open event streams of a page. */
 function streamsOf(page: Page): () => number {
   let open = 0;
   const isStream = (request: Request): boolean => request.url().endsWith("/events");

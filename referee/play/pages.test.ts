@@ -1,6 +1,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
-import { createGame, joinGame, play, rest, type TestSeat, tokenOf, tool, twoSeats, watchGame } from "./testing/play.ts";
+import {
+  createGame,
+  joinGame,
+  play,
+  remainingEvents,
+  type TestSeat,
+  tokenOf,
+  tool,
+  twoSeats,
+  watchGame,
+} from "./testing/play.ts";
 
 let host: TestHost;
 beforeAll(async () => {
@@ -17,7 +27,7 @@ const code = (answer: { status: number; json: { error?: { code: string } } }) =>
 ];
 
 describe("the pages", () => {
-  it("may load nothing from elsewhere and be framed by nobody", async () => {
+  it("may not load external content and may not be framed", async () => {
     const [one] = await twoSeats(host, "chess");
     for (const path of ["/", `/game/${one.gameId}`]) {
       const { status, headers, text } = await get(path);
@@ -35,7 +45,7 @@ describe("the pages", () => {
     }
   });
 
-  it("are nobody else's: a foreign origin is refused", async () => {
+  it("reject requests of another origin", async () => {
     for (const origin of ["https://evil.example", "null"]) {
       const answer = await host.call("POST", "/api/games", { headers: { origin }, body: { template: "chess" } });
       expect(answer.status).toBe(403);
@@ -43,13 +53,13 @@ describe("the pages", () => {
   });
 
   it.each(["Ann\u202Ebob", "\u200b", "An\u200bn", "A\nnn", "\u2066Ann"])(
-    "begin no game for a person named %j",
+    "start no game for a person with the name %j",
     async (name) => {
       expect(code(await post("/api/games", { template: "chess", name }))).toEqual([400, "INVALID_REQUEST"]);
     },
   );
 
-  it("unknown games and private ones are not there, for whoever is not in them", async () => {
+  it("answer 404 for unknown games, and for private games without a seat", async () => {
     const [one, two, other] = await Promise.all([host.agent(), host.agent(), host.agent()]);
     const hidden = await host.session("chess.v1", { white: one, black: two });
     const shown = await host.session("chess.v1", { white: one, black: two }, { spectators: "public" });
@@ -63,8 +73,8 @@ describe("the pages", () => {
       expect(code(await post(`/api/games/${id}/moves`, { move: "e4" }, other.token))).toEqual([404, "NOT_FOUND"]);
     }
     for (const name of ["waitForNextTurn", "finishTurn"]) {
-      const told = await tool(host, name, { game_id: hidden, move: "e4", seat_token: other.token });
-      expect(told.text).toBe(`No game ${hidden} here`);
+      const answer = await tool(host, name, { game_id: hidden, move: "e4", seat_token: other.token });
+      expect(answer.text).toBe(`No game ${hidden} here`);
     }
     expect((await tool(host, "get_game_state", { match_id: hidden })).isError).toBe(true);
     expect((await get(`/api/games/${shown}`)).json).toMatchObject({ your_role: "spectator", tick: 0 });
@@ -75,7 +85,7 @@ describe("the pages", () => {
     expect(ids).not.toContain(hidden);
   });
 
-  it("GET /api/games lists running games first, with who plays and how it ended", async () => {
+  it("GET /api/games lists active games first, with players and results", async () => {
     const [over] = await twoSeats(host, "chess", { options: { fen: "7k/4Q3/6K1/8/8/8/8/8 w - - 0 1" } });
     await over.move("Qg7#");
     const [ann] = await twoSeats(host, "rps", { name: "<b>Ann" });
@@ -91,12 +101,16 @@ describe("the pages", () => {
     expect([resultOf(over.gameId), resultOf(ann.gameId)]).toEqual([result, null]);
   });
 
-  it("what is no such request is refused in the host's words", async () => {
+  it("invalid requests are rejected with a code and status of the host", async () => {
     const [one] = await twoSeats(host, "chess");
     const moves = `/api/games/${one.gameId}/moves`;
     const bodies = ["", "{", "[]", '"e4"', "null", "{}", '{"move":"e4","more":1}', '{"move":"e4","claim":"mate"}'];
-    const odd = ['{"move":"e4","expected_tick":-1}', '{"move":"e4","__proto__":{}}', '{"move":"e4","claim_win":true}'];
-    for (const body of [...bodies, ...odd]) {
+    const moreBodies = [
+      '{"move":"e4","expected_tick":-1}',
+      '{"move":"e4","__proto__":{}}',
+      '{"move":"e4","claim_win":true}',
+    ];
+    for (const body of [...bodies, ...moreBodies]) {
       expect(code(await post(moves, body, one.token)), body).toEqual([400, "INVALID_REQUEST"]);
     }
     expect(code(await post(moves, { move: "x".repeat(70_000) }, one.token))).toEqual([413, "INVALID_REQUEST"]);
@@ -131,16 +145,16 @@ describe("the pages", () => {
 });
 
 describe("a move on a page", () => {
-  it("is made by a seat's token, in any spelling, with claims", async () => {
+  it("needs the token of a seat, and may be in any notation with a claim", async () => {
     const [white, black] = await twoSeats(host, "chess", { options: { fen: "7k/4Q3/6K1/8/8/8/8/8 w - - 0 1" } });
     const path = `/api/games/${white.gameId}/moves`;
     for (const [token, fault] of [
       [undefined, "is missing"],
       ["made-up", "is not the token of a seat of this game"],
     ] as const) {
-      const refused = await post(path, { move: "Qg7" }, token);
-      expect(code(refused)).toEqual([401, "UNAUTHORIZED"]);
-      expect(refused.json.error.message).toBe(`Authorization: ${fault}; send "Bearer" and the token of your seat`);
+      const rejected = await post(path, { move: "Qg7" }, token);
+      expect(code(rejected)).toEqual([401, "UNAUTHORIZED"]);
+      expect(rejected.json.error.message).toBe(`Authorization: ${fault}; send "Bearer" and the token of your seat`);
     }
     expect(code(await post(path, { move: "Kg8" }, black.token))).toEqual([409, "CONFLICT"]);
     expect(code(await post(path, { move: "Qa8" }, white.token))).toEqual([400, "INVALID_ACTION"]);
@@ -154,10 +168,10 @@ describe("a move on a page", () => {
     expect([...code(late), late.json.error.message]).toEqual([409, "CONFLICT", "The game is over: checkmate"]);
   });
 
-  it("is one's own in a game that a person makes there", async () => {
-    const made = await post("/api/games", { template: "tic_tac_toe", opponent: "human", play_as: "o", name: "Ann" });
-    expect(made.status).toBe(201);
-    const { game_id, your_role, link, opponent_link } = made.json;
+  it("can be made by each of two people in a game that was created on a page", async () => {
+    const created = await post("/api/games", { template: "tic_tac_toe", opponent: "human", play_as: "o", name: "Ann" });
+    expect(created.status).toBe(201);
+    const { game_id, your_role, link, opponent_link } = created.json;
     expect(your_role).toBe("o");
     expect(link.startsWith(`${host.url}/game/${game_id}#seat=`)).toBe(true);
     const [ann, bob] = [tokenOf(link), tokenOf(opponent_link)];
@@ -170,12 +184,12 @@ describe("a move on a page", () => {
     expect((await tool(host, "joinGame", { game_id })).isError).toBe(true);
   });
 
-  it("against an agent that joins", async () => {
-    const made = await post("/api/games", { template: "chess", opponent: "agent", name: "Ann" });
-    expect(Object.keys(made.json).sort()).toEqual(["game_id", "link", "your_role"]);
-    const agent = await joinGame(host, made.json.game_id);
+  it("can be made against an agent that has joined", async () => {
+    const created = await post("/api/games", { template: "chess", opponent: "agent", name: "Ann" });
+    expect(Object.keys(created.json).sort()).toEqual(["game_id", "link", "your_role"]);
+    const agent = await joinGame(host, created.json.game_id);
     expect((await agent.wait()).text).toMatch(/^Waiting for User: white \(Ann\) has to move/);
-    await post(`/api/games/${made.json.game_id}/moves`, { move: "e4" }, tokenOf(made.json.link));
+    await post(`/api/games/${created.json.game_id}/moves`, { move: "e4" }, tokenOf(created.json.link));
     expect((await agent.wait()).value).toMatchObject({ next: "your_turn", tick: 1 });
   });
 });
@@ -193,7 +207,7 @@ describe("GET /api/games/{id}/events", () => {
     for (const stream of streams.splice(0)) stream.close();
   });
 
-  it("tells each viewer its own view, as event `game`, to the end", async () => {
+  it("sends each viewer its view as event `game` until the game is over", async () => {
     [one, two] = await twoSeats(host, "rps");
     const [seat, watcher] = [await watch(two.token), await watch()];
     expect(seat.response.headers.get("content-type")).toBe("text/event-stream");
@@ -201,43 +215,43 @@ describe("GET /api/games/{id}/events", () => {
     await one.move("rock");
     expect((await seat.next())?.data).toMatchObject({ tick: 1, to_act: ["player_2"], last_action: null });
     await two.move("paper");
-    const [last] = await rest(seat);
-    const [only, ...more] = await rest(watcher);
+    const [last] = await remainingEvents(seat);
+    const [only, ...more] = await remainingEvents(watcher);
     expect(more).toEqual([]);
     expect(only).toMatchObject({ id: "2", data: { your_role: "spectator", status: "completed", tick: 2 } });
     expect(last?.data).toEqual({ ...only?.data, your_role: "player_2" });
   });
 
-  it("goes on behind Last-Event-ID, and is empty behind the last one", async () => {
+  it("continues after Last-Event-ID, and answers 204 after the last event", async () => {
     [one, two] = await twoSeats(host, "tic_tac_toe");
     await play([one, two], ["a1", "b1", "a2"]);
     const resumed = await watch(two.token, "1");
-    const seen = [await resumed.next(), await resumed.next()];
-    expect(seen.map((event) => [event?.id, event?.data.last_action.action])).toEqual([
+    const events = [await resumed.next(), await resumed.next()];
+    expect(events.map((event) => [event?.id, event?.data.last_action.action])).toEqual([
       ["2", "b1"],
       ["3", "a2"],
     ]);
     await play([two, one], ["b2", "a3"]);
-    expect((await rest(resumed)).map(({ id }) => id)).toEqual(["4", "5"]);
+    expect((await remainingEvents(resumed)).map(({ id }) => id)).toEqual(["4", "5"]);
     expect((await watch(undefined, "5")).response.status).toBe(204);
     expect((await watch(undefined, "x")).response.status).toBe(400);
-    const late = await rest(await watch());
+    const late = await remainingEvents(await watch());
     expect(late.map(({ id, data }) => [id, data.result.winner])).toEqual([["5", "x"]]);
   });
 });
 
-describe("where callers on this machine are limited as well", () => {
-  it("strangers have their share a minute, and who holds a seat is none of them", async () => {
+describe("the rate limit with limitLoopback", () => {
+  it("applies to callers without a seat, and not to holders of a seat", async () => {
     const limited = await startTestHost({ limitLoopback: true });
     try {
-      const seat = await createGame(limited, { template: "chess", opponent: "human" }, { bearer: "ann's" });
+      const seat = await createGame(limited, { template: "chess", opponent: "human" }, { bearer: "ann" });
       const path = `/api/games/${seat.gameId}`;
       const ask = async (token?: string) => (await limited.call("GET", path, { ...(token && { token }) })).status;
-      const strangers = await Promise.all(Array.from({ length: 60 }, () => ask()));
-      expect(strangers.filter((status) => status === 200)).toHaveLength(49); // createGame was the first of 50
-      expect(strangers.filter((status) => status === 429)).toHaveLength(11);
+      const anonymous = await Promise.all(Array.from({ length: 60 }, () => ask()));
+      expect(anonymous.filter((status) => status === 200)).toHaveLength(49); // createGame was the first of 50
+      expect(anonymous.filter((status) => status === 429)).toHaveLength(11);
       expect(await ask("made-up")).toBe(429);
-      const seated = await Promise.all(Array.from({ length: 60 }, (_, at) => ask(at % 2 ? seat.token : "ann's")));
+      const seated = await Promise.all(Array.from({ length: 60 }, (_, at) => ask(at % 2 ? seat.token : "ann")));
       expect(new Set(seated)).toEqual(new Set([200]));
       const tools = await Promise.all(Array.from({ length: 60 }, () => seat.wait()));
       expect(tools.every(({ isError }) => !isError)).toBe(true);

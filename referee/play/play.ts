@@ -6,37 +6,40 @@ import type { StoredSession } from "../sessions/live-sessions.ts";
 import type { Rejection } from "../sessions/rejections.ts";
 import type { PersonSeat, PlaySeat } from "../sessions/seats.ts";
 import { gameView } from "../views/game-view.ts";
-import { createGame, type NewGame, type NewTable, openGame, type TakenSeat } from "./creation.ts";
+import { type AssignedGame, createGame, type NewGame, openGame, type TakenSeat } from "./creation.ts";
 import type { PlayDesk } from "./desk.ts";
 import { type Joiner, joinGame } from "./joining.ts";
 import { linkOf, personLinks, userSeat } from "./links.ts";
-import { lookAt, type SeatedPlayer, seatOf } from "./seat-access.ts";
+import { accessTo, type SeatAccess, seatOf } from "./seat-access.ts";
 
-/** Games outside of leagues on the session host: their seats, and the callers that may act for a seat. */
+/** The games outside of leagues: their seats, and the callers that may act for a seat. */
 export interface Play {
+  /** Creates a game and gives its creator a seat. */
   create(request: NewGame): Promise<Result<TakenSeat, Rejection>>;
   /** Opens a game whose seats are all assigned. */
-  open(table: NewTable): Promise<Session>;
-  /** Takes an open seat; the first one when no role is named. */
+  open(game: AssignedGame): Promise<Session>;
+  /** Takes an open seat; by default the first one. */
   join(gameId: string, joiner: Joiner): Promise<Result<TakenSeat, Rejection>>;
-  /** The seat that a token stands for: that of the seat itself, or a bearer token that it is bound to. */
-  seatOf(gameId: string, token: string | null): Result<SeatedPlayer, Rejection>;
-  /** A game as a seat or a spectator may see it; null for a session that the caller may not watch. */
-  look(gameId: string, token: string | null): { readonly stored: StoredSession; readonly viewer: Viewer } | null;
+  /** The seat of a token, which is the token of the seat or a bearer token to which the seat is bound. */
+  seatOf(gameId: string, token: string | null): Result<SeatAccess, Rejection>;
+  /** A session with the viewer as which the holder of a token may read it; null if the caller may not read it. */
+  accessTo(gameId: string, token: string | null): { readonly stored: StoredSession; readonly viewer: Viewer } | null;
+  /** The view of a game for the pages, boards and tools. */
   view(stored: StoredSession, viewer: Viewer): GameView;
-  /** The view of a session as it was when its log was `rows`. */
+  /** The view of a session when its log was `rows`. */
   viewOf(session: Session, viewer: Viewer, rows: StoredSession["rows"]): GameView;
+  /** The seats of a game; empty for other sessions. */
   seats(gameId: string): readonly PlaySeat[];
   /** Whether the players of a league match are still being invited. */
   isInviting(gameId: string): boolean;
-  /** The page of a game. With a role the link contains the token of that seat. */
+  /** The URL of the page of a game. With a role it contains the token of that seat. */
   link(gameId: string, role?: Role): string;
   /**
-   * The links of the people who play, by role, for the creator of the game. Null for a seat that sees what the creator may not know: its link
-   * is shown only to the people at this host.
+   * The links of the people who play, by role, for the creator of the game. null for a seat that sees information that the creator may not
+   * know: its link is shown only at the terminal of this host.
    */
   personLinks(gameId: string, asker: Role): Readonly<Record<Role, string | null>>;
-  /** The one person's seat of a game, for the board in the host of the agent that made the game. */
+  /** The seat of the only person in a game, for the board in the MCP host of the agent that created the game. */
   userSeat(gameId: string, asker: Role): PersonSeat | null;
   /** Resumes the bots of unfinished games after a restart. */
   resume(): void;
@@ -44,16 +47,16 @@ export interface Play {
 
 export function createPlay(desk: PlayDesk): Play {
   const { host, seats, bots } = desk;
-  /** Seats that are being taken now. */
+  /** The keys of seats that are being taken. */
   const joining = new Set<string>();
   const viewOf: Play["viewOf"] = (session, viewer, rows) =>
     gameView(session, viewer, rows, seats.of(session.id), host.lobby);
   return {
     create: (request) => createGame(desk, request),
-    open: (table) => openGame(desk, table),
+    open: (game) => openGame(desk, game),
     join: (gameId, joiner) => joinGame(desk, joining, gameId, joiner),
     seatOf: (gameId, token) => seatOf(desk, gameId, token),
-    look: (gameId, token) => lookAt(desk, gameId, token),
+    accessTo: (gameId, token) => accessTo(desk, gameId, token),
     view: ({ session, rows }, viewer) => viewOf(session, viewer, rows),
     viewOf,
     seats: seats.of,

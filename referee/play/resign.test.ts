@@ -18,7 +18,7 @@ const resign = ({ gameId: game_id, token: seat_token }: TestSeat, more = {}) =>
 const RESIGNED = { reason: "resigned", termination: "forfeit" };
 
 describe("a resignation", () => {
-  it("ends the game for the other side, at once and also out of turn, and the log replays to it", async () => {
+  it("ends the game for both sides, even out of turn, and the log replays to the same end", async () => {
     const [white, black] = await twoSeats(host, "chess");
     const waited = white.wait({ timeout_s: 30 });
     await white.move("e4");
@@ -39,7 +39,7 @@ describe("a resignation", () => {
     });
   });
 
-  it("of one member is that of its team", async () => {
+  it("of a member is a resignation of its team", async () => {
     const [spymaster] = await allSeats(host, "codenames");
     expect((await resign(spymaster as TestSeat)).value.result).toMatchObject({
       winners: ["blue_spymaster", "blue_team"],
@@ -54,14 +54,14 @@ describe("a resignation", () => {
 
   it("is made once when its call is repeated with the same idempotency_key", async () => {
     const [white] = await twoSeats(host, "chess");
-    const keyed = { idempotency_key: "I give up" };
+    const keyed = { idempotency_key: "resignation" };
     expect((await resign(white, keyed)).isError).toBe(false);
     expect((await resign(white, keyed)).isError).toBe(false);
     expect(await resign(white)).toMatchObject({ isError: true, text: "The game is over: resigned" });
   });
 
   it.each([{ resign: true }, { move: "e4" }])(
-    "is named to a seat that asks for %j at the same moment",
+    "is the reason in the rejection of a concurrent call with %j",
     async (more) => {
       const [white, black] = await twoSeats(host, "chess");
       const batch = [
@@ -73,12 +73,12 @@ describe("a resignation", () => {
       }));
       const headers = { "content-type": "application/json" };
       const { json } = await host.call("POST", "/mcp", { headers, body: batch });
-      const refused = json.find(({ id }: { id: number }) => id === 1).result;
-      expect([refused.isError, refused.content[0].text]).toEqual([true, "The game is over: resigned"]);
+      const rejected = json.find(({ id }: { id: number }) => id === 1).result;
+      expect([rejected.isError, rejected.content[0].text]).toEqual([true, "The game is over: resigned"]);
     },
   );
 
-  it("is named to a page whose resignation is posted at the same moment", async () => {
+  it("is the reason in the rejection of a concurrent resignation on a page", async () => {
     const [white, black] = await twoSeats(host, "chess");
     const path = `/api/games/${white.gameId}/moves`;
     const posted = [black, white].map(({ token }) => host.call("POST", path, { token, body: { resign: true } }));
@@ -86,7 +86,7 @@ describe("a resignation", () => {
     expect(errors).toEqual([{ code: "CONFLICT", message: "The game is over: resigned" }]);
   });
 
-  it("is refused together with a move, without a seat, and before all players are there", async () => {
+  it("is rejected together with a move, without a seat and before all players have joined", async () => {
     const [white] = await twoSeats(host, "chess");
     expect((await resign(white, { move: "e4" })).text).toContain("give a move or resign, not both");
     expect((await tool(host, "finishTurn", { game_id: white.gameId, resign: true })).text).toMatch(/^seat_token/);
@@ -98,7 +98,7 @@ describe("a resignation", () => {
     expect((await white.wait()).value).toMatchObject({ tick: 0, next: "your_turn" });
   });
 
-  it("can be posted by a page", async () => {
+  it("can be made on a page", async () => {
     const [white, black] = await twoSeats(host, "chess");
     const path = `/api/games/${white.gameId}/moves`;
     const both = await host.call("POST", path, { token: black.token, body: { move: "e5", resign: true } });

@@ -23,7 +23,8 @@ interface PagesDesk {
   readonly onVisit: () => void;
 }
 
-const LISTED = 200;
+/** The maximum number of games in the list. */
+const MAX_LISTED = 200;
 
 const NewGame = z.strictObject({
   template: z
@@ -44,8 +45,8 @@ const Move = z
   })
   .check(hasMoveOrResigns);
 
-/** A page contains all that it needs, so it may load nothing else. It may not be framed. */
-const PAGE = {
+/** The headers of a page. It is self-contained, so it may load nothing. It may not be framed. */
+const PAGE_HEADERS = {
   "content-security-policy":
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
@@ -53,8 +54,8 @@ const PAGE = {
 };
 
 /**
- * The pages of games and the routes that they call. Everyone may watch what a spectator may see. The token of a seat, which is the fragment
- * of a person's link, lets its holder see that seat and move for it.
+ * The pages of games and the routes that they call. Any caller may read the view of a spectator. The token of a seat, which is the fragment of
+ * the link of a person, allows its holder to see the view of that seat and to move for it.
  */
 export const gamePages =
   (desk: PagesDesk) =>
@@ -66,13 +67,13 @@ export const gamePages =
     });
     app.get("/game/:id", async (request, response) => {
       desk.onVisit();
-      if (desk.play.look(request.params.id, null)) return sendPage(response, await boardPage({ mode: "page" }));
+      if (desk.play.accessTo(request.params.id, null)) return sendPage(response, await boardPage({ mode: "page" }));
       sendPage(response.status(404), await missingPage());
     });
     app.get("/api/games", (_request, response) => listGames(pages, response));
     app.post("/api/games", (request, response) => createGame(pages, request, response));
     app.get("/api/games/:id", async (request, response) => {
-      const { stored, viewer } = await seenGame(pages, request, response);
+      const { stored, viewer } = await gameOf(pages, request, response);
       response.json(desk.play.view(stored, viewer));
     });
     app.get("/api/games/:id/events", (request, response) => watchGame(pages, request, response));
@@ -83,12 +84,12 @@ interface PagesContext extends PagesDesk {
   readonly limits: Limits;
 }
 
-const sendPage = (response: Response, html: string): void => void response.set(PAGE).type("html").send(html);
+const sendPage = (response: Response, html: string): void => void response.set(PAGE_HEADERS).type("html").send(html);
 
-/** The game of a request, and the caller's role in it or `spectator`. Throws NOT_FOUND. */
-async function seenGame({ play, limits, onVisit }: PagesContext, request: Request, response: Response) {
+/** Returns the game of a request with the role of the caller or `spectator`. Throws NOT_FOUND. */
+async function gameOf({ play, limits, onVisit }: PagesContext, request: Request, response: Response) {
   onVisit();
-  const found = play.look(String(request.params.id), bearerOf(request));
+  const found = play.accessTo(String(request.params.id), bearerOf(request));
   const agentId = found?.stored.session.participants[found.viewer];
   if (agentId !== undefined) {
     response.locals.agent = agentId;
@@ -101,7 +102,7 @@ async function seenGame({ play, limits, onVisit }: PagesContext, request: Reques
 /** `GET /api/games` */
 async function listGames({ play, sessions, onVisit }: PagesContext, response: Response): Promise<void> {
   onVisit();
-  const games = await sessions.watchable(LISTED);
+  const games = await sessions.watchable(MAX_LISTED);
   response.json({
     games: games.map((game) => (play.isInviting(game.game_id) ? { ...game, status: "waiting_for_players" } : game)),
   });
@@ -115,9 +116,9 @@ async function createGame(
 ): Promise<void> {
   onVisit();
   await limits.creation(request, response);
-  const { play_as, name, ...asked } = parseBody(NewGame, await bodyOf(request, response));
+  const { play_as, name, ...game } = parseBody(NewGame, await bodyOf(request, response));
   const creator = { kind: "human", name } as const;
-  const { gameId, role } = acceptedValue(await play.create({ ...asked, playAs: play_as, creator, bearer: null }));
+  const { gameId, role } = acceptedValue(await play.create({ ...game, playAs: play_as, creator, bearer: null }));
   const other = play.seats(gameId).find(({ kind, isCreator }) => kind === "human" && !isCreator);
   response.status(201).json({
     game_id: gameId,
@@ -129,7 +130,7 @@ async function createGame(
 
 /** `GET /api/games/:id/events`, a stream of Server-Sent Events. */
 async function watchGame(pages: PagesContext, request: Request, response: Response): Promise<void> {
-  const { stored, viewer } = await seenGame(pages, request, response);
+  const { stored, viewer } = await gameOf(pages, request, response);
   const query = { last_event_id: request.headers["last-event-id"] ?? request.query.last_event_id };
   const { last_event_id = null } = parseQuery(EventsQuery, query);
   response.locals.waits = true;
@@ -139,7 +140,7 @@ async function watchGame(pages: PagesContext, request: Request, response: Respon
 /** `POST /api/games/:id/moves` */
 async function finishTurn(pages: PagesContext, request: Request, response: Response): Promise<void> {
   const token = bearerOf(request);
-  await seenGame(pages, request, response);
+  await gameOf(pages, request, response);
   const { move, resign, claim, expected_tick } = parseBody(Move, await bodyOf(request, response));
   const finished = await pages.turns.finish({
     gameId: String(request.params.id),
@@ -160,7 +161,7 @@ async function finishTurn(pages: PagesContext, request: Request, response: Respo
   response.json(pages.play.view(stored, role));
 }
 
-/** The value of a result. Throws the error that belongs to a rejection. */
+/** Returns the value of a result. Throws the HTTP error of a rejection. */
 function acceptedValue<T>(result: Result<T, Rejection>): T {
   if (result.ok) return result.value;
   throw pageErrorOf(result.error);

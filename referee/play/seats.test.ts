@@ -9,24 +9,27 @@ beforeAll(async () => {
 });
 afterAll(() => host.remove());
 
-/** How many actions a game has, whoever asks. */
+/** The number of actions of a game. */
 const tickOf = async (game: TestSeat): Promise<number> =>
   (await host.call("GET", `/api/games/${game.gameId}`, { token: game.token })).json.tick;
 
-describe("who may act", () => {
+describe("an action is rejected", () => {
   let white: TestSeat;
   let black: TestSeat;
   beforeEach(async () => {
     [white, black] = await twoSeats(host, "chess");
   });
 
-  it("is told by the seat's token, and by no other", async () => {
+  it("with any token but that of the seat", async () => {
     const [other] = await twoSeats(host, "chess");
-    const strangers = [undefined, "", "made-up", other.token, white.gameId, white.token.slice(1), `${white.token}x`];
-    for (const seat_token of strangers) {
+    const wrongTokens = [undefined, "", "made-up", other.token, white.gameId, white.token.slice(1), `${white.token}x`];
+    for (const seat_token of wrongTokens) {
       for (const [name, more] of [["finishTurn", { move: "e2e4" }] as const, ["waitForNextTurn", {}] as const]) {
-        const told = await tool(host, name, { game_id: white.gameId, seat_token, ...more });
-        expect([told.isError, told.text]).toEqual([true, expect.stringMatching(/^seat_token: (is missing|holds no)/)]);
+        const answer = await tool(host, name, { game_id: white.gameId, seat_token, ...more });
+        expect([answer.isError, answer.text]).toEqual([
+          true,
+          expect.stringMatching(/^seat_token: (is missing|holds no)/),
+        ]);
       }
     }
     const agent = await host.agent();
@@ -35,7 +38,7 @@ describe("who may act", () => {
     expect(await tickOf(white)).toBe(0);
   });
 
-  it("not out of turn, not twice, not after the end", async () => {
+  it("out of turn, a second time and after the end", async () => {
     expect((await black.move("e7e5")).text).toBe(
       "Not your turn: you are black, and your opponent has to move. Call waitForNextTurn",
     );
@@ -49,7 +52,7 @@ describe("who may act", () => {
     expect(await tickOf(white)).toBe(4);
   });
 
-  it("not at a tick that has passed or is to come", async () => {
+  it("for an earlier or a later tick", async () => {
     expect((await white.move("e4", { expected_tick: 1 })).isError).toBe(true);
     expect((await white.move("e4", { expected_tick: 0 })).isError).toBe(false);
     const stale = await black.move("e5", { expected_tick: 0 });
@@ -60,29 +63,29 @@ describe("who may act", () => {
     }
   });
 
-  it("not by somebody who watches, nor through an unknown game", async () => {
+  it("from a spectator and for an unknown game", async () => {
     const path = `/api/games/${white.gameId}/moves`;
     expect((await host.call("POST", path, { body: { move: "e4" } })).status).toBe(401);
     expect((await host.call("POST", path, { body: { move: "e4" }, token: "made-up" })).status).toBe(401);
     for (const game_id of ["nowhere", "__proto__", "../x", "x".repeat(100)]) {
-      const told = await tool(host, "finishTurn", { game_id, seat_token: white.token, move: "e4" });
-      expect([told.isError, told.text]).toEqual([true, `No game ${game_id} here`]);
+      const answer = await tool(host, "finishTurn", { game_id, seat_token: white.token, move: "e4" });
+      expect([answer.isError, answer.text]).toEqual([true, `No game ${game_id} here`]);
       expect((await tool(host, "joinGame", { game_id })).text).toBe(`No game ${game_id} here`);
     }
     expect(await tickOf(white)).toBe(0);
   });
 });
 
-it("two moves of one seat at once are one move", async () => {
+it("of several concurrent moves of a seat one is made", async () => {
   const [white] = await twoSeats(host, "chess");
-  const told = await Promise.all(["e4", "d4", "c4"].map((move) => white.move(move)));
-  expect(told.filter(({ isError }) => !isError)).toHaveLength(1);
+  const answer = await Promise.all(["e4", "d4", "c4"].map((move) => white.move(move)));
+  expect(answer.filter(({ isError }) => !isError)).toHaveLength(1);
   expect(await tickOf(white)).toBe(1);
 });
 
 describe("a caller's bearer token", () => {
-  it("stands for the one seat it took, and for no other seat or game", async () => {
-    const [ann, bob] = [{ bearer: "ann's own" }, { bearer: "bob's own" }];
+  it("is valid for the one seat that it took, and for no other seat or game", async () => {
+    const [ann, bob] = [{ bearer: "bearer of ann" }, { bearer: "bearer of bob" }];
     const white = await createGame(host, { template: "chess" }, ann);
     const { gameId: game_id } = white;
     await joinGame(host, game_id, {}, bob);
@@ -94,55 +97,55 @@ describe("a caller's bearer token", () => {
       your_role: "black",
       tick: 1,
     });
-    expect((await tool(host, "waitForNextTurn", { game_id }, { bearer: "carol's" })).isError).toBe(true);
+    expect((await tool(host, "waitForNextTurn", { game_id }, { bearer: "bearer of carol" })).isError).toBe(true);
     const [another] = await twoSeats(host, "chess");
     expect((await tool(host, "finishTurn", { game_id: another.gameId, move: "e4" }, ann)).isError).toBe(true);
-    // A wrong seat_token is not made good by a bearer.
+    // A bearer token does not replace a wrong seat_token.
     const wrong = { game_id, move: "e5", seat_token: "made-up" };
     expect((await tool(host, "finishTurn", wrong, bob)).isError).toBe(true);
-    // Whoever holds both seats plays both.
+    // A seat_token has precedence over the bearer token.
     expect((await tool(host, "finishTurn", { game_id, move: "e5", seat_token: white.token }, bob)).text).toMatch(
       /white/,
     );
   });
 
-  it("of two agents in one host tells nobody apart: the seat_token has to", async () => {
+  it("does not distinguish two agents of one MCP host: they need their seat_token", async () => {
     const one = { bearer: "one host" };
     const white = await createGame(host, { template: "chess" }, one);
     const game_id = white.gameId;
-    // The other one may come too early.
+    // The other agent has not joined yet.
     const early = await tool(host, "waitForNextTurn", { game_id }, one);
-    expect([early.isError, early.text]).toEqual([true, expect.stringContaining("say seat_token")]);
+    expect([early.isError, early.text]).toEqual([true, expect.stringContaining("give seat_token")]);
     const black = await joinGame(host, white.gameId, {}, one);
     for (const [name, more] of [["finishTurn", { move: "e4" }] as const, ["waitForNextTurn", {}] as const]) {
-      const told = await tool(host, name, { game_id, ...more }, one);
-      expect([told.isError, told.text]).toEqual([true, expect.stringContaining("say seat_token")]);
+      const answer = await tool(host, name, { game_id, ...more }, one);
+      expect([answer.isError, answer.text]).toEqual([true, expect.stringContaining("give seat_token")]);
     }
-    const says = (seat: TestSeat, move: string) =>
+    const moveAs = (seat: TestSeat, move: string) =>
       tool(host, "finishTurn", { game_id, seat_token: seat.token, move }, one);
-    expect((await says(black, "e5")).text).toMatch(/^Not your turn: you are black/);
-    expect((await says(white, "e4")).value.your_role).toBe("white");
-    expect((await says(black, "e5")).value.your_role).toBe("black");
-    // Without a seat it is a spectator's view, not one of the two.
+    expect((await moveAs(black, "e5")).text).toMatch(/^Not your turn: you are black/);
+    expect((await moveAs(white, "e4")).value.your_role).toBe("white");
+    expect((await moveAs(black, "e5")).value.your_role).toBe("black");
+    // An ambiguous token shows the view of a spectator.
     expect((await host.call("GET", `/api/games/${game_id}`, { token: one.bearer })).json.your_role).toBe("spectator");
     expect((await tool(host, "get_game_state", { match_id: game_id }, one)).value.your_role).toBeUndefined();
   });
 });
 
 describe("joinGame", () => {
-  it("gives an open seat to one of all who ask at once", async () => {
+  it("gives an open seat to one of several concurrent calls", async () => {
     const one = await createGame(host, { template: "rps" });
-    const told = await Promise.all(Array.from({ length: 8 }, () => tool(host, "joinGame", { game_id: one.gameId })));
-    const taken = told.filter(({ isError }) => !isError);
+    const answer = await Promise.all(Array.from({ length: 8 }, () => tool(host, "joinGame", { game_id: one.gameId })));
+    const taken = answer.filter(({ isError }) => !isError);
     expect(taken).toHaveLength(1);
     expect(taken[0]?.value.your_role).toBe("player_2");
-    for (const { text } of told.filter(({ isError }) => isError)) expect(text).toMatch(/taken/);
+    for (const { text } of answer.filter(({ isError }) => isError)) expect(text).toMatch(/taken/);
     const { seat_token } = taken[0]?.value ?? {};
     const moved = await tool(host, "finishTurn", { game_id: one.gameId, seat_token, move: "rock" });
     expect(moved.isError).toBe(false);
   });
 
-  it("gives no seat that is taken, a person's, a bot's or of no game", async () => {
+  it("gives no seat that is taken or belongs to a person, and none of an unknown game", async () => {
     const agent = await host.agent();
     const rest = await host.session(
       "rps.v1",
@@ -154,7 +157,7 @@ describe("joinGame", () => {
     const person = await createGame(host, { template: "chess", opponent: "human" });
     const [both] = await twoSeats(host, "chess");
     const open = await createGame(host, { template: "chess" });
-    for (const [game_id, role, why] of [
+    for (const [game_id, role, reason] of [
       [rest, undefined, /^No game/],
       [over.gameId, undefined, /The game is over/],
       [person.gameId, undefined, /Every seat of this game is taken/],
@@ -163,15 +166,15 @@ describe("joinGame", () => {
       [open.gameId, "white", /The seat white is taken; open: black/],
       [open.gameId, "red", /has the roles white and black/],
     ] as const) {
-      const told = await tool(host, "joinGame", { game_id, role });
-      expect([told.isError, told.text]).toEqual([true, expect.stringMatching(why)]);
-      expect(told.raw).not.toContain("seat_token\\");
+      const answer = await tool(host, "joinGame", { game_id, role });
+      expect([answer.isError, answer.text]).toEqual([true, expect.stringMatching(reason)]);
+      expect(answer.raw).not.toContain("seat_token\\");
     }
   });
 });
 
 describe("an idempotency_key", () => {
-  it("makes a repeated call move once, also of two at once, and belongs to its first call", async () => {
+  it("makes repeated and concurrent calls move once, and is rejected for another request", async () => {
     const [white, black] = await twoSeats(host, "chess");
     const keyed = { idempotency_key: "turn 1" };
     const two = await Promise.all([white.move("e4", keyed), white.move("e4", keyed)]);
@@ -186,10 +189,10 @@ describe("an idempotency_key", () => {
       ["e4", { expected_tick: 0 }],
       ["e4", { claim: "draw" }],
     ] as const) {
-      const told = await white.move(move, { ...keyed, ...more });
-      expect([told.isError, told.text]).toEqual([true, "idempotency_key: was used for another request"]);
+      const answer = await white.move(move, { ...keyed, ...more });
+      expect([answer.isError, answer.text]).toEqual([true, "idempotency_key: was used for another request"]);
     }
-    // A key is its seat's own, and what was refused has used none.
+    // Keys are separate for each seat, and a rejected call has not used its key.
     expect((await black.move("d6", keyed)).text).toMatch(/^Not your turn/);
     expect(await tickOf(white)).toBe(2);
     expect((await white.move("d4")).isError).toBe(false);
@@ -200,15 +203,15 @@ describe("an idempotency_key", () => {
 });
 
 describe("a person's seat", () => {
-  it("moves by its link alone; the agent is told at once that it waits for the user", async () => {
+  it("moves with its link only, and the agent is informed immediately that it waits for the user", async () => {
     const agent = await createGame(
       host,
       { template: "chess", opponent: "human", play_as: "black" },
       { bearer: "mine" },
     );
     const link = tokenOf(agent.link);
-    expect(agent.told.text).toContain(`this link to move in a browser: ${agent.link}`);
-    expect(agent.told.meta["agent-league/user_seat"]).toMatchObject({ role: "white", token: link });
+    expect(agent.answer.text).toContain(`this link to move in a browser: ${agent.link}`);
+    expect(agent.answer.meta["agent-league/user_seat"]).toMatchObject({ role: "white", token: link });
     const waited = await agent.wait({ timeout_s: 30 });
     expect(waited.value).toMatchObject({ next: "waiting_for_user", timed_out: false, your_role: "black" });
     expect(waited.text).toMatch(/^Waiting for User: white \(human\) has to move/);
@@ -220,31 +223,31 @@ describe("a person's seat", () => {
     const moved = await host.call("POST", path, { token: link, body: { move: "e4" } });
     expect(moved.json).toMatchObject({ your_role: "white", tick: 1, to_act: ["black"] });
     expect((await agent.wait()).value.next).toBe("your_turn");
-    // Its answer to a call out of turn says whom it waits for.
+    // The answer to a call out of turn names the user.
     await agent.move("e5");
     expect((await agent.move("d5")).text).toContain("and the user has to move");
   });
 
-  it("is linked to nobody but the game's creator", async () => {
+  it("has a link that only the creator of the game receives", async () => {
     const agent = await createGame(host, { template: "chess", opponent: "human" });
     const link = tokenOf(agent.link);
-    const seen = [
+    const answers = [
       await host.call("GET", `/api/games/${agent.gameId}`),
       await host.call("GET", "/api/games"),
       await host.call("GET", `/game/${agent.gameId}`),
       await host.call("GET", `/api/games/${agent.gameId}`, { token: agent.token }),
     ];
-    for (const { text } of seen) expect(text).not.toContain(link);
+    for (const { text } of answers) expect(text).not.toContain(link);
     const made = await host.call("POST", "/api/games", { body: { template: "chess", opponent: "agent" } });
     const other = await joinGame(host, made.json.game_id);
-    expect(other.told.meta).toBeUndefined();
+    expect(other.answer.meta).toBeUndefined();
     expect(other.link).not.toContain("#");
-    expect(other.told.raw).not.toContain(tokenOf(made.json.link));
+    expect(other.answer.raw).not.toContain(tokenOf(made.json.link));
     expect((await other.wait({ showUi: true })).raw).not.toContain(tokenOf(made.json.link));
   });
 });
 
-it("seats, holders and links outlast a restart, and so do keys; of tokens only hashes are kept", async () => {
+it("seats, holders, links and idempotency keys survive a restart, and only hashes of tokens are stored", async () => {
   const bearer = "ann's restart token";
   const ann = await createGame(host, { template: "chess", name: "Ann" }, { bearer });
   const bob = await joinGame(host, ann.gameId, { name: "Bob" });

@@ -13,12 +13,13 @@ import { type Next, nextFor } from "../views/game-view.ts";
 import { seatView } from "../views/session-views.ts";
 import { type Claim, falseClaim } from "./claims.ts";
 import type { Play } from "./play.ts";
-import type { SeatedPlayer } from "./seat-access.ts";
+import type { SeatAccess } from "./seat-access.ts";
 
+/** A request to finish a turn. */
 export interface Turn {
   readonly gameId: string;
   readonly token: string | null;
-  /** An action, or text that names one: SAN or UCI in chess. */
+  /** An action, or its text: SAN or UCI in chess. */
   readonly move: unknown;
   /** Whether the seat resigns, which it can do at any time and without a move. */
   readonly resign: boolean;
@@ -28,52 +29,53 @@ export interface Turn {
   readonly idempotencyKey: string | null;
 }
 
-export interface Waiting {
+/** The limits of a wait, and its progress. */
+export interface WaitOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Told now and then while it waits. */
+  /** Called at the beginning and at intervals while the call waits. */
   readonly progress?: ((doneMs: number, message: string) => void) | undefined;
 }
 
-/** What a wait ended with. */
-interface Waited extends SeatedPlayer {
+/** The result of a wait. */
+interface Waited extends SeatAccess {
   readonly next: Next;
   readonly timedOut: boolean;
 }
 
-type Asked = Readonly<{ move?: unknown; resign?: boolean | undefined }>;
+type MoveFields = Readonly<{ move?: unknown; resign?: boolean | undefined }>;
 
 /** Checks that a request to finish a turn has a move or a resignation, and not both. */
-export function hasMoveOrResigns({ value: { move, resign }, issues }: z.core.ParsePayload<Asked>): void {
+export function hasMoveOrResigns({ value: { move, resign }, issues }: z.core.ParsePayload<MoveFields>): void {
   const fault = (path: string, message: string): void =>
     void issues.push({ code: "custom", path: [path], message, input: move });
   if (move === undefined && !resign) fault("move", "is missing: give one of the legal moves, or resign: true");
   if (move !== undefined && resign) fault("resign", "give a move or resign, not both");
 }
 
-interface Finished extends SeatedPlayer {
+interface Finished extends SeatAccess {
   readonly next: Next;
-  /** The move as the game took it; null for a resignation. */
+  /** The action as the game has parsed it; null for a resignation. */
   readonly action: unknown;
 }
 
-/** The two halves of a turn: waiting for it, and finishing it. */
+/** The two steps of a turn: to wait for it and to finish it. */
 export interface Turns {
-  /** Waits until the seat is to act, a person is, or the game is over; at once when that is so already. */
-  wait(gameId: string, token: string | null, waiting: Waiting): Promise<Result<Waited, Rejection>>;
-  /** Acts for a seat. A rejection has changed nothing. */
+  /** Waits until the seat or a person is to act or the game is over. Returns immediately if that is already the case. */
+  wait(gameId: string, token: string | null, options: WaitOptions): Promise<Result<Waited, Rejection>>;
+  /** Acts for a seat. A rejected call has changed nothing. */
   finish(turn: Turn): Promise<Result<Finished, Rejection>>;
 }
 
 const PROGRESS_EVERY_MS = 5_000;
-/** Legal moves that are named in a rejection. */
-const MAX_NAMED = 220;
+/** The maximum number of legal moves in the text of a rejection. */
+const MAX_LISTED = 220;
 
 export function createTurns(host: SessionHost, play: Play, waits: Waits, replies: Replies, clock: Clock): Turns {
   const nextOf = (session: Session, role: Role): Next => nextFor(session, role, play.seats(session.id), host.lobby);
-  const again = (stored: StoredSession): StoredSession => host.read(stored.session.id) ?? stored;
+  const latest = (stored: StoredSession): StoredSession => host.read(stored.session.id) ?? stored;
 
-  const act = async ({ stored, role }: SeatedPlayer, turn: Turn, remember: Remember): Promise<Replied> => {
+  const act = async ({ stored, role }: SeatAccess, turn: Turn, remember: Remember): Promise<Replied> => {
     const { session } = stored;
     const { game } = session;
     if (turn.resign) return resign(session, role, remember);
@@ -81,8 +83,8 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
     const expected = expectedBy(turn, session);
     if (!expected.ok) return expected;
     const isTurn = nextOf(session, role) === "your_turn";
-    const falsehood = turn.claim !== null && isTurn ? falseClaim(session, role, action, turn.claim) : null;
-    if (falsehood !== null) return rejected("FALSE_CLAIM", falsehood);
+    const claimFault = turn.claim !== null && isTurn ? falseClaim(session, role, action, turn.claim) : null;
+    if (claimFault !== null) return rejected("FALSE_CLAIM", claimFault);
     const reply = { status: 200, body: JSON.stringify({ action }) };
     const alongside = () => remember(reply);
     const acted = await host.submit(session.id, { role, action, expectedTick: expected.value, alongside });
@@ -103,16 +105,16 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
       const seated = play.seatOf(gameId, token);
       if (!seated.ok) return seated;
       const { stored, role } = seated.value;
-      const placed = play.seats(gameId);
-      const begun = clock.monotonic();
-      const tell = (): void => progress?.(Math.min(clock.monotonic() - begun, timeoutMs), `waiting in ${gameId}`);
-      const stopTelling = progress && clock.every(PROGRESS_EVERY_MS, tell);
-      tell();
-      const isOver = (now: Session): boolean => nextFor(now, role, placed, host.lobby) !== "waiting_for_opponent";
-      const happened = await waits.until(stored.session, isOver, { timeoutMs, signal });
-      stopTelling?.();
-      const now = again(stored);
-      return ok({ stored: now, role, next: nextOf(now.session, role), timedOut: !happened });
+      const seats = play.seats(gameId);
+      const startedAt = clock.monotonic();
+      const report = (): void => progress?.(Math.min(clock.monotonic() - startedAt, timeoutMs), `waiting in ${gameId}`);
+      const stopReports = progress && clock.every(PROGRESS_EVERY_MS, report);
+      report();
+      const isOver = (now: Session): boolean => nextFor(now, role, seats, host.lobby) !== "waiting_for_opponent";
+      const isDone = await waits.until(stored.session, isOver, { timeoutMs, signal });
+      stopReports?.();
+      const now = latest(stored);
+      return ok({ stored: now, role, next: nextOf(now.session, role), timedOut: !isDone });
     },
 
     async finish(turn) {
@@ -121,13 +123,13 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
       const { stored, role } = seated.value;
       if (stored.access.actedBy === "driver") return rejected("ACTED_BY_DRIVER");
       const { move, resign, claim, expectedTick, idempotencyKey: key } = turn;
-      const asked = resign ? ["resign"] : [move, claim, expectedTick];
-      const request = `finishTurn ${turn.gameId} ${JSON.stringify(asked)}`;
+      const fields = resign ? ["resign"] : [move, claim, expectedTick];
+      const request = `finishTurn ${turn.gameId} ${JSON.stringify(fields)}`;
       const agentId = stored.session.participants[role] ?? "";
       const keyed = { agentId, key, keyName: "idempotency_key", request };
       const replied = await replies.once(keyed, (remember) => act(seated.value, turn, remember));
       if (!replied.ok) return replied;
-      const now = again(stored);
+      const now = latest(stored);
       const { action } = JSON.parse(replied.value.body) as { action: unknown };
       return ok({ stored: now, role, next: nextOf(now.session, role), action });
     },
@@ -135,9 +137,9 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
 }
 
 /**
- * The tick that a turn expects: the given one, else that of the session that was read here. A claim is checked on that session. So a claim
- * with a later tick is rejected, such as that of an action that is just being committed: its move would be made in another position than
- * the one in which the claim was checked.
+ * Returns the tick that a turn expects: the given one, or that of the session that was read here. A claim is checked on that session, so a
+ * claim with a later tick is rejected. An action may be in the process of being committed, and then the move would be made in another
+ * position than the one in which the claim was checked.
  */
 function expectedBy({ claim, expectedTick }: Turn, { id, game, tick }: Session): Result<number | null, Rejection> {
   if (claim !== null && expectedTick !== null && expectedTick > tick) {
@@ -147,24 +149,24 @@ function expectedBy({ claim, expectedTick }: Turn, { id, game, tick }: Session):
   return ok(expectedTick ?? (claim === null && game.info.simultaneous ? null : tick));
 }
 
-/** A rejection with the facts that its player needs to continue: the end, whose turn it is, or the legal moves. */
-function explained(given: Rejection, session: Session, role: Role, move: unknown, next: Next): Rejection {
-  const { code, message, reason } = given;
-  const explain = (text: string): Rejection => ({ ...given, message: text, context: { game_id: session.id } });
+/** Returns a rejection with a text that its player needs to continue: the end, the role that is to act, or the legal moves. */
+function explained(original: Rejection, session: Session, role: Role, move: unknown, next: Next): Rejection {
+  const { code, message, reason } = original;
+  const explain = (text: string): Rejection => ({ ...original, message: text, context: { game_id: session.id } });
   switch (code) {
     case "SESSION_OVER":
       return explain(`The game is over: ${reason ?? ""}`);
     case "NOT_YOUR_TURN":
     case "ALREADY_ACTED": {
-      const whom = next === "waiting_for_user" ? "the user" : "your opponent";
-      return explain(`${message}: you are ${role}, and ${whom} has to move. Call waitForNextTurn`);
+      const actor = next === "waiting_for_user" ? "the user" : "your opponent";
+      return explain(`${message}: you are ${role}, and ${actor} has to move. Call waitForNextTurn`);
     }
     case "ILLEGAL_ACTION": {
-      const legal = seatView(session, role).legalActions.map((one) => wordOf(one, session.game));
-      const named = legal.slice(0, MAX_NAMED).join(", ") + (legal.length > MAX_NAMED ? ", …" : "");
-      const why = explainIllegal(session.game, session.state, move) ?? message;
+      const legal = seatView(session, role).legalActions.map((action) => wordOf(action, session.game));
+      const listed = legal.slice(0, MAX_LISTED).join(", ") + (legal.length > MAX_LISTED ? ", …" : "");
+      const reasonText = explainIllegal(session.game, session.state, move) ?? message;
       const illegal = `Illegal move ${wordOf(move, session.game)?.slice(0, 100)}`;
-      return explain(`${illegal}: ${why}. ${listName(session.game)}: ${named}`);
+      return explain(`${illegal}: ${reasonText}. ${listName(session.game)}: ${listed}`);
     }
     default:
       return explain(message);

@@ -12,54 +12,54 @@ beforeAll(async () => {
 });
 afterAll(() => host.remove());
 
-/** The results of a game that an MCP client begins against a person: of a tool that answers at once, and of one that may wait. */
+/** Creates a game of an MCP client against a person. Resolves with the results of createGame and of waitForNextTurn. */
 async function play(mode: "legacy" | { pin: string }, capabilities: object, template: string) {
   const client = new Client({ name: "test", version: "1.0.0" }, { capabilities, versionNegotiation: { mode } });
   await client.connect(new StreamableHTTPClientTransport(new URL(`${host.url}/mcp`)));
   const call = (name: string, args: Record<string, unknown>): Promise<Wire> =>
     client.callTool({ name, arguments: args });
-  const made = await call("createGame", { template, opponent: "human" });
-  const { game_id, seat_token } = made.structuredContent;
+  const created = await call("createGame", { template, opponent: "human" });
+  const { game_id, seat_token } = created.structuredContent;
   const waited = await call("waitForNextTurn", { game_id, seat_token, timeout_s: 0, showUi: true });
   await client.close();
-  return { made, waited, tokens: personTokens(host, game_id) };
+  return { created, waited, tokens: personTokens(host, game_id) };
 }
 
 describe.each([
   ["a session", "legacy"],
   ["2026-07-28", { pin: "2026-07-28" }],
-] as const)("a person's seat that sees more than the agent's, for a client in %s", (_era, mode) => {
+] as const)("the seat of a person that sees more than that of the agent, for a client in %s", (_era, mode) => {
   it("is in _meta for a client that declares MCP Apps, and nowhere else", async () => {
-    const { made, waited, tokens } = await play(mode, APPS, "kuhn_poker");
-    for (const { _meta, ...result } of [made, waited]) {
+    const { created, waited, tokens } = await play(mode, APPS, "kuhn_poker");
+    for (const { _meta, ...result } of [created, waited]) {
       expect(_meta[SEAT]).toMatchObject({ role: "player_2", token: tokens[0], view: { your_role: "spectator" } });
       expect(JSON.stringify(result)).not.toContain(tokens[0]);
     }
   });
 
   it.each(["kuhn_poker", "rps", "even_odd"])(
-    "is kept from a client that declares no MCP Apps: %s",
+    "is not sent to a client that does not declare MCP Apps: %s",
     async (template) => {
-      const { made, waited, tokens } = await play(
+      const { created, waited, tokens } = await play(
         mode,
         { elicitation: {}, extensions: { "example/other": {} } },
         template,
       );
       expect(tokens).toEqual([expect.stringMatching(/^.{40,}$/)]);
-      for (const result of [made, waited]) {
+      for (const result of [created, waited]) {
         expect(result._meta ?? {}).not.toHaveProperty([SEAT]);
         expect(JSON.stringify(result)).not.toContain(tokens[0]);
       }
     },
   );
 
-  it("is in _meta for every client in a game where both see the same", async () => {
-    const { made, waited } = await play(mode, {}, "chess");
-    for (const { _meta } of [made, waited]) expect(_meta[SEAT]).toMatchObject({ role: "black" });
+  it("is in _meta for every client if both seats see the same", async () => {
+    const { created, waited } = await play(mode, {}, "chess");
+    for (const { _meta } of [created, waited]) expect(_meta[SEAT]).toMatchObject({ role: "black" });
   });
 });
 
-it("a plain JSON caller gets no seat that sees more than its own, whatever capabilities it claims", async () => {
+it("a plain JSON caller receives no seat that sees more than its own, even if it declares MCP Apps", async () => {
   const agent = await createGame(host, { template: "kuhn_poker", opponent: "human" });
   const [token = ""] = personTokens(host, agent.gameId);
   expect(token).not.toBe("");
@@ -75,5 +75,5 @@ it("a plain JSON caller gets no seat that sees more than its own, whatever capab
     expect([status, text]).toEqual([200, expect.stringContaining("your_role")]);
     expect(text).not.toContain(token);
   }
-  expect(agent.told.raw).not.toContain(token);
+  expect(agent.answer.raw).not.toContain(token);
 });

@@ -11,7 +11,7 @@ afterAll(() => host.remove());
 const validate = async (match_id: string, player_id: string, move: unknown) =>
   (await tool(host, "validate_move", { match_id, player_id, move })).value;
 
-it("validate_move checks moves of a game that was made with createGame, by role, also in SAN, and makes none", async () => {
+it("validate_move checks moves by role in a game of createGame, also in SAN, without making them", async () => {
   const [white] = await twoSeats(host, "chess");
   for (const move of ["e2e4", "e4", "Nf3"]) {
     expect(await validate(white.gameId, "white", move)).toMatchObject({ valid: true, reason: null, role: "white" });
@@ -30,13 +30,13 @@ it("validate_move answers the same whether a role has sealed its choice or not",
   }
 });
 
-it("validate_move names the roles of a game when player_id is none of them", async () => {
+it("validate_move names the roles of a game if player_id is not one of them", async () => {
   const [white] = await twoSeats(host, "chess");
-  const refused = await tool(host, "validate_move", { match_id: white.gameId, player_id: "red", move: "e4" });
-  expect([refused.isError, refused.text]).toEqual([true, expect.stringContaining("white and black")]);
+  const rejected = await tool(host, "validate_move", { match_id: white.gameId, player_id: "red", move: "e4" });
+  expect([rejected.isError, rejected.text]).toEqual([true, expect.stringContaining("white and black")]);
 });
 
-it("validate_move without match_id says what to give", async () => {
-  const refused = await tool(host, "validate_move", { player_id: "white", move: "e4" });
-  expect([refused.isError, refused.text]).toEqual([true, expect.stringContaining("give match_id (its game_id)")]);
+it("validate_move without match_id reports the arguments to give", async () => {
+  const rejected = await tool(host, "validate_move", { player_id: "white", move: "e4" });
+  expect([rejected.isError, rejected.text]).toEqual([true, expect.stringContaining("give match_id (its game_id)")]);
 });

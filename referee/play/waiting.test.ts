@@ -28,7 +28,7 @@ describe("a game with an open seat", () => {
     const white = await createGame(host, { template: "chess" });
     const views = () => Promise.all([stateOf, viewOf, resourceOf, listed].map((read) => read(white.gameId)));
     for (const view of await views()) expect(view).toMatchObject({ status: WAITING });
-    expect(white.told.value).toMatchObject({ status: WAITING, legal_actions: [], to_act: [] });
+    expect(white.answer.value).toMatchObject({ status: WAITING, legal_actions: [], to_act: [] });
     await joinGame(host, white.gameId);
     for (const view of await views()) expect(view).toMatchObject({ status: "active" });
   });
@@ -44,18 +44,18 @@ describe("a game with an open seat", () => {
     expect(await phases()).toEqual(Array(3).fill("COLLECTING_CHOICES"));
   });
 
-  it("rejects moves at every entry point with the reason, and its REST status is active", async () => {
+  it("rejects moves at every interface with the reason, and its REST status is active", async () => {
     const white = await createGame(host, { template: "chess" });
-    const why = "Waiting for players: black has not joined yet. Moves are accepted once every seat is taken";
-    expect(await white.move("e4")).toMatchObject({ isError: true, text: why });
+    const reason = "Waiting for players: black has not joined yet. Moves are accepted once every seat is taken";
+    expect(await white.move("e4")).toMatchObject({ isError: true, text: reason });
     const { token } = white;
     const rest = `/sessions/${white.gameId}`;
     const acted = await host.call("POST", `${rest}/actions`, { token, body: { action: "e2e4", expected_tick: 0 } });
-    expect([acted.status, acted.json.error]).toEqual([400, { code: "INVALID_ACTION", message: why }]);
+    expect([acted.status, acted.json.error]).toEqual([400, { code: "INVALID_ACTION", message: reason }]);
     const moved = await host.call("POST", `/api/games/${white.gameId}/moves`, { token, body: { move: "e4" } });
-    expect([moved.status, moved.json.error.message]).toEqual([409, why]);
+    expect([moved.status, moved.json.error.message]).toEqual([409, reason]);
     const validated = await tool(host, "validate_move", { match_id: white.gameId, player_id: "white", move: "e4" });
-    expect(validated.value).toMatchObject({ valid: false, reason: why });
+    expect(validated.value).toMatchObject({ valid: false, reason });
     expect((await host.call("GET", `${rest}/state`, { token })).json).toMatchObject({ status: "active", tick: 0 });
     await joinGame(host, white.gameId);
     expect((await white.move("e4")).value).toMatchObject({ tick: 1, status: "active" });
@@ -78,7 +78,7 @@ describe("a game with an open seat", () => {
     await joinGame(host, white.gameId);
     expect((await stream.next())?.data).toMatchObject({ status: "active", tick: 0 });
     stream.close();
-    // A client that was disconnected meanwhile gets the change too.
+    // A client that reconnects also receives the change.
     const resumed = await watchGame(host, white.gameId, undefined, "0");
     expect((await resumed.next())?.data.status).toBe("active");
     resumed.close();
@@ -102,6 +102,6 @@ describe("a game with an open seat", () => {
 it("a game against a bot or a person has all its seats taken from the beginning", async () => {
   for (const opponent of ["random", "human"]) {
     const white = await createGame(host, { template: "chess", opponent });
-    expect(white.told.value).toMatchObject({ status: "active", next: "your_turn" });
+    expect(white.answer.value).toMatchObject({ status: "active", next: "your_turn" });
   }
 });

@@ -21,7 +21,7 @@ interface Progress {
   readonly total?: number | undefined;
   readonly message?: string | undefined;
 }
-/** An official client that hears of progress and may cancel. */
+/** An official client that receives progress and can cancel calls. */
 interface Caller {
   call(
     name: string,
@@ -59,7 +59,7 @@ describe("waitForNextTurn", () => {
     [white, black] = await twoSeats(host, "chess");
   });
 
-  it("answers at once when it is one's turn, and as soon as the other has moved", async () => {
+  it("answers immediately at the turn of the caller, and otherwise after the move of the opponent", async () => {
     const now = (await white.wait({ timeout_s: 30 })).value;
     expect(now).toMatchObject({ next: "your_turn", timed_out: false, tick: 0 });
     const waited = black.wait({ timeout_s: 30 });
@@ -70,32 +70,34 @@ describe("waitForNextTurn", () => {
     await waiting(0);
   });
 
-  it("answers a time-out with words that keep an LLM going", async () => {
+  it("answers a timeout with a text that asks the model to call again", async () => {
     for (const timeout_s of [0, 0.05]) {
-      const told = await black.wait({ timeout_s });
-      expect(told.value).toMatchObject({ next: "waiting_for_opponent", timed_out: true, legal_actions: [] });
-      expect(told.text).toMatch(/^Timeout: nothing has happened for .* This is normal, .* call waitForNextTurn again/);
-      expect(told.text).toContain("a b c d e f g h");
+      const answer = await black.wait({ timeout_s });
+      expect(answer.value).toMatchObject({ next: "waiting_for_opponent", timed_out: true, legal_actions: [] });
+      expect(answer.text).toMatch(
+        /^Timeout: nothing has happened for .* This is normal, .* call waitForNextTurn again/,
+      );
+      expect(answer.text).toContain("a b c d e f g h");
     }
   });
 
   it("waits 0 to 30 seconds", async () => {
     for (const timeout_s of [-1, 30.1, 1e9, "5", null]) {
-      const told = await black.wait({ timeout_s });
-      expect([told.isError, told.text]).toEqual([true, expect.stringContaining("timeout_s")]);
+      const answer = await black.wait({ timeout_s });
+      expect([answer.isError, answer.text]).toEqual([true, expect.stringContaining("timeout_s")]);
     }
     const { tools } = (await mcp("tools/list", {})).result;
     const wait = tools.find(({ name }: { name: string }) => name === "waitForNextTurn");
     expect(wait.inputSchema.properties.timeout_s).toMatchObject({ minimum: 0, maximum: 30, default: 25 });
   });
 
-  it("is described as a tool whose time-out is normal and that is then called again", async () => {
+  it("has a description that explains timeouts", async () => {
     const { tools } = (await mcp("tools/list", {})).result;
     const { description } = tools.find(({ name }: { name: string }) => name === "waitForNextTurn");
     expect(description).toContain("A timeout is normal: call this tool again immediately.");
   });
 
-  it("answers everyone who waits when the game ends, however it ends", async () => {
+  it("answers all waiting calls when the game expires", async () => {
     const short = await startTestHost({ expireAfterMs: 1_000 });
     const [one, two] = await twoSeats(short, "rps");
     await one.move("rock");
@@ -106,7 +108,7 @@ describe("waitForNextTurn", () => {
     await short.remove();
   });
 
-  it("both sides of a simultaneous turn wait, and both hear of its end", async () => {
+  it("answers both sides when a simultaneous turn is closed", async () => {
     const [one, two] = await twoSeats(host, "rps", { options: { best_of: 3 } });
     for (const seat of [one, two]) expect((await seat.wait()).value.next).toBe("your_turn");
     await one.move("rock");
@@ -117,34 +119,34 @@ describe("waitForNextTurn", () => {
     expect((await two.wait()).value.state.series.previous_rounds).toHaveLength(1);
   });
 
-  it("shows a board page to hosts that ask for one: the person's where there is one", async () => {
-    const told = await white.wait({ showUi: true });
-    expect(told.content.map(({ type }) => type)).toEqual(["text", "resource"]);
-    expect(told.content[1].resource).toMatchObject({
+  it("returns a board page with showUi, in the view of the person if a person plays", async () => {
+    const answer = await white.wait({ showUi: true });
+    expect(answer.content.map(({ type }) => type)).toEqual(["text", "resource"]);
+    expect(answer.content[1].resource).toMatchObject({
       uri: `ui://agent-league/game/${white.gameId}`,
       mimeType: "text/html",
       text: expect.stringMatching(/^<!doctype html>/i),
     });
-    expect(told.raw).not.toContain(white.token);
+    expect(answer.raw).not.toContain(white.token);
     const agent = await createGame(host, { template: "chess", opponent: "human", play_as: "black" });
     const shown = await agent.wait({ showUi: true });
     expect(shown.meta["agent-league/user_seat"].view).toMatchObject({ your_role: "white", to_act: ["white"] });
   });
 });
 
-describe("whoever has gone", () => {
-  it("waits no longer: a bare connection that breaks", async () => {
+describe("a wait whose caller has disconnected", () => {
+  it("ends when its HTTP connection breaks", async () => {
     const [, black] = await twoSeats(host, "chess");
     const calls = [1, 2, 3].map(() => new AbortController());
     const args = { game_id: black.gameId, seat_token: black.token };
-    const gone = calls.map(({ signal }) => tool(host, "waitForNextTurn", args, { signal }));
+    const broken = calls.map(({ signal }) => tool(host, "waitForNextTurn", args, { signal }));
     await waiting(3);
     for (const call of calls) call.abort();
-    for (const one of gone) await expect(one).rejects.toThrow();
+    for (const call of broken) await expect(call).rejects.toThrow();
     await waiting(0);
   });
 
-  it("has no wait begun for it: one that breaks before it is answered", async () => {
+  it("is not started if the connection breaks after the request", async () => {
     const [, black] = await twoSeats(host, "chess");
     const args = { game_id: black.gameId, seat_token: black.token };
     const body = JSON.stringify({
@@ -159,20 +161,20 @@ describe("whoever has gone", () => {
     await new Promise<void>((resolve) => sent.end(body, () => resolve()));
     sent.destroy();
     await waiting(0);
-    // The host serves on, and nobody is left in this game.
+    // The host continues to serve this game, without a waiting call.
     expect((await black.wait({ timeout_s: 0 })).isError).toBe(false);
     await waiting(0);
   });
 });
 
 describe.each(Object.entries(callers))("a client of %s", (_, connect) => {
-  it("is told of progress when it asks, may cancel, and may vanish", async () => {
+  it("receives progress on request, can cancel a wait and can disconnect", async () => {
     const [white, black] = await twoSeats(host, "chess");
     const args = { game_id: black.gameId, seat_token: black.token, timeout_s: 30 };
     const client = await connect();
-    const heard = Promise.withResolvers<Progress>();
-    const waited = client.call("waitForNextTurn", args, { onprogress: heard.resolve });
-    const { progress, total, message } = await heard.promise;
+    const firstProgress = Promise.withResolvers<Progress>();
+    const waited = client.call("waitForNextTurn", args, { onprogress: firstProgress.resolve });
+    const { progress, total, message } = await firstProgress.promise;
     expect({ progress: Math.floor(progress), total, message }).toEqual({
       progress: 0,
       total: 30,
@@ -190,16 +192,16 @@ describe.each(Object.entries(callers))("a client of %s", (_, connect) => {
     await expect(cancelled).rejects.toThrow();
     await waiting(0);
 
-    const vanishing = client.call("waitForNextTurn", args, {}).catch(() => "gone");
+    const disconnecting = client.call("waitForNextTurn", args, {}).catch(() => "disconnected");
     await waiting(1);
     await client.close();
-    expect(await vanishing).toBe("gone");
+    expect(await disconnecting).toBe("disconnected");
     await waiting(0);
   });
 });
 
 describe.each(Object.keys(clients))("an official MCP client at %s", (revision) => {
-  it("plays a game to its end, with answers that fit their schemas", async () => {
+  it("plays a game to its end, with results that match their schemas", async () => {
     const connected = clients[revision]?.(`${host.url}/mcp`);
     if (!connected) throw new Error("no client");
     const client = await connected;
@@ -221,7 +223,7 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
   });
 });
 
-it("a host that stops answers those who wait", async () => {
+it("a host that stops answers its waiting calls", async () => {
   host = await restarted(host);
   const seats = await twoSeats(host, "chess");
   const [white, black] = seats;

@@ -1,19 +1,20 @@
-/** What the tests of games share: the tools as a bare client calls them, and a page's event stream. */
+/** Helpers for tests of games: calls of tools with plain HTTP requests, and event streams. */
 import { expect } from "vitest";
 import type { TestHost } from "../../rest/testing/host.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire is checked by the tests
+// biome-ignore lint/suspicious/noExplicitAny: parsed JSON from the wire
 export type Wire = any;
 
-export interface Told {
+/** The answer to a call of a tool. */
+export interface ToolAnswer {
   readonly isError: boolean;
-  /** What an LLM reads. */
+  /** The text for the model. */
   readonly text: string;
-  /** Structured content. */
+  /** The structured content. */
   readonly value: Wire;
   readonly content: readonly Wire[];
   readonly meta: Wire;
-  /** Every byte of the answer's body. */
+  /** The body of the HTTP response. */
   readonly raw: string;
 }
 
@@ -22,8 +23,8 @@ interface CallAs {
   readonly signal?: AbortSignal;
 }
 
-/** Calls a tool as curl would. Arguments that do not fit are an error as well, as MCP clients are told. */
-export async function tool(host: { url: string }, name: string, args: object, as: CallAs = {}): Promise<Told> {
+/** Calls a tool with a plain HTTP request. A JSON-RPC error, as for invalid arguments, is returned as an answer with isError. */
+export async function tool(host: { url: string }, name: string, args: object, as: CallAs = {}): Promise<ToolAnswer> {
   const response = await fetch(`${host.url}/mcp`, {
     method: "POST",
     headers: { "content-type": "application/json", ...(as.bearer && { authorization: `Bearer ${as.bearer}` }) },
@@ -37,26 +38,26 @@ export async function tool(host: { url: string }, name: string, args: object, as
   return { isError, text: content[0].text, value, content, meta, raw };
 }
 
-/** A seat somebody has, and the tools as they call them for it. */
+/** A seat of a game, with functions that call the tools for it. `answer` is the answer to createGame or joinGame. */
 export interface TestSeat {
   readonly gameId: string;
   readonly role: string;
   readonly token: string;
   readonly link: string;
-  readonly told: Told;
-  wait(more?: object): Promise<Told>;
-  move(move: unknown, more?: object): Promise<Told>;
+  readonly answer: ToolAnswer;
+  wait(more?: object): Promise<ToolAnswer>;
+  move(move: unknown, more?: object): Promise<ToolAnswer>;
 }
 
-function seatIn(host: { url: string }, told: Told): TestSeat {
-  expect(told.isError, told.text).toBe(false);
-  const { game_id, your_role, seat_token, link } = told.value;
+function seatIn(host: { url: string }, answer: ToolAnswer): TestSeat {
+  expect(answer.isError, answer.text).toBe(false);
+  const { game_id, your_role, seat_token, link } = answer.value;
   return {
     gameId: game_id,
     role: your_role,
     token: seat_token,
     link,
-    told,
+    answer,
     wait: (more = {}) => tool(host, "waitForNextTurn", { game_id, seat_token, ...more }),
     move: (move, more = {}) => tool(host, "finishTurn", { game_id, seat_token, move, ...more }),
   };
@@ -68,34 +69,34 @@ export const createGame = async (host: { url: string }, args: object, as?: CallA
 export const joinGame = async (host: { url: string }, game_id: string, more = {}, as?: CallAs): Promise<TestSeat> =>
   seatIn(host, await tool(host, "joinGame", { game_id, ...more }, as));
 
-/** A game of two agents: its creator's seat and the other one. */
+/** Creates a game of two agents. Resolves with the seat of the creator and the other seat. */
 export async function twoSeats(host: { url: string }, template: string, more = {}): Promise<[TestSeat, TestSeat]> {
   const one = await createGame(host, { template, opponent: "agent", ...more });
   return [one, await joinGame(host, one.gameId)];
 }
 
-/** A game of agents alone, each with a seat, in the order of the game's roles. */
+/** Creates a game in which agents have all seats. Resolves with the seats in the order of the roles. */
 export async function allSeats(host: { url: string }, template: string, more = {}): Promise<TestSeat[]> {
   const one = await createGame(host, { template, opponent: "agent", ...more });
   const others: TestSeat[] = [];
-  for (const _ of one.told.value.roles.slice(1)) others.push(await joinGame(host, one.gameId));
+  for (const _ of one.answer.value.roles.slice(1)) others.push(await joinGame(host, one.gameId));
   return [one, ...others];
 }
 
-/** Plays moves by turns, each of which must be taken. */
+/** Plays moves of the seats in turn. Fails if a move is rejected. */
 export async function play(seats: readonly TestSeat[], moves: readonly unknown[]): Promise<void> {
   for (const [turn, move] of moves.entries()) {
-    const told = await (seats[turn % seats.length] as TestSeat).move(move);
-    expect(told.isError, `${move}: ${told.text}`).toBe(false);
+    const answer = await (seats[turn % seats.length] as TestSeat).move(move);
+    expect(answer.isError, `${move}: ${answer.text}`).toBe(false);
   }
 }
 
-/** The token in a person's link. */
+/** The token in the link of a person. */
 export const tokenOf = (link: string): string => new URL(link).hash.replace("#seat=", "");
 
-/** The seat tokens of people whose links only the people at the host are shown. */
-export const personTokens = ({ toldPeople }: TestHost, gameId: string): readonly string[] =>
-  toldPeople.filter((line) => line.includes(gameId)).map((line) => /#seat=(\S+)/.exec(line)?.[1] ?? "");
+/** The seat tokens in the links that are shown only at the terminal of the host. */
+export const personTokens = ({ terminalLines }: TestHost, gameId: string): readonly string[] =>
+  terminalLines.filter((line) => line.includes(gameId)).map((line) => /#seat=(\S+)/.exec(line)?.[1] ?? "");
 
 interface GameEvent {
   readonly id: string;
@@ -103,11 +104,11 @@ interface GameEvent {
   readonly data: Wire;
 }
 
-/** The event stream of a game's page. */
+/** Opens the event stream of the page of a game. */
 export const watchGame = (host: Pick<TestHost, "url">, gameId: string, token?: string, lastEventId?: string) =>
   watchStream(host, `/api/games/${gameId}/events`, token, lastEventId);
 
-/** An event stream: `next` resolves with its next event, null when the server has ended it. */
+/** Opens an event stream. `next` resolves with the next event, or null when the server has ended the stream. `raw` returns the received text. */
 export async function watchStream({ url }: Pick<TestHost, "url">, path: string, token?: string, lastEventId?: string) {
   const abort = new AbortController();
   const response = await fetch(url + path, {
@@ -139,14 +140,14 @@ export async function watchStream({ url }: Pick<TestHost, "url">, path: string, 
   return { response, next, raw: () => all, close: () => abort.abort() };
 }
 
-/** Every event up to the end of the stream. */
-export async function rest(stream: Awaited<ReturnType<typeof watchGame>>): Promise<readonly GameEvent[]> {
+/** Resolves with all events up to the end of a stream. */
+export async function remainingEvents(stream: Awaited<ReturnType<typeof watchGame>>): Promise<readonly GameEvent[]> {
   const events: GameEvent[] = [];
   for (let event = await stream.next(); event; event = await stream.next()) events.push(event);
   return events;
 }
 
-/** What `/metrics` says of one gauge. */
+/** The value of a gauge in `/metrics`. */
 export async function gauge(host: TestHost, name: string): Promise<number> {
   const { text } = await host.call("GET", "/metrics");
   return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);

@@ -1,14 +1,14 @@
-/** Every way to read a game of a session host. No request here changes the game. */
+/** All interfaces by which a game of a session host can be read. None of these requests changes the game. */
 import type { TestHost } from "../../rest/testing/host.ts";
 import { tool, watchStream } from "./play.ts";
 
-/** What a game hides: a choice of an open turn, a dealt card, or the key of Codenames. */
+/** The kind of hidden information: a choice of an open turn, a dealt card, or the key of Codenames. */
 export type Hidden = "choice" | "card" | "key";
 
 interface Surface {
-  /** The callers that it answers: holders of a seat, agents with a token, or all. One that is public shows all callers the spectator's view. */
+  /** The callers that it answers: holders of a seat, agents with a token, or all callers. A public surface shows all callers the view of a spectator. */
   readonly readers: "seats" | "agents" | "all" | "public";
-  /** The hidden information that it shows to the viewer that may know it, and later to all its readers. */
+  /** The hidden information that it shows to viewers that may know it, and to all readers when it is no longer hidden. */
   readonly shows: readonly Hidden[];
 }
 
@@ -49,7 +49,7 @@ const resource =
     return (await host.call("POST", "/mcp", { body, headers, ...(token !== null && { token }) })).text;
   };
 
-/** The line of one game in the list of games: the others are not the same at each reading. */
+/** The entry of one game in the list of games. The other entries may change between two requests. */
 const listed: RequestSurface["read"] = async (host, gameId) => {
   const { games } = (await host.call("GET", "/api/games")).json;
   return JSON.stringify(games.find(({ game_id }: { game_id: string }) => game_id === gameId) ?? null);

@@ -1,12 +1,13 @@
 import type { TestHost } from "../../rest/testing/host.ts";
 
+/** The result of a tool. */
 export interface TestToolResult {
   readonly isError?: boolean;
   readonly content: readonly { readonly text: string }[];
   readonly structuredContent: Record<string, string>;
 }
 
-/** What a host's tool answers. */
+/** Calls a tool. Resolves with its result. */
 export async function toolResult(host: TestHost, name: string, args: object): Promise<TestToolResult> {
   const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } };
   return (await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } })).json.result;

@@ -13,6 +13,7 @@ import type { GameToolsDesk } from "./desk.ts";
 import type { Shown, Taken } from "./schemas.ts";
 import { inWords, takenSeat } from "./texts.ts";
 
+/** The structured content of a game for a role. */
 export const shownGame = (play: Play, stored: StoredSession, role: Role, next: Next): Shown =>
   ({ ...play.view(stored, role), next }) as Shown;
 
@@ -23,14 +24,14 @@ export async function takenGame({ play, turns }: GameToolsDesk, { gameId, role, 
   if (!waited.ok) throw new Error(waited.error.message);
   const { stored, next } = waited.value;
   const people = Object.entries(play.personLinks(gameId, role));
-  const links = Object.fromEntries(people.flatMap(([one, link]) => (link === null ? [] : [[one, link]])));
+  const links = Object.fromEntries(people.flatMap(([person, link]) => (link === null ? [] : [[person, link]])));
   const link = (seat && links[seat.role]) ?? play.link(gameId);
-  const withheld = people.flatMap(([one, told]) => (told === null ? [one] : []));
+  const withheld = people.flatMap(([person, link]) => (link === null ? [person] : []));
   const secrets = { seat_token: token, link, links, ...(withheld.length > 0 && { withheld }) };
   return { ...shownGame(play, stored, role, next), ...secrets };
 }
 
-/** The text of a result and, for the board in an MCP Apps host, the seat of the person. */
+/** The text of a result, and the seat of the person for the board in an MCP Apps host. */
 export function gameContent(
   play: Play,
   value: Shown,
@@ -49,6 +50,7 @@ export function gameContent(
   };
 }
 
+/** The text of a result for an agent that has just taken a seat. */
 export const takenContent = (play: Play, value: Taken, caller: Caller) =>
   gameContent(play, value, caller, takenSeat(value, play.link(value.game_id), findGame(value.template)));
 
@@ -56,14 +58,14 @@ export const takenContent = (play: Play, value: Taken, caller: Caller) =>
 export async function boardContent({ play, embeddedBoard }: GameToolsDesk, value: Shown): Promise<Content> {
   const seat = play.userSeat(value.game_id, value.your_role);
   const view = (seat && personView(play, value, seat)) ?? (value as GameView);
-  // An agent reads the page, so it holds no seat that sees more than the agent's own.
+  // An agent reads the page, so it must not contain a seat that sees more than the seat of the agent.
   const holder = seat && !seat.isWithheld ? { role: seat.role, token: seat.token } : null;
   const text = await embeddedBoard(view, holder);
   const uri = `ui://agent-league/game/${value.game_id}`;
   return { type: "resource", resource: { uri, mimeType: "text/html", text } };
 }
 
-/** The person's seat for the board of an MCP Apps host, which does not pass it to the model. Other callers get no withheld seat. */
+/** The seat of the person for the board of an MCP Apps host, which does not pass it to the model. Other callers receive no withheld seat. */
 function userSeat(play: Play, value: Shown, { showsApps }: Caller): UserSeat | null {
   const seat = play.userSeat(value.game_id, value.your_role);
   if (seat === null || (seat.isWithheld && !showsApps)) return null;
@@ -71,9 +73,9 @@ function userSeat(play: Play, value: Shown, { showsApps }: Caller): UserSeat | n
   return view ? { role: seat.role, token: seat.token, view } : null;
 }
 
-/** The game as the board in an agent's host shows it to its person. The agent receives it too, so it holds nothing that only the person may know. */
+/** The view of the board that the host of an agent shows to its user. The agent receives it too, so it contains no information that only the person may know. */
 function personView(play: Play, value: Shown, { token }: PersonSeat): GameView | undefined {
   const isHidden = findGame(value.template)?.info.hiddenInformation;
-  const seen = play.look(value.game_id, isHidden ? null : token);
-  return seen ? play.view(seen.stored, seen.viewer) : undefined;
+  const access = play.accessTo(value.game_id, isHidden ? null : token);
+  return access ? play.view(access.stored, access.viewer) : undefined;
 }

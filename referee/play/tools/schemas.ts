@@ -45,7 +45,7 @@ export const FinishTurn = z
       .union([z.string().max(1_000), z.number(), z.looseObject({})])
       .optional()
       .describe(`one of the legal moves that waitForNextTurn lists${notationsInWords(Object.values(games))}`),
-    resign: z.boolean().optional().describe("true: give up the game, also when it is not your turn; leave out move"),
+    resign: z.boolean().optional().describe("true: resign the game, even if it is not your turn; leave out move"),
     claim: z
       .enum(["checkmate", "draw"])
       .nullish()
@@ -67,7 +67,7 @@ export const FinishTurn = z
   .check(hasMoveOrResigns)
   .refine(({ claim, claim_win }) => !(claim === "draw" && claim_win), {
     path: ["claim_win"],
-    message: "a draw is no win",
+    message: "claim a draw or a win, not both",
   });
 
 const Player = z.object({ kind: z.enum(["agent", "human", "bot"]), name: z.string(), joined: z.boolean() });
@@ -81,14 +81,14 @@ export const View = z.object({
   roles: z.array(z.string()),
   players: z.record(z.string(), Player),
   to_act: z.array(z.string()),
-  state: z.unknown().describe("the game's state as your role may see it"),
+  state: z.unknown().describe("the state of the game as your role may see it"),
   legal_actions: z.array(z.unknown()),
   board: z.string().describe("the position as text"),
   last_action: z.object({ role: z.string(), action: z.unknown(), tick: z.int() }).nullable(),
   result: z
     .object({
-      winners: z.array(z.string()).describe("the roles that have won; none in a draw"),
-      winner: z.string().nullable().describe("the one role that has won"),
+      winners: z.array(z.string()).describe("the roles that have won; empty in a draw"),
+      winner: z.string().nullable().describe("the only role that has won; null in a draw or if a team has won"),
       reason: z.string(),
       termination: z.string(),
     })
@@ -96,8 +96,8 @@ export const View = z.object({
   next: z.enum(["your_turn", "waiting_for_user", "waiting_for_opponent", "game_over"]),
 });
 export const Taken = View.extend({
-  seat_token: z.string().describe("keep it: it is told once, and whoever has it plays for you"),
-  link: z.string().describe("the page of the game; a person's link lets that person move"),
+  seat_token: z.string().describe("keep it: it is shown only once, and any caller that has it can play for you"),
+  link: z.string().describe("URL of the page of the game; the link of a person allows that person to move"),
   links: z
     .record(z.string(), z.string())
     .describe("the link of each person who plays, by role; only for the creator of the game"),
@@ -105,7 +105,7 @@ export const Taken = View.extend({
     .array(z.string())
     .optional()
     .describe(
-      "roles of people whose links are printed where this host runs, because they show what your role may not know",
+      "roles of people whose links are printed in the terminal of this host, because those seats see information that your role may not know",
     ),
 });
 

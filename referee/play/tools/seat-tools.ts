@@ -23,7 +23,7 @@ export const createGame = (desk: GameToolsDesk): Operation<unknown> =>
     },
     async handle({ template, options, play_as, opponent, name }, caller) {
       const creator = { kind: "agent", name } as const;
-      const made = await desk.play.create({
+      const created = await desk.play.create({
         template,
         options,
         playAs: play_as,
@@ -31,7 +31,7 @@ export const createGame = (desk: GameToolsDesk): Operation<unknown> =>
         creator,
         bearer: caller.authToken,
       });
-      return made.ok ? ok(await takenGame(desk, made.value)) : protocolResult(made);
+      return created.ok ? ok(await takenGame(desk, created.value)) : protocolResult(created);
     },
   });
 

@@ -13,15 +13,15 @@ const ask = async (method: string, params: object) => {
   return (await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } })).json.result;
 };
 
-it("createGame and joinGame return the address of the game's page, which needs no token", async () => {
+it("createGame and joinGame return the URL of the page of the game, which needs no token", async () => {
   for (const opponent of ["agent", "greedy", "human"]) {
-    const { told, gameId } = await createGame(host, { template: "chess", opponent });
+    const { answer, gameId } = await createGame(host, { template: "chess", opponent });
     const page = `${host.url}/game/${gameId}`;
-    expect(told.text.split("\n")).toContain(`Page of the game, where everybody may watch it: ${page}`);
+    expect(answer.text.split("\n")).toContain(`Page of the game, where anyone can watch it: ${page}`);
     expect((await fetch(page)).status).toBe(200);
     if (opponent !== "agent") continue;
     const joined = await joinGame(host, gameId);
-    expect(joined.told.text.split("\n")).toContain(`Page of the game, where everybody may watch it: ${page}`);
+    expect(joined.answer.text.split("\n")).toContain(`Page of the game, where anyone can watch it: ${page}`);
   }
 });
 
@@ -45,12 +45,12 @@ it("createGame and game://rules/{game} describe the options of each game", async
   expect(await rules("connect_four.v1")).toContain("This game has no options.");
 });
 
-it("createGame names each option that it refuses", async () => {
+it("createGame names each option that it rejects", async () => {
   const { text } = await tool(host, "createGame", { template: "rps", options: { best_of: "3", rounds: 1 } });
   expect(text).toBe('options: best_of: must be a number, not text; unknown field "rounds"');
 });
 
-it("finishTurn explains why a move in SAN is refused, and that a promotion lacks its piece", async () => {
+it("finishTurn explains the rejection of a move in SAN and of a promotion without a piece", async () => {
   const [white] = await twoSeats(host, "chess");
   expect((await white.move("Nd4")).text).toMatch(
     /^Illegal move Nd4: no knight of white can go to d4\. Legal moves: a2a3/,
@@ -59,7 +59,7 @@ it("finishTurn explains why a move in SAN is refused, and that a promotion lacks
   const [pawn] = await twoSeats(host, "chess", { options: { fen } });
   expect((await pawn.move("e8")).text).toContain("the pawn promotes on e8: add the piece (Q, R, B or N), e.g. e8=Q");
   expect((await pawn.move("e7e8")).text).toContain("add the piece (q, r, b or n), e.g. e7e8q");
-  const asked = { match_id: pawn.gameId, player_id: "white", move: "e8" };
-  expect((await tool(host, "validate_move", asked)).value.reason).toContain("e.g. e8=Q");
+  const args = { match_id: pawn.gameId, player_id: "white", move: "e8" };
+  expect((await tool(host, "validate_move", args)).value.reason).toContain("e.g. e8=Q");
   await play([pawn], ["e8=Q"]);
 });

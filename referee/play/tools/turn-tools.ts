@@ -17,15 +17,15 @@ export const waitForNextTurn = (desk: GameToolsDesk): Operation<unknown> =>
       name: "waitForNextTurn",
       title: "Wait for your turn",
       description:
-        "Waits until it is your turn, for up to 25 seconds, and returns the board and your legal moves. Returns at once if it is your turn, if a person has to move (Waiting for User) or if the game is over. A timeout is normal: call this tool again immediately.",
+        "Waits until it is your turn, for up to 25 seconds, and returns the board and your legal moves. Returns immediately if it is your turn, if a person has to move (Waiting for User) or if the game is over. A timeout is normal: call this tool again immediately.",
       plain: WaitForNextTurn,
       waits: true,
       result: View.extend({ timed_out: z.boolean() }),
       annotations: { readOnlyHint: true, idempotentHint: true },
       meta: BOARD,
       async shown(value: Shown & { timed_out: boolean }, { showUi, timeout_s }, caller) {
-        const said = gameContent(desk.play, value, caller, value.timed_out ? timedOut(timeout_s) : undefined);
-        return showUi ? { ...said, content: [...said.content, await boardContent(desk, value)] } : said;
+        const result = gameContent(desk.play, value, caller, value.timed_out ? timedOut(timeout_s) : undefined);
+        return showUi ? { ...result, content: [...result.content, await boardContent(desk, value)] } : result;
       },
     },
     async handle({ game_id, seat_token, timeout_s }, { authToken, gone, progress }) {
@@ -36,8 +36,8 @@ export const waitForNextTurn = (desk: GameToolsDesk): Operation<unknown> =>
         progress: progress && ((doneMs, message) => progress(doneMs / 1000, timeout_s, message)),
       });
       if (!waited.ok) return protocolResult(waited);
-      const { stored, role, next, timedOut: nothing } = waited.value;
-      return ok({ ...shownGame(desk.play, stored, role, next), timed_out: nothing });
+      const { stored, role, next, timedOut: isTimedOut } = waited.value;
+      return ok({ ...shownGame(desk.play, stored, role, next), timed_out: isTimedOut });
     },
   });
 
@@ -59,15 +59,15 @@ export const finishTurn = (desk: GameToolsDesk): Operation<unknown> =>
       shown: (value: Shown, { resign }, caller) =>
         gameContent(desk.play, value, caller, resign ? "You have resigned." : "Move made."),
     },
-    async handle({ game_id, seat_token, move, resign, claim, claim_win, ...once }, { authToken }) {
+    async handle({ game_id, seat_token, move, resign, claim, claim_win, ...options }, { authToken }) {
       const finished = await desk.turns.finish({
         gameId: game_id,
         token: seat_token ?? authToken,
         move,
         resign: resign === true,
         claim: claim ?? (claim_win ? "win" : null),
-        expectedTick: once.expected_tick ?? null,
-        idempotencyKey: once.idempotency_key ?? null,
+        expectedTick: options.expected_tick ?? null,
+        idempotencyKey: options.idempotency_key ?? null,
       });
       if (!finished.ok) return protocolResult(finished);
       const { stored, role, next } = finished.value;

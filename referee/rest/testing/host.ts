@@ -12,7 +12,7 @@ export interface TestHost {
   readonly port: number;
   readonly dataFolder: string;
   /** The lines that were shown to the people at this host. */
-  readonly toldPeople: readonly string[];
+  readonly terminalLines: readonly string[];
   /** One request; `body` is sent as it is when it is a string. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   agent(): Promise<TestAgent>;
@@ -59,7 +59,7 @@ export interface TestHostOptions {
 export async function startTestHost(options: TestHostOptions = {}): Promise<TestHost> {
   const { port: wanted = 0, dataFolder = mkdtempSync(join(tmpdir(), "host-")) } = options;
   const ready = Promise.withResolvers<string>();
-  const toldPeople: string[] = [];
+  const terminalLines: string[] = [];
   const referee = await startReferee(
     {
       host: "127.0.0.1",
@@ -71,7 +71,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       answerWithinMs: options.answerWithinMs,
       bots: options.bots,
       botTimeouts: options.botTimeouts,
-      showAtTerminal: (line) => toldPeople.push(line),
+      showAtTerminal: (line) => terminalLines.push(line),
     },
     silentProcess("host", {
       ...(options.log && { log: options.log }),
@@ -97,7 +97,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     url,
     port: Number(new URL(url).port),
     dataFolder,
-    toldPeople,
+    terminalLines,
     call,
     async agent() {
       return RegisteredAgent.parse((await call("POST", "/agents")).json);

@@ -55,7 +55,7 @@ function expectSameResult(answers: readonly Answer[]): void {
   expect([winner, termination]).toEqual([null, "normal"]);
   expect([[], ROLES.slice(0, 2), ROLES.slice(2)]).toContainEqual(winners);
   for (const { value, text } of answers) {
-    expect(text).toContain(winners.length > 0 ? `team ${winners[0].split("_")[0]} wins (` : "nobody wins (");
+    expect(text).toContain(winners.length > 0 ? `team ${winners[0].split("_")[0]} wins (` : "no winner (");
     expect(text.includes("You have won.")).toBe(winners.includes(value.your_role));
     expect(text.includes("You have lost.")).toBe(winners.length > 0 && !winners.includes(value.your_role));
   }
@@ -65,7 +65,7 @@ describe("Codenames with the tools for games", () => {
   it("against agents has three open seats; after three agents have joined, the game is played to the end", async () => {
     const made = await call("createGame", { template: "codenames", opponent: "agent", play_as: "blue_team" });
     expect(made.value.players).toMatchObject({ red_spymaster: { joined: false }, blue_team: { joined: true } });
-    expect(made.text).toMatch(/Nobody has joined as red_spymaster or red_team or blue_spymaster yet/);
+    expect(made.text).toMatch(/No player has joined as red_spymaster or red_team or blue_spymaster yet/);
     const { game_id } = made.value;
     const joined = [await call("joinGame", { game_id, role: "red_team" })];
     for (const _ of [1, 2]) joined.push(await call("joinGame", { game_id }));

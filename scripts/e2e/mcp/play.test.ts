@@ -41,7 +41,7 @@ interface Seat {
 const seatIn = (client: TestClient, text: string): Seat => ({
   client,
   game_id: matchIn(text, /Game ([\w-]+)\./),
-  seat_token: matchIn(text, /seat_token \(secret, told once\): ([\w-]+)/),
+  seat_token: matchIn(text, /seat_token \(secret, shown once\): ([\w-]+)/),
 });
 
 /** Plays a seat by the texts of the tools only: waits for its turns and makes random legal moves until the game is over. */
@@ -80,7 +80,7 @@ describe("two MCP clients that read only the texts of tools", () => {
     const [one, two] = await Promise.all([playByText(first, "one"), playByText(second, "two")]);
     const winners = [one, two].filter(({ last }) => last.includes("You have won")).length;
     const losers = [one, two].filter(({ last }) => last.includes("You have lost")).length;
-    expect([winners, losers]).toEqual(one.last.includes("nobody wins") ? [0, 0] : [1, 1]);
+    expect([winners, losers]).toEqual(one.last.includes("no winner") ? [0, 0] : [1, 1]);
     const log = await logOf(first);
     const roles = template === "rps" ? ["player_1", "player_2"] : ["white", "black"];
     for (const [index, { moves }] of [one, two].entries()) {

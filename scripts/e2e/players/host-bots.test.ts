@@ -9,9 +9,9 @@ import { startPlayer } from "../../../player/service.ts";
 import { bodyOf, from, invitation, replyIn } from "../../../player/testing/messages.ts";
 import {
   createGame,
-  rest,
+  remainingEvents,
   type TestSeat,
-  type Told,
+  type ToolAnswer,
   tokenOf,
   tool,
   watchGame,
@@ -41,7 +41,7 @@ const against = (host: { url: string }, opponent: string, template = "tic_tac_to
   createGame(host, { template, opponent, ...more });
 
 /** Plays the first legal move in each turn until the game is over or `turns` moves are made. Resolves with the last answer. */
-async function playOn(seat: TestSeat, turns = Number.POSITIVE_INFINITY): Promise<Told> {
+async function playOn(seat: TestSeat, turns = Number.POSITIVE_INFINITY): Promise<ToolAnswer> {
   for (let remaining = turns; ; remaining--) {
     const answer = await seat.wait({ timeout_s: 30 });
     expect(answer.isError, answer.text).toBe(false);
@@ -90,7 +90,7 @@ describe("a built-in bot", () => {
       if (event.data.status === "completed")
         expect(event.data.players.o).toMatchObject({ kind: "bot", name: "random" });
     }
-    const [last] = await rest(await watchGame(host, created.game_id));
+    const [last] = await remainingEvents(await watchGame(host, created.game_id));
     expect(last?.data.result.termination).toBe("normal");
   });
 
@@ -135,7 +135,7 @@ it("an opponent that is not a built-in bot is rejected and starts no process", a
   for (const opponent of [...otherOpponents, "Random", "__proto__", "no-such", "random\n"]) {
     const answer = await tool(host, "createGame", { template: "chess", opponent });
     expect(answer.isError).toBe(true);
-    expect(answer.text).toContain(`no bot "${opponent}"; say agent, human or one of counter, cycle, greedy, random`);
+    expect(answer.text).toContain(`no bot "${opponent}"; give agent, human or one of counter, cycle, greedy, random`);
     const page = await host.call("POST", "/api/games", { body: { template: "chess", opponent } });
     expect(page.json.error).toEqual({ code: "NOT_FOUND", message: answer.text });
   }
@@ -205,7 +205,7 @@ describe("a bot with a configured endpoint", () => {
     const host = await hostIn(newFolder(), { bots, botTimeouts: timeouts });
     for (const template of ["rps", "kuhn_poker"]) {
       const seat = await against(host, "curious", template);
-      await seat.move(seat.told.value.legal_actions[0]);
+      await seat.move(seat.answer.value.legal_actions[0]);
       await playOn(seat);
       await vi.waitFor(() => expect(bot.received.at(-1)?.type).toBe("GAME_RESULT"), PATIENCE);
       const observer = observe(host);

@@ -55,7 +55,7 @@ const byRole = <T>(seats: readonly TestSeat[], value: (seat: TestSeat) => T): Re
 const worldOf = (seats: readonly TestSeat[], hide: World["hide"], close: World["close"]): World => ({
   ...{ gameId: seats[0]?.gameId ?? "", hide, close },
   tokens: byRole(seats, ({ token }) => token),
-  told: byRole(seats, ({ told }) => told.raw),
+  told: byRole(seats, ({ answer }) => answer.raw),
 });
 
 const moved = async (seat: TestSeat | undefined, move: unknown): Promise<number> => {
