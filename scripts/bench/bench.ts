@@ -6,34 +6,36 @@ import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
 import { messageSizes } from "./matches/league.ts";
 import { FULL, QUICK, type Round, takeRound } from "./rates.ts";
 import { summarise } from "./summary/summary.ts";
-import { printable } from "./summary/table.ts";
+import { formatSummary } from "./summary/table.ts";
 
-/** `npm run bench`: how fast everything is, beside what could be; every figure of one table comes from one run. */
+/** `npm run bench`: measures rates of this project and the limits of the machine. All figures of a table come from the same run. */
 const options = withUsageExit(new Command("bench"))
-  .description("Measures rates, CPU time and start-up, with real processes on loopback. Asserts nothing.")
-  .option("--quick", "one short round, before everything is compiled: of (a) and (c) it shows less than there is")
-  .option("--rounds <n>", "how often each measurement is taken", countOption, 3)
-  .option("--out <folder>", "where bench.json goes", "data/bench")
+  .description(
+    "Measures rates, processor time and start-up with real processes on loopback, and prints a table. Missed aims do not fail the command.",
+  )
+  .option("--quick", "one short round; V8 has not optimized the code yet, so (a) and (c) are lower than in a full run")
+  .option("--rounds <n>", "number of rounds; each takes every measurement once", countOption, 3)
+  .option("--out <folder>", "folder for bench.json", "data/bench")
   .parse()
   .opts<{ quick?: boolean; rounds: number; out: string }>();
 
 const pace = options.quick ? QUICK : FULL;
-const wanted = options.quick ? 1 : options.rounds;
-const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+const roundCount = options.quick ? 1 : options.rounds;
+const log = (line: string): void => void process.stderr.write(`${line}\n`);
 const machine = () => ({
   cpus: availableParallelism(),
   model: cpus()[0]?.model ?? "",
   node: process.version,
-  load: loadavg().map((one) => one.toFixed(2)),
+  load: loadavg().map((load) => load.toFixed(2)),
 });
 
 const before = machine();
-tell(`${before.cpus} × ${before.model}, Node ${before.node}, load ${before.load.join(" ")}`);
-tell("sizes of messages");
+log(`${before.cpus} × ${before.model}, Node ${before.node}, load ${before.load.join(" ")}`);
+log("sizes of messages");
 const sizes = await messageSizes();
 const rounds: Round[] = [];
-for (let number = 1; number <= wanted; number++) {
-  rounds.push(await takeRound(pace, sizes, number, (what) => tell(`round ${number} of ${wanted}: ${what}`)));
+for (let number = 1; number <= roundCount; number++) {
+  rounds.push(await takeRound(pace, sizes, number, (step) => log(`round ${number} of ${roundCount}: ${step}`)));
 }
 const after = machine();
 const summary = summarise(rounds, sizes);
@@ -41,6 +43,6 @@ const result = { at: new Date().toISOString(), before, after, pace, sizes, summa
 mkdirSync(options.out, { recursive: true });
 const file = join(options.out, "bench.json");
 writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
-process.stdout.write(`${printable(summary)}\n`);
-tell(`load before ${before.load.join(" ")}, after ${after.load.join(" ")}; all figures are in ${file}`);
+process.stdout.write(`${formatSummary(summary)}\n`);
+log(`load before ${before.load.join(" ")}, after ${after.load.join(" ")}; all figures are in ${file}`);
 process.exit();

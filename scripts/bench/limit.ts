@@ -2,21 +2,23 @@ import { createServer } from "node:http";
 import { Pool } from "undici";
 
 /**
- * The two ends of the limit, each a process of its own: `echo PORT REPLY_BYTES` answers every POST with as many bytes,
- * `calls REQUEST_BYTES CONNECTIONS IN_FLIGHT URL…` calls them as fast as it can and tells its count when asked.
+ * A minimal server or client in a separate process, which measures the limit of HTTP on this machine. `echo PORT REPLY_BYTES` answers every POST with
+ * this number of bytes. `calls REQUEST_BYTES CONNECTIONS IN_FLIGHT URL…` calls such servers continuously, and answers each IPC message with the number
+ * of calls.
  */
 const [mode, ...args] = process.argv.slice(2);
 process.on("disconnect", () => process.exit());
-if (mode === "echo") echo(Number(args[0]), Number(args[1]));
-else calls(Number(args[0]), Number(args[1]), Number(args[2]), args.slice(3));
+if (mode === "echo") serve(Number(args[0]), Number(args[1]));
+else callServers(Number(args[0]), Number(args[1]), Number(args[2]), args.slice(3));
 
-function padded(bytes: number): string {
+/** Returns a JSON-RPC message of this size. */
+function messageOf(bytes: number): string {
   const frame = JSON.stringify({ jsonrpc: "2.0", id: 1, text: "" });
   return JSON.stringify({ jsonrpc: "2.0", id: 1, text: "x".repeat(Math.max(0, bytes - frame.length)) });
 }
 
-function echo(port: number, bytes: number): void {
-  const body = padded(bytes);
+function serve(port: number, bytes: number): void {
+  const body = messageOf(bytes);
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -27,12 +29,12 @@ function echo(port: number, bytes: number): void {
   server.listen(port, "127.0.0.1", () => process.send?.({ type: "ready", url: `http://127.0.0.1:${port}` }));
 }
 
-function calls(bytes: number, connections: number, inFlight: number, urls: readonly string[]): void {
-  const body = padded(bytes);
+function callServers(bytes: number, connections: number, inFlight: number, urls: readonly string[]): void {
+  const body = messageOf(bytes);
   const headers = { "content-type": "application/json" };
   const pools = urls.map((url) => new Pool(url, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 }));
   let count = 0;
-  const next = (pool: Pool): void => {
+  const callNext = (pool: Pool): void => {
     const chunks: Buffer[] = [];
     pool.dispatch(
       { path: "/mcp", method: "POST", body, headers },
@@ -42,15 +44,15 @@ function calls(bytes: number, connections: number, inFlight: number, urls: reado
         onResponseData: (_controller, chunk) => void chunks.push(chunk),
         onResponseEnd() {
           count++;
-          next(pool);
+          callNext(pool);
         },
         onResponseError(_controller, error) {
-          throw error; // a figure with failures in it would be none
+          throw error; // a rate must not include failed calls
         },
       },
     );
   };
-  for (let index = 0; index < inFlight; index++) next(pools[index % pools.length] as Pool);
+  for (let index = 0; index < inFlight; index++) callNext(pools[index % pools.length] as Pool);
   process.on("message", () => process.send?.(count));
   process.send?.({ type: "ready", url: "" });
 }

@@ -2,12 +2,12 @@ import { resolve } from "node:path";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { startPlayer } from "../../player/service.ts";
 
-/** Two players in one process, each on its own port: `bench-pair.ts DATA MANAGER PORT PORT`. */
+/** A process with two players on separate ports: `node scripts/bench/pair.ts DATA MANAGER PORT PORT`. */
 const [data = "", manager = "", ...ports] = process.argv.slice(2);
 const dataFolder = resolve(data);
 
 await runAgentProcess("pair", dataFolder, async (self) => {
-  const both = await Promise.all(
+  const players = await Promise.all(
     ports.map((port) =>
       startPlayer(
         {
@@ -23,7 +23,7 @@ await runAgentProcess("pair", dataFolder, async (self) => {
   );
   return {
     async stop() {
-      await Promise.all(both.map((one) => one.stop()));
+      await Promise.all(players.map((player) => player.stop()));
     },
   };
 });

@@ -4,24 +4,25 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+/** The root folder of the project, with a slash at its end. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** getconf CLK_TCK of every Linux that Node runs on. */
+/** The reciprocal of `getconf CLK_TCK`, which is 100 on every Linux that Node.js supports. */
 const MICROSECONDS_PER_TICK = 10_000;
 const STOP_MS = 5_000;
 
-/** A process that is measured: it told over IPC that it is ready, and ends with its parent. */
+/** A child process that is measured. It has reported over IPC that it is ready, and it ends with its parent. */
 export interface Measured {
   readonly pid: number;
-  /** Where it listens; empty for one that does not. */
+  /** The URLs at which it listens; an empty text for an endpoint that does not listen. */
   readonly urls: readonly string[];
-  /** Sends a question and resolves with the next message. */
+  /** Sends an IPC message and resolves with the next message of the process. Rejects if the process ends. */
   ask<T>(question: unknown): Promise<T>;
-  /** Asks it to end, then kills it. */
+  /** Sends SIGTERM, and SIGKILL after 5 seconds. Resolves when the process has ended. */
   stop(): Promise<void>;
 }
 
 const children = new Set<ChildProcess>();
-/** Process groups of commands that start processes of their own. */
+/** The process groups of commands that start further processes. */
 const groups = new Set<number>();
 const folders = new Set<string>();
 
@@ -32,7 +33,7 @@ process.on("exit", () => {
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(130));
 
-/** A folder that is gone when this process is. */
+/** Creates a temporary folder that is deleted when this process ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "league-bench-"));
   folders.add(folder);
@@ -43,17 +44,17 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // it has ended
+    // the group has ended
   }
 }
 
 interface LaunchOptions {
-  /** Ready messages to wait for: one for each endpoint of the process. */
+  /** The number of ready messages to wait for: one for each endpoint of the process. */
   readonly endpoints?: number;
   readonly nodeArgs?: readonly string[];
 }
 
-/** Starts a script of the project and waits until it is ready. */
+/** Starts a script of the project and resolves when it is ready. Rejects with its error output if it ends before that. */
 export async function launch(
   script: string,
   args: readonly string[],
@@ -67,13 +68,13 @@ export async function launch(
   child.stderr?.on("data", (chunk: Buffer) => {
     errors = (errors + chunk.toString()).slice(-4_000);
   });
-  const died = new Promise<never>((_, reject) => {
+  const exited = new Promise<never>((_, reject) => {
     child.once("exit", (code, signal) => {
       children.delete(child);
       reject(new Error(`${script} ended (${signal ?? code}): ${errors}`));
     });
   });
-  died.catch(() => {});
+  exited.catch(() => {});
   const urls: string[] = [];
   const ready = new Promise<void>((resolve) => {
     child.on("message", (message: { type?: string; url?: string }) => {
@@ -81,14 +82,14 @@ export async function launch(
       if (urls.length === endpoints) resolve();
     });
   });
-  await Promise.race([ready, died]);
+  await Promise.race([ready, exited]);
   return {
     pid: child.pid ?? 0,
     urls,
     ask: <T>(question: unknown) => {
       const answer = new Promise<T>((resolve) => child.once("message", resolve));
       child.send(question as object);
-      return Promise.race([answer, died]);
+      return Promise.race([answer, exited]);
     },
     async stop() {
       if (!children.has(child)) return;
@@ -101,25 +102,28 @@ export async function launch(
   };
 }
 
-/** Runs a command that starts processes of its own. `isWatched` polls for the most memory they held, which costs them time. */
+/**
+ * Runs a command and the processes that it starts. Resolves with the duration; with `isWatched` also with the sum of the peak memory of all processes,
+ * whose polling slows them down. Rejects if the exit code is not 0.
+ */
 export async function runCommand(
   command: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   isWatched: boolean,
 ): Promise<{ ms: number; peakMb: number; processes: number }> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "ignore", "inherit"], detached: true });
   const pid = child.pid ?? 0;
   groups.add(pid);
   children.add(child);
   const peaks = new Map<number, number>();
   const watch = (): void => {
-    for (const one of descendants(pid)) peaks.set(one, Math.max(peaks.get(one) ?? 0, peakKb(one)));
+    for (const id of withDescendants(pid)) peaks.set(id, Math.max(peaks.get(id) ?? 0, peakKb(id)));
   };
   const poll = isWatched ? setInterval(watch, 20) : undefined;
   const code = await new Promise<number | null>((resolve) => child.once("exit", resolve));
-  const ms = performance.now() - begun;
+  const ms = performance.now() - startedAt;
   clearInterval(poll);
   children.delete(child);
   groups.delete(pid);
@@ -127,8 +131,8 @@ export async function runCommand(
   return { ms, peakMb: [...peaks.values()].reduce((sum, kb) => sum + kb, 0) / 1024, processes: peaks.size };
 }
 
-/** A process and all below it. */
-function descendants(pid: number): readonly number[] {
+/** Returns the ids of a process and of all its descendants. */
+function withDescendants(pid: number): readonly number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
     const stat = /^\d+$/.test(name) ? fieldsOf(Number(name)) : null;
@@ -142,7 +146,7 @@ function descendants(pid: number): readonly number[] {
   return [...found];
 }
 
-/** The fields of /proc/PID/stat behind the name: state, parent, …; null when the process has gone. */
+/** Returns the fields of /proc/PID/stat after the name: state, parent, …; null if the process does not exist. */
 function fieldsOf(pid: number): readonly string[] | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -152,7 +156,7 @@ function fieldsOf(pid: number): readonly string[] | null {
   }
 }
 
-/** The peak memory of a process so far; 0 when it has ended. */
+/** Returns the peak resident memory of a process in kilobytes; 0 if the process does not exist. */
 export function peakKb(pid: number): number {
   try {
     return Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
@@ -161,15 +165,15 @@ export function peakKb(pid: number): number {
   }
 }
 
-/** Microseconds for which the processors of this machine were busy, whoever had them. */
+/** Returns the microseconds for which the processors of this machine were busy since its start. */
 function machineBusy(): number {
   const line = readFileSync("/proc/stat", "utf8").split("\n", 1)[0] ?? "";
   const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
   const idle = (ticks[3] ?? 0) + (ticks[4] ?? 0);
-  return (ticks.reduce((sum, one) => sum + one, 0) - idle) * MICROSECONDS_PER_TICK;
+  return (ticks.reduce((sum, count) => sum + count, 0) - idle) * MICROSECONDS_PER_TICK;
 }
 
-/** Microseconds of processor time, user and system, that a process has used. */
+/** Returns the microseconds of processor time, user and system, that a process has used. */
 export function cpuOf(pid: number): number {
   const fields = fieldsOf(pid);
   return (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * MICROSECONDS_PER_TICK;
@@ -177,24 +181,27 @@ export function cpuOf(pid: number): number {
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** What was done in a window of time, and what it cost. */
+/** The number of operations in a window of time, and their cost. */
 export interface Rate {
+  /** Operations per second. */
   readonly perSecond: number;
-  /** Microseconds of processor time for each, by group of processes. */
+  /** Microseconds of processor time per operation, by group of processes. */
   readonly cpu: Readonly<Record<string, number>>;
+  /** Microseconds of processor time per operation of all groups. */
   readonly cpuTotal: number;
-  /** The share of the machine that went to neither the measured processes nor this one: what the rate lost to strangers. */
+  /** The share of the machine's processor time that unrelated processes used. */
   readonly others: number;
 }
 
-/** Counts over a window: `count` reads a running total, `groups` names the processes that work for it. */
+/** Measures the rate of operations in a window of time. `count` returns the number of operations so far; `processes` are the groups of processes. */
 export async function measure(
   windowMs: number,
   count: () => number | Promise<number>,
   processes: Readonly<Record<string, readonly Measured[]>>,
 ): Promise<Rate> {
-  const cpu = (): number[] => Object.values(processes).map((all) => all.reduce((sum, { pid }) => sum + cpuOf(pid), 0));
-  const [from, cpuFrom, busyFrom, selfFrom, begun] = [
+  const cpu = (): number[] =>
+    Object.values(processes).map((group) => group.reduce((sum, { pid }) => sum + cpuOf(pid), 0));
+  const [from, cpuFrom, busyFrom, selfFrom, startedAt] = [
     await count(),
     cpu(),
     machineBusy(),
@@ -202,21 +209,21 @@ export async function measure(
     performance.now(),
   ];
   await sleep(windowMs);
-  const [to, cpuTo, busyTo, selfTo, ended] = [
+  const [to, cpuTo, busyTo, selfTo, endedAt] = [
     await count(),
     cpu(),
     machineBusy(),
     cpuOf(process.pid),
     performance.now(),
   ];
-  const ours = cpuTo.reduce((sum, one, index) => sum + one - (cpuFrom[index] ?? 0), 0) + selfTo - selfFrom;
-  const capacity = (ended - begun) * 1_000 * availableParallelism();
-  const done = Math.max(1, to - from);
-  const each = cpuTo.map((value, index) => (value - (cpuFrom[index] ?? 0)) / done);
+  const measured = cpuTo.reduce((sum, cpu, index) => sum + cpu - (cpuFrom[index] ?? 0), 0) + selfTo - selfFrom;
+  const capacity = (endedAt - startedAt) * 1_000 * availableParallelism();
+  const operations = Math.max(1, to - from);
+  const cpuEach = cpuTo.map((value, index) => (value - (cpuFrom[index] ?? 0)) / operations);
   return {
-    perSecond: (done / (ended - begun)) * 1_000,
-    cpu: Object.fromEntries(Object.keys(processes).map((name, index) => [name, each[index] ?? 0])),
-    cpuTotal: each.reduce((sum, one) => sum + one, 0),
-    others: Math.max(0, (busyTo - busyFrom - ours) / capacity),
+    perSecond: (operations / (endedAt - startedAt)) * 1_000,
+    cpu: Object.fromEntries(Object.keys(processes).map((name, index) => [name, cpuEach[index] ?? 0])),
+    cpuTotal: cpuEach.reduce((sum, cpu) => sum + cpu, 0),
+    others: Math.max(0, (busyTo - busyFrom - measured) / capacity),
   };
 }

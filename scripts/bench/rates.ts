@@ -11,21 +11,24 @@ import { type Waiting, waitingCost } from "./mcp/waiting.ts";
 import { launch, measure, type Rate, runCommand, sleep, temporaryFolder } from "./process.ts";
 import { type RestRates, restRates } from "./rest/rest.ts";
 
-/** How long each window is; a round takes every measurement once. */
+/** The durations and sizes of a round, which takes every measurement once. */
 interface Pace {
   readonly warmupMs: number;
   readonly windowMs: number;
-  /** For what should cost nothing; long enough for every event stream to be kept alive once. */
+  /** The window for idle clients. It is long enough for every event stream to send one keep-alive. */
   readonly quietMs: number;
+  /** The number of games of chess and of Codenames. */
   readonly games: number;
+  /** The number of measured starts of `npm start` after the first. */
   readonly followingStarts: number;
-  /** Of each run that is exported and verified: 64, 200 and 448 players play 2,016, 19,900 and 100,128 matches. */
+  /** The number of players of each run that is exported and verified: 64, 200 and 448 players play 2,016, 19,900 and 100,128 matches. */
   readonly exportPlayers: readonly number[];
 }
 
 /**
- * A player that gets two thousand calls a second is compiled to its full speed after half a minute, and takes two thirds of the time then; what a
- * limit does is so small that it is after seconds. So a quick round, which waits for neither, makes the league look slower than it is.
+ * The pace of a full round. V8 needs half a minute to optimize a player that gets two thousand calls per second, which then needs two thirds of the
+ * time; the minimal clients and servers of the limits are optimized after seconds. A quick round therefore shows the league slower relative to its limits
+ * than a full round.
  */
 export const FULL: Pace = {
   warmupMs: 30_000,
@@ -44,13 +47,18 @@ export const QUICK: Pace = {
   exportPlayers: [64, 200],
 };
 
+/** The durations of `npm start`. */
 export interface Starts {
+  /** Without compiled code. */
   readonly firstMs: number;
+  /** With compiled code. */
   readonly followingMs: readonly number[];
+  /** The sum of the peak memory of all processes in megabytes. */
   readonly peakMb: number;
   readonly processes: number;
 }
 
+/** The measurements of one round. */
 export interface Round {
   readonly league: Readonly<Record<"1" | "64" | "1000", LeagueRate>>;
   readonly limit: Readonly<Record<"8" | "16" | "128", Rate>>;
@@ -66,27 +74,22 @@ export interface Round {
   readonly managerStart: ManagerStart;
 }
 
-/** Matches of a, and calls of the limit and of the MCP SDK beside it, that are under way at once. */
+/** The number of concurrent matches of (a), and of concurrent calls of the limit and of the MCP SDK that are compared with it. */
 const IN_FLIGHT = 64;
 
-/** Takes every measurement once, one after the other: nothing else of ours runs meanwhile. */
-export async function takeRound(
-  pace: Pace,
-  sizes: Sizes,
-  number: number,
-  tell: (what: string) => void,
-): Promise<Round> {
+/** Takes every measurement once, one after the other. `number` seeds the games. */
+export async function takeRound(pace: Pace, sizes: Sizes, number: number, log: (step: string) => void): Promise<Round> {
   const { warmupMs, windowMs } = pace;
   const league = (inFlight: number, players: "four" | "pair") => {
-    tell(`league, ${inFlight} in flight, ${players === "pair" ? "one pair" : "four players"}`);
+    log(`league, ${inFlight} in flight, ${players === "pair" ? "one pair" : "four players"}`);
     return leagueRate({ inFlight, players, warmupMs, windowMs });
   };
   const limit = (connections: number) => {
-    tell(`limit, ${connections} connections`);
+    log(`limit, ${connections} connections`);
     return limitRate(pace, sizes, connections);
   };
   const sdk = (answers: "stream" | "json") => {
-    tell(`MCP SDK, ${answers}`);
+    log(`MCP SDK, ${answers}`);
     return sdkRate(pace, answers);
   };
   const at64 = await league(IN_FLIGHT, "four");
@@ -95,33 +98,33 @@ export async function takeRound(
   const sdks = { stream: await sdk("stream"), json: await sdk("json") };
   const at1 = await league(1, "four");
   const at1000 = await league(1000, "four");
-  const rest = await restRates(pace, tell);
-  const mcp = await mcpRates(pace, tell);
-  const waits = (kind: "session" | "stateless") => {
-    tell(`MCP clients that wait, ${kind}`);
+  const rest = await restRates(pace, log);
+  const mcp = await mcpRates(pace, log);
+  const clientsThatWait = (kind: "session" | "stateless") => {
+    log(`MCP clients that wait, ${kind}`);
     return waitingCost(kind, pace.quietMs);
   };
-  const waiting = { session: await waits("session"), stateless: await waits("stateless") };
-  tell("chess");
-  const chess = await playedAlone<ChessRate>("scripts/bench/matches/chess.ts", pace, number);
-  tell("Codenames");
-  const codenames = await playedAlone<CodenamesRate>("scripts/bench/matches/codenames.ts", pace, number);
+  const waiting = { session: await clientsThatWait("session"), stateless: await clientsThatWait("stateless") };
+  log("chess");
+  const chess = await ratesOfProcess<ChessRate>("scripts/bench/matches/chess.ts", pace, number);
+  log("Codenames");
+  const codenames = await ratesOfProcess<CodenamesRate>("scripts/bench/matches/codenames.ts", pace, number);
   const exports: ExportCost[] = [];
   for (const players of pace.exportPlayers) {
-    tell(`export and verify, ${players} players`);
+    log(`export and verify, ${players} players`);
     exports.push(await exportCost(players));
   }
-  const most = Math.max(...pace.exportPlayers);
-  tell(`start of a manager, ${most} players`);
-  const startOfManager = await managerStart(most);
-  tell("npm start");
+  const mostPlayers = Math.max(...pace.exportPlayers);
+  log(`start of a manager, ${mostPlayers} players`);
+  const startOfManager = await managerStart(mostPlayers);
+  log("npm start");
   const starts = await startTimes(pace);
   const leagues = { 1: at1, 64: at64, 1000: at1000 };
   const calls = { limit: limits, pair, sdk: sdks, rest, mcp, waiting };
   return { league: leagues, ...calls, chess, codenames, exports, managerStart: startOfManager, starts };
 }
 
-/** Calls a second of one bare client process to four bare servers. */
+/** Measures the calls per second of one minimal client to four minimal servers. */
 async function limitRate(pace: Pace, sizes: Sizes, connections: number): Promise<Rate> {
   const ports = await freePorts(4);
   const echoes = await Promise.all(
@@ -137,7 +140,7 @@ async function limitRate(pace: Pace, sizes: Sizes, connections: number): Promise
   return rate;
 }
 
-/** Tool calls a second of the MCP SDK's client in one session with the MCP SDK's server. */
+/** Measures the tool calls per second of a client of the MCP SDK in one session with a server of the MCP SDK. */
 async function sdkRate(pace: Pace, answers: "stream" | "json"): Promise<Rate> {
   const port = await freePort();
   const server = await launch("scripts/bench/matches/sdk.ts", ["server", String(port), answers]);
@@ -150,18 +153,18 @@ async function sdkRate(pace: Pace, answers: "stream" | "json"): Promise<Rate> {
   return rate;
 }
 
-/** What a process finds out that plays games for itself. */
-async function playedAlone<T>(script: string, pace: Pace, number: number): Promise<T> {
-  const player = await launch(script, [`bench/${number}`, String(pace.games)]);
-  const rate = await player.ask<T>("rate");
-  await player.stop();
+/** Returns the figures of a process that plays games by itself. */
+async function ratesOfProcess<T>(script: string, pace: Pace, number: number): Promise<T> {
+  const measured = await launch(script, [`bench/${number}`, String(pace.games)]);
+  const rate = await measured.ask<T>("rate");
+  await measured.stop();
   return rate;
 }
 
-/** `npm start` as a newcomer has it: first without anything compiled, when its memory is watched; then again. */
+/** Measures `npm start`: first without compiled code and with the memory, then with compiled code. */
 async function startTimes(pace: Pace): Promise<Starts> {
   const data = temporaryFolder();
-  const once = async (isWatched: boolean) => {
+  const startOnce = async (isWatched: boolean) => {
     const [manager, referee, , player] = await freePorts(7);
     const env = {
       ...process.env,
@@ -174,9 +177,9 @@ async function startTimes(pace: Pace): Promise<Starts> {
     return runCommand("npm", ["start", "--", "--quiet", "--seed", "7"], env, isWatched);
   };
   try {
-    const { ms: firstMs, peakMb, processes } = await once(true);
+    const { ms: firstMs, peakMb, processes } = await startOnce(true);
     const followingMs: number[] = [];
-    for (let turn = 0; turn < pace.followingStarts; turn++) followingMs.push((await once(false)).ms);
+    for (let turn = 0; turn < pace.followingStarts; turn++) followingMs.push((await startOnce(false)).ms);
     return { firstMs, followingMs, peakMb, processes };
   } finally {
     rmSync(data, { recursive: true, force: true });

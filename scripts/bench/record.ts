@@ -15,7 +15,7 @@ import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
 
 const REFEREE = "REF01";
 
-/** The result of a match in which rock meets scissors. */
+/** Plays the match of an order, in which the first player wins with rock against scissors. Returns its result. */
 export function resultOf({
   league_id,
   round_id,
@@ -27,7 +27,7 @@ export function resultOf({
   seed,
 }: StartGame): MatchResult {
   const game = findGame(id);
-  if (!game) throw new Error(`no game ${id}`);
+  if (!game) throw new Error(`unknown game ${id}`);
   const players = Object.fromEntries(Object.entries(roles).map(([role, seat]) => [role, seat.player_id]));
   const options = game.options.parse(given);
   const participants = participantsOf({ league_id, match_id, roles: players });
@@ -44,8 +44,8 @@ export function resultOf({
 }
 
 /**
- * Completes the first rounds of a running league in the file of a manager that does not run. Their matches have no session logs. Returns the
- * number of completed matches.
+ * Completes the first `count` rounds of a running league in the file of a stopped manager. The matches get no session logs. Returns the number of
+ * completed matches.
  */
 export async function recordRounds(file: string, leagueId: string, count: number): Promise<number> {
   const db = openSqlite(file, MANAGER_SCHEMA);
@@ -70,18 +70,18 @@ export async function recordRounds(file: string, leagueId: string, count: number
 
 const eventsOf = ({ roundId: round_id, isOpened, isAnnounced, matches }: Round): readonly NewLeagueEvent[] => [
   ...(isOpened ? [] : [{ type: "round_opened", round_id, absent: [] } as const]),
-  ...matches.flatMap(completed),
+  ...matches.flatMap(completionOf),
   ...(isAnnounced ? [] : [{ type: "round_announced", round_id } as const]),
 ];
 
-/** The first player wins. */
-function completed({ matchId: match_id, epoch, status, players }: Match): readonly NewLeagueEvent[] {
+/** Returns the events that complete a match. The first player wins. */
+function completionOf({ matchId: match_id, epoch, status, players }: Match): readonly NewLeagueEvent[] {
   const [winner = "", loser = ""] = players;
-  const about = { match_id, epoch, referee_id: REFEREE };
+  const matchFields = { match_id, epoch, referee_id: REFEREE };
   return [
-    ...(status === "scheduled" ? [{ type: "match_assigned", ...about } as const] : []),
+    ...(status === "scheduled" ? [{ type: "match_assigned", ...matchFields } as const] : []),
     {
-      ...{ type: "match_completed", ...about, winner, termination: "normal", reason: "rounds_won", faults: [] },
+      ...{ type: "match_completed", ...matchFields, winner, termination: "normal", reason: "rounds_won", faults: [] },
       final_scores: { [winner]: 1, [loser]: 0 },
       match_points: { [winner]: 3, [loser]: 0 },
       log_head: sha256Hex(match_id),

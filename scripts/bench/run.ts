@@ -35,8 +35,8 @@ const LEAGUE = "synthetic";
 const GAME = "tic_tac_toe.v1";
 
 /**
- * Writes the folder of a run as `league run` writes it, but without playing over the network: one round robin, in which every match has a log that
- * replays to its result. Returns the number of matches. `unplayedRounds` are left at the end of a run that is not completed.
+ * Writes the folder of a run of one round robin, as `league run` writes it, without a network. Every match has a log that replays to its result. If
+ * `unplayedRounds` is not 0, the last rounds are not played and the league is not completed. Returns the number of completed matches.
  */
 export async function writeSyntheticRun(folder: string, playerCount: number, unplayedRounds = 0): Promise<number> {
   const config: LeagueConfig = { league_id: LEAGUE, game: GAME, options: {}, format: "round-robin" };
@@ -50,12 +50,12 @@ export async function writeSyntheticRun(folder: string, playerCount: number, unp
   for (const id of players) await writePlayer(store, id);
   const rounds = roundRobin(players.toSorted(), game.roles.length);
   let version = await append(store, 0, [
-    ...opening(runId, game, players),
+    ...openingEvents(runId, game, players),
     ...rounds.map((round): NewLeagueEvent => ({ type: "round_paired", ...round })),
   ]);
   let matches = 0;
   for (const { round_id, pairings } of rounds.slice(0, rounds.length - unplayedRounds)) {
-    const results = pairings.map((pairing) => completed(game, pairing));
+    const results = pairings.map((pairing) => playPairing(game, pairing));
     matches += results.length;
     version = await append(
       store,
@@ -75,7 +75,7 @@ export async function writeSyntheticRun(folder: string, playerCount: number, unp
   return matches;
 }
 
-/** Appends events of the league to those that are there. Returns the new version. */
+/** Appends events to the log of the league. Returns the new version. */
 async function append(
   store: ManagerStore,
   expectedVersion: number,
@@ -117,7 +117,7 @@ async function writePlayer(store: ManagerStore, id: string): Promise<void> {
   await store.log.append([{ stream: agentStream(id), expectedVersion: 0, events: stored }], write);
 }
 
-const opening = (run_id: string, game: Game, players: readonly string[]): readonly NewLeagueEvent[] => [
+const openingEvents = (run_id: string, game: Game, players: readonly string[]): readonly NewLeagueEvent[] => [
   {
     ...{ type: "opened", league_id: LEAGUE, run_id, game: GAME, roles: game.roles, options: {} },
     ...{ format: "round-robin", seed_commitment: sha256Hex(leagueSeed(RUN_SEED, LEAGUE)) },
@@ -128,33 +128,34 @@ const opening = (run_id: string, game: Game, players: readonly string[]): readon
   { type: "started" },
 ];
 
-/** The events of a match that is played at random, and its session log. */
-function completed(
+/** Plays a match at random. Returns its events and the row of its session log. */
+function playPairing(
   game: Game,
   { match_id, players }: { readonly match_id: string; readonly players: readonly string[] },
 ) {
   const seed = seedOfMatch(leagueSeed(RUN_SEED, LEAGUE), LEAGUE, match_id, 1);
-  const roles = Object.fromEntries(game.roles.map((role, seat) => [role, players[seat] as string]));
-  const { session, rows } = played(game, roles, seed, matchRef(LEAGUE, match_id));
-  const about = { match_id, epoch: 1, referee_id: "REF01" };
+  const roles = Object.fromEntries(game.roles.map((role, index) => [role, players[index] as string]));
+  const { session, rows } = playAtRandom(game, roles, seed, matchRef(LEAGUE, match_id));
+  const matchFields = { match_id, epoch: 1, referee_id: "REF01" };
   const events: readonly NewLeagueEvent[] = [
-    { type: "match_assigned", ...about },
-    { type: "match_completed", ...about, ...outcomeOf(session, rows.at(-1)?.hash ?? "", roles) },
+    { type: "match_assigned", ...matchFields },
+    { type: "match_completed", ...matchFields, ...outcomeOf(session, rows.at(-1)?.hash ?? "", roles) },
   ];
   const log = rows.map((row) => row.body);
   const write: Write = { type: "session_log", leagueId: LEAGUE, matchId: match_id, epoch: 1, seed, log };
   return { events, write };
 }
 
-/** As the manager writes it when a league completes, and when it stops. */
+/** Writes the snapshot that a manager writes when a league is completed and when it stops. */
 async function writeSnapshot(store: ManagerStore): Promise<void> {
   const stream = leagueStream(LEAGUE);
   const league = foldLeague(store.log.read(stream).map((event) => parseLeagueEvent(event.body)));
-  if (!league) throw new Error(`${LEAGUE} is not opened`);
+  if (!league) throw new Error(`the store has no league ${LEAGUE}`);
   await store.log.append([], store.snapshotting(stream, league.version, leagueSnapshot(league)));
 }
 
-function played(
+/** Plays a session with random actions. Returns the completed session and the rows of its log. */
+function playAtRandom(
   game: Game,
   roles: Readonly<Record<string, string>>,
   seed: string,

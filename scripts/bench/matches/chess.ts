@@ -2,45 +2,50 @@ import { Chess } from "chess.js";
 import { chess } from "#shared/games/chess.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 
-/** Plays random games of chess again and again, in a process of its own: `bench-chess.ts SEED GAMES`. */
+/**
+ * Result of the process `node scripts/bench/matches/chess.ts SEED GAMES`, which replays random games with the rules of this project and with
+ * chess.js.
+ */
 export interface ChessRate {
+  /** The number of measured plies. */
   readonly plies: number;
-  /** Microseconds a ply. */
+  /** Microseconds of processor time per ply of `applyAction`. */
   readonly applyAction: number;
+  /** Microseconds of processor time per ply of `Chess.move`. */
   readonly chessJsMove: number;
 }
 
-const [seed = "bench", games = "20"] = process.argv.slice(2);
+const [seed = "bench", gameCount = "20"] = process.argv.slice(2);
 const MAX_PLIES = 300;
 const WARM_UPS = 1;
 const PASSES = 3;
 
-/** One random game; its moves are chosen outside the clock. */
+/** Returns the moves of a random game. They are chosen before the measurement. */
 function randomGame(name: string): readonly string[] {
   const random = createRandom(name);
   const moves: string[] = [];
-  let state = start();
+  let state = initialState();
   while (!chess.isTerminal(state) && moves.length < MAX_PLIES) {
     const move = random.pick(chess.legalActions(state, state.turn)) as string;
     moves.push(move);
-    state = after(state, move);
+    state = stateAfter(state, move);
   }
   return moves;
 }
 
-const start = () => chess.initialState({ options: chess.options.parse({}), seed: "" });
+const initialState = () => chess.initialState({ options: chess.options.parse({}), seed: "" });
 
-function after(state: ReturnType<typeof start>, move: string): ReturnType<typeof start> {
+function stateAfter(state: ReturnType<typeof initialState>, move: string): ReturnType<typeof initialState> {
   const applied = chess.applyAction(state, state.turn, move);
   if (!applied.ok) throw new Error(`${move}: ${applied.error.message}`);
   return applied.value;
 }
 
-function byUs(moves: readonly string[]): void {
-  moves.reduce(after, start());
+function replayWithApplyAction(moves: readonly string[]): void {
+  moves.reduce(stateAfter, initialState());
 }
 
-function byChessJs(moves: readonly string[]): void {
+function replayWithChessJs(moves: readonly string[]): void {
   const board = new Chess();
   for (const uci of moves) {
     const promotion = uci.slice(4);
@@ -48,29 +53,30 @@ function byChessJs(moves: readonly string[]): void {
   }
 }
 
-function timed(run: (moves: readonly string[]) => void, moves: readonly string[]): number {
+/** Returns the microseconds of processor time that `run` uses. */
+function cpuTimeOf(run: (moves: readonly string[]) => void, moves: readonly string[]): number {
   const { user, system } = process.cpuUsage();
   run(moves);
   const now = process.cpuUsage();
   return now.user + now.system - user - system;
 }
 
-const all = Array.from({ length: Number(games) }, (_, index) => randomGame(`${seed}/${index}`));
-const plies = all.reduce((sum, moves) => sum + moves.length, 0);
-const total = { us: 0, chessJs: 0 };
+const games = Array.from({ length: Number(gameCount) }, (_, index) => randomGame(`${seed}/${index}`));
+const plies = games.reduce((sum, moves) => sum + moves.length, 0);
+const total = { applyAction: 0, chessJs: 0 };
 for (let pass = 0; pass < WARM_UPS + PASSES; pass++) {
-  // Game by game in turn, so that whatever else the machine does hits both alike.
-  for (const moves of all) {
-    const us = timed(byUs, moves);
-    const chessJs = timed(byChessJs, moves);
+  // Both replay each game in turn, so that other load of the machine affects both equally.
+  for (const moves of games) {
+    const applyAction = cpuTimeOf(replayWithApplyAction, moves);
+    const chessJs = cpuTimeOf(replayWithChessJs, moves);
     if (pass < WARM_UPS) continue;
-    total.us += us;
+    total.applyAction += applyAction;
     total.chessJs += chessJs;
   }
 }
 const rate: ChessRate = {
   plies: plies * PASSES,
-  applyAction: total.us / plies / PASSES,
+  applyAction: total.applyAction / plies / PASSES,
   chessJsMove: total.chessJs / plies / PASSES,
 };
 process.on("disconnect", () => process.exit());

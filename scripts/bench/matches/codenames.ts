@@ -5,15 +5,18 @@ import { firstPending, type PlayerType } from "../../../referee/codenames/flow.t
 import { questionFor } from "../../../referee/codenames/questions.ts";
 import { median } from "../median.ts";
 
-/** Checks and asks in the middle of games of Codenames, in a process of its own: `bench-codenames.ts SEED GAMES`. */
+/**
+ * Result of the process `node scripts/bench/matches/codenames.ts SEED GAMES`, which measures the rules and the prompts of Codenames in the middle
+ * of games.
+ */
 export interface CodenamesRate {
-  /** Positions of each kind: a clue is due, a first guess, another guess. */
+  /** The number of positions of each kind: before a clue, before a first guess, before another guess. */
   readonly positions: number;
-  /** Microseconds each, medians of the passes. */
-  readonly us: Readonly<Record<(typeof WHAT)[number], number>>;
+  /** Microseconds of processor time per call. Each is the median of the passes. */
+  readonly microseconds: Readonly<Record<Measurement, number>>;
 }
 
-const WHAT = [
+const MEASUREMENTS = [
   "applyClue",
   "applyGuess",
   "legalClues",
@@ -26,59 +29,64 @@ const WHAT = [
   "formGuess",
   "formContinue",
 ] as const;
+type Measurement = (typeof MEASUREMENTS)[number];
 
-const [seed = "bench", games = "20"] = process.argv.slice(2);
+const [seed = "bench", gameCount = "20"] = process.argv.slice(2);
 const WARM_UPS = 5;
 const PASSES = 15;
-/** Turns that are played before, and calls for each position in a pass. */
+/** Turns that are played before a position is measured. */
 const TURNS_BEFORE = 8;
+/** Calls per position in a pass. */
 const REPEATS = 20;
 const CLUE = { type: "clue", word: "ZXQWV", number: 2 } as const;
 
-function after(state: CodenamesState, action: CodenamesAction | undefined): CodenamesState {
+function stateAfter(state: CodenamesState, action: CodenamesAction | undefined): CodenamesState {
   const applied = codenames.applyAction(state, codenames.toAct(state)[0] ?? "", action as CodenamesAction);
   if (!applied.ok) throw new Error(applied.error.message);
   return applied.value;
 }
 
-/** A guess of this kind, if there is one left; the assassin is never guessed. */
-const guessIn = ({ cards }: CodenamesState, isWanted: (identity: string) => boolean) => {
+/** Returns a guess of a covered card with a wanted identity; undefined if there is none. */
+const guessOf = ({ cards }: CodenamesState, isWanted: (identity: string) => boolean) => {
   const card = cards.find(({ identity, uncovered }) => !uncovered && isWanted(identity));
   return card && ({ type: "guess", word: card.word } as const);
 };
 
+/** Positions before a clue, before a first guess and before another guess of the same turn. */
 interface Positions {
   readonly clue: CodenamesState;
   readonly guess: CodenamesState;
   readonly another: CodenamesState;
 }
 
-/** The middle of a game: most turns so far have found one agent and then a neutral card. */
-function middleOf(name: string): Positions {
+/** Returns positions in the middle of a game, after turns that uncovered one agent and, in about half of them, a neutral card. */
+function midGame(name: string): Positions {
   const random = createRandom(name);
   let state = codenames.initialState({ options: codenames.options.parse({}), seed: name });
-  const found = (identity: string): boolean => identity === state.turn;
+  const isAgent = (identity: string): boolean => identity === state.turn;
   for (let turn = 0; turn < TURNS_BEFORE; turn++) {
-    state = after(after(state, CLUE), guessIn(state, found));
-    const wrong = random.next() < 0.5 ? guessIn(state, (identity) => identity === "neutral") : undefined;
-    state = after(state, wrong ?? { type: "pass" });
+    state = stateAfter(stateAfter(state, CLUE), guessOf(state, isAgent));
+    const neutralGuess = random.next() < 0.5 ? guessOf(state, (identity) => identity === "neutral") : undefined;
+    state = stateAfter(state, neutralGuess ?? { type: "pass" });
   }
-  const guess = after(state, CLUE);
-  return { clue: state, guess, another: after(guess, guessIn(guess, found)) };
+  const guess = stateAfter(state, CLUE);
+  return { clue: state, guess, another: stateAfter(guess, guessOf(guess, isAgent)) };
 }
 
-const all = Array.from({ length: Number(games) }, (_, index) => middleOf(`${seed}/${index}`));
+const games = Array.from({ length: Number(gameCount) }, (_, index) => midGame(`${seed}/${index}`));
 
 const roleIn = (state: CodenamesState): Role => codenames.toAct(state)[0] ?? "";
 const view = (state: CodenamesState): CodenamesView => codenames.viewState(state, roleIn(state));
-/** What a role is asked, from the state to the last word, as the director builds it. */
+/** Builds the question to a role from the state, as the director does. */
 const question = (state: CodenamesState, type: PlayerType): object =>
   questionFor(view(state), roleIn(state), type, firstPending(state, 0), null);
 
-const guessOf = new Map(all.map(({ guess }) => [guess, guessIn(guess, (identity) => identity === guess.turn)]));
-const done: Readonly<Record<(typeof WHAT)[number], (positions: Positions) => unknown>> = {
-  applyClue: ({ clue }) => after(clue, CLUE),
-  applyGuess: ({ guess }) => after(guess, guessOf.get(guess)),
+const correctGuesses = new Map(
+  games.map(({ guess }) => [guess, guessOf(guess, (identity) => identity === guess.turn)]),
+);
+const calls: Readonly<Record<Measurement, (positions: Positions) => unknown>> = {
+  applyClue: ({ clue }) => stateAfter(clue, CLUE),
+  applyGuess: ({ guess }) => stateAfter(guess, correctGuesses.get(guess)),
   legalClues: ({ clue }) => codenames.legalActions(clue, roleIn(clue)),
   legalGuesses: ({ guess }) => codenames.legalActions(guess, roleIn(guess)),
   viewState: ({ guess }) => view(guess),
@@ -90,19 +98,21 @@ const done: Readonly<Record<(typeof WHAT)[number], (positions: Positions) => unk
   formContinue: ({ another }) => question(another, "user"),
 };
 
-let kept: unknown;
-/** Microseconds of processor time for one call. */
-function timed(run: (positions: Positions) => unknown): number {
+/** The last result. It is kept, so that V8 does not remove the measured calls. */
+let lastResult: unknown;
+/** Returns the microseconds of processor time of one call. */
+function cpuTimeOf(run: (positions: Positions) => unknown): number {
   const { user, system } = process.cpuUsage();
-  for (let repeat = 0; repeat < REPEATS; repeat++) for (const positions of all) kept = run(positions);
+  for (let repeat = 0; repeat < REPEATS; repeat++) for (const positions of games) lastResult = run(positions);
   const now = process.cpuUsage();
-  return (now.user + now.system - user - system) / all.length / REPEATS;
+  return (now.user + now.system - user - system) / games.length / REPEATS;
 }
 
-const passes = Array.from({ length: WARM_UPS + PASSES }, () => WHAT.map((what) => timed(done[what]))).slice(WARM_UPS);
-const us = Object.fromEntries(WHAT.map((what, place) => [what, median(passes.map((pass) => pass[place] ?? 0))]));
-const rate: CodenamesRate = { positions: all.length, us: us as CodenamesRate["us"] };
-if (kept === undefined) throw new Error("nothing was measured");
+const measurePass = (): readonly number[] => MEASUREMENTS.map((name) => cpuTimeOf(calls[name]));
+const passes = Array.from({ length: WARM_UPS + PASSES }, measurePass).slice(WARM_UPS);
+const medians = MEASUREMENTS.map((name, index) => [name, median(passes.map((pass) => pass[index] ?? 0))]);
+const rate: CodenamesRate = { positions: games.length, microseconds: Object.fromEntries(medians) };
+if (lastResult === undefined) throw new Error("nothing was measured");
 process.on("disconnect", () => process.exit());
 process.on("message", () => process.send?.(rate));
 process.send?.({ type: "ready", url: "" });

@@ -8,7 +8,7 @@ import { verifyExport } from "../../archive/verify/verify.ts";
 import { launch, type Rate, temporaryFolder } from "../process.ts";
 import { writeSyntheticRun } from "../run.ts";
 
-/** The cost of exporting one run, of replacing that export and of verifying it, each in a separate process. */
+/** The rates of exporting a run, replacing the export and verifying it. Each step runs in a separate process. */
 export interface ExportCost {
   readonly players: number;
   readonly matches: number;
@@ -17,6 +17,7 @@ export interface ExportCost {
   readonly verify: Rate;
 }
 
+/** The measurement of one step. */
 interface Step {
   readonly ms: number;
   /** Microseconds of processor time. */
@@ -26,7 +27,7 @@ interface Step {
 
 const SCRIPT = "scripts/bench/matches/export.ts";
 
-/** The cost for a synthetic run of a round robin of so many players. */
+/** Measures export, replacement and verification of a synthetic round robin of this number of players. */
 export async function exportCost(players: number): Promise<ExportCost> {
   const folder = temporaryFolder();
   const matches = await writeSyntheticRun(folder, players);
@@ -35,15 +36,21 @@ export async function exportCost(players: number): Promise<ExportCost> {
     const child = await launch(SCRIPT, [folder, out]);
     const { ms, cpu, matches } = await child.ask<Step>(step);
     await child.stop();
-    const each = { user: cpu.user / matches, system: cpu.system / matches };
-    return { perSecond: (matches / ms) * 1_000, cpu: each, cpuTotal: each.user + each.system, others: 0 };
+    const cpuPerMatch = { user: cpu.user / matches, system: cpu.system / matches };
+    return {
+      perSecond: (matches / ms) * 1_000,
+      cpu: cpuPerMatch,
+      cpuTotal: cpuPerMatch.user + cpuPerMatch.system,
+      others: 0,
+    };
   };
   const cost = { export: await rate("export"), replace: await rate("export"), verify: await rate("verify") };
   rmSync(folder, { recursive: true });
   return { players, matches, ...cost };
 }
 
-async function take(step: string, folder: string, out: string): Promise<number> {
+/** Runs one step. Returns the number of matches. */
+async function runStep(step: string, folder: string, out: string): Promise<number> {
   if (step === "verify") return verifyExport(out).matches;
   const { files, matches } = await exportOf(findStore(folder));
   writeExport(out, files);
@@ -55,7 +62,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   process.on("disconnect", () => process.exit());
   process.on("message", async (step) => {
     const [begun, before] = [performance.now(), process.cpuUsage()];
-    const matches = await take(String(step), folder, out);
+    const matches = await runStep(String(step), folder, out);
     const cpu = process.cpuUsage(before);
     process.send?.({ ms: performance.now() - begun, cpu, matches } satisfies Step);
   });

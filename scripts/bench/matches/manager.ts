@@ -18,7 +18,7 @@ import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 const SENDER = "league_manager:LM01";
 const LEAGUE = "bench";
 const GAME = "even_odd.v1";
-/** Rounds of a match; each is two moves. */
+/** Rounds of a match. Each round has two moves. */
 export const ROUNDS = 50;
 const BODY_BYTES = 4 * 1024 * 1024;
 const TIMEOUTS = { join_ms: 30_000, move_ms: 120_000, game_over_ms: 30_000 };
@@ -32,15 +32,15 @@ interface Agent {
   readonly takesBatches: boolean;
 }
 
-/** A league manager that only keeps one referee busy. */
+/** A league manager that only gives matches to one referee. */
 export interface BenchManager {
-  /** Resolves when the referee and so many players have registered. */
+  /** Resolves when the referee and this number of players have registered. */
   registered(players: number): Promise<void>;
-  /** Keeps so many matches in flight from now on. The first ones have different lengths, so that matches do not end at the same time. */
+  /** Keeps this number of matches running. The first matches have different lengths, so that matches do not end at the same time. */
   keep(inFlight: number): void;
-  /** Whether every first, shortened match is over: the matches then have all ages. */
+  /** Whether all shortened first matches have ended. The ends of the running matches are then evenly distributed. */
   isSteady(): boolean;
-  /** Results that were not a normal end, and calls that failed. */
+  /** Results without a normal end, and failed calls. */
   readonly faults: string[];
   close(): Promise<void>;
 }
@@ -51,16 +51,16 @@ interface Roster {
   referee: { readonly endpoint: string; readonly tokenHash: string } | null;
 }
 
-/** The matches of the benchmark. A match that ends is replaced by the next one. */
+/** The matches of the benchmark. When a match ends, the next match is started. */
 class Matches {
   readonly faults: string[] = [];
   readonly #roster: Roster;
   readonly #peers: Peers;
   readonly #endpointOf: (endpoint: string) => string;
-  readonly #firstOnes = new Set<string>();
-  #wanted = 0;
-  #running = 0;
-  #begun = 0;
+  readonly #firstMatches = new Set<string>();
+  #targetCount = 0;
+  #runningCount = 0;
+  #startedCount = 0;
 
   constructor(roster: Roster, peers: Peers, endpointOf: (endpoint: string) => string) {
     this.#roster = roster;
@@ -69,30 +69,30 @@ class Matches {
   }
 
   keep(inFlight: number): void {
-    this.#wanted = inFlight;
-    for (let missing = inFlight - this.#running; missing > 0; missing--) void this.#begin();
+    this.#targetCount = inFlight;
+    for (let missing = inFlight - this.#runningCount; missing > 0; missing--) void this.#startNext();
   }
 
   get isSteady(): boolean {
-    return this.#firstOnes.size === 0;
+    return this.#firstMatches.size === 0;
   }
 
-  completed({ match_id, termination, reason }: messages.MatchResult): void {
+  recordResult({ match_id, termination, reason }: messages.MatchResult): void {
     if (termination !== "normal") this.faults.push(`${match_id} ${termination}: ${reason}`);
-    this.#firstOnes.delete(match_id);
-    this.#running--;
-    if (this.#running < this.#wanted) void this.#begin();
+    this.#firstMatches.delete(match_id);
+    this.#runningCount--;
+    if (this.#runningCount < this.#targetCount) void this.#startNext();
   }
 
-  async #begin(): Promise<void> {
+  async #startNext(): Promise<void> {
     const { referee } = this.#roster;
     if (!referee) throw new Error("no referee");
-    this.#running++;
-    const number = this.#begun++;
+    this.#runningCount++;
+    const number = this.#startedCount++;
     const match_id = `M${number}`;
-    const isFirst = number < this.#wanted;
-    if (isFirst) this.#firstOnes.add(match_id);
-    const rounds = isFirst ? 1 + Math.floor((number / this.#wanted) * ROUNDS) : ROUNDS;
+    const isFirst = number < this.#targetCount;
+    if (isFirst) this.#firstMatches.add(match_id);
+    const rounds = isFirst ? 1 + Math.floor((number / this.#targetCount) * ROUNDS) : ROUNDS;
     const envelope = newEnvelope("START_GAME", SENDER, this.#orderOf(number, match_id, rounds), {
       messageId: systemIds.uuid(),
       authToken: signFor(referee.tokenHash, matchRef(LEAGUE, match_id)),
@@ -134,7 +134,7 @@ class Matches {
   }
 }
 
-/** The endpoint of the manager: registrations and results. */
+/** Creates the HTTP endpoint of the manager, which accepts registrations and results. */
 function endpointFor(roster: Roster, matches: Matches) {
   const operations = [
     operation({
@@ -142,7 +142,7 @@ function endpointFor(roster: Roster, matches: Matches) {
       reply: "REFEREE_REGISTER_RESPONSE",
       payload: registration.RefereeRegisterRequest,
       handle: (request) =>
-        accepted((tokenHash) => {
+        accept((tokenHash) => {
           roster.referee = { endpoint: request.contact_endpoint, tokenHash };
           return { referee_id: "REF01", matches: [] };
         }),
@@ -152,7 +152,7 @@ function endpointFor(roster: Roster, matches: Matches) {
       reply: "PLAYER_REGISTER_RESPONSE",
       payload: registration.PlayerRegisterRequest,
       handle: (request) =>
-        accepted((tokenHash) => {
+        accept((tokenHash) => {
           const player = playerOf(request, roster.players.length + 1, tokenHash);
           roster.players.push(player);
           return { player_id: player.id };
@@ -164,8 +164,8 @@ function endpointFor(roster: Roster, matches: Matches) {
       payload: messages.MatchResult,
       handle: (result, caller) => {
         const isReferee = sha256Hex(caller.authToken ?? "") === roster.referee?.tokenHash;
-        if (!isReferee) return err(protocolError("L004", "not my referee"));
-        matches.completed(result);
+        if (!isReferee) return err(protocolError("L004", "the sender is not the referee of this benchmark"));
+        matches.recordResult(result);
         return ok({ status: "RECORDED" });
       },
     }),
@@ -175,7 +175,7 @@ function endpointFor(roster: Roster, matches: Matches) {
   const rpc = jsonRpc(mcpMethods(surface), (error) => matches.faults.push(String(error)), systemClock);
   return httpEndpoint({
     handler: rpc.answer,
-    web: () => Promise.reject(new Error("no pages here")),
+    web: () => Promise.reject(new Error("the benchmark has no pages")),
     bodyLimit: () => BODY_BYTES,
     allowedHosts: [],
   });
@@ -190,13 +190,13 @@ const playerOf = (request: registration.PlayerRegisterRequest, number: number, t
   takesBatches: request.batch ?? false,
 });
 
-/** The acceptance of a registration with a new token. */
-function accepted(register: (tokenHash: string) => object) {
+/** Accepts a registration with a new token. `register` returns the other fields of the answer. */
+function accept(register: (tokenHash: string) => object) {
   const token = systemIds.token();
   return ok({ status: "ACCEPTED", auth_token: token, league_ids: [LEAGUE], ...register(sha256Hex(token)) });
 }
 
-/** `endpointOf` may put a proxy between the referee and a player. */
+/** Starts the manager. `endpointOf` returns the address at which the referee reaches a player, for example that of a relay. */
 export async function startBenchManager(
   port: number,
   endpointOf: (endpoint: string) => string = (endpoint) => endpoint,
@@ -211,7 +211,7 @@ export async function startBenchManager(
     faults: matches.faults,
     async registered(count) {
       while (!roster.referee || roster.players.length < count) await pause();
-      // The referee may still be busy with its registration when the answer has left.
+      // The referee may not be ready when its registration is answered.
       const ready = new URL("/ready", roster.referee.endpoint).href;
       while (!(await peers.isAlive(ready, 1_000))) await pause();
     },
@@ -228,5 +228,5 @@ export async function startBenchManager(
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
-/** A JSON-RPC call of a tool, to distinguish MOVE_REQUESTs from other messages. */
+/** The part of a JSON-RPC tool call that contains the type of the message. */
 export const ToolCall = z.object({ params: z.object({ arguments: z.object({ type: z.string() }) }) });

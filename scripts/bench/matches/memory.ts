@@ -16,40 +16,42 @@ import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { launch, type Measured, peakKb, sleep, temporaryFolder } from "../process.ts";
 import { recordRounds, resultOf } from "../record.ts";
 
-/** `node scripts/bench/matches/memory.ts`: the most memory that a manager takes for one large league, while it plays and after a restart. */
+/** `node scripts/bench/matches/memory.ts` measures the peak memory of a manager with one large league, while it plays and after a restart. */
 const {
   players,
   rounds,
   recorded: recordedRounds,
 } = withUsageExit(new Command("bench-memory"))
-  .description("Peak memory of a league manager with one league. Players and referee are one server in this process.")
-  .option("--players <n>", "players of the league", countOption, 1_000)
-  .option("--rounds <n>", "rounds to play", countOption, 3)
-  .option("--recorded <n>", "rounds that are recorded before, without being played", countOption, 0)
+  .description(
+    "Measures the peak memory of a league manager with one league. This process answers for all players and the referee.",
+  )
+  .option("--players <n>", "number of players of the league", countOption, 1_000)
+  .option("--rounds <n>", "number of rounds to play", countOption, 3)
+  .option("--recorded <n>", "number of earlier rounds whose results are recorded without being played", countOption, 0)
   .parse()
   .opts<{ players: number; rounds: number; recorded: number }>();
 
 const LEAGUE = "large";
 const CALL = { timeoutMs: 60_000 };
-/** Enough for every match of a round. */
+/** More than the number of matches of any round. */
 const MAX_CONCURRENT = 100_000;
 
 const [managerPort = 0, agentPort = 0] = await freePorts(2);
 const managerUrl = `http://127.0.0.1:${managerPort}/mcp`;
 const folder = temporaryFolder();
 const peers = createPeers({ clock: systemClock });
-let recorded = 0;
+let resultCount = 0;
 const faults: string[] = [];
 const refereeToken = systemIds.token();
 
 let hasStarted = false;
-/** While the earlier rounds are not recorded, no match is reported. */
+/** No match is reported before the earlier rounds are recorded. */
 let isReporting = recordedRounds === 0;
-const isToPlay = (roundId: number): boolean => isReporting && roundId <= recordedRounds + rounds;
+const isToBeReported = (roundId: number): boolean => isReporting && roundId <= recordedRounds + rounds;
 
 const endpointOf = (name: string): string => `http://127.0.0.1:${agentPort}/${name}/mcp`;
 
-/** Sends the manager a message and returns the payload of its answer. */
+/** Sends a message to the manager and returns the payload of its answer. Throws if the message fails or is rejected. */
 async function send(
   type: MessageType,
   sender: string,
@@ -67,14 +69,17 @@ async function send(
   return reply.value.payload;
 }
 
-/** A match that was taken from the referee in the meantime, e.g. because this process was too busy to answer a probe, is assigned again. */
+/**
+ * Reports the result of a match. A rejection with L004 is ignored: the match was taken from the referee, for example because this process did not
+ * answer a probe in time, and will be assigned again.
+ */
 async function report(order: StartGame): Promise<void> {
   const answer = await send("MATCH_RESULT", "referee:REF01", resultOf(order), refereeToken);
-  if (answer.error_code === undefined) recorded++;
+  if (answer.error_code === undefined) resultCount++;
   else if (answer.error_code !== "L004") throw new Error(JSON.stringify(answer));
 }
 
-/** Accepts everything; reports a result for each START_GAME. */
+/** Accepts every message, and reports a result for each START_GAME. */
 async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method === "GET") return void response.writeHead(200).end();
   const { id, params } = JSON.parse(await text(request));
@@ -88,18 +93,19 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
   response.setHeader("content-type", "application/json");
   response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
-  // Rounds after those that are to be played stay open.
+  // Matches of later rounds are never reported.
   const order = envelope.payload as StartGame;
-  if (isOrder && isToPlay(order.round_id)) report(order).catch((thrown) => faults.push(String(thrown)));
+  if (isOrder && isToBeReported(order.round_id)) report(order).catch((thrown) => faults.push(String(thrown)));
 }
 
-const start = (): Promise<Measured> =>
+const startManager = (): Promise<Measured> =>
   launch("league-manager/main.ts", ["--config", configFile, "--data", folder, "--port", String(managerPort)]);
 
-async function until(check: () => boolean, isWatched: () => string): Promise<void> {
-  for (let waited = 0; !check(); waited++) {
+/** Waits until `check` returns true, and prints `status` every 5 seconds. Throws the first fault. */
+async function waitUntil(check: () => boolean, status: () => string): Promise<void> {
+  for (let polls = 1; !check(); polls++) {
     if (faults.length > 0) throw new Error(faults[0]);
-    if (waited % 50 === 49) process.stderr.write(`${isWatched()}\n`);
+    if (polls % 50 === 0) process.stderr.write(`${status()}\n`);
     await sleep(100);
   }
 }
@@ -119,13 +125,13 @@ const server = createServer((request, response) => {
 server.listen(agentPort, "127.0.0.1");
 
 const megabytes = (pid: number): string => `${(peakKb(pid) / 1024).toFixed(0)} MB`;
-const tell = (what: string, { pid }: Measured): void => {
-  const now = /VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  process.stdout.write(`${what}: peak ${megabytes(pid)}, now ${(Number(now) / 1024).toFixed(0)} MB\n`);
+const printMemory = (step: string, { pid }: Measured): void => {
+  const currentKb = /VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  process.stdout.write(`${step}: peak ${megabytes(pid)}, now ${(Number(currentKb) / 1024).toFixed(0)} MB\n`);
 };
 
-let manager = await start();
-tell("started", manager);
+let manager = await startManager();
+printMemory("started", manager);
 const referee = {
   display_name: "referee",
   version: "1",
@@ -147,48 +153,51 @@ for (let n = 1; n <= players; n++) {
   };
   await send("PLAYER_REGISTER_REQUEST", "player:new", player, systemIds.token());
 }
-tell(`${players} players registered`, manager);
+printMemory(`${players} players registered`, manager);
 if (recordedRounds > 0) {
-  await until(
+  await waitUntil(
     () => hasStarted,
     () => "the league has not started",
   );
-  tell("league started", manager);
+  printMemory("league started", manager);
   await manager.stop();
   const matches = await recordRounds(join(folder, "league-manager.sqlite"), LEAGUE, recordedRounds);
-  manager = await start();
-  tell(`started again with ${matches} recorded matches and no snapshot`, manager);
+  manager = await startManager();
+  printMemory(`started again with ${matches} recorded matches and no snapshot`, manager);
   await manager.stop();
   isReporting = true;
-  manager = await start();
-  tell("started again with a snapshot", manager);
+  manager = await startManager();
+  printMemory("started again with a snapshot", manager);
 }
-const ofRound = Math.floor(players / 2);
-const allRounds = players - 1 + (players % 2);
-const last = Math.min(recordedRounds + rounds, allRounds);
-for (let round = recordedRounds + 1; round <= last; round++) {
-  const begun = performance.now();
-  await until(
-    () => recorded >= (round - recordedRounds) * ofRound,
-    () => `${recorded} results`,
+const matchesPerRound = Math.floor(players / 2);
+const roundCount = players - 1 + (players % 2);
+const lastRound = Math.min(recordedRounds + rounds, roundCount);
+for (let round = recordedRounds + 1; round <= lastRound; round++) {
+  const startedAt = performance.now();
+  await waitUntil(
+    () => resultCount >= (round - recordedRounds) * matchesPerRound,
+    () => `${resultCount} results`,
   );
-  tell(`round ${round} of ${allRounds} played in ${((performance.now() - begun) / 1_000).toFixed(1)} s`, manager);
+  printMemory(
+    `round ${round} of ${roundCount} played in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s`,
+    manager,
+  );
 }
-if (last === allRounds) {
+if (lastRound === roundCount) {
   const db = new DatabaseSync(join(folder, "league-manager.sqlite"), { readOnly: true, timeout: 5_000 });
   const select = db.prepare("SELECT 1 FROM log WHERE type = 'completed'");
-  await until(
+  await waitUntil(
     () => select.get() !== undefined,
     () => "the league is not completed",
   );
   db.close();
   await sleep(3_000);
-  tell("league completed", manager);
+  printMemory("league completed", manager);
 }
 await manager.stop();
-manager = await start();
+manager = await startManager();
 await sleep(3_000);
-tell("started again", manager);
+printMemory("started again", manager);
 await manager.stop();
 server.closeAllConnections();
 server.close();

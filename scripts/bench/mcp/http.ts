@@ -1,6 +1,6 @@
 import type { Pool } from "undici";
 
-/** Requests to an MCP server, made once and sent often: the bare minimum of a client, so that the server is what is measured. */
+/** A request to an MCP server. It is serialized once and sent many times, so that the client uses little processor time. */
 export interface McpRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -8,85 +8,95 @@ export interface McpRequest {
 }
 
 const KEY = "io.modelcontextprotocol";
-const ABOUT = { name: "bench", version: "1.0.0" };
+const CLIENT_INFO = { name: "bench", version: "1.0.0" };
 const JSON_TYPE = { "content-type": "application/json" };
-/** As every MCP client accepts. */
-const OF_CLIENT = { ...JSON_TYPE, accept: "application/json, text/event-stream" };
-const SESSIONS = "2025-11-25";
-const STATELESS = "2026-07-28";
+/** The headers that every MCP client sends. */
+const CLIENT_HEADERS = { ...JSON_TYPE, accept: "application/json, text/event-stream" };
+/** The protocol revision with sessions. */
+const SESSION_REVISION = "2025-11-25";
+/** The protocol revision without sessions. */
+const STATELESS_REVISION = "2026-07-28";
 
 const messageOf = (method: string, params: object): string => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
 
-/** A tool call in plain JSON, as leagues and curl send it. */
+/** Creates a tool call in plain JSON without a session, as agents of a league send it. */
 export const plainCall = (path: string, name: string, args: object): McpRequest => ({
   path,
   headers: JSON_TYPE,
   body: messageOf("tools/call", { name, arguments: args }),
 });
 
-/** A tool call of revision 2026-07-28, complete in itself. */
+/** Creates a tool call of revision 2026-07-28, which needs no session. */
 export const statelessCall = (path: string, name: string, args: object): McpRequest => ({
   path,
-  headers: { ...OF_CLIENT, "mcp-protocol-version": STATELESS, "mcp-method": "tools/call", "mcp-name": name },
+  headers: {
+    ...CLIENT_HEADERS,
+    "mcp-protocol-version": STATELESS_REVISION,
+    "mcp-method": "tools/call",
+    "mcp-name": name,
+  },
   body: messageOf("tools/call", {
     name,
     arguments: args,
     _meta: {
-      [`${KEY}/protocolVersion`]: STATELESS,
-      [`${KEY}/clientInfo`]: ABOUT,
+      [`${KEY}/protocolVersion`]: STATELESS_REVISION,
+      [`${KEY}/clientInfo`]: CLIENT_INFO,
       [`${KEY}/clientCapabilities`]: {},
     },
   }),
 });
 
-/** How a session begins; its id comes back in a header. */
+/** Creates the request that opens a session. The answer has the id of the session in a header. */
 export const initialize = (path: string): McpRequest => ({
   path,
-  headers: OF_CLIENT,
-  body: messageOf("initialize", { protocolVersion: SESSIONS, capabilities: {}, clientInfo: ABOUT }),
+  headers: CLIENT_HEADERS,
+  body: messageOf("initialize", { protocolVersion: SESSION_REVISION, capabilities: {}, clientInfo: CLIENT_INFO }),
 });
 
-const ofSession = (session: string) => ({
-  ...OF_CLIENT,
+const sessionHeaders = (session: string) => ({
+  ...CLIENT_HEADERS,
   "mcp-session-id": session,
-  "mcp-protocol-version": SESSIONS,
+  "mcp-protocol-version": SESSION_REVISION,
 });
 
+/** Creates the notification that follows the answer to `initialize`. */
 export const initialized = (path: string, session: string): McpRequest => ({
   path,
-  headers: ofSession(session),
+  headers: sessionHeaders(session),
   body: JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }),
 });
 
+/** Creates a tool call of a session. */
 export const sessionCall = (path: string, session: string, name: string, args: object): McpRequest => ({
   path,
-  headers: ofSession(session),
+  headers: sessionHeaders(session),
   body: messageOf("tools/call", { name, arguments: args }),
 });
 
-/** Opens the stream of a session, which stays open; resolves with the headers. */
+/** Opens the event stream of a session, which stays open. Resolves when the headers have arrived; rejects if the status is not 200. */
 export function listen(pool: Pool, path: string, session: string): Promise<void> {
   return new Promise((resolve, reject) => {
     pool.dispatch(
-      { path, method: "GET", headers: ofSession(session) },
+      { path, method: "GET", headers: sessionHeaders(session) },
       {
         onRequestStart() {},
         onResponseStart: (_controller, status) =>
           status === 200 ? resolve() : reject(new Error(`GET ${path}: ${status}`)),
         onResponseData() {},
         onResponseEnd() {},
-        onResponseError: (_controller, error) => reject(error), // of no effect once it is open
+        onResponseError: (_controller, error) => reject(error), // has no effect after the stream is open
       },
     );
   });
 }
 
 interface McpAnswer {
+  /** The id of the session; empty without one. */
   readonly session: string;
   readonly text: string;
 }
 
-/** Posts a request; throws unless it is a success: a figure with failures in it would be none. */
+/** Posts a request. Rejects if the status is 300 or higher, so that failures are never counted as calls. */
 export function post(pool: Pool, { path, headers, body }: McpRequest): Promise<McpAnswer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

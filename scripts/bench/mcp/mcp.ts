@@ -4,35 +4,36 @@ import { median } from "../median.ts";
 import { launch, type Measured, measure, type Rate, sleep } from "../process.ts";
 import { plainCall } from "./http.ts";
 
+/** The durations of a measurement. */
 interface McpPace {
   readonly warmupMs: number;
   readonly windowMs: number;
-  /** Arguments of Node for the referee. */
+  /** Arguments of Node.js for the referee. */
   readonly nodeArgs?: readonly string[];
 }
 
-/** Calls of `get_game_state` a second: at a referee, and at the MCP SDK's own server that has the same state in memory. */
+/** The rates of `get_game_state` calls to a referee, and to a server of the MCP SDK that has the same state in memory. */
 export interface McpRates {
   readonly stateless: Rate;
   readonly plain: Rate;
   readonly sdkStateless: Rate;
   readonly sdkSession: Rate;
-  /** Bytes of the state. */
+  /** The size of the state in bytes. */
   readonly stateBytes: number;
 }
 
 export const MCP = { clients: 2, inFlightEach: 16, turns: 4 } as const;
 const SETTLE_MS = 300;
 
-/** So many matches are played first; they are cut to lengths from one round on, and the second one has six. */
+/** The number of matches that are played before the measurement. Their lengths grow from one round; `MATCH`, the second of them, has six. */
 const MATCHES = 10;
 const MATCH = "M1";
 
 /**
- * Both servers run all the time and are asked in turn, by the same clients with the same requests; a round has several turns,
- * so that a busy moment of the machine meets all of them.
+ * Measures both servers. They run at the same time and are called in turn, by the same kind of clients with the same requests. A round has several
+ * turns, so that other load of the machine affects all of them.
  */
-export async function mcpRates(pace: McpPace, tell: (what: string) => void): Promise<McpRates> {
+export async function mcpRates(pace: McpPace, log: (step: string) => void): Promise<McpRates> {
   const league = await startLeague({ inFlight: 1, players: "pair", nodeArgs: { referee: pace.nodeArgs ?? [] } });
   const { referee } = league;
   const state = await playedMatch(league, referee.urls[0] ?? "");
@@ -44,28 +45,29 @@ export async function mcpRates(pace: McpPace, tell: (what: string) => void): Pro
     plain: await startArm("plain", referee, "/mcp"),
     sdkSession: await startArm("session", sdk, "/session"),
   };
-  tell("MCP calls, a referee and the SDK's own server");
-  const inTurn = async (windowMs: number) => ({
+  log("MCP calls, a referee and a server of the SDK");
+  const measureAll = async (windowMs: number) => ({
     stateless: await callRate(arms.stateless, windowMs),
     sdkStateless: await callRate(arms.sdkStateless, windowMs),
     plain: await callRate(arms.plain, windowMs),
     sdkSession: await callRate(arms.sdkSession, windowMs),
   });
-  await inTurn(pace.warmupMs / 3);
+  await measureAll(pace.warmupMs / 3);
   const turns = [];
-  for (let turn = 0; turn < MCP.turns; turn++) turns.push(await inTurn(pace.windowMs / 2));
+  for (let turn = 0; turn < MCP.turns; turn++) turns.push(await measureAll(pace.windowMs / 2));
   for (const { clients } of Object.values(arms)) await Promise.all(clients.map((client) => client.stop()));
   await sdk.stop();
   await league.stop();
   return {
-    stateless: middle(turns.map((turn) => turn.stateless)),
-    sdkStateless: middle(turns.map((turn) => turn.sdkStateless)),
-    plain: middle(turns.map((turn) => turn.plain)),
-    sdkSession: middle(turns.map((turn) => turn.sdkSession)),
+    stateless: medianRate(turns.map((turn) => turn.stateless)),
+    sdkStateless: medianRate(turns.map((turn) => turn.sdkStateless)),
+    plain: medianRate(turns.map((turn) => turn.plain)),
+    sdkSession: medianRate(turns.map((turn) => turn.sdkSession)),
     stateBytes: Buffer.byteLength(state),
   };
 }
 
+/** A server and the clients that call it. */
 interface Arm {
   readonly server: Measured;
   readonly clients: readonly Measured[];
@@ -80,7 +82,7 @@ async function startArm(kind: "plain" | "stateless" | "session", server: Measure
 async function callRate({ server, clients }: Arm, windowMs: number): Promise<Rate> {
   const askAll = async (question: "go" | "count" | "pause"): Promise<number> => {
     const counts = await Promise.all(clients.map((client) => client.ask<number>(question)));
-    return counts.reduce((sum, one) => sum + one, 0);
+    return counts.reduce((sum, count) => sum + count, 0);
   };
   await askAll("go");
   await sleep(SETTLE_MS);
@@ -90,8 +92,8 @@ async function callRate({ server, clients }: Arm, windowMs: number): Promise<Rat
   return rate;
 }
 
-/** The median of each figure. */
-function middle(rates: readonly Rate[]): Rate {
+/** Returns the median of each field of the rates. */
+function medianRate(rates: readonly Rate[]): Rate {
   const groups = Object.keys(rates[0]?.cpu ?? {});
   return {
     perSecond: median(rates.map(({ perSecond }) => perSecond)),
@@ -101,16 +103,16 @@ function middle(rates: readonly Rate[]): Rate {
   };
 }
 
-/** The state of a match when all of them are over. */
+/** Plays the matches to their end, and returns the state of `MATCH` as JSON. */
 async function playedMatch({ manager }: LeagueUnderLoad, url: string): Promise<string> {
   manager.keep(MATCHES);
   manager.keep(0);
   const states = [];
-  for (let number = 0; number < MATCHES; number++) states.push(await endOf(`M${number}`, url));
+  for (let number = 0; number < MATCHES; number++) states.push(await finalStateOf(`M${number}`, url));
   return states[Number(MATCH.slice(1))] ?? "";
 }
 
-async function endOf(match_id: string, url: string): Promise<string> {
+async function finalStateOf(match_id: string, url: string): Promise<string> {
   const { headers, body, path } = plainCall("/mcp", "get_game_state", { match_id });
   for (;;) {
     const answer = await fetch(new URL(path, url), { method: "POST", headers, body });

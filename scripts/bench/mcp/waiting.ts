@@ -1,22 +1,23 @@
 import { rmSync } from "node:fs";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { cpuOf, launch, ROOT, sleep, temporaryFolder } from "../process.ts";
-import type { HeapTold } from "../rest/heap.ts";
+import type { MemoryReport } from "../rest/heap.ts";
 
-/** What it costs a host that so many MCP clients wait for their turn. */
+/** The cost of `WAITERS` MCP clients that wait for their turn at a session host. */
 export interface Waiting {
-  /** Bytes of one of them, after a forced garbage collection, with the memory outside of V8's heap. */
+  /** Bytes per client of heap and external memory of V8, after a forced garbage collection. */
   readonly heap: number;
+  /** Bytes per client of resident memory. */
   readonly rss: number;
-  /** The share of a processor that the host uses for all of them. */
+  /** The share of one processor that the host uses while all clients wait. */
   readonly cpu: number;
-  /** The same before the first of them came. */
+  /** The same share before the clients wait. */
   readonly cpuBefore: number;
 }
 
 export const WAITERS = 500;
 
-/** Calls in sessions, which the SDK's transports keep open as event streams, or in the era without sessions. */
+/** Measures clients with sessions, whose event streams the SDK's transports keep open, or clients of the protocol revision without sessions. */
 export async function waitingCost(kind: "session" | "stateless", quietMs: number): Promise<Waiting> {
   const port = await freePort();
   const data = temporaryFolder();
@@ -24,10 +25,10 @@ export async function waitingCost(kind: "session" | "stateless", quietMs: number
     nodeArgs: ["--expose-gc", "--import", `${ROOT}scripts/bench/rest/heap.ts`],
   });
   const waiters = await launch("scripts/bench/mcp/waiters.ts", [kind, host.urls[0] ?? "", String(WAITERS)]);
-  const memory = async (): Promise<HeapTold> => {
+  const memory = async (): Promise<MemoryReport> => {
     await sleep(500);
-    await host.ask<HeapTold>("memory");
-    return host.ask<HeapTold>("memory");
+    await host.ask<MemoryReport>("memory");
+    return host.ask<MemoryReport>("memory");
   };
   const cpuIn = async (ms: number): Promise<number> => {
     await sleep(500);
@@ -45,10 +46,10 @@ export async function waitingCost(kind: "session" | "stateless", quietMs: number
   await waiters.stop();
   await host.stop();
   rmSync(data, { recursive: true, force: true });
-  const each = (to: number, from: number): number => Math.round((to - from) / WAITERS);
+  const perClient = (to: number, from: number): number => Math.round((to - from) / WAITERS);
   return {
-    heap: each(now.heapBytes, before.heapBytes),
-    rss: each(now.rssBytes, before.rssBytes),
+    heap: perClient(now.heapBytes, before.heapBytes),
+    rss: perClient(now.rssBytes, before.rssBytes),
     cpu,
     cpuBefore,
   };

@@ -1,7 +1,11 @@
 import { isMainThread } from "node:worker_threads";
 
-/** Loaded before a process that is measured (`node --expose-gc --import`): tells its memory, without garbage, when asked. */
-export interface HeapTold {
+/**
+ * Memory of a process that is started with `node --expose-gc --import` and this module. The module answers each IPC message with this report after a
+ * garbage collection.
+ */
+export interface MemoryReport {
+  /** The heap and the external memory of V8. */
   readonly heapBytes: number;
   readonly rssBytes: number;
 }
@@ -10,6 +14,6 @@ if (isMainThread) {
   process.on("message", () => {
     globalThis.gc?.();
     const { heapUsed, external, rss } = process.memoryUsage();
-    process.send?.({ heapBytes: heapUsed + external, rssBytes: rss } satisfies HeapTold);
+    process.send?.({ heapBytes: heapUsed + external, rssBytes: rss } satisfies MemoryReport);
   });
 }

@@ -1,8 +1,8 @@
 import { Client } from "undici";
 
-/** One keep-alive connection with one request in flight: the bare minimum of a REST client, so that the server is what is measured. */
+/** A keep-alive connection with one request in flight. The client is minimal, so that it uses little processor time. */
 export interface Connection {
-  /** The answer's body; throws unless it is a success: a figure with failures in it would be none. */
+  /** Resolves with the body of the answer. Rejects if the status is 300 or higher, so that failures are never counted as requests. */
   post(path: string, token: string | null, body: string): Promise<string>;
 }
 
@@ -36,6 +36,7 @@ export function connectTo(url: string): Connection {
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
+/** An agent that is registered at a session host. */
 export interface BenchAgent {
   readonly agent_id: string;
   readonly token: string;
@@ -44,5 +45,5 @@ export interface BenchAgent {
 export const registerAgent = async (connection: Connection): Promise<BenchAgent> =>
   JSON.parse(await connection.post("/agents", null, "{}"));
 
-/** Milliseconds on a clock that all processes of this machine share. */
+/** Returns the time in milliseconds of a clock that all processes of this machine share. */
 export const sharedNow = (): number => performance.timeOrigin + performance.now();

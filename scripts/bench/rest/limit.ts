@@ -2,9 +2,9 @@ import { createServer, type ServerResponse } from "node:http";
 import { openSqlite } from "#shared/store/sqlite.ts";
 
 /**
- * The limit of any host that commits before it answers, a process of its own: `PORT FILE ROW_BYTES REPLY_BYTES`. It parses each
- * body, inserts one row and answers, with nothing of ours in between but the pragmas; all that came in one turn of the event
- * loop is one transaction.
+ * A minimal server that commits before it answers, in a separate process: `PORT FILE ROW_BYTES REPLY_BYTES`. It measures the limit of a session host. It
+ * parses each body, inserts one row and answers. The requests of one turn of the event loop share one transaction. Of this project it uses only the
+ * pragmas of SQLite.
  */
 const [port, file = "", rowBytes, replyBytes] = process.argv.slice(2);
 process.on("disconnect", () => process.exit());

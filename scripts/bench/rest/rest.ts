@@ -3,34 +3,35 @@ import { join } from "node:path";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { launch, type Measured, measure, type Rate, ROOT, sleep, temporaryFolder } from "../process.ts";
-import type { ClientTold, WatchedTold } from "./client.ts";
-import type { HeapTold } from "./heap.ts";
-import type { WatchersTold } from "./watchers.ts";
+import type { ClientReport, WatchedReport } from "./client.ts";
+import type { MemoryReport } from "./heap.ts";
+import type { WatchersReport } from "./watchers.ts";
 
-/** Actions that one client process sends, each connection one at a time. */
+/** The rate of actions of one client process. Each connection sends one action at a time. */
 export interface ActionRate extends Rate {
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Sessions created meanwhile, which the rate leaves out. */
+  /** Sessions that were created in addition to the counted actions. */
   readonly createdPerSecond: number;
 }
 
 interface WatchedRate extends ActionRate {
   readonly eventsPerSecond: number;
-  /** From an action's answer until the last spectator has its event. */
-  readonly lastTold: { readonly p50Ms: number; readonly p99Ms: number };
+  /** The time from the answer to an action until the last spectator has received its event. */
+  readonly lastEventDelay: { readonly p50Ms: number; readonly p99Ms: number };
 }
 
+/** Mean sizes in bytes. */
 interface RestSizes {
   readonly request: number;
   readonly reply: number;
-  /** Of one row of the log. */
+  /** One row of the log. */
   readonly row: number;
 }
 
-/** Bytes of one session that nobody plays. */
+/** Bytes of memory of one idle session. */
 interface IdleSession {
-  /** After a forced garbage collection, with the memory outside of V8's heap. */
+  /** The heap and the external memory of V8 after a forced garbage collection. */
   readonly heap: number;
   readonly rss: number;
 }
@@ -46,7 +47,7 @@ export interface RestRates {
 interface RestPace {
   readonly warmupMs: number;
   readonly windowMs: number;
-  /** Arguments of Node for the host. */
+  /** Arguments of Node.js for the host. */
   readonly hostArgs?: readonly string[];
 }
 
@@ -54,12 +55,12 @@ export const REST = { sessions: 200, connections: 50, spectators: 1_000, idleSes
 
 const CLIENT = "scripts/bench/rest/client.ts";
 
-/** What the session host does over REST, what a bare server would do, and what a session weighs. */
-export async function restRates(pace: RestPace, tell: (what: string) => void): Promise<RestRates> {
-  const { alone, watched, sizes } = await hostRates(pace, tell);
-  tell(`REST limit, ${REST.connections} connections`);
+/** Measures the session host over REST without and with spectators, the limit of a minimal server, and the memory of idle sessions. */
+export async function restRates(pace: RestPace, log: (step: string) => void): Promise<RestRates> {
+  const { alone, watched, sizes } = await hostRates(pace, log);
+  log(`REST limit, ${REST.connections} connections`);
   const limit = await limitRate(pace, sizes);
-  tell(`REST, ${REST.idleSessions} idle sessions`);
+  log(`REST, ${REST.idleSessions} idle sessions`);
   return { alone, watched, limit, sizes, idle: await idleSession() };
 }
 
@@ -89,17 +90,17 @@ async function startHost(nodeArgs: readonly string[] = []): Promise<Host> {
 const startClient = (mode: "play" | "post" | "create", url: string, amount: number): Promise<Measured> =>
   launch(CLIENT, [mode, url, String(REST.connections), String(amount)]);
 
-/** Both windows are of one host and one client, so that nothing but the spectators tells them apart. */
-async function hostRates(pace: RestPace, tell: (what: string) => void) {
+/** Measures the same host and client without and with spectators, so that the windows differ only in the spectators. */
+async function hostRates(pace: RestPace, log: (step: string) => void) {
   const host = await startHost(pace.hostArgs);
   const client = await startClient("play", host.url, REST.sessions);
-  tell(`REST, ${REST.sessions} sessions, ${REST.connections} connections`);
+  log(`REST, ${REST.sessions} sessions, ${REST.connections} connections`);
   await sleep(pace.warmupMs);
   const alone = await actionRate(pace, client, { client: [client], host: [host.process] });
-  tell(`REST, ${REST.spectators} spectators`);
+  log(`REST, ${REST.spectators} spectators`);
   const watchers = await launch("scripts/bench/rest/watchers.ts", [host.url, String(REST.spectators)]);
   const watched = await watchedRate(pace, host, client, watchers);
-  const { requestBytes: request, replyBytes: reply } = await client.ask<ClientTold>("told");
+  const { requestBytes: request, replyBytes: reply } = await client.ask<ClientReport>("report");
   const sizes = { request, reply, row: rowBytes(host.file) };
   await client.stop();
   await watchers.stop();
@@ -108,30 +109,30 @@ async function hostRates(pace: RestPace, tell: (what: string) => void) {
 }
 
 async function watchedRate(pace: RestPace, host: Host, client: Measured, watchers: Measured): Promise<WatchedRate> {
-  const watchFresh = async (): Promise<void> => {
-    const { id } = await client.ask<WatchedTold>("new watched");
-    await watchers.ask<WatchersTold>({ watch: id });
+  const watchNewSession = async (): Promise<void> => {
+    const { id } = await client.ask<WatchedReport>("new watched");
+    await watchers.ask<WatchersReport>({ watch: id });
   };
-  await watchFresh();
+  await watchNewSession();
   await sleep(pace.warmupMs / 3);
-  // A game that ends takes its spectators with it: the window has a new one.
-  await watchFresh();
-  const before = await watchers.ask<WatchersTold>({});
-  const begun = performance.now();
+  // The window begins with a new session: a session that ends closes the streams of its spectators.
+  await watchNewSession();
+  const before = await watchers.ask<WatchersReport>({});
+  const startedAt = performance.now();
   const rate = await actionRate(pace, client, { client: [client], host: [host.process], spectators: [watchers] });
-  const seconds = (performance.now() - begun) / 1_000;
-  const after = await watchers.ask<WatchersTold>({});
-  const { repliedAt } = await client.ask<WatchedTold>("watched");
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const after = await watchers.ask<WatchersReport>({});
+  const { repliedAt } = await client.ask<WatchedReport>("watched");
   const delays = delaysOf(repliedAt, after);
   return {
     ...rate,
     eventsPerSecond: (after.count - before.count) / seconds,
-    lastTold: { p50Ms: quantile(delays, 0.5), p99Ms: quantile(delays, 0.99) },
+    lastEventDelay: { p50Ms: quantile(delays, 0.5), p99Ms: quantile(delays, 0.99) },
   };
 }
 
-/** Of those ticks that every spectator has had. */
-function delaysOf(repliedAt: readonly (number | null)[], { seenBy, lastAt }: WatchersTold): readonly number[] {
+/** Returns the delays of the ticks that every spectator has received. */
+function delaysOf(repliedAt: readonly (number | null)[], { seenBy, lastAt }: WatchersReport): readonly number[] {
   return repliedAt.flatMap((at, tick) =>
     typeof at === "number" && seenBy[tick] === REST.spectators ? [Math.max(0, (lastAt[tick] ?? 0) - at)] : [],
   );
@@ -147,23 +148,23 @@ async function actionRate(
   client: Measured,
   processes: Readonly<Record<string, readonly Measured[]>>,
 ): Promise<ActionRate> {
-  const told: ClientTold[] = [];
-  const begun = performance.now();
+  const reports: ClientReport[] = [];
+  const startedAt = performance.now();
   const rate = await measure(
     windowMs,
     async () => {
-      const now = await client.ask<ClientTold>("told");
-      told.push(now);
-      return now.count;
+      const report = await client.ask<ClientReport>("report");
+      reports.push(report);
+      return report.count;
     },
     processes,
   );
-  const [from, to] = told as [ClientTold, ClientTold];
-  const createdPerSecond = ((to.created - from.created) / (performance.now() - begun)) * 1_000;
+  const [from, to] = reports as [ClientReport, ClientReport];
+  const createdPerSecond = ((to.created - from.created) / (performance.now() - startedAt)) * 1_000;
   return { ...rate, p50Ms: to.p50, p99Ms: to.p99, createdPerSecond };
 }
 
-/** The mean of what the columns of the log hold. */
+/** Returns the mean size of a row of the log in bytes. */
 function rowBytes(file: string): number {
   const db = openSqlite(file, "");
   const texts = ["session_id", "seq", "type", "body", "prev_hash", "hash"].map((column) => `length(${column})`);
@@ -186,18 +187,20 @@ async function limitRate(pace: RestPace, { request, reply, row }: RestSizes): Pr
   return rate;
 }
 
-/** The host's memory with so many sessions and without; what it loads when it is first used is in both. */
+/**
+ * Compares the host's memory with few and with many sessions. Memory of modules that are loaded on first use is in both figures.
+ */
 async function idleSession(): Promise<IdleSession> {
   const host = await startHost(["--expose-gc", "--import", `${ROOT}scripts/bench/rest/heap.ts`]);
-  const after = async (sessions: number): Promise<HeapTold> => {
+  const after = async (sessions: number): Promise<MemoryReport> => {
     const client = await startClient("create", host.url, sessions);
     await client.stop();
     await sleep(200);
-    return host.process.ask<HeapTold>("memory");
+    return host.process.ask<MemoryReport>("memory");
   };
   const before = await after(REST.sessions);
   const now = await after(REST.idleSessions);
   await host.stop();
-  const each = (to: number, from: number): number => Math.round((to - from) / REST.idleSessions);
-  return { heap: each(now.heapBytes, before.heapBytes), rss: each(now.rssBytes, before.rssBytes) };
+  const perSession = (to: number, from: number): number => Math.round((to - from) / REST.idleSessions);
+  return { heap: perSession(now.heapBytes, before.heapBytes), rss: perSession(now.rssBytes, before.rssBytes) };
 }

@@ -1,28 +1,29 @@
 import { type Dispatcher, Pool } from "undici";
 import { bearer, connectTo, registerAgent, sharedNow } from "./http.ts";
 
-/** Spectators of one session, each with a stream of Server-Sent Events of its own, in one process: `URL COUNT`. */
-export interface WatchersTold {
-  /** Events that arrived since the start, at all spectators together. */
+/** Report of a process with spectators of one session, each with a separate stream of Server-Sent Events: `URL COUNT`. */
+export interface WatchersReport {
+  /** The number of events that all spectators have received since the start. */
   readonly count: number;
-  /** How many spectators have had the event of each tick of the session that is watched now, and when the last one had it. */
+  /** The number of spectators that have received the event of each tick of the current session. */
   readonly seenBy: readonly number[];
+  /** The time of the last of these events, by tick, on the clock of `sharedNow`. */
   readonly lastAt: readonly number[];
 }
 
-/** So many streams are opened at a time: a server's queue of new connections is short. */
-const AT_ONCE = 100;
+/** The number of streams that are opened at the same time. A server's queue of new connections is short. */
+const GROUP_SIZE = 100;
 
 const [url = "", spectators = ""] = process.argv.slice(2);
 process.on("disconnect", () => process.exit());
 const { token } = await registerAgent(connectTo(url));
 const pool = new Pool(url, { connections: Number(spectators), pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
-let open: Dispatcher.DispatchController[] = [];
+let openStreams: Dispatcher.DispatchController[] = [];
 let count = 0;
 let seenBy: number[] = [];
 let lastAt: number[] = [];
 
-/** Resolves when the stream is open. */
+/** Opens the event stream of a session. Resolves when it is open. */
 function watch(sessionId: string): Promise<void> {
   const [seen, last] = [seenBy, lastAt];
   let text = "";
@@ -30,24 +31,24 @@ function watch(sessionId: string): Promise<void> {
     pool.dispatch(
       { path: `/sessions/${sessionId}/events`, method: "GET", headers: bearer(token) },
       {
-        onRequestStart: (controller) => void open.push(controller),
+        onRequestStart: (controller) => void openStreams.push(controller),
         onResponseStart: (_controller, status) =>
           status === 200 ? resolve() : reject(new Error(`GET events: ${status}`)),
         onResponseData(_controller, chunk) {
           text += chunk.toString("latin1");
           for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
-            take(text, seen, last);
+            countEvent(text, seen, last);
             text = text.slice(end + 2);
           }
         },
         onResponseEnd() {},
-        onResponseError: (_controller, error) => reject(error), // of no effect once it is open: we have left
+        onResponseError: (_controller, error) => reject(error), // has no effect after the stream is open
       },
     );
   });
 }
 
-function take(event: string, seen: number[], last: number[]): void {
+function countEvent(event: string, seen: number[], last: number[]): void {
   if (!event.startsWith("id: ")) return;
   const tick = Number.parseInt(event.slice(4, 14), 10);
   count++;
@@ -56,16 +57,17 @@ function take(event: string, seen: number[], last: number[]): void {
 }
 
 async function watchAll(sessionId: string): Promise<void> {
-  for (const stream of open) if (!stream.aborted) stream.abort(new Error("watches another session"));
-  [open, seenBy, lastAt] = [[], [], []];
-  for (let opened = 0; opened < Number(spectators); opened += AT_ONCE) {
-    const wanted = Math.min(AT_ONCE, Number(spectators) - opened);
-    await Promise.all(Array.from({ length: wanted }, () => watch(sessionId)));
+  for (const stream of openStreams)
+    if (!stream.aborted) stream.abort(new Error("the spectators watch another session"));
+  [openStreams, seenBy, lastAt] = [[], [], []];
+  for (let opened = 0; opened < Number(spectators); opened += GROUP_SIZE) {
+    const groupSize = Math.min(GROUP_SIZE, Number(spectators) - opened);
+    await Promise.all(Array.from({ length: groupSize }, () => watch(sessionId)));
   }
 }
 
 process.on("message", async (question: { watch?: string }) => {
   if (question.watch !== undefined) await watchAll(question.watch);
-  process.send?.({ count, seenBy, lastAt } satisfies WatchersTold);
+  process.send?.({ count, seenBy, lastAt } satisfies WatchersReport);
 });
 process.send?.({ type: "ready", url: "" });

@@ -2,53 +2,55 @@ import { median } from "../median.ts";
 import type { Rate } from "../process.ts";
 import type { Round } from "../rates.ts";
 
-/** The medians of the rounds, and the ratios that the aims need. An aim without a limit is only reported. */
+/** The table of the medians over all rounds, and the aims. */
 export interface Summary {
   readonly rows: readonly (readonly string[])[];
   readonly aims: readonly Aim[];
 }
 
+/** An aim with the measured figure. `isMet` is null for an aim without a limit, which is only reported. */
 export interface Aim {
   readonly aim: string;
   readonly measured: string;
   readonly isMet: boolean | null;
 }
 
-/** The median of a figure over the rounds. */
-export type Of = (value: (round: Round) => number) => number;
-/** The row of a figure in microseconds. */
-export type Us = (name: string, value: (round: Round) => number, note: string) => readonly string[];
-/** The row of a rate. */
-export type Row = (name: string, rate: (round: Round) => Rate, note?: string) => readonly string[];
+/** Returns the median of a figure over the rounds. */
+export type MedianOf = (value: (round: Round) => number) => number;
+/** Returns the row of a figure in microseconds per operation. */
+export type MicrosecondsRow = (name: string, value: (round: Round) => number, note: string) => readonly string[];
+/** Returns the row of a rate. */
+export type RateRow = (name: string, rate: (round: Round) => Rate, note?: string) => readonly string[];
 
 export interface Figures {
-  readonly of: Of;
-  readonly row: Row;
-  readonly us: Us;
+  readonly medianOf: MedianOf;
+  readonly rateRow: RateRow;
+  readonly microsecondsRow: MicrosecondsRow;
 }
 
+/** Returns functions that summarise figures over these rounds. */
 export function figuresOf(rounds: readonly Round[]): Figures {
-  const of: Of = (value) => median(rounds.map(value));
-  const row: Row = (name, rate, note = "") => {
+  const medianOf: MedianOf = (value) => median(rounds.map(value));
+  const rateRow: RateRow = (name, rate, note = "") => {
     const groups = Object.keys(rate(rounds[0] as Round).cpu);
-    const parts = groups.map((group) => `${group} ${of((round) => rate(round).cpu[group] ?? 0).toFixed(0)}`);
+    const parts = groups.map((group) => `${group} ${medianOf((round) => rate(round).cpu[group] ?? 0).toFixed(0)}`);
     const faults = rounds.reduce((sum, round) => sum + ((rate(round) as { faults?: number }).faults ?? 0), 0);
-    const noteOfFaults = faults > 0 ? `${faults} FAULTS ${note}` : note;
-    const spread = rounds.map((round) => rate(round).perSecond / 1_000);
+    const noteWithFaults = faults > 0 ? `${faults} FAULTS ${note}` : note;
+    const rates = rounds.map((round) => rate(round).perSecond / 1_000);
     return [
       name,
-      of((round) => rate(round).perSecond).toFixed(0),
-      `${Math.min(...spread).toFixed(1)}-${Math.max(...spread).toFixed(1)}k`,
-      of((round) => rate(round).cpuTotal).toFixed(0),
+      medianOf((round) => rate(round).perSecond).toFixed(0),
+      `${Math.min(...rates).toFixed(1)}-${Math.max(...rates).toFixed(1)}k`,
+      medianOf((round) => rate(round).cpuTotal).toFixed(0),
       parts.join(", "),
-      `${(of((round) => rate(round).others) * 100).toFixed(0)} %`,
-      noteOfFaults,
+      `${(medianOf((round) => rate(round).others) * 100).toFixed(0)} %`,
+      noteWithFaults,
     ];
   };
-  const us: Us = (name, value, note) => {
-    const all = rounds.map(value);
-    const spread = `${(1_000 / Math.max(...all)).toFixed(1)}-${(1_000 / Math.min(...all)).toFixed(1)}k`;
-    return [name, (1_000_000 / of(value)).toFixed(0), spread, of(value).toFixed(1), "", "", note];
+  const microsecondsRow: MicrosecondsRow = (name, value, note) => {
+    const values = rounds.map(value);
+    const range = `${(1_000 / Math.max(...values)).toFixed(1)}-${(1_000 / Math.min(...values)).toFixed(1)}k`;
+    return [name, (1_000_000 / medianOf(value)).toFixed(0), range, medianOf(value).toFixed(1), "", "", note];
   };
-  return { of, row, us };
+  return { medianOf, rateRow, microsecondsRow };
 }

@@ -7,33 +7,33 @@ import { chessAim, flatnessAim, limitAim, managerStartAim, matchRows, sdkAim, st
 import { mcpAim, mcpRows, waitingAims } from "./mcp.ts";
 import { restAims, restRows } from "./rest.ts";
 
-/** Ratios are taken within each round, so that a busy machine slows both sides. */
+/** Summarises the rounds. Ratios are computed within each round, so that other load of the machine affects both sides. */
 export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
   const figures = figuresOf(rounds);
-  const { of, row, us } = figures;
+  const { medianOf, rateRow, microsecondsRow } = figures;
   const [first] = rounds;
   const exports = first?.exports ?? [];
   return {
     rows: [
-      ["what", "per s", "spread", "CPU µs each", "of it", "others", ""],
+      ["measurement", "per s", "range", "CPU µs each", "by process", "other load", ""],
       ...matchRows(figures, sizes, first?.chess.plies),
-      ...restRows(of, row),
-      ...mcpRows(of, row),
-      ...codenamesRows(us, first?.codenames.positions ?? 0),
-      ...exportRows(row, exports),
+      ...restRows(medianOf, rateRow),
+      ...mcpRows(medianOf, rateRow),
+      ...codenamesRows(microsecondsRow, first?.codenames.positions ?? 0),
+      ...exportRows(rateRow, exports),
     ],
     aims: [
-      limitAim(of, sizes),
-      sdkAim(of),
-      chessAim(of),
-      startAim(of, first?.starts.processes),
-      flatnessAim(of),
-      ...restAims(of),
-      mcpAim(of),
-      ...waitingAims(of),
-      codenamesAim(of),
-      exportAim(of, exports),
-      managerStartAim(of, first?.managerStart.matches),
+      limitAim(medianOf, sizes),
+      sdkAim(medianOf),
+      chessAim(medianOf),
+      startAim(medianOf, first?.starts.processes),
+      flatnessAim(medianOf),
+      ...restAims(medianOf),
+      mcpAim(medianOf),
+      ...waitingAims(medianOf),
+      codenamesAim(medianOf),
+      exportAim(medianOf, exports),
+      managerStartAim(medianOf, first?.managerStart.matches),
     ],
   };
 }

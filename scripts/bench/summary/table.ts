@@ -1,9 +1,9 @@
 import type { Summary } from "./figures.ts";
 
-const VERDICT = { true: "met   ", false: "missed", null: "told  " };
+const VERDICT = { true: "met     ", false: "missed  ", null: "reported" };
 
-/** The rows as columns of text, and below them the aims. */
-export function printable({ rows, aims }: Summary): string {
+/** Formats the rows as a table, followed by the aims. */
+export function formatSummary({ rows, aims }: Summary): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length))) ?? [];
   const isNumber = (column: number): boolean => column >= 1 && column <= 3;
   const lines = rows.map((row) =>
@@ -12,7 +12,9 @@ export function printable({ rows, aims }: Summary): string {
       .join("  ")
       .trimEnd(),
   );
-  const wide = Math.max(...aims.map(({ aim }) => aim.length));
-  const verdicts = aims.map(({ aim, measured, isMet }) => `${VERDICT[`${isMet}`]}  ${aim.padEnd(wide)}  ${measured}`);
+  const aimWidth = Math.max(...aims.map(({ aim }) => aim.length));
+  const verdicts = aims.map(
+    ({ aim, measured, isMet }) => `${VERDICT[`${isMet}`]}  ${aim.padEnd(aimWidth)}  ${measured}`,
+  );
   return [...lines, "", ...verdicts].join("\n");
 }
