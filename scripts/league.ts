@@ -17,13 +17,13 @@ import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
 import { endWithNpm } from "#shared/runtime/process/parent-watchdog.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 
-/** Beside the project, not where the command was started: an MCP host may start it anywhere. */
+/** The default data folder of `league mcp`. It is in the project's folder, because an MCP host may start the command in any folder. */
 const MCP_DATA = fileURLToPath(new URL("../data/mcp", import.meta.url));
 
 // MCP hosts start this file directly, without the --require of the npm scripts. Each command loads its modules after this.
 createRequire(import.meta.url)("../shared/runtime/compile-cache.cjs");
 
-// `league run --json | head` closes stdout early, which is no error.
+// A reader may close the output early, e.g. `league run --json | head`. This is not an error.
 for (const output of [process.stdout, process.stderr]) {
   output.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
@@ -65,7 +65,7 @@ subcommand("serve", "Run a league manager and referees for players that join.", 
   .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
   .option(
     "--players <n>",
-    "start each league when n players have joined, at least 2 (default: as the config says, else the operator starts it)",
+    "start each league when n players have joined, at least 2 (default: as the config says, else when the operator starts it)",
     playersOption,
   )
   .option("--seed <seed>", "make matches and results repeatable (default: a random seed)")
@@ -130,7 +130,7 @@ subcommand("join", "Join a league with one player.", [
   .option("--manager <url>", "the league manager's endpoint", endpointOption, MANAGER_ENDPOINT)
   .option(
     "--name <name>",
-    "display name in the league (default: the bot and its port, and its address if the manager is on another machine)",
+    "display name in the league (default: bot and port, with the address if the manager is on another machine)",
     nameOption,
   )
   .option("--port <port>", portHelp("player"), portOption)
@@ -153,10 +153,10 @@ subcommand("play", "Play one match between two bots and print its moves and its 
     exitWith((await import("./commands/play.ts")).play(first, second, options)),
   );
 
-const who = (flag: string): Option => new Option(flag, "who plays this role").choices(["user", "llm"]);
+const roleOption = (flag: string): Option => new Option(flag, "player of this role").choices(["user", "llm"]);
 subcommand("codenames", "Play Codenames at this terminal with a model at an OpenAI-compatible endpoint.", [
   "npm run league -- codenames --llm http://127.0.0.1:11434/v1 --model llama3.2",
-  "npm run league -- codenames --people all       # people only, no model",
+  "npm run league -- codenames --people all       # users only, no model",
   "npm run league -- codenames --continue         # continue the newest game",
 ])
   .option("--llm <url>", "base URL of the endpoint, e.g. http://127.0.0.1:11434/v1")
@@ -164,25 +164,25 @@ subcommand("codenames", "Play Codenames at this terminal with a model at an Open
   .option("--key-env <name>", "environment variable with the endpoint's key (default: OPENAI_API_KEY, if it is set)")
   .option("--timeout-ms <ms>", "time limit for one answer of the model, milliseconds", countOption, 120_000)
   .option("--max-tokens <n>", "maximum length of one answer in tokens (default: set by the game)", countOption)
-  .option("--people <roles>", "roles of people, separated by commas, or all or none (default: red_team)")
-  .addOption(who("--red-spymaster <who>"))
-  .addOption(who("--red-team <who>"))
-  .addOption(who("--blue-spymaster <who>"))
-  .addOption(who("--blue-team <who>"))
-  .option("--words <source>", "built-in, llm, or 25 words separated by commas (default: a person is asked)")
-  .option("--url <url>", "a running referee (default: the command starts one)")
+  .option("--people <roles>", "roles of users, separated by commas, or all or none (default: red_team)")
+  .addOption(roleOption("--red-spymaster <player>"))
+  .addOption(roleOption("--red-team <player>"))
+  .addOption(roleOption("--blue-spymaster <player>"))
+  .addOption(roleOption("--blue-team <player>"))
+  .option("--words <source>", "built-in, llm, or 25 words separated by commas (default: a form asks for them)")
+  .option("--url <url>", "endpoint of a running referee (default: the command starts one)")
   .option("--data <folder>", "folder of the games", DATA_FOLDER)
-  .option("--continue [token]", "continue a game, the newest one without a token")
+  .option("--continue [token]", "continue the game with this token, or the newest game")
   .action(async (options) => exitWith((await import("./commands/codenames.ts")).codenames(options)));
 
 subcommand("export", "Write the logs, matches and seeds of a league into a folder that can be verified anywhere.", [
   "npm run league -- export                       # the newest run, into league-export",
   "npm run league -- export --out results --sign league.key",
 ])
-  .argument("[folder]", "folder of a run, or a data folder, whose newest run is exported", DATA_FOLDER)
+  .argument("[folder]", "folder of a run, or a data folder to export its newest run", DATA_FOLDER)
   .addOption(new Option("--format <format>", "format of the export").choices(["json"]).default("json"))
   .option("--out <folder>", "folder to write", "league-export")
-  .option("--sign <keyfile>", "sign it with this Ed25519 private key in PEM format (default: not signed)")
+  .option("--sign <keyfile>", "sign the export with this Ed25519 private key in PEM format (default: not signed)")
   .action(async (folder: string, options) =>
     exitWith((await import("./commands/export.ts")).exportRun(folder, options)),
   );
@@ -191,7 +191,7 @@ subcommand("verify", "Check an export: replay every match and recompute the stan
   "npm run league -- verify league-export",
   "npm run league -- verify league-export --key league.pub",
 ])
-  .argument("<folder>", "folder that league export wrote")
+  .argument("<folder>", "folder of an export")
   .option("--key <keyfile>", "require a signature by this Ed25519 key in PEM format")
   .option("--json", "print one JSON document on stdout")
   .action(async (folder: string, options) => exitWith((await import("./commands/export.ts")).verify(folder, options)));
@@ -201,7 +201,7 @@ subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command
   "npm run --silent league -- mcp --url http://127.0.0.1:8001/mcp     # forward to a running server",
 ])
   .addOption(
-    new Option("--url <url>", "forward to this referee or league manager (default: host games)")
+    new Option("--url <url>", "endpoint of a referee or league manager to forward to (default: host games)")
       .argParser(endpointOption)
       .conflicts(["port", "data"]),
   )
@@ -216,18 +216,18 @@ subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command
 /** Ends the process with a command's exit code, after its output has been written. */
 async function exitWith(command: Promise<number>): Promise<void> {
   endWithNpm();
-  process.on("uncaughtException", (thrown) => exitAfterOutput(tellFault(thrown)));
-  exitAfterOutput(await command.catch(tellFault));
+  process.on("uncaughtException", (thrown) => exitAfterOutput(reportFault(thrown)));
+  exitAfterOutput(await command.catch(reportFault));
 }
 
-/** A pipe takes 64 KB at once; the rest is lost if the process ends before its reader has taken them. */
+/** Exits after all output is written. A pipe buffers 64 KB; further output would be lost if the process exited immediately. */
 function exitAfterOutput(code: number): void {
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 }
 
-/** Tells what ended a command and returns the exit code; only a fault of the program is shown with its stack. */
-function tellFault(thrown: unknown): number {
-  // A folder that cannot be written, or a file in its place, is no fault of ours.
+/** Prints the error of a command and returns the exit code. A stack trace is printed only for bugs of this program. */
+function reportFault(thrown: unknown): number {
+  // Errors of the file system, such as a folder that cannot be written, are not bugs of this program.
   const fault = thrown instanceof StartError ? thrown.message : fileFault(thrown);
   process.stderr.write(`${fault ?? (thrown instanceof Error ? thrown.stack : String(thrown))}\n`);
   return thrown instanceof StartError ? thrown.exitCode : EXIT.failed;

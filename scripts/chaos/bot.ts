@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs";
 import type { BotObject, MatchInfo, Turn } from "../../player/sdk.ts";
 
-/** What a player was shown when it was asked: whatever its view holds has been acknowledged and must be in the log. */
+/** A view that a player received with a request for a move. Its state has been committed, so it must be in the final log. */
 export interface Seen {
   readonly league_id: string;
   readonly match_id: string;
@@ -11,7 +11,7 @@ export interface Seen {
   readonly view: unknown;
 }
 
-/** A random bot that keeps a record of everything it is shown, in the file that CHAOS_SEEN names. */
+/** A bot that moves at random, and appends each view that it receives to the file in the environment variable CHAOS_SEEN. */
 export default (): BotObject => {
   let match: MatchInfo | null = null;
   return {

@@ -21,21 +21,21 @@ const leagues = [
 const players = [1, 2, 3, 4].map((number) => ({ name: `player ${number}`, bot }));
 
 let root: string;
-let good: string;
+/** The folder of a completed league in which no agent was killed, with the views that its players received. */
+let undisturbed: string;
 
-/** A league that nobody was killed in, with what its players were shown. */
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "league-chaos-test-"));
-  good = join(root, "good");
+  undisturbed = join(root, "undisturbed");
   process.env.CHAOS_SEEN = join(root, "seen.jsonl");
   const league = await startTestLeague({ leagues, players });
   try {
     await league.completed;
-    mkdirSync(good);
-    writeFileSync(join(good, "config.json"), JSON.stringify({ leagues }));
-    cpSync(process.env.CHAOS_SEEN, join(good, "seen.jsonl"));
+    mkdirSync(undisturbed);
+    writeFileSync(join(undisturbed, "config.json"), JSON.stringify({ leagues }));
+    cpSync(process.env.CHAOS_SEEN, join(undisturbed, "seen.jsonl"));
     const store = new DatabaseSync(join(league.dataFolder, "league-manager.sqlite"));
-    store.exec(`VACUUM INTO '${join(good, "league-manager.sqlite")}'`);
+    store.exec(`VACUUM INTO '${join(undisturbed, "league-manager.sqlite")}'`);
     store.close();
   } finally {
     await league.stop();
@@ -44,16 +44,16 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** What is found in a copy of the good run's folder that something was done to. */
-async function checkAfter(deed: (folder: string) => void = () => {}): ReturnType<typeof check> {
+/** Changes a copy of the undisturbed league's folder, and returns the result of its check. */
+async function checkAfter(change: (folder: string) => void = () => {}): ReturnType<typeof check> {
   const path = mkdtempSync(join(root, "run-"));
-  cpSync(good, path, { recursive: true });
-  deed(path);
+  cpSync(undisturbed, path, { recursive: true });
+  change(path);
   return check({ path, config: Config.parse({ leagues, players }) }, join(path, "seen.jsonl"));
 }
 
-/** Changes rows of the manager's store, which the manager itself cannot. */
-const changed = (table: string, statement: string) => (folder: string) => {
+/** Returns a function that changes rows of the manager's store without the triggers that protect them. */
+const changeRows = (table: string, statement: string) => (folder: string) => {
   const db = new DatabaseSync(join(folder, "league-manager.sqlite"));
   try {
     db.exec(`DROP TRIGGER ${table}_no_update; DROP TRIGGER ${table}_no_delete; DELETE FROM snapshots`);
@@ -64,64 +64,68 @@ const changed = (table: string, statement: string) => (folder: string) => {
 };
 const ofMatch = "WHERE league_id = 'rps' AND match_id = 'R2M1'";
 
-const views = (folder: string): readonly Seen[] =>
+const viewsIn = (folder: string): readonly Seen[] =>
   readFileSync(join(folder, "seen.jsonl"), "utf8")
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
-/** Adds a line to what players were shown: a view of a match of a league, changed. */
-const shown =
+/** Returns a function that adds a changed view of match R2M1 to the views of the players. */
+const addView =
   (leagueId: string, change: (seen: Seen) => Partial<Seen>) =>
   (folder: string): void => {
-    const seen = views(folder).find((one) => one.league_id === leagueId && one.match_id === "R2M1") as Seen;
+    const seen = viewsIn(folder).find(
+      ({ league_id, match_id }) => league_id === leagueId && match_id === "R2M1",
+    ) as Seen;
     writeFileSync(join(folder, "seen.jsonl"), `${JSON.stringify({ ...seen, ...change(seen) })}\n`, { flag: "a" });
   };
 
-describe("what is looked at after agents were killed", () => {
-  it("is as it must be in a league that nobody was killed in", async () => {
+describe("the check of a league", () => {
+  it("finds no faults if no agent was killed", async () => {
     const { faults, matches, seenViews } = await checkAfter();
     expect(faults).toEqual([]);
     expect(matches).toHaveLength(12);
-    expect(seenViews).toBe(views(good).length);
+    expect(seenViews).toBe(viewsIn(undisturbed).length);
     expect(seenViews).toBeGreaterThan(100);
   });
 
-  it("a result that is lost is missed", async () => {
+  it("reports a lost result", async () => {
     const ofLeague = "stream = (SELECT number FROM streams WHERE name = 'league:rps')";
     const lastResult = `SELECT max(seq) FROM log WHERE ${ofLeague} AND type = 'match_completed'`;
-    const { faults } = await checkAfter(changed("log", `DELETE FROM log WHERE ${ofLeague} AND seq >= (${lastResult})`));
+    const { faults } = await checkAfter(
+      changeRows("log", `DELETE FROM log WHERE ${ofLeague} AND seq >= (${lastResult})`),
+    );
     expect(faults).toEqual(["rps has 5 results, not 6"]);
   });
 
-  it("a log that was changed is found", async () => {
-    const forged = `UPDATE session_logs SET log = replace(log, '"at\\":\\"20', '"at\\":\\"19') ${ofMatch}`;
-    const { faults } = await checkAfter(changed("session_logs", forged));
+  it("reports a changed log", async () => {
+    const statement = `UPDATE session_logs SET log = replace(log, '"at\\":\\"20', '"at\\":\\"19') ${ofMatch}`;
+    const { faults } = await checkAfter(changeRows("session_logs", statement));
     const head = /log_head is "\w+", but the log gives "\w+"$/;
     expect(faults).toEqual([expect.stringMatching(head)]);
     expect(faults[0]).toContain(`${matchFile("rps", "R2M1")}: `);
   });
 
   it.each<[string, string, (seen: Seen) => Partial<Seen>]>([
-    ["in no turn of the match", "rps", () => ({ tick: 999 })],
-    ["in another turn", "chess", ({ tick }) => ({ tick: tick + 2 })],
-    ["of something else", "chess", () => ({ view: { board: "none" } })],
-  ])("a view %s that a player was shown is found", async (_what, leagueId, change) => {
-    const { faults } = await checkAfter(shown(leagueId, change));
-    const told = new RegExp(`^${leagueId}/R2M1: \\w+ was shown a state at tick \\d+ that is not in the log$`);
-    expect(faults).toEqual([expect.stringMatching(told)]);
+    ["of a tick that the match does not have", "rps", () => ({ tick: 999 })],
+    ["of another tick", "chess", ({ tick }) => ({ tick: tick + 2 })],
+    ["with another state", "chess", () => ({ view: { board: "none" } })],
+  ])("reports a player's view %s", async (_name, leagueId, change) => {
+    const { faults } = await checkAfter(addView(leagueId, change));
+    const fault = new RegExp(`^${leagueId}/R2M1: \\w+ was shown a state at tick \\d+ that is not in the log$`);
+    expect(faults).toEqual([expect.stringMatching(fault)]);
   });
 
-  it("neither a view of an epoch that does not count nor half a line is a fault", async () => {
+  it("ignores views of epochs without a result, and an incomplete line", async () => {
     const { faults } = await checkAfter((folder) => {
-      shown("rps", () => ({ epoch: 7, tick: 999 }))(folder);
+      addView("rps", () => ({ epoch: 7, tick: 999 }))(folder);
       writeFileSync(join(folder, "seen.jsonl"), '{"league_id":"rps","mat', { flag: "a" });
     });
     expect(faults).toEqual([]);
   });
 });
 
-describe("an abort", () => {
-  /** What is found in a league of four players that the given commands have played. */
+describe("the check of aborts", () => {
+  /** Plays a league of four players with the given commands, and returns the result of its check. */
   async function checkLeague(play: (run: TestRun) => Promise<void>): ReturnType<typeof check> {
     const path = mkdtempSync(join(root, "run-"));
     await writeStore(path, ["rps"], async (run) => {
@@ -133,20 +137,22 @@ describe("an abort", () => {
     return check({ path, config }, join(path, "seen.jsonl"));
   }
 
-  it("for good is a fault, of each match, also when every match of the league has ended so", async () => {
+  it("reports a fault for each match that is aborted and not played again, even if all are", async () => {
     const { faults, aborts } = await checkLeague(async (run) => {
       for (const roundId of [1, 2, 3]) {
         await run.round("rps", () => null);
         for (const turn of [1, 2]) await run.abort("rps", `R${roundId}M${turn}`);
       }
     });
-    const forGood = faults.filter((fault) => fault.includes("for good"));
+    const finalAborts = faults.filter((fault) => fault.includes("not played again"));
     const ids = ["R1M1", "R1M2", "R2M1", "R2M2", "R3M1", "R3M2"];
-    expect(forGood).toEqual(ids.map((id) => `rps/${id} was aborted for good: the referee could not play`));
+    expect(finalAborts).toEqual(
+      ids.map((id) => `rps/${id} was aborted and not played again: the referee could not play`),
+    );
     expect([faults.length, aborts]).toEqual([18, 18]);
   });
 
-  it("is a fault although the match was played again, but not that a match was taken from a referee that was killed", async () => {
+  it("reports a match that was aborted and played again, but not a match that was taken from an unreachable referee", async () => {
     const match = { leagueId: "rps", matchId: "R1M1" };
     const { faults, aborts, matches } = await checkLeague(async (run) => {
       await run.round("rps", () => null);
@@ -162,10 +168,10 @@ describe("an abort", () => {
   });
 });
 
-describe("chaos", () => {
+describe("npm run chaos", () => {
   afterEach(cleanUp);
 
-  it("kills three agents of a league, and finds nothing lost", async () => {
+  it("kills three agents and finds no faults", async () => {
     const { code, stdout, stderr } = await start("scripts/chaos/chaos.ts", ["--kills", "3", "--seed", "suite"]).ended;
     expect(code, stdout + stderr).toBe(0);
     const { kills, faults, matches, aborts } = JSON.parse(stdout);

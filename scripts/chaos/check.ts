@@ -15,8 +15,8 @@ import type { RunFolder } from "../run/run-folder.ts";
 import type { Seen } from "./bot.ts";
 
 /**
- * Checks a league that has ended: its results, its logs, its standings, and that what players were shown is in the logs. An abort is a fault,
- * also of a match that was then played again: a kill takes a match from its referee, and only an error of our programs or `match_ms` aborts it.
+ * Checks a league that has ended: its results, logs and standings, and that the views of its players are in the logs. Every abort is a fault, even if
+ * the match was played again: a killed referee only loses its match, and only an error of this project or `match_ms` aborts a match.
  */
 export async function check(folder: Pick<RunFolder, "path" | "config">, seenFile: string) {
   const { leagues, players } = folder.config;
@@ -33,27 +33,27 @@ export async function check(folder: Pick<RunFolder, "path" | "config">, seenFile
     const played = matches.filter((match) => match.league_id === league_id);
     if (played.length !== expected) faults.push(`${league_id} has ${played.length} results, not ${expected}`);
   }
-  const seen = existsSync(seenFile) ? readFileSync(seenFile, "utf8").trim().split("\n") : [];
-  const views = seen.flatMap((line) => parsedSeen(line));
-  // A log that cannot be replayed has been found already.
+  const lines = existsSync(seenFile) ? readFileSync(seenFile, "utf8").trim().split("\n") : [];
+  const views = lines.flatMap(parseSeen);
+  // Views can be compared only with logs that replay.
   if (faults.length === 0) faults.push(...faultsOfViews(matches, views));
   const aborts = leagues.flatMap(({ league_id }) => abortsOf(league_id, files.get(leagueLogFile(league_id)) ?? ""));
   return { faults: [...faults, ...aborts], matches, seenViews: views.length, aborts: aborts.length };
 }
 
-/** The aborts of a league's matches by its log, one text each. */
+/** Returns a text for each abort in the log of a league. */
 function abortsOf(leagueId: string, log: string): readonly string[] {
   const events = log.split("\n").flatMap((line) => (line === "" ? [] : [parseLeagueEvent(line)]));
   return events.flatMap((event) => {
     if (event.type === "match_aborted")
-      return [`${matchRef(leagueId, event.match_id)} was aborted for good: ${event.reason}`];
+      return [`${matchRef(leagueId, event.match_id)} was aborted and not played again: ${event.reason}`];
     const isAbort = event.type === "match_released" && (event.reason === "aborted" || event.reason === "overdue");
     return isAbort ? [`${matchRef(leagueId, event.match_id)} was aborted and played again: ${event.detail}`] : [];
   });
 }
 
-/** The last line of a player that was killed while writing is no JSON. */
-function parsedSeen(line: string): Seen[] {
+/** Parses a line of a player; none if the line is incomplete because the player was killed. */
+function parseSeen(line: string): Seen[] {
   try {
     return [JSON.parse(line) as Seen];
   } catch {
@@ -61,17 +61,17 @@ function parsedSeen(line: string): Seen[] {
   }
 }
 
-/** What players were shown must be what the final log gives at that tick: nothing that counted was lost. */
+/** Returns a fault for each view that differs from the state of the final log at its tick. A difference means that a committed move was lost. */
 function faultsOfViews(matches: readonly ExportedMatch[], views: readonly Seen[]): string[] {
   const faults: string[] = [];
   for (const match of matches) {
-    const mine = views.filter(
+    const viewsOfMatch = views.filter(
       (seen) => seen.league_id === match.league_id && seen.match_id === match.match_id && seen.epoch === match.epoch,
     );
     const created = match.log[0] === undefined ? null : parseEntry(match.log[0]);
     if (created?.type !== "created") continue;
     const states = statesByTick(created, match);
-    for (const { role, tick, view } of mine) {
+    for (const { role, tick, view } of viewsOfMatch) {
       const session = states.get(tick);
       if (!session || !isDeepStrictEqual(session.game.viewState(session.state, role), view)) {
         faults.push(
@@ -83,6 +83,7 @@ function faultsOfViews(matches: readonly ExportedMatch[], views: readonly Seen[]
   return faults;
 }
 
+/** Replays the log of a match. Returns the session after each tick, by tick. */
 function statesByTick(
   created: Extract<Entry, { type: "created" }>,
   match: ExportedMatch,

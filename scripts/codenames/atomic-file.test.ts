@@ -3,16 +3,16 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { jsonIn, writeWhole } from "./atomic-file.ts";
+import { readJson, writeJsonAtomically } from "./atomic-file.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "whole-"));
+const folder = mkdtempSync(join(tmpdir(), "atomic-file-"));
 afterEach(() => {
   vi.restoreAllMocks();
   syncBuiltinESMExports();
   rmSync(folder, { recursive: true, force: true });
 });
 
-test("a file is on disk before it takes its name, and its name after that", () => {
+test("writeJsonAtomically syncs the file before it renames it, and then the folder", () => {
   const steps: string[] = [];
   const { fsyncSync, renameSync } = fs;
   vi.spyOn(fs, "fsyncSync").mockImplementation((descriptor) => {
@@ -25,7 +25,11 @@ test("a file is on disk before it takes its name, and its name after that", () =
   });
   syncBuiltinESMExports();
   const file = join(folder, "run.json");
-  writeWhole(file, { seed: 7 });
+  writeJsonAtomically(file, { seed: 7 });
   expect(steps).toEqual(["sync run.json.new", "rename", "sync folder"]);
-  expect([jsonIn(file), statSync(file).mode & 0o777, readdirSync(folder)]).toEqual([{ seed: 7 }, 0o600, ["run.json"]]);
+  expect([readJson(file), statSync(file).mode & 0o777, readdirSync(folder)]).toEqual([
+    { seed: 7 },
+    0o600,
+    ["run.json"],
+  ]);
 });

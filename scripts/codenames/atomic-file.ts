@@ -2,16 +2,16 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync
 import { dirname } from "node:path";
 
 /**
- * Writes JSON into a file for its user alone. It is on disk before it takes its name, because the command may be killed and the machine
- * may lose its power at any moment: the file then has its old content or the new one.
+ * Writes JSON into a file that only its user can read. The new content is on disk before the file is replaced. If the process is killed or the machine
+ * loses power, the file has either its old or its new content.
  */
-export function writeWhole(file: string, value: unknown): void {
+export function writeJsonAtomically(file: string, value: unknown): void {
   writeFileSync(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
-  if (process.platform !== "win32") syncFolder(dirname(file)); // Windows opens no folders
+  if (process.platform !== "win32") syncFolder(dirname(file)); // Windows cannot open folders
 }
 
-/** Puts the names of a folder's files on disk. */
+/** Writes the entries of a folder to the disk. */
 function syncFolder(folder: string): void {
   const descriptor = openSync(folder, "r");
   try {
@@ -21,11 +21,11 @@ function syncFolder(folder: string): void {
   }
 }
 
-/** What a file of JSON holds; null when there is none, or none that can be read. */
-export function jsonIn(file: string): unknown {
+/** Reads a JSON file. Returns null if it does not exist, cannot be read or is not JSON. */
+export function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
   } catch {
-    return null; // not ours
+    return null;
   }
 }

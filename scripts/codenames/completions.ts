@@ -1,4 +1,4 @@
-/** Requests to the chat completions of an OpenAI-compatible endpoint. */
+/** Requests to the chat completions API of an OpenAI-compatible endpoint. */
 import { type Clock, systemClock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { Ask } from "#shared/rpc/jsonrpc/input.ts";
@@ -9,13 +9,15 @@ export interface CompletionOptions {
   readonly model: string;
   /** Sent as a bearer token; never printed. */
   readonly key: string | null;
-  /** The most tokens of an answer; null for the number that the prompt asks for. */
+  /** The maximum number of tokens of an answer; null for the number that the prompt names. */
   readonly maxTokens: number | null;
+  /** Prints a line for the user. */
   tell(line: string): void;
-  /** Waits before a request is repeated; absent for a real pause. */
+  /** Waits before a request is repeated. Tests replace it; the default is a real pause. */
   readonly wait?: Clock["pause"];
 }
 
+/** The HTTP answer of the endpoint. */
 export interface Reply {
   readonly status: number;
   readonly retryAfterS: number | null;
@@ -24,20 +26,20 @@ export interface Reply {
 
 type Prompt = Extract<Ask, { kind: "prompt" }>;
 
-/** No pause is longer: a timer holds no more than 24 days. */
+/** The longest pause. Timers of Node.js support at most 24 days. */
 const A_DAY_S = 86_400;
 const MAX_REPLY_BYTES = 1024 * 1024;
-/** Pauses in seconds before a request is repeated, if the endpoint names no time. */
+/** Pauses in seconds before a request is repeated, if the endpoint does not name a pause. */
 const BACKOFF_S = [1, 2, 4] as const;
-/** How many times a request is repeated when the endpoint names the time. */
+/** How many times a request is repeated if the endpoint names the pause. */
 const MAX_PAUSES = 5;
-/** Error codes of a connection that the endpoint, or a proxy before it, has cut. */
+/** Error codes of a connection that the endpoint or a proxy closed. */
 const RESETS: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
 export class Completions {
   readonly endpoint: string;
   readonly #options: CompletionOptions;
-  /** Newer models of OpenAI accept the limit under another name only. */
+  /** The field of the token limit. Newer models of OpenAI accept only `max_completion_tokens`. */
   #limitName: "max_tokens" | "max_completion_tokens" = "max_tokens";
 
   constructor(options: CompletionOptions) {
@@ -46,30 +48,30 @@ export class Completions {
   }
 
   /**
-   * The reply. If the endpoint is busy (429), fails (5xx) or cuts the connection, the request is repeated while there is time: after the pause
-   * that the endpoint names, else after 1, 2 and 4 seconds.
+   * Requests a completion. If the endpoint is busy (429), fails (5xx) or closes the connection, the request is repeated until `limit` aborts: after
+   * the pause that the endpoint names, else after 1, 2 and 4 seconds. Rejects if the last request has no answer.
    */
-  async of(prompt: Prompt, limit: AbortSignal): Promise<Reply> {
+  async request(prompt: Prompt, limit: AbortSignal): Promise<Reply> {
     const { tell, wait = systemClock.pause } = this.#options;
     for (let pauses = 0; ; pauses++) {
-      const got = await this.#request(prompt, limit).catch((thrown: unknown) => ({ thrown }));
-      if (this.#limitName === "max_tokens" && wantsOtherLimit(got)) {
+      const result = await this.#send(prompt, limit).catch((thrown: unknown) => ({ thrown }));
+      if (this.#limitName === "max_tokens" && needsOtherLimitName(result)) {
         this.#limitName = "max_completion_tokens";
         continue;
       }
-      const pauseS = pauseAfter(got, pauses);
+      const pauseS = pauseAfter(result, pauses);
       if (pauseS !== null) {
-        const why = "status" in got ? `answers HTTP ${got.status}` : "has cut the connection";
-        tell(`the LLM ${why}; asking again in ${pauseS} s`);
+        const fault = "status" in result ? `answered HTTP ${result.status}` : "closed the connection";
+        tell(`the LLM ${fault}; repeating the request in ${pauseS} s`);
         if (await wait(pauseS * 1000, limit)) continue;
       }
-      if ("status" in got) return got;
-      throw got.thrown;
+      if ("status" in result) return result;
+      throw result.thrown;
     }
   }
 
-  async #request({ system, text, maxTokens }: Prompt, limit: AbortSignal): Promise<Reply> {
-    const { key, model, maxTokens: most } = this.#options;
+  async #send({ system, text, maxTokens }: Prompt, limit: AbortSignal): Promise<Reply> {
+    const { key, model, maxTokens: maxTokensOption } = this.#options;
     const messages = [
       { role: "system", content: system },
       { role: "user", content: text },
@@ -79,7 +81,7 @@ export class Completions {
       // The key is sent to the named endpoint only.
       redirect: "error",
       headers: { "content-type": "application/json", ...(key !== null && { authorization: `Bearer ${key}` }) },
-      body: JSON.stringify({ model, messages, [this.#limitName]: most ?? maxTokens }),
+      body: JSON.stringify({ model, messages, [this.#limitName]: maxTokensOption ?? maxTokens }),
       signal: limit,
     });
     const retryAfterS = secondsIn(response.headers.get("retry-after"));
@@ -87,20 +89,20 @@ export class Completions {
   }
 }
 
-type Got = Reply | { readonly thrown: unknown };
+type Result = Reply | { readonly thrown: unknown };
 
-const wantsOtherLimit = (got: Got): boolean =>
-  "status" in got && got.status === 400 && /max_completion_tokens/.test(got.text);
+const needsOtherLimitName = (result: Result): boolean =>
+  "status" in result && result.status === 400 && /max_completion_tokens/.test(result.text);
 
-/** Seconds to wait before a request is repeated; null if it is not repeated. */
-function pauseAfter(got: Got, pauses: number): number | null {
-  const next = BACKOFF_S[pauses] ?? null;
-  if (!("status" in got)) return RESETS.has(codeOf(got.thrown)) ? next : null;
-  if (got.status !== 429 && got.status < 500) return null;
-  return got.retryAfterS !== null && pauses < MAX_PAUSES ? got.retryAfterS : next;
+/** Returns the seconds to wait before the request is repeated; null if it is not repeated. `pauses` is the number of earlier pauses. */
+function pauseAfter(result: Result, pauses: number): number | null {
+  const backoffS = BACKOFF_S[pauses] ?? null;
+  if (!("status" in result)) return RESETS.has(codeOf(result.thrown)) ? backoffS : null;
+  if (result.status !== 429 && result.status < 500) return null;
+  return result.retryAfterS !== null && pauses < MAX_PAUSES ? result.retryAfterS : backoffS;
 }
 
-/** The seconds of a Retry-After header, which gives a number or a date; null for anything else. */
+/** Returns the seconds of a Retry-After header, which contains a number or a date; null for any other text. */
 function secondsIn(header: string | null): number | null {
   const text = header?.trim() ?? "";
   const seconds = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - systemClock.now()) / 1000);
@@ -112,17 +114,18 @@ async function bodyOf(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > MAX_REPLY_BYTES) throw new Error(`an answer of more than ${MAX_REPLY_BYTES} bytes`);
+    if (size > MAX_REPLY_BYTES) throw new Error(`the answer has more than ${MAX_REPLY_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** The error of `fetch` says "fetch failed"; its cause says why. */
-const hiddenCause = (thrown: unknown): unknown =>
+/** Returns the cause of an error. The message of an error of `fetch` is only "fetch failed". */
+const rootCause = (thrown: unknown): unknown =>
   thrown instanceof Error && thrown.cause instanceof Error ? thrown.cause : thrown;
 
-const codeOf = (thrown: unknown): unknown => (hiddenCause(thrown) as { code?: unknown } | null)?.code;
+const codeOf = (thrown: unknown): unknown => (rootCause(thrown) as { code?: unknown } | null)?.code;
 
+/** Returns the reason of a failed request as text. */
 export const causeOf = (thrown: unknown): string =>
-  messageOf(hiddenCause(thrown)) || String(codeOf(thrown) ?? "no connection");
+  messageOf(rootCause(thrown)) || String(codeOf(thrown) ?? "no connection");

@@ -18,37 +18,41 @@ const clue: Form = {
     number: { type: "string", title: "Number", enum: ["1", "2", "unlimited"] },
   },
 };
-const goOn: Form = { kind: "form", message: "Go on?", fields: { go_on: { type: "boolean" } } };
+const confirmation: Form = { kind: "form", message: "Go on?", fields: { go_on: { type: "boolean" } } };
 
-let people: TerminalForms | null = null;
-afterEach(() => people?.close());
+let forms: TerminalForms | null = null;
+afterEach(() => forms?.close());
 
-/** Streams that take themselves for a terminal; `shown` waits until something is on its screen, from where it last looked. */
-function terminal(rows = 40, columns = 80) {
+/**
+ * Creates forms on streams that behave like a terminal. `shown` waits until a text appears after the text of the previous call, and returns the
+ * output up to it.
+ */
+function openTerminal(rows = 40, columns = 80) {
   const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => input });
   const output = Object.assign(new PassThrough(), { isTTY: true, rows, columns });
   let text = "";
-  let seen = 0;
-  let look = (): void => {};
+  let readUntil = 0;
+  let onOutput = (): void => {};
   output.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
-    look();
+    onOutput();
   });
-  const shown = (what: string): Promise<string> =>
+  const shown = (expected: string): Promise<string> =>
     new Promise((resolve) => {
-      look = () => {
-        const at = text.indexOf(what, seen);
-        if (at === -1) return;
-        const between = text.slice(seen, at + what.length);
-        seen = at + what.length;
-        look = () => {};
-        resolve(between);
+      onOutput = () => {
+        const start = text.indexOf(expected, readUntil);
+        if (start === -1) return;
+        const end = start + expected.length;
+        const output = text.slice(readUntil, end);
+        readUntil = end;
+        onOutput = () => {};
+        resolve(output);
       };
-      look();
+      onOutput();
     });
   let interrupts = 0;
-  people = new TerminalForms(input as never, output as never, () => interrupts++);
-  return { people, shown, type: (keys: string) => void input.write(keys), interrupts: () => interrupts };
+  forms = new TerminalForms(input as never, output as never, () => interrupts++);
+  return { forms, shown, type: (keys: string) => void input.write(keys), interrupts: () => interrupts };
 }
 
 const accepted = (content: object): Said => ({ kind: "form", action: "accept", content: { ...content } });
@@ -60,65 +64,65 @@ describe("a form at a terminal", () => {
     [guess, "eclair\r", { word: "ÉCLAIR" }],
     [guess, "wha\r", { word: "WHALE" }],
     [clue, "ocean 2\r", { word: "ocean", number: "2" }],
-    [goOn, "N\r", { go_on: false }],
-    [goOn, "stop\r", { go_on: false }],
-  ])("%j is filled in by %j", async (form, keys, content) => {
-    const { people, shown, type } = terminal();
-    const said = people.fillIn(form, null);
+    [confirmation, "N\r", { go_on: false }],
+    [confirmation, "stop\r", { go_on: false }],
+  ])("%j is completed by the keys %j", async (form, keys, content) => {
+    const { forms, shown, type } = openTerminal();
+    const answer = forms.fillIn(form, null);
     await shown(": ");
     type(keys);
-    expect(await said).toEqual(accepted(content));
+    expect(await answer).toEqual(accepted(content));
   });
 
-  it("asks again for what means nothing or two things, and field by field", async () => {
-    const { people, shown, type } = terminal();
-    const guessed = people.fillIn(guess, null);
-    for (const wrong of ["wh\r", "4\r", "\r"]) {
+  it("repeats a field after an invalid or ambiguous answer, and asks for each field", async () => {
+    const { forms, shown, type } = openTerminal();
+    const guessAnswer = forms.fillIn(guess, null);
+    for (const invalid of ["wh\r", "4\r", "\r"]) {
       await shown("Your guess");
-      type(wrong);
-      await shown("will not do");
+      type(invalid);
+      await shown("is not a valid answer");
     }
     await shown("Your guess");
     type("wheel\r");
-    expect(await guessed).toEqual(accepted({ word: "WHEEL" }));
-    const said = people.fillIn(clue, null);
+    expect(await guessAnswer).toEqual(accepted({ word: "WHEEL" }));
+    const answer = forms.fillIn(clue, null);
     await shown("Clue");
     type("ocean\r");
     await shown("Number");
     type("unlimited\r");
-    expect(await said).toEqual(accepted({ word: "ocean", number: "unlimited" }));
+    expect(await answer).toEqual(accepted({ word: "ocean", number: "unlimited" }));
   });
 
-  it.each(["stop\r", "\x04"])("is left by %j, and the next one is asked all the same", async (keys) => {
-    const { people, shown, type } = terminal();
-    const left = people.fillIn(guess, null);
+  it.each(["stop\r", "\x04"])("is cancelled by %j, and the next form can be completed", async (keys) => {
+    const { forms, shown, type } = openTerminal();
+    const cancelled = forms.fillIn(guess, null);
     await shown("Your guess");
     type(keys);
-    expect(await left).toEqual(CANCELLED);
-    const said = people.fillIn(guess, null);
+    expect(await cancelled).toEqual(CANCELLED);
+    const answer = forms.fillIn(guess, null);
     await shown("Your guess");
     type("1\r");
-    expect(await said).toEqual(accepted({ word: "WHALE" }));
+    expect(await answer).toEqual(accepted({ word: "WHALE" }));
   });
 
-  it("passes Ctrl-C on", async () => {
-    const { people, shown, type, interrupts } = terminal();
-    const said = people.fillIn(guess, null);
+  it("reports Ctrl-C to its owner", async () => {
+    const { forms, shown, type, interrupts } = openTerminal();
+    const answer = forms.fillIn(guess, null);
     await shown("Your guess");
     type("\x03");
     type("1\r");
-    await said;
+    await answer;
     expect(interrupts()).toBe(1);
   });
 });
 
-describe("a form that is secret to one of several", () => {
+describe("a form with a secret at a shared terminal", () => {
   it.each([
     [40, "\x1b[?1049h", "\x1b[?1049l"],
     [8, "\x1b[2J\x1b[3J\x1b[H", "\x1b[2J\x1b[3J\x1b[H"],
-  ])("is shown after Enter, and gone from a screen of %i rows with its answer", async (rows, before, after) => {
-    const { people, shown, type } = terminal(rows);
-    const said = people.fillIn(clue, "the spymaster of team red");
+  ])("is shown after Enter, and removed from a screen of %i rows after the answer", async (rows, before, after) => {
+    const { forms, shown, type } = openTerminal(rows);
+    const answer = forms.fillIn(clue, "the spymaster of team red");
     expect(await shown("Press Enter")).not.toContain("assassin");
     type("\r");
     await shown(before);
@@ -126,22 +130,22 @@ describe("a form that is secret to one of several", () => {
     await shown("Clue");
     type("ocean 2\r");
     await shown(after);
-    expect(await said).toEqual(accepted({ word: "ocean", number: "2" }));
+    expect(await answer).toEqual(accepted({ word: "ocean", number: "2" }));
   });
 
-  it("is gone when the command ends in the middle of it", async () => {
-    const { people, shown, type } = terminal();
-    const said = people.fillIn(clue, "the spymaster of team red");
+  it("is removed when the command ends before the answer", async () => {
+    const { forms, shown, type } = openTerminal();
+    const answer = forms.fillIn(clue, "the spymaster of team red");
     await shown("Press Enter");
     type("\r");
     await shown("Clue");
-    people.close();
+    forms.close();
     await shown("\x1b[?1049l");
-    expect(await said).toEqual(CANCELLED);
+    expect(await answer).toEqual(CANCELLED);
   });
 });
 
-describe("a spymaster's key", () => {
+describe("the key card of a spymaster", () => {
   const state = codenames.initialState({ options: codenames.options.parse({}), seed: "key" });
   const link = `http://127.0.0.1:8001/game/d52499d2-f1cc-4d40-9583-ccb22b7729e4#seat=${"x".repeat(43)}`;
   const parts = [
@@ -151,30 +155,33 @@ describe("a spymaster's key", () => {
     "Give a clue: one word.",
   ];
   const form: Form = { ...clue, message: parts.join("\n\n") };
-  const [other, scrolled] = ["\x1b[?1049h", "\x1b[2J\x1b[3J\x1b[H"];
+  const [alternateScreen, clearedScreen] = ["\x1b[?1049h", "\x1b[2J\x1b[3J\x1b[H"];
 
   it.each([
-    [200, 30, 5, other],
-    [80, 40, 4, other],
-    [80, 24, 4, scrolled],
-    [80, 16, 4, scrolled],
-    [40, 60, 2, other],
-    [40, 24, 2, scrolled],
-    [24, 60, 1, other],
-    [24, 40, 1, scrolled],
-  ])("stands whole on a screen of %i columns and %i rows, in %i columns", async (columns, rows, across, screen) => {
-    const { people, shown, type } = terminal(rows, columns);
-    const said = people.fillIn(form, "the spymaster of team red");
-    await shown("Press Enter");
-    type("\r");
-    await shown(screen);
-    const lines = (await shown("Clue: ")).replaceAll("\r", "").split("\n");
-    type("ocean 2\r");
-    await said;
-    const rowsShown = lines.flatMap((line) => line.match(new RegExp(`.{1,${columns}}`, "g")) ?? [""]);
-    const left = rowsShown.slice(-rows).join("\n"); // what has not scrolled off
-    const key = left.split("\n").filter((line) => /\((red|blue|neutral|assassin)\)/.test(line));
-    expect(key).toHaveLength(Math.ceil(25 / across));
-    for (const { word, identity } of state.cards) expect(left).toContain(`${word} (${identity})`);
-  });
+    [200, 30, 5, alternateScreen],
+    [80, 40, 4, alternateScreen],
+    [80, 24, 4, clearedScreen],
+    [80, 16, 4, clearedScreen],
+    [40, 60, 2, alternateScreen],
+    [40, 24, 2, clearedScreen],
+    [24, 60, 1, alternateScreen],
+    [24, 40, 1, clearedScreen],
+  ])(
+    "is completely visible on a screen of %i columns and %i rows, in %i columns of cards",
+    async (columns, rows, columnCount, screen) => {
+      const { forms, shown, type } = openTerminal(rows, columns);
+      const answer = forms.fillIn(form, "the spymaster of team red");
+      await shown("Press Enter");
+      type("\r");
+      await shown(screen);
+      const lines = (await shown("Clue: ")).replaceAll("\r", "").split("\n");
+      type("ocean 2\r");
+      await answer;
+      const rowsShown = lines.flatMap((line) => line.match(new RegExp(`.{1,${columns}}`, "g")) ?? [""]);
+      const visible = rowsShown.slice(-rows).join("\n"); // the other rows have scrolled off the screen
+      const keyLines = visible.split("\n").filter((line) => /\((red|blue|neutral|assassin)\)/.test(line));
+      expect(keyLines).toHaveLength(Math.ceil(25 / columnCount));
+      for (const { word, identity } of state.cards) expect(visible).toContain(`${word} (${identity})`);
+    },
+  );
 });

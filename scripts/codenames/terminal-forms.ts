@@ -1,63 +1,68 @@
 import { styleText } from "node:util";
 import type { Ask, FormField, Said } from "#shared/rpc/jsonrpc/input.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { fitted, rowsOf } from "./board-layout.ts";
-import { hintOf, isNumbered, listed, promptOf, type Value, valueIn } from "./form-fields.ts";
+import { fitMessage, rowsOf } from "./board-layout.ts";
+import { hintOf, isNumbered, numberedList, parseValue, promptOf, type Value } from "./form-fields.ts";
 import { type Lines, readLines } from "./terminal-lines.ts";
 
 type Form = Extract<Ask, { kind: "form" }>;
 
-const OTHER_SCREEN = "\x1b[?1049h\x1b[H";
-const FIRST_SCREEN = "\x1b[?1049l";
-/** Clears the screen and the lines that have scrolled off it. */
+/** Escape sequence that opens the alternate screen of the terminal. */
+const ALTERNATE_SCREEN = "\x1b[?1049h\x1b[H";
+/** Escape sequence that returns to the main screen. */
+const MAIN_SCREEN = "\x1b[?1049l";
+/** Escape sequence that clears the screen and the scrollback. */
 const CLEAR = "\x1b[2J\x1b[3J\x1b[H";
-/** Rows that are kept for the typed line, and for one field that is asked again. */
+/** Rows for the typed line, and for one field that is asked again. */
 const SPARE_ROWS = 4;
-const HOW_TO_LEAVE = "(Type stop, or press Ctrl-D, to leave a form.)";
-/** Control characters, which a terminal would obey. */
+const CANCEL_HINT = "(To cancel a form, type stop or press Ctrl-D.)";
+/** Control characters, which a terminal would interpret. */
 const CONTROL = /[^\P{Cc}\n]/gu;
 const CANCEL: Said = { kind: "form", action: "cancel", content: {} };
 
-/** The people at this terminal, who fill in forms one after the other. */
+/** Shows forms at a terminal, one after the other, and reads the answers. */
 export class TerminalForms {
   readonly #lines: Lines;
   readonly #stream: NodeJS.WriteStream;
-  #wasTold = false;
-  /** Removes the secret from the screen; empty while none is shown. */
-  #hide = "";
+  #isHintShown = false;
+  /** The escape sequence that removes a secret from the screen; empty while no secret is shown. */
+  #hideSequence = "";
 
   constructor(input: NodeJS.ReadStream, stream: NodeJS.WriteStream, onInterrupt: () => void) {
     this.#lines = readLines(input, stream, onInterrupt);
     this.#stream = stream;
-    process.once("exit", this.#uncover);
+    process.once("exit", this.#hideSecret);
   }
 
-  /** Asks a form; `onlyFor` names the player that it is secret to, if others sit at the same terminal. Rejects when no answers are left. */
+  /**
+   * Shows a form and resolves with the answer. `onlyFor` names the player that may see the form if several players share the terminal. Rejects with
+   * StartError if the input is not a terminal and has ended.
+   */
   async fillIn(form: Form, onlyFor: string | null): Promise<Said> {
-    this.#lines.forget();
+    this.#lines.discardTyped();
     if (onlyFor === null || !this.#lines.isTerminal) return this.#ask(form);
-    const come = await this.#next(`\nThe next form is for ${onlyFor} alone. Press Enter when nobody else looks. `);
-    if (come === null) return CANCEL;
-    // The other screen leaves no trace, but cannot be scrolled.
-    const onOther = this.#fits(form);
-    this.#stream.write(onOther ? OTHER_SCREEN : CLEAR);
-    this.#hide = onOther ? FIRST_SCREEN : CLEAR;
+    const prompt = `\nThe next form is only for ${onlyFor}. Press Enter when no other player can see the screen. `;
+    if ((await this.#nextLine(prompt)) === null) return CANCEL;
+    // The alternate screen leaves no trace, but cannot be scrolled.
+    const fitsScreen = this.#fits(form);
+    this.#stream.write(fitsScreen ? ALTERNATE_SCREEN : CLEAR);
+    this.#hideSequence = fitsScreen ? MAIN_SCREEN : CLEAR;
     try {
       return await this.#ask(form);
     } finally {
-      this.#uncover();
+      this.#hideSecret();
     }
   }
 
   close(): void {
     this.#lines.close();
-    this.#uncover();
-    process.off("exit", this.#uncover);
+    this.#hideSecret();
+    process.off("exit", this.#hideSecret);
   }
 
-  readonly #uncover = (): void => {
-    this.#stream.write(this.#hide);
-    this.#hide = "";
+  readonly #hideSecret = (): void => {
+    this.#stream.write(this.#hideSequence);
+    this.#hideSequence = "";
   };
 
   #write(text: string): void {
@@ -68,71 +73,71 @@ export class TerminalForms {
     return this.#stream.columns || 80;
   }
 
-  #shown({ message }: Form, boardLast: boolean): string {
-    return fitted(message.replace(CONTROL, ""), this.#columns, boardLast);
+  #messageOf({ message }: Form, boardLast: boolean): string {
+    return fitMessage(message.replace(CONTROL, ""), this.#columns, boardLast);
   }
 
   /** Whether a form and its prompts fit on the screen together. */
   #fits(form: Form): boolean {
     const prompts = Object.entries(form.fields).map(([name, field]) => promptOf(name, field));
-    const text = ["", this.#shown(form, false), "", HOW_TO_LEAVE, "", ...prompts].join("\n");
+    const text = ["", this.#messageOf(form, false), "", CANCEL_HINT, "", ...prompts].join("\n");
     return rowsOf(text, this.#columns) + SPARE_ROWS <= (this.#stream.rows || 24);
   }
 
   async #ask(form: Form): Promise<Said> {
     const { isTerminal } = this.#lines;
-    this.#write(`\n${this.#shown(form, isTerminal && !this.#fits(form))}\n`);
-    if (!this.#wasTold) this.#write(`${HOW_TO_LEAVE}\n`);
-    this.#wasTold = true;
+    this.#write(`\n${this.#messageOf(form, isTerminal && !this.#fits(form))}\n`);
+    if (!this.#isHintShown) this.#write(`${CANCEL_HINT}\n`);
+    this.#isHintShown = true;
     const content: Record<string, Value> = {};
-    const open = Object.entries(form.fields);
-    for (const [, field] of open) {
+    const fields = Object.entries(form.fields);
+    for (const [, field] of fields) {
       const { enum: choices = [] } = field as { enum?: readonly string[] };
-      if (isNumbered(choices)) this.#write(`${listed(choices, this.#columns)}\n`);
+      if (isNumbered(choices)) this.#write(`${numberedList(choices, this.#columns)}\n`);
     }
-    let given: string[] = [];
-    for (const [index, [name, field]] of open.entries()) {
-      const value = await this.#fieldOf(name, field, given.shift());
+    let typedWords: string[] = [];
+    for (const [index, [name, field]] of fields.entries()) {
+      const value = await this.#readField(name, field, typedWords.shift());
       if (value === null) return CANCEL;
       content[name] = value;
-      const words = index === 0 && typeof value === "string" ? wordsForAll(value, open) : null;
+      const words = index === 0 && typeof value === "string" ? wordsForAll(value, fields) : null;
       if (words === null) continue;
       content[name] = words[0] ?? "";
-      given = words.slice(1);
+      typedWords = words.slice(1);
     }
     return { kind: "form", action: "accept", content };
   }
 
-  /** The value of one field; null when the form is left. `given` is a word of the field that was typed before. */
-  async #fieldOf(name: string, field: FormField, given: string | undefined): Promise<Value | null> {
+  /** Reads the value of one field; null if the form is cancelled. `typedWord` is the word for this field in an earlier line. */
+  async #readField(name: string, field: FormField, typedWord: string | undefined): Promise<Value | null> {
     const hint = hintOf(field);
     const prompt = styleText("bold", promptOf(name, field), { stream: this.#stream });
-    let line: string | null | undefined = given;
+    let line: string | null | undefined = typedWord;
     for (;;) {
-      line ??= await this.#next(prompt);
+      line ??= await this.#nextLine(prompt);
       if (line === null) return null;
-      const value = valueIn(field, line);
+      const value = parseValue(field, line);
       if (value !== null) return value;
       if (line.toLowerCase() === "stop") return null;
-      this.#write(`"${line}" will not do: ${hint || "say something"}.`);
+      this.#write(`"${line}" is not a valid answer: enter ${hint || "a text"}.`);
       line = undefined;
     }
   }
 
-  /** The next line; null when the form is left. Rejects at the end of an input that is no terminal. */
-  async #next(prompt: string): Promise<string | null> {
+  /** Reads the next line; null if the form is cancelled. Rejects with StartError at the end of an input that is not a terminal. */
+  async #nextLine(prompt: string): Promise<string | null> {
     const { isTerminal } = this.#lines;
     if (!isTerminal) this.#write(prompt);
     const line = await this.#lines.next(prompt);
-    if (line === null && !isTerminal) throw new StartError("no more answers come on stdin", EXIT.failed);
+    if (line === null && !isTerminal) throw new StartError("stdin ended before the form was complete", EXIT.failed);
     return line?.trim() ?? null;
   }
 }
 
-/** The words of a line that fills in all fields of a form at once, such as "OCEAN 2" for a clue; null for any other line. */
+/** Returns the words of a line that completes all fields of a form, such as "OCEAN 2" for a clue; null for any other line. */
 function wordsForAll(line: string, fields: readonly (readonly [string, FormField])[]): string[] | null {
   const words = line.split(/\s+/);
   if (words.length < 2 || words.length !== fields.length) return null;
-  const others = fields.slice(1).map(([, field], place) => valueIn(field, words[place + 1] ?? ""));
-  return others.every((one) => one !== null) ? words : null;
+  const otherValues = fields.slice(1).map(([, field], index) => parseValue(field, words[index + 1] ?? ""));
+  return otherValues.every((value) => value !== null) ? words : null;
 }

@@ -1,22 +1,22 @@
 import { createInterface, type Interface } from "node:readline";
 
-/** Lines that a person types, or that a pipe brings. */
+/** Reads lines from a terminal or a pipe. */
 export interface Lines {
-  /** Whether a person sits there. */
+  /** Whether input and output are a terminal. */
   readonly isTerminal: boolean;
-  /** The next line, asked for with `prompt`; null when there is none: Ctrl-D, or the end of a pipe. */
+  /** Prints `prompt` at a terminal and resolves with the next line; null after Ctrl-D and at the end of a pipe. */
   next(prompt: string): Promise<string | null>;
-  /** Forgets what was typed before anybody asked. */
-  forget(): void;
+  /** Discards lines that were typed at a terminal before a prompt. */
+  discardTyped(): void;
   close(): void;
 }
 
-/** `onInterrupt` is called for Ctrl-C, which a terminal that is read line by line does not make a signal of. */
+/** Opens the lines of an input. Calls `onInterrupt` for Ctrl-C, because a readline interface turns it into an event instead of a signal. */
 export function readLines(input: NodeJS.ReadStream, output: NodeJS.WriteStream, onInterrupt: () => void): Lines {
   const isTerminal = Boolean(input.isTTY && output.isTTY);
   const waiting: ((line: string | null) => void)[] = [];
-  const typed: string[] = [];
-  let reading: Interface | null = null;
+  const unreadLines: string[] = [];
+  let reader: Interface | null = null;
   let hasEnded = false;
 
   const open = (): Interface => {
@@ -24,16 +24,16 @@ export function readLines(input: NodeJS.ReadStream, output: NodeJS.WriteStream, 
       ? createInterface({ input, output, terminal: true, historySize: 0 })
       : createInterface({ input, terminal: false });
     lines.on("line", (line) => {
-      const first = waiting.shift();
-      if (first) first(line);
-      else typed.push(line);
+      const resolve = waiting.shift();
+      if (resolve) resolve(line);
+      else unreadLines.push(line);
     });
     lines.on("SIGINT", onInterrupt);
     lines.on("close", () => {
-      reading = null;
-      // At a terminal the next question opens it again.
+      reader = null;
+      // At a terminal, the next prompt opens the reader again.
       hasEnded = !isTerminal;
-      for (const one of waiting.splice(0)) one(null);
+      for (const resolve of waiting.splice(0)) resolve(null);
     });
     return lines;
   };
@@ -41,21 +41,21 @@ export function readLines(input: NodeJS.ReadStream, output: NodeJS.WriteStream, 
   return {
     isTerminal,
     next(prompt) {
-      const line = typed.shift();
+      const line = unreadLines.shift();
       if (line !== undefined) return Promise.resolve(line);
       if (hasEnded) return Promise.resolve(null);
-      reading ??= open();
+      reader ??= open();
       if (isTerminal) {
-        reading.setPrompt(prompt);
-        reading.prompt();
+        reader.setPrompt(prompt);
+        reader.prompt();
       }
       return new Promise((resolve) => waiting.push(resolve));
     },
-    forget() {
-      if (isTerminal) typed.length = 0;
+    discardTyped() {
+      if (isTerminal) unreadLines.length = 0;
     },
     close() {
-      reading?.close();
+      reader?.close();
       input.unref?.();
     },
   };

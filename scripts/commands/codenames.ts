@@ -20,111 +20,121 @@ import { createModel, type Model } from "../codenames/model.ts";
 import { type CodenamesFlags, planOf } from "../codenames/plan.ts";
 import { TerminalForms } from "../codenames/terminal-forms.ts";
 
-/** A referee that leads the game: our own, in this process, or one that runs somewhere. */
-interface Leader {
+/** The referee of the game, in this process or at a URL. */
+interface GameReferee {
   readonly endpoint: string;
+  /** The port that names the data file of a referee in this process; null for a referee at a URL. */
   readonly port: number | null;
   stop(): Promise<void>;
 }
 
-/** How long an open game of ours waits for somebody to go on with it. */
+/** The time after which an open game of a referee in this process expires if it is not continued. */
 const EXPIRE_MS = 30 * 24 * 3600_000;
 const TOKEN_META = "agent-league/game_token";
 const CurrentRole = z.object({ role: z.string().nullable() });
 
-/** `league codenames`: an MCP host whose model is an OpenAI-compatible endpoint and whose people sit at this terminal. */
+/**
+ * `league codenames`: an MCP host whose model is at an OpenAI-compatible endpoint and whose users are at this terminal. Resolves with the exit code.
+ * Rejects with StartError if the options are wrong or the game is interrupted.
+ */
 export async function codenames(flags: CodenamesFlags): Promise<number> {
   const data = resolve(flags.data);
   const games = openGames(data);
   const plan = planOf(flags, games);
   const tell = (line: string): void => void process.stderr.write(`${line}\n`);
-  const cut = new AbortController();
-  const interrupted = new Promise<null>((settle) => cut.signal.addEventListener("abort", () => settle(null)));
+  const interruption = new AbortController();
+  const { signal } = interruption;
+  const interrupted = new Promise<null>((settle) => signal.addEventListener("abort", () => settle(null)));
   const interrupt = (): void => {
-    if (cut.signal.aborted) process.exit(EXIT.interrupted);
-    cut.abort();
+    if (signal.aborted) process.exit(EXIT.interrupted);
+    interruption.abort();
   };
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
-  const people = new TerminalForms(process.stdin, process.stderr, interrupt);
-  const model = plan.llm && createModel({ ...plan.llm, timeoutMs: flags.timeoutMs, signal: cut.signal, tell });
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, interrupt);
+  const forms = new TerminalForms(process.stdin, process.stderr, interrupt);
+  const model = plan.llm && createModel({ ...plan.llm, timeoutMs: flags.timeoutMs, signal, tell });
   let token = plan.token;
-  let leader: Leader | null = null;
+  let referee: GameReferee | null = null;
   let host: McpHost | null = null;
 
-  /** Keeps the game's token as soon as it is told, so that the game can be gone on with whatever happens. */
-  const keep = (told: unknown): void => {
-    if (typeof told !== "string" || !plan.players) return;
+  /** Stores a new game as soon as the referee has sent its token, so that the game can be continued after a failure. */
+  const storeGame = (gameToken: unknown): void => {
+    if (typeof gameToken !== "string" || !plan.players) return;
     const isNew = token === null;
-    token = told;
+    token = gameToken;
     const { url, players, llm, keyEnv } = plan;
-    const kept = llm && { url: llm.url, model: llm.model, key_env: keyEnv, max_tokens: llm.maxTokens };
-    const port = leader?.port ?? null;
-    if (isNew) games.keep({ game_token: told, begun_at: systemClock.iso(), url, port, players, llm: kept });
+    const storedLlm = llm && { url: llm.url, model: llm.model, key_env: keyEnv, max_tokens: llm.maxTokens };
+    const port = referee?.port ?? null;
+    if (isNew) games.add({ game_token: gameToken, begun_at: systemClock.iso(), url, port, players, llm: storedLlm });
   };
 
   try {
-    leader = plan.url === null ? await ownReferee(data, plan.game, tell) : refereeAt(plan.url);
-    host = await connected(leader.endpoint, plan.canFillForms, model !== null);
-    const asked = asking({ host, people, model, words: plan.words, players: plan.players });
+    referee = plan.url === null ? await startOwnReferee(data, plan.game, tell) : refereeAt(plan.url);
+    host = await connect(referee.endpoint, plan.canFillForms, model !== null);
+    const answer = answering({ host, forms, model, words: plan.words, players: plan.players });
     const [tool, args] =
       token === null ? ["create_new_game", plan.players ?? {}] : ["continue_game", { game_token: token }];
-    const called = await Promise.race([
+    const result = await Promise.race([
       interrupted,
       host.call(tool, args, {
-        ask(asks, meta) {
-          keep(meta[TOKEN_META]);
-          return asked(asks, token);
+        ask(question, meta) {
+          storeGame(meta[TOKEN_META]);
+          return answer(question, token);
         },
-        // The token is told when it is needed: by whoever leaves the game.
+        // The token is printed only when the command is interrupted.
         progress: (message) => tell(coloured(message.replace(/^game_token \S+; /, ""))),
-        signal: cut.signal,
+        signal,
       }),
     ]);
-    if (called === null) {
-      people.close(); // a secret form stands on a screen of its own, and what is told there goes with it
-      tell(token === null ? "\ninterrupted" : `\n${howToGoOn(flags, token)}`);
+    if (result === null) {
+      forms.close(); // returns from the alternate screen of a secret form, on which the next line would be lost
+      tell(token === null ? "\ninterrupted" : `\n${continueHint(flags, token)}`);
       return EXIT.interrupted;
     }
-    return report(called, () => token !== null && games.drop(token));
+    return report(result, () => token !== null && games.remove(token));
   } catch (thrown) {
     if (thrown instanceof GameInUse) throw thrown;
     const fault = thrown instanceof StartError ? thrown.message : fileFault(thrown);
-    const why = fault ?? `the game was cut: ${messageOf(thrown)}`;
-    throw new StartError(token === null ? why : `${why}\n${howToGoOn(flags, token)}`, EXIT.failed);
+    const message = fault ?? `the game was interrupted: ${messageOf(thrown)}`;
+    throw new StartError(token === null ? message : `${message}\n${continueHint(flags, token)}`, EXIT.failed);
   } finally {
-    people.close();
+    forms.close();
     await host?.close();
-    await leader?.stop();
+    await referee?.stop();
   }
 }
 
-/** Another process has the game open, so this one shows no command to go on with it. */
+/** Another process has the game open, so no command to continue it is printed. */
 class GameInUse extends StartError {}
 
-const refereeAt = (url: string): Leader => ({
+const refereeAt = (url: string): GameReferee => ({
   endpoint: `${url.replace(/\/+$/, "").replace(/\/mcp$/, "")}/mcp`,
   port: null,
   stop: async () => {},
 });
 
 /**
- * A session host in this process, as `npm run host` starts one, on any free port. Its data file is named after the port on which the game began.
+ * Starts a session host in this process on any free port. Its data file is named after the port at which the game was created. Rejects with GameInUse
+ * if another process uses the file.
  */
-async function ownReferee(data: string, game: OpenGame | null, tell: (line: string) => void): Promise<Leader> {
+async function startOwnReferee(
+  data: string,
+  game: OpenGame | null,
+  tell: (line: string) => void,
+): Promise<GameReferee> {
   const log = openLog(join(data, "logs", "codenames.log"), "codenames");
   const ready = Promise.withResolvers<string>();
   const ports = [await freePort()];
-  const kept = game?.port ?? null;
+  const storedPort = game?.port ?? null;
   const starting = startReferee(
     {
       ...{ host: LOOPBACK_HOST, ports, manager: null, dataFolder: data, expireAfterMs: EXPIRE_MS },
-      ...(kept !== null && { storeName: `referee-${kept}` }),
+      ...(storedPort !== null && { storeName: `referee-${storedPort}` }),
     },
     {
       log,
       say: (line) => log.info(line),
       warn: tell,
-      report: (told) => "url" in told && ready.resolve(told.url),
+      report: (message) => "url" in message && ready.resolve(message.url),
       clock: systemClock,
       ids: systemIds,
       network: httpNetwork(systemClock),
@@ -132,16 +142,16 @@ async function ownReferee(data: string, game: OpenGame | null, tell: (line: stri
     },
   );
   const referee = await starting.catch((thrown) => {
-    if (kept === null || !(thrown instanceof StoreInUse)) throw thrown;
+    if (storedPort === null || !(thrown instanceof StoreInUse)) throw thrown;
     throw new GameInUse(
-      "this game is open in another terminal; go on with it there, or close it there first",
+      "this game is open in another terminal; continue it there, or close it there first",
       EXIT.failed,
     );
   });
   const endpoint = `${await ready.promise}/mcp`;
   return {
     endpoint,
-    port: kept ?? Number(new URL(endpoint).port),
+    port: storedPort ?? Number(new URL(endpoint).port),
     async stop() {
       await referee.stop();
       await log.flushed(systemClock);
@@ -149,7 +159,7 @@ async function ownReferee(data: string, game: OpenGame | null, tell: (line: stri
   };
 }
 
-async function connected(endpoint: string, canFillForms: boolean, canPrompt: boolean): Promise<McpHost> {
+async function connect(endpoint: string, canFillForms: boolean, canPrompt: boolean): Promise<McpHost> {
   try {
     return await connectMcpHost({ endpoint, name: "league-codenames", version: VERSION, canFillForms, canPrompt });
   } catch (thrown) {
@@ -157,33 +167,34 @@ async function connected(endpoint: string, canFillForms: boolean, canPrompt: boo
   }
 }
 
-interface Answering {
+interface AnswerSources {
   readonly host: McpHost;
-  readonly people: TerminalForms;
+  readonly forms: TerminalForms;
   readonly model: Model | null;
-  /** Where the words come from, when the command line has said so. */
+  /** The source of the words; null if the options do not name one. */
   readonly words: { readonly source: string; readonly words: string } | null;
   readonly players: OpenGame["players"] | null;
 }
 
-/** Prompts go to the model, forms to the people; a spymaster's with the key is for that person alone. */
-function asking({ host, people, model, words, players }: Answering) {
+/** Returns a function that answers prompts with the model and forms at the terminal. Only the spymaster may see a form with the key card. */
+function answering({ host, forms, model, words, players }: AnswerSources) {
   const sharesTerminal = !players || players.red_team === "user" || players.blue_team === "user";
   const roleOf = async (token: string | null): Promise<string | null> =>
     token === null ? null : CurrentRole.parse(await host.read(`game://context/current-role/${token}`)).role;
-  return async (asks: Ask, token: string | null): Promise<Said> => {
-    if (asks.kind === "prompt") return model ? model(asks) : { kind: "failed", why: "no LLM was named" };
-    const given = words && Object.entries(words).find(([name]) => name in asks.fields);
-    if (given) return { kind: "form", action: "accept", content: Object.fromEntries([given]) };
+  return async (question: Ask, token: string | null): Promise<Said> => {
+    if (question.kind === "prompt") return model ? model(question) : { kind: "failed", why: "no LLM was named" };
+    const wordsField = words && Object.entries(words).find(([name]) => name in question.fields);
+    if (wordsField) return { kind: "form", action: "accept", content: Object.fromEntries([wordsField]) };
     const role = await roleOf(token);
     const isSecret = role?.endsWith("_spymaster") && sharesTerminal;
-    return people.fillIn(asks, isSecret ? `the spymaster of team ${role?.split("_")[0]}` : null);
+    return forms.fillIn(question, isSecret ? `the spymaster of team ${role?.split("_")[0]}` : null);
   };
 }
 
-function report({ text, isError, structured }: Called, drop: () => void): number {
+/** Prints the result of the game. `remove` deletes the stored game, unless it can be continued. */
+function report({ text, isError, structured }: Called, remove: () => void): number {
   if (isError) throw new StartError(text, EXIT.failed);
-  if (structured.status !== "active") drop();
+  if (structured.status !== "active") remove();
   process.stdout.write(`${text}\n`);
   return EXIT.ok;
 }
@@ -193,8 +204,8 @@ function coloured(message: string): string {
   return team ? styleText(team as "red" | "blue", message, { stream: process.stderr }) : message;
 }
 
-function howToGoOn({ data }: CodenamesFlags, token: string): string {
+function continueHint({ data }: CodenamesFlags, token: string): string {
   const command = process.env.npm_lifecycle_event === "league" ? "npm run league -- codenames" : "league codenames";
-  // A token may begin with a dash, as an option does.
-  return `The game waits. Go on with it: ${command} --continue=${token}${data === DATA_FOLDER ? "" : ` --data ${data}`}`;
+  // The token follows "=", because it may begin with a dash.
+  return `The game is stored. Continue it with: ${command} --continue=${token}${data === DATA_FOLDER ? "" : ` --data ${data}`}`;
 }

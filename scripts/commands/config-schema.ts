@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { Config } from "#shared/runtime/config/config.ts";
 
-/** The JSON Schema that editors check a config with; generated, `npm run schema` writes it anew. */
+/** Returns the JSON Schema with which editors check a config. `npm run schema` writes it to `SCHEMA_FILE`. */
 export const configSchema = (): string =>
   `${JSON.stringify({ title: "agent-league config", ...z.toJSONSchema(Config, { io: "input", unrepresentable: "any" }) }, null, 2)}\n`;
 

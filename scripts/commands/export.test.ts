@@ -11,7 +11,7 @@ afterEach(cleanUp);
 
 const digestIn = ({ stdout }: Ended): string | undefined => /digest ([0-9a-f]{64})$/m.exec(stdout)?.[1];
 
-it("a run is exported and verified; a changed byte makes verify fail and name its file", async () => {
+it("verify accepts an exported run, and rejects it with the name of the file after a byte is changed", async () => {
   const test = await testLeague(["random", "cycle", "greedy"], RPS);
   const ended = await run(test, "--quiet").ended;
   expect(ended.code, ended.stderr).toBe(0);
@@ -24,7 +24,7 @@ it("a run is exported and verified; a changed byte makes verify fail and name it
 
   const [plain, json] = await Promise.all([league(["verify", out]), league(["verify", out, "--json"])]);
   expect(plain.code, plain.stderr).toBe(0);
-  expect(plain.stdout).toContain(`\nnot signed: a person who has the files can replace all of them. `);
+  expect(plain.stdout).toContain(`\nnot signed: anyone who can write the files can replace all of them. `);
   expect(plain.stdout).toContain(`\nverified\n3 matches replayed, digest ${digest}\n`);
   expect(json.code, json.stderr).toBe(0);
   expect(JSON.parse(json.stdout)).toMatchObject({
@@ -45,17 +45,17 @@ it("a run is exported and verified; a changed byte makes verify fail and name it
   const signed = await league(["export", join(test.folder, "data"), "--out", out, "--sign", key]);
   expect([signed.code, digestIn(signed)], signed.stderr).toEqual([0, digest]);
   const [checked, unchecked] = await Promise.all([league(["verify", out, "--key", key]), league(["verify", out])]);
-  expect(checked.stdout).toMatch(/^signed by the key SHA256:[0-9a-f]{64}, as expected\nverified\n/m);
+  expect(checked.stdout).toMatch(/^signed with the key SHA256:[0-9a-f]{64}, as expected\nverified\n/m);
   expect(unchecked.stdout).toMatch(
-    /^signed by the key SHA256:[0-9a-f]{64}, which was not compared with a key that you trust: give --key KEYFILE\nverified\n/m,
+    /^signed with the key SHA256:[0-9a-f]{64}, which was not compared with a key that you trust: add --key KEYFILE\nverified\n/m,
   );
 
   const file = matchFile("rps", "R2M1");
   const bytes = readFileSync(join(out, file));
-  const place = bytes.indexOf('"seed": "') + '"seed": "'.length;
-  bytes[place] = bytes[place] === 0x41 ? 0x42 : 0x41;
+  const offset = bytes.indexOf('"seed": "') + '"seed": "'.length;
+  bytes[offset] = bytes[offset] === 0x41 ? 0x42 : 0x41;
   writeFileSync(join(out, file), bytes);
-  const message = "was changed after the export: its SHA-256 is not the one in manifest.json";
+  const message = "was changed after the export: its SHA-256 differs from that in manifest.json";
   const [badPlain, badJson] = await Promise.all([league(["verify", out]), league(["verify", out, "--json"])]);
   expect(badPlain.code).toBe(1);
   expect(badPlain.stderr).toContain(`${file}: ${message}`);
@@ -69,7 +69,7 @@ it("a run is exported and verified; a changed byte makes verify fail and name it
   expect(new Set(printed.faults.map((fault: { file: string }) => fault.file))).toEqual(new Set([file]));
 }, 90_000);
 
-it("a key file that holds no key is named, and nothing is exported", async () => {
+it("export names a key file without a key, and writes nothing", async () => {
   const test = await testLeague([], RPS);
   const key = join(test.folder, "key.pem");
   writeFileSync(key, "no key");
@@ -84,14 +84,14 @@ it("a key file that holds no key is named, and nothing is exported", async () =>
 
 it("verify names a folder that is missing or is not an export", async () => {
   const test = await testLeague([], RPS);
-  const nowhere = join(test.folder, "nope");
-  const [missing, other] = await Promise.all([league(["verify", nowhere]), league(["verify", test.folder])]);
-  expect([missing.code, missing.stderr.trim()]).toEqual([2, `${nowhere}: no such folder`]);
+  const missingFolder = join(test.folder, "nope");
+  const [missing, other] = await Promise.all([league(["verify", missingFolder]), league(["verify", test.folder])]);
+  expect([missing.code, missing.stderr.trim()]).toEqual([2, `${missingFolder}: no such folder`]);
   expect(other.code).toBe(2);
   expect(other.stderr).toContain(`${test.folder} is not an export: it has no manifest.json.`);
 });
 
-it("verify prints the first faults and always its verdict; the JSON document has all faults, with control characters as escapes", async () => {
+it("verify prints the first faults and the verdict; its JSON document has all faults, with control characters escaped", async () => {
   const folder = newFolder();
   const names = Array.from({ length: 3_000 }, (_, index) => `file \u009b31m\u202e${index}`);
   const files = Object.fromEntries(names.map((name) => [name, ""]));
@@ -108,7 +108,7 @@ it("verify prints the first faults and always its verdict; the JSON document has
   expect(faults[0]).toEqual({ file: names[0], message: "is missing" });
 }, 30_000);
 
-it("an error that is longer than a pipe holds is written to its end", async () => {
+it("an error that is longer than the buffer of a pipe is written completely", async () => {
   const missing = "x".repeat(120_000);
   const command = '"$0" "$1" verify "$2" 2>&1 | cat';
   const written = await new Promise<string>((resolve, reject) => {

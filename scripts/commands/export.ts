@@ -10,7 +10,10 @@ import { publicKeyIn, signer } from "../archive/signature.ts";
 import { type Verified, verifyExport } from "../archive/verify/verify.ts";
 import { standingsTable } from "../run/progress.ts";
 
-/** `league export`: writes a run's logs, matches and seeds into a folder that can be verified on any machine. */
+/**
+ * `league export`: writes the logs, matches and seeds of a run into a folder that can be verified on any machine. Resolves with the exit code. Rejects
+ * with StartError if there is no run, or the folder or the key cannot be used.
+ */
 export async function exportRun(
   folder: string,
   flags: { readonly out: string; readonly sign?: string },
@@ -22,14 +25,17 @@ export async function exportRun(
   const digest = writeExport(out, files, sign);
   const lines = [
     `${counted(matches, "match", "matches")} of ${dirname(store)} written to ${out}`,
-    ...openLines(unplayed),
+    ...unplayedLines(unplayed),
     ...(flags.sign === undefined ? [] : [`signed with ${resolve(flags.sign)}`]),
   ];
   process.stdout.write(`${lines.join("\n")}\ndigest ${digest}\n`);
   return EXIT.ok;
 }
 
-/** `league verify`. Returns 0 for an export that is sound, fails with 1 and a line for each of the first faults, or with 2 if the folder is not an export. */
+/**
+ * `league verify`: prints the standings and the verdict. Resolves with 0 for a sound export. Rejects with StartError: exit code 1 and a line for each of
+ * the first faults if the export is not sound, 2 if the folder is not an export. With `json` it prints a document and resolves with 0 or 1.
+ */
 export async function verify(
   folder: string,
   flags: { readonly json?: boolean; readonly key?: string },
@@ -46,18 +52,18 @@ export async function verify(
     return faults.length === 0 ? EXIT.ok : EXIT.failed;
   }
   if (faults.length > 0) {
-    const lines = limited(faults.map(({ file, message }) => cutTo(MOST_CHARACTERS, inOneLine(`${file}: ${message}`))));
+    const lines = limited(faults.map(({ file, message }) => cutTo(MAX_CHARACTERS, inOneLine(`${file}: ${message}`))));
     throw new StartError([...lines, `not sound: ${counted(faults.length, "fault")}`].join("\n"), EXIT.failed);
   }
   const tables = [...verified.standings].map(([leagueId, rows]) =>
     standingsTable(inOneLine(leagueId), rows.map(printable)),
   );
-  const lines = [...openLines(verified.unplayed), ...verdictLines(verified)];
+  const lines = [...unplayedLines(verified.unplayed), ...verdictLines(verified)];
   process.stdout.write(`${tables.join("\n\n")}\n\n${lines.join("\n")}\n`);
   return EXIT.ok;
 }
 
-/** What `verify --json` prints. */
+/** The document of `verify --json`. */
 function documentOf(verified: Verified): object {
   const { verdict, faults, exceptions, matches, withoutLog, digest, signature } = verified;
   return {
@@ -75,46 +81,46 @@ function documentOf(verified: Verified): object {
   };
 }
 
-/** The most items of a list that are printed; the JSON document has all. */
-const MOST_PRINTED = 10;
+/** The maximum number of printed items of a list. The JSON document has all items. */
+const MAX_ITEMS = 10;
 
-/** The limit of a fault that is printed: it quotes values of the export. */
-const MOST_CHARACTERS = 1_000;
+/** The maximum length of a printed fault, which may quote values of the export. */
+const MAX_CHARACTERS = 1_000;
 
 const limited = (items: readonly string[]): readonly string[] => {
-  const more = items.length > MOST_PRINTED ? [`and ${items.length - MOST_PRINTED} more`] : [];
-  return [...items.slice(0, MOST_PRINTED), ...more];
+  const more = items.length > MAX_ITEMS ? [`and ${items.length - MAX_ITEMS} more`] : [];
+  return [...items.slice(0, MAX_ITEMS), ...more];
 };
 
-const listed = (items: readonly string[], separator: string): string => inOneLine(limited(items).join(separator));
+const joinItems = (items: readonly string[], separator: string): string => inOneLine(limited(items).join(separator));
 
 function verdictLines({ exceptions, matches, withoutLog, digest, signature }: Verified): readonly string[] {
   const messages = exceptions.map(({ message }) => message);
-  const unlogged = withoutLog.length > 0 ? `, ${withoutLog.length} without a log (${listed(withoutLog, ", ")})` : "";
+  const unlogged = withoutLog.length > 0 ? `, ${withoutLog.length} without a log (${joinItems(withoutLog, ", ")})` : "";
   return [
     signatureLine(signature),
-    messages.length > 0 ? `verified except: ${listed(messages, "; ")}` : "verified",
+    messages.length > 0 ? `verified except: ${joinItems(messages, "; ")}` : "verified",
     `${counted(matches, "match", "matches")} replayed${unlogged}, digest ${digest}`,
   ];
 }
 
 function signatureLine(signature: Verified["signature"]): string {
   if (!signature) {
-    const risk = "a person who has the files can replace all of them";
+    const risk = "anyone who can write the files can replace all of them";
     return `not signed: ${risk}. Compare the digest with the published one.`;
   }
-  const signed = `signed by the key ${signature.fingerprint}`;
+  const signed = `signed with the key ${signature.fingerprint}`;
   if (signature.isChecked) return `${signed}, as expected`;
-  return `${signed}, which was not compared with a key that you trust: give --key KEYFILE`;
+  return `${signed}, which was not compared with a key that you trust: add --key KEYFILE`;
 }
 
-/** The numbers of matches that were still to be played when the export was made. */
-const openLines = (unplayed: ReadonlyMap<string, number>): readonly string[] =>
-  [...unplayed].map(([leagueId, left]) =>
-    inOneLine(`${leagueId} was not over: ${left} of its matches were still to be played`),
+/** Returns a line for each league that was not completed at the time of the export. */
+const unplayedLines = (unplayed: ReadonlyMap<string, number>): readonly string[] =>
+  [...unplayed].map(([leagueId, count]) =>
+    inOneLine(`${leagueId} was not completed: ${counted(count, "match", "matches")} still to be played`),
   );
 
-/** A row with its ids and names made printable: the export is untrusted. */
+/** Returns a row without unprintable characters in its ids and names, which are untrusted input. */
 const printable = (row: Standing): Standing => ({
   ...row,
   player_id: inOneLine(row.player_id),

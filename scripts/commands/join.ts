@@ -11,7 +11,7 @@ interface JoinFlags {
   readonly data: string;
 }
 
-/** `league join`: this process becomes one player, until it is stopped. */
+/** `league join`: runs one player in this process until it is stopped. */
 export const join = (bot: string, flags: JoinFlags): Promise<void> =>
   runAgentProcess(flags.name ?? `player-${flags.port ?? process.pid}`, resolve(flags.data), (self) =>
     startPlayer(

@@ -13,7 +13,7 @@ const LAN: Interfaces = {
 };
 const JOIN = "npm run league -- join random --name YOUR_NAME";
 
-describe("the join command", () => {
+describe("joinCommand", () => {
   it.each([
     [{}, JOIN],
     [{ port: 9000 }, `${JOIN} --manager http://127.0.0.1:9000/mcp`],
@@ -22,12 +22,12 @@ describe("the join command", () => {
     [{ endpoint: "https://league.example/mcp" }, `${JOIN} --manager https://league.example/mcp`],
     [{ endpoint: "https://league.example/" }, `${JOIN} --manager https://league.example/mcp`],
     [{ join_code: "maple-7" }, `${JOIN} --join-code maple-7`],
-  ])("of a manager with %j is complete", (manager, command) => {
+  ])("returns the complete command for a manager with %j", (manager, command) => {
     expect(joinCommand(configOf(manager), LAN)).toBe(command);
   });
 });
 
-describe("the command that starts the leagues", () => {
+describe("startHint", () => {
   it.each([
     ["data", "npm run league -- operator start rps"],
     ["data-class", "npm run league -- operator start rps --data data-class"],
@@ -39,7 +39,7 @@ describe("the command that starts the leagues", () => {
 });
 
 describe("the addresses of a manager", () => {
-  it("are all of its machine's when it listens on every address, never the wildcard address", () => {
+  it("are all addresses of the machine if it listens on the wildcard address", () => {
     for (const host of ["0.0.0.0", "::"]) {
       const urls = managerUrls(configOf({ host }), LAN);
       expect(urls).toEqual(["http://192.168.1.7:8000", "http://10.0.0.7:8000"]);
@@ -47,7 +47,7 @@ describe("the addresses of a manager", () => {
     }
   });
 
-  it("on loopback come with a hint how to open it to a network", () => {
+  it("are printed with a hint to --lan if it listens on loopback", () => {
     expect(addressLines(configOf({}), LAN)).toContain(
       "Only this machine can reach it; start it with --lan for a network",
     );

@@ -5,7 +5,7 @@ import type { Interfaces } from "#shared/rpc/http/network-interfaces.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import { DATA_FOLDER, PORT_RANGES } from "#shared/runtime/defaults.ts";
 
-/** The manager's URLs for other machines, without `/mcp`: the one that the config names, else one for each address that it listens on. */
+/** Returns the manager's URLs for other machines, without `/mcp`: the endpoint of the config, else one URL for each address at which it listens. */
 export const managerUrls = ({ manager }: Config, interfaces: Interfaces): readonly string[] =>
   manager.endpoint === undefined
     ? urlsOf(manager.host, manager.port, interfaces)
@@ -15,7 +15,7 @@ export const managerUrls = ({ manager }: Config, interfaces: Interfaces): readon
 export const isOpenToNetwork = ({ manager }: Config): boolean =>
   manager.endpoint !== undefined || isWildcard(manager.host) || !isLoopback(manager.host);
 
-/** The command with which a player joins: complete, except that a name is proposed. */
+/** Returns the command with which a player joins. It is complete except for the player's name. */
 export function joinCommand(config: Config, interfaces: Interfaces): string {
   const { port, join_code } = config.manager;
   const isDefault = !isOpenToNetwork(config) && port === PORT_RANGES.manager[0];
@@ -24,11 +24,13 @@ export function joinCommand(config: Config, interfaces: Interfaces): string {
   return `npm run league -- join random --name YOUR_NAME${manager}${code}`;
 }
 
-/** The lines printed once the manager listens: its addresses and the command with which a player joins. */
+/** Returns the lines that are printed when the manager listens: its addresses and the command with which a player joins. */
 export function addressLines(config: Config, interfaces: Interfaces): readonly string[] {
   const [first = "", ...others] = managerUrls(config, interfaces);
-  const also = others.length === 0 ? [] : [`This machine has other addresses too: ${others.join(", ")}`];
-  const hint = isOpenToNetwork(config) ? also : ["Only this machine can reach it; start it with --lan for a network"];
+  const otherAddresses = others.length === 0 ? [] : [`Other addresses of this machine: ${others.join(", ")}`];
+  const hint = isOpenToNetwork(config)
+    ? otherAddresses
+    : ["Only this machine can reach it; start it with --lan for a network"];
   return [
     `The league takes registrations at ${first}/mcp; its page is ${first}/`,
     ...hint,
@@ -36,11 +38,11 @@ export function addressLines(config: Config, interfaces: Interfaces): readonly s
   ];
 }
 
-/** The lines printed if no number of players starts the leagues: the command with which the operator starts them. */
+/** Returns the lines that are printed if no number of players starts the leagues, with the command with which the operator starts them. */
 export function startHint({ leagues, data }: Config): readonly string[] {
   const folder = relative(process.cwd(), data);
-  const words = [...leagues.map(({ league_id }) => league_id), ...(folder === DATA_FOLDER ? [] : ["--data", folder])];
-  const quoted = words.map((word) => (/^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`));
+  const args = [...leagues.map(({ league_id }) => league_id), ...(folder === DATA_FOLDER ? [] : ["--data", folder])];
+  const quoted = args.map((arg) => (/^[\w./:@-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`));
   return [
     "No number of players is set, so no league starts yet. When all players have joined, enter in another terminal:",
     `  npm run league -- operator start ${quoted.join(" ")}`,

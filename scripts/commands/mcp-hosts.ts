@@ -7,11 +7,11 @@ import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import { isInUse, StoreInUse } from "#shared/runtime/files/locked-store.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 
-/** The session hosts of one `league mcp`: its own, and one for each other file of its folder with a game that its client names. */
+/** The session hosts of a `league mcp`: its own host, and one for each other database file with a game that its client names. */
 interface McpHosts {
-  /** Its own host, e.g. `http://127.0.0.1:8001`. */
+  /** The URL of its own host, e.g. `http://127.0.0.1:8001`. */
   readonly url: string;
-  /** The host of the game that a message names, in this process or in another one; null for the command's own host. */
+  /** Resolves with the host of the game that a message names, which may be in another process. Returns null for the command's own host. */
   serverFor(message: Message): Promise<NamedServer> | null;
   stop(): Promise<void>;
 }
@@ -21,12 +21,13 @@ interface Host extends RunningAgent {
   readonly file: string;
 }
 
+/** The maximum number of database files of a folder. */
 const MAX_FILES = 99;
 
-/** Starts a session host in this process, on the first database file of the folder that no other process uses. */
+/** Starts a session host in this process with the first database file of the folder that is not in use. */
 export async function startMcpHosts(
   dataFolder: string,
-  wanted: number | undefined,
+  port: number | undefined,
   self: AgentProcess,
 ): Promise<McpHosts> {
   const { gameFiles } = await import("../../referee/game-files.ts");
@@ -35,12 +36,12 @@ export async function startMcpHosts(
   const starting = new Map<string, Promise<Host | null>>();
 
   const startOn = async (file: string, port?: number): Promise<Host> => {
-    // Only the first host opens its list of games in the browser; the games of the others are opened by their links.
+    // Only the first host may open its list of games in the browser. The client receives links to the games of the other hosts.
     const host = await startHost(file, port, hosts.size === 0, self);
     hosts.set(file, host);
     return host;
   };
-  /** A host on a file that no process uses; null if another process uses it. */
+  /** Starts a host with a file; resolves with null if another process uses the file. */
   const startIfFree = async (file: string): Promise<Host | null> => {
     const underWay = starting.get(file);
     if (underWay) return underWay;
@@ -50,7 +51,7 @@ export async function startMcpHosts(
     return started;
   };
 
-  const own = await onFirstFree(dataFolder, (file) => unlessInUse(startOn(file, wanted)));
+  const own = await onFirstFree(dataFolder, (file) => unlessInUse(startOn(file, port)));
   const files = gameFiles(dataFolder);
   const serverOn = async (file: string): Promise<NamedServer> => {
     const url = (hosts.get(file) ?? (await startIfFree(file)))?.url ?? addressOf(file);
@@ -76,7 +77,7 @@ async function startHost(
   isAttended: boolean,
   self: AgentProcess,
 ): Promise<Host> {
-  const { startReferee } = await import("../../referee/service.ts"); // a bridge does without
+  const { startReferee } = await import("../../referee/service.ts"); // a bridge does not need the referee
   let url = "";
   const running = await startReferee(
     {
@@ -99,6 +100,7 @@ async function startHost(
   return { ...running, url, file };
 }
 
+/** Calls `start` for each file name until it resolves with a host. Rejects with StartError if all files are in use. */
 async function onFirstFree(dataFolder: string, start: (file: string) => Promise<Host | null>): Promise<Host> {
   for (let number = 1; number <= MAX_FILES; number++) {
     const host = await start(join(dataFolder, `mcp-${number}.sqlite`));
@@ -113,7 +115,7 @@ const unlessInUse = (started: Promise<Host>): Promise<Host | null> =>
     throw thrown;
   });
 
-/** Where the process that uses a database file writes the address of its host. */
+/** Returns the file into which the process that uses a database file writes the address of its host. */
 const addressFile = (file: string): string => `${file}.url`;
 
 function addressOf(file: string): string {
@@ -122,9 +124,9 @@ function addressOf(file: string): string {
   return readFileSync(address, "utf8").trim();
 }
 
-/** The parameters of a request that may be a session id or a game's token: three arguments of tools, and parts of a resource's URI. */
+/** Returns the parameters of a request that may be a session id or the token of a game: arguments of tools, and parts of a resource's URI. */
 function namesIn({ params }: Message): readonly string[] {
   const { game_id, match_id, game_token } = (params?.arguments ?? {}) as Record<string, unknown>;
   const parts = typeof params?.uri === "string" ? params.uri.split("/") : [];
-  return [game_id, match_id, game_token, ...parts].filter((one) => typeof one === "string");
+  return [game_id, match_id, game_token, ...parts].filter((name) => typeof name === "string");
 }

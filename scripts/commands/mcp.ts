@@ -5,13 +5,13 @@ import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { startMcpHosts } from "./mcp-hosts.ts";
 
 interface McpFlags {
-  /** The endpoint to bridge to; without one the command hosts games itself. */
+  /** The endpoint to which messages are forwarded; without it the command hosts games. */
   readonly url?: string;
   readonly port?: number;
   readonly data: string;
 }
 
-/** `league mcp`: an MCP server on stdin and stdout, until stdin ends. */
+/** `league mcp`: runs an MCP server on stdin and stdout until stdin ends. */
 export function mcp(flags: McpFlags): Promise<void> {
   const output = takeStdout();
   const dataFolder = flags.url === undefined ? resolve(flags.data) : null;
@@ -21,7 +21,7 @@ export function mcp(flags: McpFlags): Promise<void> {
     const tell = (line: string): void => self.say(line);
     const stdio = mcpStdio({ url, serverFor: hosts?.serverFor, input: process.stdin, output, tell, clock: self.clock });
     if (hosts) self.say(`serving ${url} on stdio; its pages are at ${new URL("/", url)}`);
-    else self.say(`stdio leads to ${url}`);
+    else self.say(`forwarding stdio to ${url}`);
     return {
       ended: stdio.ended,
       async stop() {
@@ -32,12 +32,12 @@ export function mcp(flags: McpFlags): Promise<void> {
   });
 }
 
-/** The way to the client. From here on whatever else is written to stdout goes to stderr: it would not be protocol. */
+/** Returns a stream to stdout for protocol messages, and redirects all other output to stderr. */
 function takeStdout(): Writable {
   const { stdout, stderr } = process;
   const write = stdout.write.bind(stdout);
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
-  stderr.on("error", () => {}); // a client that has gone takes both away
+  stderr.on("error", () => {}); // a client that exits closes both streams
   return new Writable({
     decodeStrings: false,
     write: (text: string, _encoding, written) => void write(text, written),

@@ -6,25 +6,25 @@ import { cleanUp, league, newFolder } from "../testing/processes.ts";
 afterEach(cleanUp);
 
 describe("league play", () => {
-  it("prints players, moves, the end and the result, the same for one seed", async () => {
+  it("prints players, moves, the final position and the result, and repeats them with the same seed", async () => {
     const args = ["play", "random", "cycle", "--game", "rps", "--option", "best_of=3", "--seed", "7"];
-    const [one, again] = await Promise.all([league(args), league(args)]);
-    expect(one).toMatchObject({ code: 0, stderr: "" });
-    expect(again.stdout).toBe(one.stdout);
-    expect(one.stdout).toMatch(
+    const [first, second] = await Promise.all([league(args), league(args)]);
+    expect(first).toMatchObject({ code: 0, stderr: "" });
+    expect(second.stdout).toBe(first.stdout);
+    expect(first.stdout).toMatch(
       /^player_1: random\nplayer_2: cycle\n\n1\. player_1 (rock|paper|scissors)\n2\. player_2 /,
     );
-    expect(one.stdout).toMatch(/\n(random wins \(rounds won\)|cycle wins \(rounds won\)|draw)\n$/);
+    expect(first.stdout).toMatch(/\n(random wins \(rounds won\)|cycle wins \(rounds won\)|draw)\n$/);
   }, 30_000);
 
-  it("calls a bot by its file's name, wherever the file lies and however long its name is", async () => {
+  it("names a bot after its file, without the folder and shortened if necessary", async () => {
     const folder = join(newFolder(), "a-folder-that-is-somewhere".repeat(4), "deep-below".repeat(10));
     mkdirSync(folder, { recursive: true });
-    const long = `${"long".repeat(40)}.ts`;
-    for (const name of ["bot.ts", long]) writeFileSync(join(folder, name), 'export default () => "rock";\n');
+    const longName = `${"long".repeat(40)}.ts`;
+    for (const name of ["bot.ts", longName]) writeFileSync(join(folder, name), 'export default () => "rock";\n');
     const play = (first: string, second: string) => league(["play", first, second, "--game", "rps", "--seed", "7"]);
     const bot = join(folder, "bot.ts");
-    const [two, same] = await Promise.all([play(bot, join(folder, long)), play(bot, bot)]);
+    const [two, same] = await Promise.all([play(bot, join(folder, longName)), play(bot, bot)]);
     expect(two).toMatchObject({ code: 0, stderr: "" });
     expect(two.stdout).toMatch(/^player_1: bot\.ts\nplayer_2: (long){22}lo…\n/);
     expect(same.stdout).toMatch(/^player_1: bot\.ts 1\nplayer_2: bot\.ts 2\n/);
@@ -33,14 +33,14 @@ describe("league play", () => {
   it.each([
     [["random", "cycle", "--option", "bestof=3"], '--option bestof: unknown option "bestof". Did you mean "best_of"?'],
     [["random", "cycle", "--option", "best_of"], "--option best_of: "],
-    [["manual", "random"], "play has no manual players"],
-  ])("says what cannot be, in the command's own words: %j", async (args, told) => {
+    [["manual", "random"], "league play does not support manual players"],
+  ])("names the wrong option or bot: %j", async (args, message) => {
     const { code, stdout, stderr } = await league(["play", ...args, "--game", "rps"]);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr.startsWith(told), stderr).toBe(true);
+    expect(stderr.startsWith(message), stderr).toBe(true);
   });
 
-  it("says that a bot threw an error, and on stderr which one and where, without the wire's words", async () => {
+  it("prints that a bot threw an error, and on stderr the error and its place", async () => {
     const bot = join(newFolder(), "bot.ts");
     writeFileSync(bot, "export default () => {\n  throw new Error('too hard');\n};\n");
     const { code, stdout, stderr } = await league(["play", bot, "random", "--game", "rps", "--seed", "7"]);
@@ -50,7 +50,7 @@ describe("league play", () => {
     expect(stderr).toContain(`bot.ts: ${bot}:2:9: Error: too hard`);
   }, 30_000);
 
-  it("says what was wrong with an illegal move, and what the bot had answered", async () => {
+  it("prints why a move is illegal, and the answer of the bot", async () => {
     const bot = join(newFolder(), "bot.ts");
     writeFileSync(bot, "export default ({ role }) => ['spock', role].join(', says ');\n");
     const { code, stdout } = await league(["play", bot, "random", "--game", "rps", "--seed", "7"]);

@@ -29,7 +29,7 @@ interface PlayFlags {
   readonly json?: boolean;
 }
 
-/** `league play A B --game G`: a league of one match on free ports, in a folder that goes away. */
+/** `league play A B --game G`: plays a league of one match on free ports, in a temporary folder. Resolves with the exit code. */
 export async function play(first: string, second: string, flags: PlayFlags): Promise<number> {
   const data = mkdtempSync(join(tmpdir(), "league-play-"));
   try {
@@ -52,27 +52,27 @@ export async function play(first: string, second: string, flags: PlayFlags): Pro
   }
 }
 
-/** With room for what tells two of one name apart: a name has at most 100 characters. */
+/** The maximum length of a bot's name. A player's name has at most 100 characters, and a number may follow. */
 const NAME_CHARACTERS = 90;
 
-/** What a bot is called: by its file's name, not by where it lies. */
+/** Returns the display name of a bot: the name of its file without the folder, or the name of a built-in bot. */
 const nameOf = (bot: string): string => inOneLine(cutTo(NAME_CHARACTERS, isBotFile(bot) ? basename(bot) : bot));
 
 async function configOf(first: string, second: string, flags: PlayFlags, data: string): Promise<Config> {
   const game = findGameNamed(flags.game);
-  if (!game) throw new StartError(`no game ${flags.game}; known are ${gameIds.join(", ")}`, EXIT.usage);
+  if (!game) throw new StartError(`unknown game ${flags.game}; choose one of ${gameIds.join(", ")}`, EXIT.usage);
   if (game.roles.length !== 2) {
     const needs = `${game.info.name} needs ${game.roles.length} players (${game.roles.join(", ")})`;
-    throw new StartError(`${needs}; league play has two`, EXIT.usage);
+    throw new StartError(`${needs}; league play supports only games of two`, EXIT.usage);
   }
   const [manager = 0, referee = 0, player1 = 0] = await freePorts(4);
   if ([first, second].includes("manual")) {
-    const why = "nobody could reach its tools: let it join a league that is served, `npm run league -- join manual`";
-    throw new StartError(`play has no manual players; ${why}`, EXIT.usage);
+    const advice = "join a league that is served instead: npm run league -- join manual";
+    throw new StartError(`league play does not support manual players; ${advice}`, EXIT.usage);
   }
   const bot = (spec: string): string => (isBotFile(spec) ? resolve(spec) : spec);
-  const [a, b] = [nameOf(first), nameOf(second)];
-  const names = a === b ? [`${a} 1`, `${b} 2`] : [a, b];
+  const [firstName, secondName] = [nameOf(first), nameOf(second)];
+  const names = firstName === secondName ? [`${firstName} 1`, `${secondName} 2`] : [firstName, secondName];
   const parsed = Config.safeParse({
     manager: { port: manager },
     referees: { count: 1, firstPort: referee },
@@ -85,10 +85,10 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
     leagues: [{ league_id: "play", game: game.id, options: optionsOf(flags.option ?? []) }],
   });
   if (parsed.success) return parsed.data;
-  // The config is of our own making, but for the options.
-  const whereIn = (path: readonly PropertyKey[]): string =>
+  // Only the game options come from the command line, so faults are reported as faults of --option.
+  const optionOf = (path: readonly PropertyKey[]): string =>
     path.join(".").replace(/^leagues\.0\.options\./, "--option ");
-  const faults = parsed.error.issues.map((issue) => `${whereIn(issue.path)}: ${issue.message}`);
+  const faults = parsed.error.issues.map((issue) => `${optionOf(issue.path)}: ${issue.message}`);
   throw new StartError(faults.join("\n"), EXIT.usage);
 }
 
@@ -102,38 +102,42 @@ function optionsOf(pairs: readonly string[]): Record<string, unknown> {
   );
 }
 
+/** Returns the output of the command: a JSON document or text. */
 function report(document: ResultsDocument, folder: string, flags: PlayFlags): string {
   const db = openSqlite(join(folder, "league-manager.sqlite"), MANAGER_SCHEMA);
-  const kept = managerStore(db, noWriter).sessionLogOf("play", "R1M1");
+  const stored = managerStore(db, noWriter).sessionLogOf("play", "R1M1");
   db.close();
-  const entries = (kept?.log ?? []).map((body) => JSON.parse(body) as Entry);
+  const entries = (stored?.log ?? []).map((body) => JSON.parse(body) as Entry);
   const acted = entries.flatMap((entry) =>
     entry.type === "acted" ? [{ role: entry.role, action: entry.action }] : [],
   );
   const moves = inRoleOrder(acted, findGame(document.leagues[0]?.game ?? ""));
   const faults = entries.flatMap((entry) => (entry.type === "forfeited" ? entry.faults : []));
   const match = document.leagues[0]?.matches[0];
-  if (flags.json) return JSON.stringify({ ...match, seed: kept?.seed, moves, faults }, null, 2);
+  if (flags.json) return JSON.stringify({ ...match, seed: stored?.seed, moves, faults }, null, 2);
   const names = new Map(document.leagues[0]?.standings.map((row) => [row.player_id, row.display_name]));
   const players = Object.entries(match?.roles ?? {}).map(([role, id]) => `${role}: ${names.get(id) ?? id}`);
   const width = String(moves.length).length;
   const lines = moves.map(
-    ({ role, action }, index) => `${String(index + 1).padStart(width)}. ${role} ${plain(action)}`,
+    ({ role, action }, index) => `${String(index + 1).padStart(width)}. ${role} ${textOf(action)}`,
   );
-  const end = kept ? [endOf(kept.log, kept.seed), ""] : [];
+  const position = stored ? [finalPosition(stored.log, stored.seed), ""] : [];
   const result = match ? resultLine({ ...match, faults: [] }, document.leagues[0]?.standings ?? []) : "not played";
-  return [...players, "", ...lines, "", ...end, ...faults.map(faultLine), result].join("\n");
+  return [...players, "", ...lines, "", ...position, ...faults.map(faultLine), result].join("\n");
 }
 
-/** Enough for an envelope. */
-const SAID_CHARACTERS = 500;
+/** The maximum length of a printed answer; an envelope is shorter. */
+const MAX_ANSWER_CHARACTERS = 500;
 
 interface Move {
   readonly role: Role;
   readonly action: unknown;
 }
 
-/** Moves of one simultaneous turn lie in the log as they came, which no seed can repeat: each turn is told in the order of the roles. */
+/**
+ * Returns the moves with each simultaneous turn in the order of the roles. The log has these moves in the order of their arrival, which a seed cannot
+ * repeat.
+ */
 function inRoleOrder(moves: readonly Move[], game: Game | undefined): readonly Move[] {
   if (!game?.info.simultaneous) return moves;
   const turns: Move[][] = [];
@@ -145,29 +149,30 @@ function inRoleOrder(moves: readonly Move[], game: Game | undefined): readonly M
   return turns.flatMap((turn) => turn.toSorted((a, b) => game.roles.indexOf(a.role) - game.roles.indexOf(b.role)));
 }
 
-/** Why a player lost its turn, and with which answer. */
+/** Returns a line with the reason of a fault and the faulty answer. */
 function faultLine({ role, detail, raw }: Fault): string {
-  const said = raw === undefined ? null : saidIn(raw);
-  return `${role}: ${inOneLine(detail)}${said === null ? "" : `; its answer was ${cutTo(SAID_CHARACTERS, inOneLine(said))}`}`;
+  const answer = raw === undefined ? null : answerIn(raw);
+  const shown = answer === null ? "" : `; its answer was ${cutTo(MAX_ANSWER_CHARACTERS, inOneLine(answer))}`;
+  return `${role}: ${inOneLine(detail)}${shown}`;
 }
 
-/** The move in an answer; null when the fault's detail has told all of it; what is no envelope as it came. */
-function saidIn(raw: string): string | null {
+/** Returns the move of an answer; null for an error message, which the detail of the fault contains; other answers unchanged. */
+function answerIn(raw: string): string | null {
   const answer = Answer.safeParse(parsedJson(raw));
   if (!answer.success) return raw;
   const { type, payload } = answer.data;
   if (type === "GAME_ERROR" || type === "LEAGUE_ERROR") return null;
-  return payload.move === undefined ? raw : plain(payload.move);
+  return payload.move === undefined ? raw : textOf(payload.move);
 }
 
 const Answer = z.object({ type: z.string(), payload: z.object({ move: z.unknown().optional() }) });
 
-/** How the game stood at its end, as anybody may see it. */
-function endOf(log: readonly string[], seed: string): string {
+/** Returns the final position of the game as a spectator sees it. Throws if the log does not replay. */
+function finalPosition(log: readonly string[], seed: string): string {
   const replayed = replayTexts(log, seed);
   if (!replayed.ok) throw new Error(`the log of the match, entry ${replayed.error.seq}: ${replayed.error.message}`);
   const { game, state } = replayed.value.session;
   return game.toText(state, "spectator");
 }
 
-const plain = (action: unknown): string => (typeof action === "string" ? action : JSON.stringify(action));
+const textOf = (action: unknown): string => (typeof action === "string" ? action : JSON.stringify(action));

@@ -20,8 +20,8 @@ interface RunFlags {
 }
 
 /**
- * A config for a command: read, its paths made absolute; StartError (exit code 3) with one line per fault. `faultOf` may
- * find one more, which is told with its place too.
+ * Reads a config and makes its paths absolute. Throws StartError with exit code 3 and one line for each fault. `faultOf` is a further check, whose fault
+ * is reported with its place in the file.
  */
 export function readConfig(file: string, faultOf?: typeof faultOfRun): Config {
   const loaded = loadConfig(file, process.env);
@@ -32,21 +32,21 @@ export function readConfig(file: string, faultOf?: typeof faultOfRun): Config {
   return config;
 }
 
-/** A run whose database has the format of another version of this program cannot be resumed: StartError. */
-async function expectOwnFormat({ path }: RunFolder): Promise<void> {
+/** Checks the format of a run's database. Rejects with StartError if another version of this program wrote it. */
+async function expectCurrentFormat({ path }: RunFolder): Promise<void> {
   const file = join(path, "league-manager.sqlite");
   await readingStore(file, () => checkFormat(file));
 }
 
-/** `league run`: exit code as `runLeagues` gives it. */
+/** `league run`: plays or resumes the leagues of a config. Resolves with the exit code of `runLeagues`. Rejects with StartError if it cannot start. */
 export async function run(configFile: string, flags: RunFlags): Promise<number> {
   const config = readConfig(configFile, faultOfRun);
   const progress = flags.quiet ? silentProgress : createProgress(process.stderr, systemClock);
   const warn = (line: string): void => (flags.quiet ? void process.stderr.write(`${line}\n`) : progress.line(line));
   const folder = flags.resume ? resumeRun(config.data, warn) : beginRun(config, flags.seed ?? null, systemClock);
-  if (flags.resume) await expectOwnFormat(folder);
-  if (flags.resume && !flags.quiet) progress.line(`going on with ${resolve(folder.path)}, by its own config and seed`);
-  const begun = systemClock.monotonic();
+  if (flags.resume) await expectCurrentFormat(folder);
+  if (flags.resume && !flags.quiet) progress.line(`continuing ${resolve(folder.path)} with its config and seed`);
+  const startedAtMs = systemClock.monotonic();
   const exitCode = await runLeagues({
     folder,
     clock: systemClock,
@@ -63,14 +63,14 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
         .map(({ league_id, game, standings }) => standingsTable(`${league_id} (${game})`, standings));
       process.stdout.write(`${tables.join("\n\n")}\n`);
       if (flags.quiet) return;
-      const seconds = ((systemClock.monotonic() - begun) / 1000).toFixed(1);
+      const seconds = ((systemClock.monotonic() - startedAtMs) / 1000).toFixed(1);
       process.stderr.write(`\nplayed in ${seconds} s; logs and results are in ${resolve(folder.path)}\n`);
       if (flags.keep) process.stderr.write("Ctrl-C stops the league.\n");
     },
   });
   if (folder.isUnfinished() && !flags.quiet) {
-    const named = configFile === DEFAULT_CONFIG ? "" : `${configFile} `;
-    process.stderr.write(`not all is played; go on with: npm start -- ${named}--resume\n`);
+    const configArgument = configFile === DEFAULT_CONFIG ? "" : `${configFile} `;
+    process.stderr.write(`the run is not complete; continue it with: npm start -- ${configArgument}--resume\n`);
   }
   return exitCode;
 }

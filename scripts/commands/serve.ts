@@ -9,7 +9,7 @@ import { lockStore } from "#shared/runtime/files/locked-store.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
-import { writeWhole } from "../codenames/atomic-file.ts";
+import { writeJsonAtomically } from "../codenames/atomic-file.ts";
 import { managerUrlOf, startAgents } from "../run/agents.ts";
 import { createProgress, standingsTable } from "../run/progress.ts";
 import { addressLines, isOpenToNetwork, managerUrls, startHint } from "./manager-addresses.ts";
@@ -18,49 +18,52 @@ import { readConfig } from "./run.ts";
 interface ServeFlags {
   readonly players?: number;
   readonly seed?: string;
-  /** Listen on every address, so that other machines can join. */
+  /** Whether the manager listens on every address, so that other machines can join. */
   readonly lan?: boolean;
   readonly joinCode?: string;
 }
 
-const OVER =
-  'Every league is over; its standings stay on the page. New ones need another folder as "data" in the config.';
+const ALL_OVER =
+  'Every league is over. The standings stay on the page. For new leagues, set another folder as "data" in the config.';
 
-/** `league serve`: manager and referees until interrupted. Players of the config that it would have to start are left out. */
+/**
+ * `league serve`: runs a manager and referees until it is interrupted. It starts no players: those of the config with a bot are ignored. Resolves with
+ * the exit code. Rejects with StartError if the config is wrong or its data folder is in use.
+ */
 export async function serve(configFile: string, flags: ServeFlags): Promise<number> {
-  const read = readConfig(configFile);
+  const fileConfig = readConfig(configFile);
   const config: Config = {
-    ...read,
+    ...fileConfig,
     manager: {
-      ...read.manager,
+      ...fileConfig.manager,
       ...(flags.lan && { host: wildcardHost(readInterfaces()) }),
       ...(flags.joinCode !== undefined && { join_code: flags.joinCode }),
     },
-    players: read.players.filter((player) => "endpoint" in player || "self" in player),
+    players: fileConfig.players.filter((player) => "endpoint" in player || "self" in player),
   };
-  // As in every agent: the files that this process creates are for its user only, also the lock of the config and its journal.
+  // As in every agent, only the user of this process may read the files that it creates.
   process.umask(0o077);
-  const served = join(config.data, "serve.json");
+  const servedConfigFile = join(config.data, "serve.json");
   mkdirSync(config.data, { recursive: true, mode: 0o700 });
-  // Its manager, started again, reads this file: it is written by nobody else while this command runs.
-  const lock = lockStore(served);
+  // A manager that is restarted reads this file, so no other process may write it while this command runs.
+  const lock = lockStore(servedConfigFile);
   if (!lock) throw new StartError(`${config.data} is served by another process`);
-  writeWhole(served, config);
+  writeJsonAtomically(servedConfigFile, config);
 
   const progress = createProgress(process.stderr, systemClock);
-  let isOver = false;
+  let areAllOver = false;
   const ended = Promise.withResolvers<number>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => ended.resolve(EXIT.interrupted));
   const supervisor = createSupervisor({
     clock: systemClock,
     onEvent(event) {
-      const told = event as LiveEvent;
-      progress.event(told);
-      if (told.type === "league_completed") progress.line(standingsTable(told.league_id, told.standings));
-      if (told.type === "all_completed") {
-        isOver = true;
-        progress.line(OVER);
+      const live = event as LiveEvent;
+      progress.event(live);
+      if (live.type === "league_completed") progress.line(standingsTable(live.league_id, live.standings));
+      if (live.type === "all_completed") {
+        areAllOver = true;
+        progress.line(ALL_OVER);
       }
     },
     onLine: (agent, line) => progress.line(`${agent}: ${line}`),
@@ -69,18 +72,18 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
       ended.resolve(exitCode);
     },
   });
-  const place = { dataFolder: config.data, configFile: served, managerUrl: managerUrlOf(config) };
-  const extra = [
+  const location = { dataFolder: config.data, configFile: servedConfigFile, managerUrl: managerUrlOf(config) };
+  const managerArgs = [
     ...(flags.seed === undefined ? [] : ["--seed", flags.seed]),
     ...(flags.players === undefined ? [] : ["--players", String(flags.players)]),
   ];
   const start = async (): Promise<void> => {
-    const { manager, others } = startAgents(supervisor, config, place, extra);
+    const { manager, others } = startAgents(supervisor, config, location, managerArgs);
     await Promise.all(others);
     await manager;
     const interfaces = readInterfaces();
     const page = `${managerUrls(config, interfaces)[0]}/`;
-    if (isOver) return progress.line(`Their page is ${page}`);
+    if (areAllOver) return progress.line(`The page is ${page}`);
     for (const line of addressLines(config, interfaces)) progress.line(line);
     const code = isOpenToNetwork(config) ? await qrCode(page, process.stderr) : [];
     if (code.length > 0) progress.line(code.join("\n"));
@@ -98,6 +101,6 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   return exitCode;
 }
 
-/** Whether no number of players starts some league, neither that of the command nor that of the config. */
+/** Whether the operator must start a league, because neither the command nor the config sets a number of players for it. */
 const isStartedByOperator = ({ players, leagues }: Config, flags: ServeFlags): boolean =>
   flags.players === undefined && players.length === 0 && leagues.some(({ min_players }) => min_players === undefined);

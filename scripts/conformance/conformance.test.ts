@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 
-/** The official MCP conformance suite against all three services, at both eras; its own report tells what failed. */
+/** Runs the official MCP conformance suite against the three services in both revisions. Its report names the failed scenarios. */
 it("every scenario that the suite requires passes", async () => {
   const script = fileURLToPath(new URL("conformance.ts", import.meta.url));
   const run = promisify(execFile)(process.execPath, [script]).catch((thrown: { stdout: string }) => thrown);

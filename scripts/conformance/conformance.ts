@@ -8,13 +8,13 @@ import { EXIT } from "#shared/runtime/process/exit.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { launch, ROOT, temporaryFolder } from "../bench/process.ts";
 
-/** `npm run conformance`: the official MCP conformance suite against each service, with the fixtures that it wants to find. */
+/** `npm run conformance`: runs the official MCP conformance suite against each service, with the fixtures that the suite requires. */
 withUsageExit(new Command("conformance"))
   .description("Runs the official MCP conformance suite against the league manager, a referee and a player.")
   .parse();
 
 const SUITE = join(ROOT, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
-/** Adds the fixtures to the service that it is loaded before. */
+/** The module that adds the fixtures to a service. Node.js loads it before the service. */
 const PRELOAD = new URL("preload.ts", import.meta.url).href;
 const REVISIONS = ["2025-11-25", "2026-07-28"] as const;
 const SUITE_LIMIT_MS = 300_000;
@@ -28,9 +28,9 @@ const SERVICES = [
 interface Scenario {
   readonly name: string;
   readonly isPassed: boolean;
-  /** Whether the revision demands it; the others are extensions and scenarios that the suite has not settled. */
+  /** Whether the revision requires the scenario. The other scenarios are extensions and drafts. */
   readonly isRequired: boolean;
-  /** What failed, and what only should have been otherwise. */
+  /** The failures and warnings. */
   readonly remarks: readonly string[];
 }
 
@@ -41,9 +41,9 @@ process.on("exit", () => {
   for (const suite of suites) suite.kill("SIGKILL");
 });
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Runs all scenarios of a revision against one endpoint; throws when the suite itself breaks down. */
+/** Runs all scenarios of a revision against one endpoint. Throws if the suite fails to run. */
 async function runSuite(url: string, revision: string): Promise<readonly Scenario[]> {
   const folder = temporaryFolder();
   const args = [SUITE, "server", "--url", `${url}/mcp`, "--requirements", revision, "-o", folder];
@@ -56,26 +56,26 @@ async function runSuite(url: string, revision: string): Promise<readonly Scenari
     suites.add(suite);
   });
   const scenarios = scenariosOf(output, folder);
-  const isPassed = scenarios.every((one) => one.isPassed || !one.isRequired);
-  if (!scenarios.some((one) => one.isRequired) || isPassed !== (code === 0)) {
+  const isPassed = scenarios.every((scenario) => scenario.isPassed || !scenario.isRequired);
+  if (!scenarios.some((scenario) => scenario.isRequired) || isPassed !== (code === 0)) {
     throw new Error(`the suite ended with code ${code}: ${(errors || output).slice(-2_000)}`);
   }
   return scenarios;
 }
 
-/** Reads the suite's summary, `✓ ping: 2 passed, 0 failed`, its list `✓ tasks-lifecycle (extension)` and its result files. */
+/** Parses the output of the suite, e.g. `✓ ping: 2 passed, 0 failed` and `✓ tasks-lifecycle (extension)`, and reads its result files. */
 function scenariosOf(output: string, folder: string): readonly Scenario[] {
-  const unscored = new Set([...output.matchAll(/^ {2}[✓✗] (\S+) \(.+\)$/gm)].map(([, name]) => name));
+  const optional = new Set([...output.matchAll(/^ {2}[✓✗] (\S+) \(.+\)$/gm)].map(([, name]) => name));
   const remarks = new Map(readdirSync(folder).map((name) => [scenarioOf(name), remarksIn(join(folder, name))]));
   return [...output.matchAll(/^([✓✗]) (\S+): \d+ passed, \d+ failed$/gm)].map(([, mark, name = ""]) => ({
     name,
     isPassed: mark === "✓",
-    isRequired: !unscored.has(name),
+    isRequired: !optional.has(name),
     remarks: remarks.get(name) ?? ["no results"],
   }));
 }
 
-/** `server-ping-2026-11-21T14-16-49-576Z` holds the results of `ping`. */
+/** Returns the scenario of a folder with results: `ping` for `server-ping-2026-11-21T14-16-49-576Z`. */
 const scenarioOf = (folder: string): string => folder.replace(/^server-/, "").replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, "");
 
 function remarksIn(folder: string): readonly string[] {
@@ -84,39 +84,43 @@ function remarksIn(folder: string): readonly string[] {
     .map(({ id, status, errorMessage }) => `${status.toLowerCase()} ${id}: ${errorMessage ?? ""}`);
 }
 
-/** Prints one line for the service and revision, and beneath it what went wrong; returns the numbers of required scenarios. */
-function show(service: string, revision: string, scenarios: readonly Scenario[]): { passed: number; failed: number } {
-  const required = scenarios.filter((one) => one.isRequired);
-  const passed = required.filter((one) => one.isPassed).length;
-  say(`${service}, ${revision}: ${passed} of ${required.length} scenarios passed`);
+/** Prints a line for a service and a revision, and its failures and warnings. Returns the numbers of required scenarios. */
+function printResults(
+  service: string,
+  revision: string,
+  scenarios: readonly Scenario[],
+): { passed: number; failed: number } {
+  const required = scenarios.filter((scenario) => scenario.isRequired);
+  const passed = required.filter((scenario) => scenario.isPassed).length;
+  print(`${service}, ${revision}: ${passed} of ${required.length} scenarios passed`);
   for (const { name, isPassed, remarks } of required) {
     if (isPassed && remarks.length === 0) continue;
-    say(`  ${isPassed ? "passed" : "FAILED"} ${name}`);
-    for (const remark of remarks) say(`    ${remark}`);
+    print(`  ${isPassed ? "passed" : "FAILED"} ${name}`);
+    for (const remark of remarks) print(`    ${remark}`);
   }
-  const open = scenarios.filter((one) => !one.isRequired && !one.isPassed).map(({ name }) => name);
-  if (open.length > 0) say(`  not required, not passed: ${open.join(", ")}`);
+  const notPassed = scenarios.filter(({ isRequired, isPassed }) => !isRequired && !isPassed).map(({ name }) => name);
+  if (notPassed.length > 0) print(`  not required, not passed: ${notPassed.join(", ")}`);
   return { passed, failed: required.length - passed };
 }
 
-const begun = performance.now();
+const startedAt = performance.now();
 const total = { passed: 0, failed: 0 };
 const ports = await freePorts(SERVICES.length);
 for (const [index, { name, script, args }] of SERVICES.entries()) {
   try {
-    const ownArgs = [...args, "--port", String(ports[index]), "--data", temporaryFolder()];
-    const service = await launch(script, ownArgs, { nodeArgs: ["--import", PRELOAD] });
+    const serviceArgs = [...args, "--port", String(ports[index]), "--data", temporaryFolder()];
+    const service = await launch(script, serviceArgs, { nodeArgs: ["--import", PRELOAD] });
     for (const revision of REVISIONS) {
-      const { passed, failed } = show(name, revision, await runSuite(service.urls[0] ?? "", revision));
+      const { passed, failed } = printResults(name, revision, await runSuite(service.urls[0] ?? "", revision));
       total.passed += passed;
       total.failed += failed;
     }
     await service.stop();
   } catch (thrown) {
-    say(`${name}: ${thrown instanceof Error ? thrown.message : thrown}`);
+    print(`${name}: ${thrown instanceof Error ? thrown.message : thrown}`);
     total.failed++;
   }
 }
-say(`${((performance.now() - begun) / 1000).toFixed(1)} s`);
-say(`${total.passed} passed, ${total.failed} failed`);
+print(`${((performance.now() - startedAt) / 1000).toFixed(1)} s`);
+print(`${total.passed} passed, ${total.failed} failed`);
 process.exit(total.failed === 0 ? EXIT.ok : EXIT.failed);

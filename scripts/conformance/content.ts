@@ -3,9 +3,9 @@ import { z } from "zod";
 import type { ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import type { Fixture } from "./tools.ts";
 
-/** One red pixel. */
+/** A PNG image of one red pixel. */
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
-/** A WAV file without a sample. */
+/** A WAV file without samples. */
 const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 
 export const IMAGE = { type: "image" as const, data: PNG, mimeType: "image/png" };
@@ -18,10 +18,10 @@ export const resources = [
     text: "This is the content of the static text resource.",
   },
   { uri: "test://static-binary", mimeType: "image/png", blob: PNG },
-  { uri: "test://watched-resource", mimeType: "text/plain", text: "Nothing happens here." },
+  { uri: "test://watched-resource", mimeType: "text/plain", text: "This resource never changes." },
 ] as const;
 
-/** Read by the surface's own matching of templates. */
+/** A resource template. The surface matches it as it matches its own templates. */
 export const template: ResourceTemplate = {
   uriTemplate: "test://template/{id}/data",
   name: "template",
@@ -35,22 +35,23 @@ export interface PromptFixture extends Fixture<GetPromptResult | InputRequiredRe
 
 type PromptMessage = GetPromptResult["messages"][number];
 
-export const says = (text: string): PromptMessage => ({ role: "user", content: { type: "text", text } });
+/** Returns a message of a prompt. */
+export const userMessage = (text: string): PromptMessage => ({ role: "user", content: { type: "text", text } });
 
 const required = (name: string, description: string) => ({ name, description, required: true as const });
 
-/** Prompts that need nothing but their arguments. */
+/** Prompts that need no input from the client except their arguments. */
 export const plainPrompts: readonly PromptFixture[] = [
   {
     name: "test_simple_prompt",
     description: "A prompt without arguments",
-    call: () => ({ messages: [says("This is a simple prompt for testing.")] }),
+    call: () => ({ messages: [userMessage("This is a simple prompt for testing.")] }),
   },
   {
     name: "test_prompt_with_arguments",
     description: "A prompt that shows its arguments",
     arguments: [required("arg1", "First test argument"), required("arg2", "Second test argument")],
-    call: ({ arg1, arg2 }) => ({ messages: [says(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)] }),
+    call: ({ arg1, arg2 }) => ({ messages: [userMessage(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`)] }),
   },
   {
     name: "test_prompt_with_embedded_resource",
@@ -69,37 +70,37 @@ export const plainPrompts: readonly PromptFixture[] = [
             },
           },
         },
-        says("Please process the embedded resource above."),
+        userMessage("Please process the embedded resource above."),
       ],
     }),
   },
   {
     name: "test_prompt_with_image",
     description: "A prompt with an image",
-    call: () => ({ messages: [{ role: "user", content: IMAGE }, says("Please analyze the image above.")] }),
+    call: () => ({ messages: [{ role: "user", content: IMAGE }, userMessage("Please analyze the image above.")] }),
   },
 ];
 
-const Completed = z.object({ argument: z.object({ value: z.string() }) });
+const CompletionParams = z.object({ argument: z.object({ value: z.string() }) });
 
-/** `completion/complete`, the same words for every argument. */
+/** Answers `completion/complete` with the same values for every argument. */
 export function complete(params: unknown): object {
-  const begun = Completed.safeParse(params).data?.argument.value ?? "";
-  const values = ["paris", "park", "party"].filter((word) => word.startsWith(begun));
+  const prefix = CompletionParams.safeParse(params).data?.argument.value ?? "";
+  const values = ["paris", "park", "party"].filter((word) => word.startsWith(prefix));
   return { completion: { values, total: values.length, hasMore: false } };
 }
 
-/** The events of one session, for clients that come back to a stream. */
+/** Creates a store of the events of one session, for clients that reconnect to a stream. */
 export function eventStore(): EventStore {
   const events: { readonly streamId: string; readonly message: JSONRPCMessage }[] = [];
   return {
     storeEvent: async (streamId, message) => String(events.push({ streamId, message })),
     async replayEventsAfter(lastEventId, { send }) {
-      const seen = Number(lastEventId);
-      const streamId = events[seen - 1]?.streamId;
-      if (streamId === undefined) throw new Error(`No event ${lastEventId}`);
+      const lastSeen = Number(lastEventId);
+      const streamId = events[lastSeen - 1]?.streamId;
+      if (streamId === undefined) throw new Error(`unknown event ${lastEventId}`);
       for (const [index, event] of events.entries()) {
-        if (index >= seen && event.streamId === streamId) await send(String(index + 1), event.message);
+        if (index >= lastSeen && event.streamId === streamId) await send(String(index + 1), event.message);
       }
       return streamId;
     },

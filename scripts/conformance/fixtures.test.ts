@@ -19,17 +19,19 @@ const surface: McpSurface = {
       call: async () => ({ content: [{ type: "text", text: "own answer" }] }),
     },
   ],
-  resources: [{ uri: "own://resource", name: "own", description: "Ours", read: () => ({ own: true }) }],
+  resources: [
+    { uri: "own://resource", name: "own", description: "A resource of the agent", read: () => ({ own: true }) },
+  ],
   templates: [],
 };
 
-/** What the suite itself never asks: plain JSON-RPC. The rest is `npm run conformance`. */
-describe("the conformance suite's fixtures, in plain JSON", () => {
+/** Tests plain JSON-RPC, which the suite does not use. `npm run conformance` tests MCP clients. */
+describe("the conformance fixtures in plain JSON-RPC", () => {
   serve(withFixtures(surface, "k".repeat(43)).methods, (error) => {
     throw error;
   });
 
-  it("stand before our own tools and resources; those that talk to the client are not there", async () => {
+  it("are listed before the tools and resources of the agent, without the fixtures that need a client", async () => {
     const tools = (await ask("tools/list")).result as { tools: { name: string }[] };
     const names = tools.tools.map(({ name }) => name);
     expect(names[0]).toBe("test_simple_text");
@@ -48,7 +50,7 @@ describe("the conformance suite's fixtures, in plain JSON", () => {
     ["prompts/list", {}, "test_prompt_with_arguments"],
     ["prompts/get", { name: "test_prompt_with_arguments", arguments: { arg1: "a", arg2: "b" } }, "arg1='a', arg2='b'"],
     ["completion/complete", { argument: { name: "arg1", value: "par" } }, "paris"],
-  ])("%s %j", async (method, params, expected) => {
+  ])("are found by %s %j", async (method, params, expected) => {
     const { status, result } = await ask(method, params);
     expect(status).toBe(200);
     expect(JSON.stringify(result)).toContain(expected);
@@ -58,12 +60,12 @@ describe("the conformance suite's fixtures, in plain JSON", () => {
     ["tools/call", { name: "test_sampling", arguments: { prompt: "?" } }],
     ["prompts/get", { name: "test_input_required_result_prompt" }],
     ["prompts/get", undefined],
-  ])("refuses %s %j", async (method, params) => {
+  ])("are not found by %s %j", async (method, params) => {
     expect((await ask(method, params)).error?.code).toBe(-32602);
   });
 });
 
-it("an agent has none of them by default", async () => {
+it("an agent has no conformance fixtures by default", async () => {
   const { handler } = mcpEndpoint(surface, () => {}, systemClock, systemIds);
   const caller = { bearer: null, remoteAddress: "127.0.0.1" };
   const { body } = await handler('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', caller);

@@ -9,10 +9,10 @@ import {
   inputResponse,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { type PromptFixture, says } from "./content.ts";
+import { type PromptFixture, userMessage } from "./content.ts";
 import { type ToolFixture, text } from "./tools.ts";
 
-/** Makes the request state of a round, which no client can forge. */
+/** Creates the signed request state of a round, which clients cannot forge. */
 export type Seal = (round: number) => Promise<string>;
 
 type Properties = ElicitRequestFormParams["requestedSchema"]["properties"];
@@ -56,9 +56,9 @@ const ENUMS: Properties = {
 };
 
 /**
- * Puts the questions of one round after the other, once more those that are not answered, then shows the last answers. A client
- * of the stateless era brings its answers with a retry, for one in a session the SDK asks itself. With a seal the round travels
- * as request state, and answers without it count for nothing.
+ * Asks the questions of each round in turn, repeats questions without an answer, and returns the result of `done` for the last answers. Clients of the
+ * stateless revision send their answers with a repeated call; for clients with a session the SDK asks the questions. With `seal`, the number of the round
+ * is sent as request state, and answers without this state are ignored.
  */
 async function inRounds<T>(
   { mcpReq }: ServerContext,
@@ -67,16 +67,18 @@ async function inRounds<T>(
   seal?: Seal,
 ): Promise<T | InputRequiredResult> {
   const answers = mcpReq.inputResponses ?? {};
-  const asked = seal ? (mcpReq.requestState<number>() ?? -1) : 0;
-  const isAnswered = Object.keys(rounds[asked] ?? {}).every((key) => inputResponse(answers, key).kind !== "missing");
-  const next = isAnswered ? asked + 1 : asked;
-  const inputRequests = rounds[next];
+  const askedRound = seal ? (mcpReq.requestState<number>() ?? -1) : 0;
+  const isAnswered = Object.keys(rounds[askedRound] ?? {}).every(
+    (key) => inputResponse(answers, key).kind !== "missing",
+  );
+  const nextRound = isAnswered ? askedRound + 1 : askedRound;
+  const inputRequests = rounds[nextRound];
   if (!inputRequests) return done(answers);
-  return inputRequired({ inputRequests, ...(seal && { requestState: await seal(next) }) });
+  return inputRequired({ inputRequests, ...(seal && { requestState: await seal(nextRound) }) });
 }
 
-const shown = (answers: Answers) => text(`The client answered ${JSON.stringify(answers)}`);
-const greeted = (answers: Answers) => text(`Hello, ${acceptedContent(answers, "user_name")?.name ?? "stranger"}!`);
+const showAnswers = (answers: Answers) => text(`The client answered ${JSON.stringify(answers)}`);
+const greet = (answers: Answers) => text(`Hello, ${acceptedContent(answers, "user_name")?.name ?? "stranger"}!`);
 const stateOk = () => text("state-ok");
 const argument = (name: string) => ({
   type: "object",
@@ -84,19 +86,19 @@ const argument = (name: string) => ({
   required: [name],
 });
 
-/** Tools of both eras that need the client's input. */
+/** Returns the tools that need input from the client, in sessions and in the stateless revision. */
 export function inputTools(context: ServerContext, seal: Seal): readonly ToolFixture[] {
-  const asks = (
+  const questionTool = (
     name: string,
     rounds: readonly InputRequests[],
-    done: (answers: Answers) => ReturnType<typeof text> = shown,
+    done: (answers: Answers) => ReturnType<typeof text> = showAnswers,
     sealed?: Seal,
   ): ToolFixture => ({
     name,
     description: "Asks the client for input",
     call: () => inRounds(context, rounds, done, sealed),
   });
-  const everything = {
+  const questionsOfAllKinds = {
     user_name: YOUR_NAME,
     greeting: sample("Generate a greeting"),
     client_roots: inputRequired.listRoots(),
@@ -108,9 +110,9 @@ export function inputTools(context: ServerContext, seal: Seal): readonly ToolFix
   return [
     {
       name: "test_sampling",
-      description: "Lets the client's model answer a prompt",
+      description: "Asks the client's model to answer a prompt",
       inputSchema: argument("prompt"),
-      call: ({ prompt }) => inRounds(context, [{ answer: sample(String(prompt)) }], shown),
+      call: ({ prompt }) => inRounds(context, [{ answer: sample(String(prompt)) }], showAnswers),
     },
     {
       name: "test_elicitation",
@@ -118,26 +120,28 @@ export function inputTools(context: ServerContext, seal: Seal): readonly ToolFix
       inputSchema: argument("message"),
       call: ({ message }) => {
         const user = elicit(String(message), { username: { type: "string" }, email: { type: "string" } });
-        return inRounds(context, [{ user }], shown);
+        return inRounds(context, [{ user }], showAnswers);
       },
     },
-    asks("test_elicitation_sep1034_defaults", [{ form: elicit("Please check these values", DEFAULTS) }]),
-    asks("test_elicitation_sep1330_enums", [{ form: elicit("Please choose", ENUMS) }]),
-    asks("test_missing_capability", [{ answer: sample("Are you there?") }]),
-    asks("test_streaming_elicitation", [{ user_name: YOUR_NAME }], greeted),
-    asks("test_input_required_result_elicitation", [{ user_name: YOUR_NAME }], greeted),
-    asks("test_input_required_result_sampling", [{ capital_question: sample("What is the capital of France?") }]),
-    asks("test_input_required_result_list_roots", [{ client_roots: inputRequired.listRoots() }]),
-    asks("test_input_required_result_request_state", [{ confirm: CONFIRM }], stateOk, seal),
-    asks("test_input_required_result_tampered_state", [{ confirm: CONFIRM }], stateOk, seal),
-    asks("test_input_required_result_multiple_inputs", [everything], shown, seal),
-    asks("test_input_required_result_multi_round", steps, shown, seal),
-    asks("test_input_required_result_capabilities", allowed(context)),
+    questionTool("test_elicitation_sep1034_defaults", [{ form: elicit("Please check these values", DEFAULTS) }]),
+    questionTool("test_elicitation_sep1330_enums", [{ form: elicit("Please choose", ENUMS) }]),
+    questionTool("test_missing_capability", [{ answer: sample("Are you there?") }]),
+    questionTool("test_streaming_elicitation", [{ user_name: YOUR_NAME }], greet),
+    questionTool("test_input_required_result_elicitation", [{ user_name: YOUR_NAME }], greet),
+    questionTool("test_input_required_result_sampling", [
+      { capital_question: sample("What is the capital of France?") },
+    ]),
+    questionTool("test_input_required_result_list_roots", [{ client_roots: inputRequired.listRoots() }]),
+    questionTool("test_input_required_result_request_state", [{ confirm: CONFIRM }], stateOk, seal),
+    questionTool("test_input_required_result_tampered_state", [{ confirm: CONFIRM }], stateOk, seal),
+    questionTool("test_input_required_result_multiple_inputs", [questionsOfAllKinds], showAnswers, seal),
+    questionTool("test_input_required_result_multi_round", steps, showAnswers, seal),
+    questionTool("test_input_required_result_capabilities", supportedQuestions(context)),
   ];
 }
 
-/** One round of the questions that the client has said it can answer. */
-function allowed({ mcpReq }: ServerContext): readonly InputRequests[] {
+/** Returns one round of the questions that the client can answer by its declared capabilities. */
+function supportedQuestions({ mcpReq }: ServerContext): readonly InputRequests[] {
   const envelope: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } = mcpReq.envelope ?? {};
   const declared = envelope[CLIENT_CAPABILITIES_META_KEY];
   const questions = {
@@ -147,7 +151,7 @@ function allowed({ mcpReq }: ServerContext): readonly InputRequests[] {
   return Object.keys(questions).length === 0 ? [] : [questions];
 }
 
-/** The prompt that needs the client's input. */
+/** Returns the prompt that needs input from the client. */
 export const inputPrompts = (context: ServerContext): readonly PromptFixture[] => [
   {
     name: "test_input_required_result_prompt",
@@ -155,7 +159,7 @@ export const inputPrompts = (context: ServerContext): readonly PromptFixture[] =
     call: () => {
       const question = elicit("What context should the prompt use?", { context: { type: "string" } });
       return inRounds(context, [{ user_context: question }], (answers) => ({
-        messages: [says(`Use this context: ${acceptedContent(answers, "user_context")?.context ?? "none"}`)],
+        messages: [userMessage(`Use this context: ${acceptedContent(answers, "user_context")?.context ?? "none"}`)],
       }));
     },
   },

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { CallToolResult, InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { AUDIO, IMAGE } from "./content.ts";
 
-/** Something that the suite calls by its name. */
+/** A tool or prompt that the suite calls by name. */
 export interface Fixture<Answer> {
   readonly name: string;
   readonly description: string;
@@ -10,7 +10,7 @@ export interface Fixture<Answer> {
 }
 
 export interface ToolFixture extends Fixture<CallToolResult | InputRequiredResult> {
-  /** JSON Schema; a tool without one takes no arguments. */
+  /** The JSON Schema of the arguments. A tool without it has no arguments. */
   readonly inputSchema?: object;
 }
 
@@ -18,7 +18,7 @@ const STEP_MS = 50;
 
 export const text = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
 
-/** The schema that must come through tools/list with every keyword (SEP-1613, SEP-2106). */
+/** A schema whose keywords must all appear in the answer to tools/list (SEP-1613, SEP-2106). */
 const everyKeyword = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
   type: "object",
@@ -38,13 +38,13 @@ const everyKeyword = {
   },
   allOf: [{ anyOf: [{ required: ["phone"] }, { required: ["email"] }] }],
   if: { properties: { contactMethod: { const: "phone" } }, required: ["contactMethod"] },
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; nobody awaits this object
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema; this object is never awaited
   then: { required: ["phone"] },
   else: { required: ["email"] },
   additionalProperties: false,
 };
 
-/** Tools that answer by themselves. */
+/** Tools that need no input from the client. */
 export const plainTools: readonly ToolFixture[] = [
   {
     name: "test_simple_text",
@@ -58,7 +58,7 @@ export const plainTools: readonly ToolFixture[] = [
   },
   {
     name: "test_audio_content",
-    description: "Answers with a sound",
+    description: "Answers with audio",
     call: () => ({ content: [AUDIO] }),
   },
   {
@@ -102,13 +102,13 @@ export const plainTools: readonly ToolFixture[] = [
   },
   {
     name: "json_schema_2020_12_tool",
-    description: "Shows its arguments",
+    description: "Answers with its arguments",
     inputSchema: everyKeyword,
     call: (args) => text(JSON.stringify(args)),
   },
 ];
 
-/** Tools that send the client something while they work. */
+/** Returns the tools that send notifications to the client before they answer. */
 export function contextTools({ mcpReq, http }: ServerContext): readonly ToolFixture[] {
   const report = async (progress: number): Promise<void> => {
     const progressToken = mcpReq._meta?.progressToken;
@@ -132,8 +132,8 @@ export function contextTools({ mcpReq, http }: ServerContext): readonly ToolFixt
       name: "test_logging_tool",
       description: "Logs one line, if the request has set a level",
       async call() {
-        await mcpReq.log("info", "A line for those who asked");
-        return text("Logged, if you asked");
+        await mcpReq.log("info", "A log message");
+        return text("Logged one line if the request has set a level");
       },
     },
     {
@@ -149,7 +149,7 @@ export function contextTools({ mcpReq, http }: ServerContext): readonly ToolFixt
     },
     {
       name: "test_reconnection",
-      description: "Breaks its stream off before it answers: the client has to come back for the answer (SEP-1699)",
+      description: "Closes its stream before it answers; the client must reconnect for the answer (SEP-1699)",
       async call() {
         http?.closeSSE?.();
         await wait(STEP_MS);

@@ -9,18 +9,23 @@ const CHESS = { league_id: "chess", game: "chess.v1" };
 const RPS = { league_id: "rps", game: "rps.v1" };
 
 it.each([
-  ["more players to wait for than there are", [ALPHA, GUEST], { ...RPS, min_players: 3 }, "min_players"],
-  ["more players to wait for than play the game", [ALPHA, FISH], { ...RPS, min_players: 2 }, "min_players"],
-  ["room for fewer players than there are", [ALPHA, GUEST, FISH], { ...CHESS, max_players: 2 }, "max_players"],
-])("a league of a run has no %s", (_what, players, league, key) => {
+  ["waits for more players than the config lists", [ALPHA, GUEST], { ...RPS, min_players: 3 }, "min_players"],
+  ["waits for more players than can play its game", [ALPHA, FISH], { ...RPS, min_players: 2 }, "min_players"],
+  [
+    "has room for fewer players than the config lists",
+    [ALPHA, GUEST, FISH],
+    { ...CHESS, max_players: 2 },
+    "max_players",
+  ],
+])("faultOfRun rejects a league that %s", (_name, players, league, key) => {
   const fault = faultOfRun(Config.parse({ players, leagues: [CHESS, { ...league, league_id: "odd" }] }));
   expect(fault).toMatchObject({ path: ["leagues", 1, key], message: expect.stringMatching(/^league odd has \d/) });
 });
 
 it.each([
-  ["as many as there are", [ALPHA, GUEST], { ...RPS, min_players: 2, max_players: 2 }],
-  ["fewer to wait for and room for more", [ALPHA, GUEST, FISH], { ...CHESS, min_players: 2, max_players: 9 }],
-  ["room for those that play the game", [ALPHA, GUEST, FISH], { ...RPS, max_players: 2 }],
-])("a league of a run may name numbers that fit its roster: %s", (_what, players, league) => {
+  ["equal to the number of players", [ALPHA, GUEST], { ...RPS, min_players: 2, max_players: 2 }],
+  ["with a lower minimum and a higher maximum", [ALPHA, GUEST, FISH], { ...CHESS, min_players: 2, max_players: 9 }],
+  ["with room for the players of its game only", [ALPHA, GUEST, FISH], { ...RPS, max_players: 2 }],
+])("faultOfRun accepts limits of a league %s", (_name, players, league) => {
   expect(faultOfRun(Config.parse({ players, leagues: [league] }))).toBeNull();
 });

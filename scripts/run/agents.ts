@@ -9,38 +9,40 @@ import { UCI_GAMES } from "../../player/bots/uci.ts";
 import { linesSpec } from "../../player/loaders/lines.ts";
 import { builtInBots, isBotFile } from "../../player/loaders/load-bot.ts";
 
-/** Where the agents of one run live: its own folder, its config as it was read, and the manager to be called. */
-interface RunPlace {
+/** The files of a run and the address of its manager. */
+interface RunLocation {
   readonly dataFolder: string;
-  /** The config as the run uses it, written into its folder. */
+  /** The file with the config of the run, in its folder. */
   readonly configFile: string;
   readonly managerUrl: string;
 }
 
-/** How the agents on this machine reach the manager: by loopback, unless the manager listens on one other address only. */
+/** Returns the manager's endpoint for agents on this machine: on loopback, unless the manager listens on one other address only. */
 export const managerUrlOf = ({ manager }: Config): string => `${localUrl(manager.host, manager.port)}/mcp`;
 
-/** The options by which every agent reaches the manager and is reached. It listens on the manager's address, or on loopback if that is a wildcard. */
+/**
+ * Returns the network options of an agent. It listens on the address of the manager, or on loopback if the manager listens on the wildcard address.
+ */
 function networkArgs({ manager }: Config, managerUrl: string): readonly string[] {
   const host = isWildcard(manager.host) ? LOOPBACK_HOST : manager.host;
   const code = manager.join_code === undefined ? [] : ["--join-code", manager.join_code];
   return ["--host", host, "--manager", managerUrl, ...code];
 }
 
-function managerSpec(place: RunPlace, extra: readonly string[]): AgentSpec {
-  const args = ["--config", place.configFile, "--data", place.dataFolder, ...extra];
+function managerSpec(location: RunLocation, extraArgs: readonly string[]): AgentSpec {
+  const args = ["--config", location.configFile, "--data", location.dataFolder, ...extraArgs];
   return { name: "league manager", script: "league-manager/main.ts", args, reportsEvents: true };
 }
 
-function refereeSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
+function refereeSpecs(config: Config, location: RunLocation): readonly AgentSpec[] {
   const { count, firstPort, max_concurrent_matches } = config.referees;
   return Array.from({ length: count }, (_, index) => ({
     name: `referee ${index + 1}`,
     script: "referee/main.ts",
     args: [
       ...["--port", String(firstPort + index), "--name", `Referee ${index + 1}`],
-      ...networkArgs(config, place.managerUrl),
-      ...["--max-matches", String(max_concurrent_matches), "--data", place.dataFolder],
+      ...networkArgs(config, location.managerUrl),
+      ...["--max-matches", String(max_concurrent_matches), "--data", location.dataFolder],
       ...["--register-ms", String(config.timeouts.referee_register_ms)],
       ...["--report-ms", String(config.timeouts.match_result_report_ms)],
       ...(config.limits.loopback ? ["--limit-loopback"] : []),
@@ -48,8 +50,8 @@ function refereeSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
   }));
 }
 
-/** The players that a run starts itself: those with a bot or an engine. The nth player's port is the first plus n - 1. */
-function playerSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
+/** Returns the players that a run starts: those with a bot or an engine. The port of the nth player of the config is `playersFirstPort` plus n - 1. */
+function playerSpecs(config: Config, location: RunLocation): readonly AgentSpec[] {
   return config.players.flatMap((player, index) => {
     const bot = botOf(player);
     if (bot === null) return [];
@@ -62,9 +64,9 @@ function playerSpecs(config: Config, place: RunPlace): readonly AgentSpec[] {
       player.name,
       "--port",
       port,
-      ...networkArgs(config, place.managerUrl),
+      ...networkArgs(config, location.managerUrl),
       "--data",
-      place.dataFolder,
+      location.dataFolder,
       "--register-ms",
       registerMs,
       ...(config.limits.loopback ? ["--limit-loopback"] : []),
@@ -80,19 +82,22 @@ function botOf(player: PlayerConfig): string | null {
   return null;
 }
 
-/** Starts a league's agents, which wait with what they do for the manager to listen: its port is what keeps a second league out. */
+/**
+ * Starts the agents of a league. The other agents wait until the manager listens. Because only one process can listen on its port, a second league with
+ * the same config fails at its start.
+ */
 export function startAgents(
   supervisor: Supervisor,
   config: Config,
-  place: RunPlace,
+  location: RunLocation,
   managerArgs: readonly string[],
 ): { readonly manager: Promise<string>; readonly others: readonly Promise<string>[] } {
-  const manager = supervisor.start(managerSpec(place, managerArgs));
-  const others = [...refereeSpecs(config, place), ...playerSpecs(config, place)];
+  const manager = supervisor.start(managerSpec(location, managerArgs));
+  const others = [...refereeSpecs(config, location), ...playerSpecs(config, location)];
   return { manager, others: others.map((spec) => supervisor.start(spec, manager)) };
 }
 
-/** Paths of a config made absolute, so that it can be written elsewhere. */
+/** Makes the paths of a config absolute, so that it can be written to another folder. */
 export function withAbsolutePaths(config: Config, folder: string): Config {
   const players = config.players.map((player) => {
     if ("bot" in player && isBotFile(player.bot)) return { ...player, bot: resolve(folder, player.bot) };
@@ -109,34 +114,37 @@ interface ConfigFault {
   readonly message: string;
 }
 
-/** In a run the roster counts: a league that waits for more players would never start, and one with room for fewer would have them race for it. */
-function faultOfNumbers({ leagues, players }: Config): ConfigFault | null {
+/**
+ * Returns a fault if the limits of a league do not fit the players of the config. A league that waits for more players would never start. With room for
+ * fewer players, the order of their registrations would decide who plays.
+ */
+function faultOfLimits({ leagues, players }: Config): ConfigFault | null {
   for (const [index, { league_id, game, min_players, max_players }] of leagues.entries()) {
-    const able = players.filter(
-      (player) => !botOf(player)?.startsWith("uci:") || UCI_GAMES.some((one) => one === game),
+    const ableCount = players.filter(
+      (player) => !botOf(player)?.startsWith("uci:") || UCI_GAMES.some((uciGame) => uciGame === game),
     ).length;
-    const has = `league ${league_id} has ${able} of the players in this config`;
-    const seats = findGame(game)?.roles.length ?? 2;
-    if (players.length < seats)
-      return { path: ["leagues", index, "game"], message: `${has}, and a match of ${game} needs ${seats}` };
-    if (min_players !== undefined && min_players > able)
-      return { path: ["leagues", index, "min_players"], message: `${has}, and would wait for ${min_players} for ever` };
-    if (max_players !== undefined && max_players < able)
-      return { path: ["leagues", index, "max_players"], message: `${has}, and room for ${max_players}` };
+    const has = `league ${league_id} has ${ableCount} of the players in this config`;
+    const roleCount = findGame(game)?.roles.length ?? 2;
+    if (players.length < roleCount)
+      return { path: ["leagues", index, "game"], message: `${has}, but a match of ${game} needs ${roleCount}` };
+    if (min_players !== undefined && min_players > ableCount)
+      return { path: ["leagues", index, "min_players"], message: `${has}, but waits for ${min_players}` };
+    if (max_players !== undefined && max_players < ableCount)
+      return { path: ["leagues", index, "max_players"], message: `${has}, but room for only ${max_players}` };
   }
   return null;
 }
 
-/** Whether the config, its paths absolute, can be played by a run of its own, or what is wrong at which path. */
+/** Returns the first fault of a config with absolute paths that prevents a run, with its path in the config; null if there is none. */
 export function faultOfRun(config: Config): ConfigFault | null {
-  if (config.players.length < 2) return { path: ["players"], message: "a run needs at least 2" };
+  if (config.players.length < 2) return { path: ["players"], message: "a run needs at least 2 players" };
   for (const [index, player] of config.players.entries()) {
     if (!("bot" in player) || isBot(player.bot)) continue;
-    const message = `no bot "${player.bot}": give ${builtInBots.join(", ")}, an existing .ts or .js file, uci:COMMAND or lines:COMMAND`;
+    const message = `no bot "${player.bot}": use ${builtInBots.join(", ")}, an existing .ts or .js file, uci:COMMAND or lines:COMMAND`;
     return { path: ["players", index, "bot"], message };
   }
-  const misfit = faultOfNumbers(config);
-  if (misfit) return misfit;
+  const limitFault = faultOfLimits(config);
+  if (limitFault) return limitFault;
   const ports = [
     { port: config.manager.port, path: ["manager", "port"] },
     ...Array.from({ length: config.referees.count }, (_, index) => ({
@@ -148,9 +156,10 @@ export function faultOfRun(config: Config): ConfigFault | null {
     ),
   ];
   for (const [index, { port, path }] of ports.entries()) {
-    if (port > 65_535) return { path, message: `leads to port ${port}, and the last one is 65535` };
-    const other = ports.slice(index + 1).find((one) => one.port === port);
-    if (other) return { path, message: `port ${port} is given to two agents; see also ${other.path.join(".")}` };
+    if (port > 65_535) return { path, message: `leads to port ${port}, but the highest port is 65535` };
+    const duplicate = ports.slice(index + 1).find((later) => later.port === port);
+    if (duplicate)
+      return { path, message: `port ${port} is assigned to two agents; see also ${duplicate.path.join(".")}` };
   }
   return null;
 }

@@ -6,7 +6,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { createProgress, standingsTable } from "./progress.ts";
 
-test("a table's columns end where they should, whatever the names are written in", () => {
+test("standingsTable aligns its columns for names of any script", () => {
   const names = ["Ann", "Zoë", "李小龍", "👩‍🚀 Ada", "e\u0301"];
   const standings = names.map((display_name, index) => ({
     ...{ league_id: "l", rank: index + 1, player_id: `P0${index + 1}`, display_name },
@@ -16,7 +16,7 @@ test("a table's columns end where they should, whatever the names are written in
   expect(rows.map((row) => stringWidth(row))).toEqual(rows.map(() => header.length));
 });
 
-/** A terminal, and what was drawn on it. */
+/** Creates a stream that behaves like a terminal. `drawn` returns its output without escape sequences. */
 function openTerminal(): { readonly stream: NodeJS.WriteStream; readonly drawn: () => string } {
   let drawn = "";
   const terminal = new Writable({
@@ -29,7 +29,7 @@ function openTerminal(): { readonly stream: NodeJS.WriteStream; readonly drawn: 
   return { stream, drawn: () => stripVTControlCharacters(drawn) };
 }
 
-test("a terminal is shown a league that an earlier run has started", async () => {
+test("progress at a terminal shows a league that was started before an interruption", async () => {
   const { stream, drawn } = openTerminal();
   const progress = createProgress(stream, systemClock);
   const result = { winner: null, points: {}, termination: "normal", reason: "draw", referee_id: "REF01" } as const;
@@ -42,7 +42,7 @@ test("a terminal is shown a league that an earlier run has started", async () =>
   progress.end();
 });
 
-test("a terminal is shown that a player is suspended", () => {
+test("progress at a terminal reports a suspended player", () => {
   const { stream, drawn } = openTerminal();
   const progress = createProgress(stream, systemClock);
   progress.event({
@@ -57,7 +57,7 @@ test("a terminal is shown that a player is suspended", () => {
   expect(drawn()).toBe("Ann (P01) is suspended: it did not answer in time\n");
 });
 
-test("a terminal is shown what a league waits for, until it starts", async () => {
+test("progress at a terminal shows the missing players of a league until it starts", async () => {
   const { stream, drawn } = openTerminal();
   const progress = createProgress(stream, systemClock);
   const awaited = { present: 1, needed: 3, missing: ["Bob", "Cid"], isWithoutReferee: false };

@@ -9,24 +9,26 @@ import type { LiveEvent } from "../../league-manager/projections/live.ts";
 
 const require = createRequire(import.meta.url);
 
-/** What `league run` shows on stderr while it plays: a drawing that is redrawn on a terminal, plain lines elsewhere. */
+/** The progress that `league run` and `league serve` show on stderr: bars that are redrawn at a terminal, plain lines elsewhere. */
 export interface Progress {
+  /** Shows an event. */
   event(event: LiveEvent): void;
+  /** Prints a line above the bars. */
   line(text: string): void;
-  /** Takes the drawing away; nothing is shown any more. */
+  /** Erases the bars and stops drawing. */
   end(): void;
 }
 
-interface LeagueShown {
+interface LeagueProgress {
   completed: number;
   matches: number;
   round: number;
   standings: readonly Standing[];
-  /** What it waits for; null when it has started. */
+  /** The players and referees for which the league waits; null when it has started. */
   waiting: Awaited | null;
 }
 
-const UNPLAYED: LeagueShown = { completed: 0, matches: 0, round: 1, standings: [], waiting: null };
+const UNPLAYED: LeagueProgress = { completed: 0, matches: 0, round: 1, standings: [], waiting: null };
 
 const BAR_WIDTH = 24;
 const REDRAW_MS = 50;
@@ -34,7 +36,7 @@ const REDRAW_MS = 50;
 export const silentProgress: Progress = { event: () => {}, line: () => {}, end: () => {} };
 
 export const createProgress = (stream: NodeJS.WriteStream, clock: Clock): Progress =>
-  stream.isTTY ? drawnProgress(stream, clock) : plainProgress(stream);
+  stream.isTTY ? terminalProgress(stream, clock) : plainProgress(stream);
 
 function plainProgress(stream: NodeJS.WriteStream): Progress {
   const line = (text: string): void => {
@@ -70,15 +72,15 @@ function plainLine(event: LiveEvent): string | null {
     case "notice":
       return event.message;
     case "round_started":
-    case "league_stuck": // whoever waits for the league says it, even without progress
+    case "league_stuck": // `runLeagues` reports it, even without progress
     case "all_completed":
       return null;
   }
 }
 
-/** A bar and the standings of each league, drawn over at most twenty times a second. */
-function drawnProgress(stream: NodeJS.WriteStream, clock: Clock): Progress {
-  const leagues = new Map<string, LeagueShown>();
+/** Shows a bar and the leaders of each league, and redraws them at most twenty times per second. */
+function terminalProgress(stream: NodeJS.WriteStream, clock: Clock): Progress {
+  const leagues = new Map<string, LeagueProgress>();
   let drawnLines = 0;
   let cancelDrawing: Cancel | null = null;
 
@@ -89,7 +91,7 @@ function drawnProgress(stream: NodeJS.WriteStream, clock: Clock): Progress {
   const draw = (): void => {
     cancelDrawing = null;
     erase();
-    const lines = [...leagues].map(([id, shown]) => cut(leagueLine(id, shown, stream), stream.columns || 80));
+    const lines = [...leagues].map(([id, league]) => cutToWidth(leagueLine(id, league, stream), stream.columns || 80));
     if (lines.length > 0) stream.write(`${lines.join("\n")}\n`);
     drawnLines = lines.length;
   };
@@ -115,14 +117,14 @@ function drawnProgress(stream: NodeJS.WriteStream, clock: Clock): Progress {
         leagues.set(event.league_id, { ...UNPLAYED, matches: event.matches });
       }
       if (event.type === "match_completed" && !leagues.has(event.league_id)) {
-        // A league that goes on was started by an earlier run.
+        // The league was started before the run was resumed.
         leagues.set(event.league_id, { ...UNPLAYED, round: event.match.round_id });
       }
-      const shown = "league_id" in event ? leagues.get(event.league_id) : undefined;
-      if (shown && event.type === "round_started") shown.round = event.round_id;
-      if (shown && event.type === "match_completed") {
+      const league = "league_id" in event ? leagues.get(event.league_id) : undefined;
+      if (league && event.type === "round_started") league.round = event.round_id;
+      if (league && event.type === "match_completed") {
         const { completed, matches, standings } = event;
-        Object.assign(shown, { completed, matches, standings });
+        Object.assign(league, { completed, matches, standings });
       }
       redrawSoon();
     },
@@ -133,24 +135,24 @@ function drawnProgress(stream: NodeJS.WriteStream, clock: Clock): Progress {
   };
 }
 
-function leagueLine(id: string, shown: LeagueShown, stream: NodeJS.WriteStream): string {
+function leagueLine(id: string, league: LeagueProgress, stream: NodeJS.WriteStream): string {
   const name = styleText("bold", id.padEnd(12), { stream });
-  if (shown.waiting) return `${name} waits: ${waitingText(shown.waiting)}`;
-  const filled = Math.round((BAR_WIDTH * shown.completed) / Math.max(1, shown.matches));
+  if (league.waiting) return `${name} waits: ${waitingText(league.waiting)}`;
+  const filled = Math.round((BAR_WIDTH * league.completed) / Math.max(1, league.matches));
   const bar =
     styleText("green", "━".repeat(filled), { stream }) + styleText("dim", "─".repeat(BAR_WIDTH - filled), { stream });
-  const leaders = shown.standings.slice(0, 4).map((row) => `${row.rank}. ${row.display_name} ${row.points}`);
-  return `${name} ${bar} ${shown.completed}/${shown.matches}  ${leaders.join("  ")}`;
+  const leaders = league.standings.slice(0, 4).map((row) => `${row.rank}. ${row.display_name} ${row.points}`);
+  return `${name} ${bar} ${league.completed}/${league.matches}  ${leaders.join("  ")}`;
 }
 
-/** A line that is longer than the terminal would wrap and spoil the redrawing; its colours are at its beginning. */
-function cut(text: string, columns: number): string {
-  let shown = text;
-  while (widthOf(shown) >= columns) shown = shown.slice(0, -1);
-  return shown;
+/** Shortens a line to the width of the terminal, because a wrapped line could not be erased. Escape sequences are only at its beginning. */
+function cutToWidth(text: string, columns: number): string {
+  let line = text;
+  while (widthOf(line) >= columns) line = line.slice(0, -1);
+  return line;
 }
 
-/** A table of standings for people, the columns as wide as they need to be. */
+/** Returns the standings as a table of text with aligned columns. */
 export function standingsTable(title: string, standings: readonly Standing[]): string {
   const header = ["#", "Player", "", "Played", "Won", "Drawn", "Lost", "Points"];
   const rows = standings.map(({ rank, display_name, player_id, played, wins, draws, losses, points }) =>
@@ -170,7 +172,7 @@ export function standingsTable(title: string, standings: readonly Standing[]): s
   return [title, ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
-/** Columns of a text on a terminal. The library is loaded for what is not plain ASCII only: its patterns take 50 ms to compile. */
+/** Returns the width of a text on a terminal. The library is loaded only for text that is not ASCII, because its patterns take 50 ms to compile. */
 function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   const { default: stringWidth } = require("string-width") as typeof import("string-width");

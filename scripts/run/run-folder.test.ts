@@ -9,16 +9,16 @@ import { beginRun, type RunFolder, resumeRun } from "./run-folder.ts";
 
 afterEach(cleanUp);
 
-/** A run as the command leaves it when it is killed. */
-const begun = (): { data: string; run: RunFolder } => {
+/** Begins a run in a new data folder. Its state is that of a run whose command was killed. */
+const newRun = (): { data: string; run: RunFolder } => {
   const data = join(newFolder(), "data");
   return {
     data,
     run: beginRun(Config.parse({ data, leagues: [{ league_id: "rps", game: "rps.v1" }] }), "7", systemClock),
   };
 };
-/** A run that sorts after all others, with such a file in it; the manager's store too. */
-const torn = (data: string, name: string, text: string): string => {
+/** Writes the folder of a run that is newer than all others, with an unreadable file and an empty store. Returns the folder. */
+const writeDamagedRun = (data: string, name: string, text: string): string => {
   const path = join(data, "runs", "9999-later");
   mkdirSync(path, { recursive: true });
   writeFileSync(join(path, "run.json"), '{ "seed": "1", "started_at": "", "status": "running" }');
@@ -34,25 +34,25 @@ it.each([
   ["run.json", "null"],
   ["config.json", '{ "leag'],
   ["config.json", '{ "leagues": [] }'],
-])("a run whose %s cannot be read is passed by with a word: %j", (name, text) => {
-  const { data, run } = begun();
-  const path = torn(data, name, text);
-  const said: string[] = [];
-  expect(resumeRun(data, (line) => said.push(line))).toMatchObject({ path: run.path, seed: "7", isResumed: true });
-  expect(said).toEqual([`${path} is passed by: its run.json or config.json cannot be read`]);
+])("resumeRun skips a run whose %s cannot be read, with a warning: %j", (name, text) => {
+  const { data, run } = newRun();
+  const path = writeDamagedRun(data, name, text);
+  const warnings: string[] = [];
+  expect(resumeRun(data, (line) => warnings.push(line))).toMatchObject({ path: run.path, seed: "7", isResumed: true });
+  expect(warnings).toEqual([`${path} is skipped: its run.json or config.json cannot be read`]);
 });
 
 it.each(["", '{ "seed": "1", "sta', "null"])(
-  "what a run with a torn run.json has played can be exported: %j",
+  "findStore finds the store of a run whose run.json cannot be read: %j",
   (text) => {
-    const { data } = begun();
-    const path = torn(data, "run.json", text);
+    const { data } = newRun();
+    const path = writeDamagedRun(data, "run.json", text);
     expect(findStore(data)).toBe(join(path, "league-manager.sqlite"));
   },
 );
 
-it("a run's files are written whole: nothing else is left in its folder", () => {
-  const { run } = begun();
+it("a run leaves no temporary files in its folder", () => {
+  const { run } = newRun();
   run.finish("completed");
   expect(readdirSync(run.path).sort()).toEqual(["config.json", "run.json"]);
 });

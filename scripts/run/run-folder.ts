@@ -5,19 +5,19 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { newRunSuffix, systemIds } from "#shared/lib/ids.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { jsonIn, writeWhole } from "../codenames/atomic-file.ts";
+import { readJson, writeJsonAtomically } from "../codenames/atomic-file.ts";
 
-/** One run's folder under `data/runs`: its config, its seed, its agents' stores. */
+/** The folder of a run below `data/runs`, with its config, its seed and the stores of its agents. */
 export interface RunFolder {
   readonly path: string;
   readonly configFile: string;
   readonly config: Config;
   readonly seed: string;
-  /** Whether it was begun before. */
+  /** Whether the run is resumed. */
   readonly isResumed: boolean;
-  /** Marks the run as finished, or as one that cannot go on: `--resume` passes both by. */
+  /** Marks the run as completed or failed. `--resume` skips such runs. */
   finish(status: "completed" | "failed"): void;
-  /** Whether `--resume` can go on with it. */
+  /** Whether `--resume` can continue the run. */
   isUnfinished(): boolean;
 }
 
@@ -30,33 +30,33 @@ type RunRecord = z.infer<typeof RunRecord>;
 
 const runsOf = (data: string): string => join(data, "runs");
 
-/** Begins a run: a new folder with the config in it. */
+/** Creates the folder of a new run, with its config. */
 export function beginRun(config: Config, seed: string | null, clock: Clock): RunFolder {
   const startedAt = clock.iso();
   const stamp = startedAt.slice(0, 19).replaceAll(":", "-");
   const path = join(runsOf(config.data), `${stamp}-${newRunSuffix()}`);
-  // Logs hold what players may not see of each other: they are not for the other users of the machine.
+  // Logs contain hidden information of the players, so other users of the machine must not read them.
   mkdirSync(path, { recursive: true, mode: 0o700 });
   const record: RunRecord = { seed: seed ?? systemIds.token(), started_at: startedAt, status: "running" };
-  writeWhole(join(path, "config.json"), config);
+  writeJsonAtomically(join(path, "config.json"), config);
   return folderOf(path, config, record, false);
 }
 
-/** Whether a run is marked as one that never began; what cannot be read is no mark. */
+/** Whether a run is marked as failed. False if its record cannot be read. */
 export const hasFailed = (path: string): boolean =>
-  RunRecord.safeParse(jsonIn(join(path, "run.json"))).data?.status === "failed";
+  RunRecord.safeParse(readJson(join(path, "run.json"))).data?.status === "failed";
 
-/** The newest run that has not finished; StartError when there is none. One that cannot be read is passed by, which `warn` is told. */
+/** Returns the newest run that is not completed or failed. Skips runs that cannot be read, with a warning. Throws StartError if there is no such run. */
 export function resumeRun(data: string, warn: (line: string) => void): RunFolder {
   const names = existsSync(runsOf(data)) ? readdirSync(runsOf(data)).sort().reverse() : [];
   for (const name of names) {
     const path = join(runsOf(data), name);
     if (!existsSync(join(path, "run.json"))) continue;
-    const record = RunRecord.safeParse(jsonIn(join(path, "run.json"))).data;
+    const record = RunRecord.safeParse(readJson(join(path, "run.json"))).data;
     if (record && record.status !== "running") continue;
-    const config = Config.safeParse(jsonIn(join(path, "config.json"))).data;
+    const config = Config.safeParse(readJson(join(path, "config.json"))).data;
     if (record && config) return folderOf(path, config, record, true);
-    warn(`${path} is passed by: its run.json or config.json cannot be read`);
+    warn(`${path} is skipped: its run.json or config.json cannot be read`);
   }
   throw new StartError(`no unfinished run in ${runsOf(data)}`, EXIT.failed);
 }
@@ -65,9 +65,9 @@ function folderOf(path: string, config: Config, record: RunRecord, isResumed: bo
   let isUnfinished = true;
   const write = (status: RunRecord["status"]): void => {
     isUnfinished = status === "running";
-    writeWhole(join(path, "run.json"), { ...record, status });
+    writeJsonAtomically(join(path, "run.json"), { ...record, status });
   };
   write("running");
-  const told = { path, config, seed: record.seed, isResumed, configFile: join(path, "config.json") };
-  return { ...told, finish: write, isUnfinished: () => isUnfinished };
+  const fields = { path, config, seed: record.seed, isResumed, configFile: join(path, "config.json") };
+  return { ...fields, finish: write, isUnfinished: () => isUnfinished };
 }

@@ -13,7 +13,7 @@ import { ALL_LEAGUES, documentOf, FOUR_BOTS, runFolders, type TestLeague, testLe
 
 const playerId = z.string().regex(/^P\d\d$/);
 const count = z.int().min(0);
-/** The exact fields of the document. */
+/** The document of `league run --json`, with exactly these fields. */
 const Document = z.strictObject({
   leagues: z.array(
     z.strictObject({
@@ -48,13 +48,15 @@ const Document = z.strictObject({
   ),
 });
 
-/** The table, computed independently by the rules at the end of PROTOCOL.md. */
-function recomputed(matches: z.infer<typeof Document>["leagues"][number]["matches"], ids: readonly string[]) {
+/** Computes the standings by the rules at the end of PROTOCOL.md, independently of the manager's code. */
+function recomputeStandings(matches: z.infer<typeof Document>["leagues"][number]["matches"], ids: readonly string[]) {
   const rows = ids.map((id) => {
-    const got = matches.filter((match) => match.termination !== "aborted").flatMap((match) => match.points[id] ?? []);
-    const of = (points: number): number => got.filter((one) => one === points).length;
-    const [wins, draws, losses] = [of(3), of(1), of(0)];
-    return { player_id: id, played: got.length, wins, draws, losses, points: 3 * wins + draws };
+    const points = matches
+      .filter((match) => match.termination !== "aborted")
+      .flatMap((match) => match.points[id] ?? []);
+    const countOf = (value: number): number => points.filter((each) => each === value).length;
+    const [wins, draws, losses] = [countOf(3), countOf(1), countOf(0)];
+    return { player_id: id, played: points.length, wins, draws, losses, points: 3 * wins + draws };
   });
   rows.sort(
     (a, b) => b.points - a.points || b.wins - a.wins || b.draws - a.draws || (a.player_id < b.player_id ? -1 : 1),
@@ -71,12 +73,12 @@ describe("league run", () => {
   }, 60_000);
   afterAll(cleanUp);
 
-  it("ends with exit code 0 and leaves nothing running", () => {
+  it("exits with 0 and leaves no process running", () => {
     expect(first.code, first.stderr).toBe(0);
     expect(processesIn(test.folder)).toEqual([]);
   });
 
-  it("prints exactly one JSON document, with exactly these fields", () => {
+  it("prints one JSON document with the documented fields", () => {
     const document = Document.parse(documentOf(first));
     expect(document.leagues.map(({ league_id, game }) => ({ league_id, game }))).toEqual(
       ALL_LEAGUES.map(({ league_id, game }) => ({ league_id, game })),
@@ -86,66 +88,66 @@ describe("league run", () => {
       expect(matches.map((match) => match.termination)).toEqual(Array(6).fill("normal"));
       expect(new Set(matches.map((match) => Object.values(match.roles).sort().join("-"))).size).toBe(6);
     }
-    for (const match of document.leagues.flatMap((one) => one.matches)) {
+    for (const match of document.leagues.flatMap((league) => league.matches)) {
       expect(Object.keys(match.points).sort()).toEqual(Object.values(match.roles).sort());
       const won = Object.entries(match.points).find(([, points]) => points === 3);
       expect(match.winner).toBe(won?.[0] ?? null);
     }
   });
 
-  it("gives standings that follow from its matches", () => {
+  it("prints standings that follow from the matches", () => {
     for (const { matches, standings } of Document.parse(documentOf(first)).leagues) {
       expect(standings.map(({ display_name: _, ...row }) => row)).toEqual(
-        recomputed(matches, ["P01", "P02", "P03", "P04"]),
+        recomputeStandings(matches, ["P01", "P02", "P03", "P04"]),
       );
       for (const row of standings) expect(row.display_name).toBe(`Player${Number(row.player_id.slice(1))}`);
     }
   });
 
-  it("gives every player each role equally often, within one", () => {
+  it("assigns the roles to each player equally often, with a difference of at most one match", () => {
     for (const { matches } of documentOf(first).leagues) {
       for (const id of ["P01", "P02", "P03", "P04"]) {
         const roles = matches.flatMap((match) =>
-          Object.entries(match.roles).flatMap(([role, who]) => (who === id ? role : [])),
+          Object.entries(match.roles).flatMap(([role, player]) => (player === id ? role : [])),
         );
-        const ofFirst = roles.filter((role) => role === roles[0]).length;
-        expect(Math.abs(2 * ofFirst - roles.length)).toBeLessThanOrEqual(1);
+        const firstRoleCount = roles.filter((role) => role === roles[0]).length;
+        expect(Math.abs(2 * firstRoleCount - roles.length)).toBeLessThanOrEqual(1);
       }
     }
   });
 
-  it("keeps logs that replay to the recorded results", () => {
+  it("stores logs that replay to the recorded results", () => {
     const [folder = ""] = runFolders(test);
     const { leagues } = keptState(
       folder,
       documentOf(first).leagues.map(({ league_id }) => league_id),
     );
-    const kept = [...leagues.values()].flatMap(({ leagueId, rounds }) =>
+    const stored = [...leagues.values()].flatMap(({ leagueId, rounds }) =>
       rounds.flatMap((round) => round.matches.map((match) => ({ leagueId, ...match }))),
     );
     const matches = new Map(
-      documentOf(first).leagues.flatMap((one) =>
-        one.matches.map((match) => [`${one.league_id}/${match.match_id}`, match] as const),
+      documentOf(first).leagues.flatMap((league) =>
+        league.matches.map((match) => [`${league.league_id}/${match.match_id}`, match] as const),
       ),
     );
-    expect(kept.map((row) => `${row.leagueId}/${row.matchId}`).sort()).toEqual([...matches.keys()].sort());
-    for (const row of kept) {
+    expect(stored.map((row) => `${row.leagueId}/${row.matchId}`).sort()).toEqual([...matches.keys()].sort());
+    for (const row of stored) {
       const { log, seed } = sessionLog(folder, row.leagueId, row.matchId);
       const replayed = replayTexts(log, seed);
       if (!replayed.ok) throw new Error(`${row.matchId}: ${replayed.error.message}`);
       const verdict = verdictOf(replayed.value.session);
       const match = matches.get(`${row.leagueId}/${row.matchId}`);
-      if (!match) throw new Error("not in the document");
+      if (!match) throw new Error("the document does not contain the match");
       const byPlayer = Object.fromEntries(Object.entries(verdict.points).map(([role, n]) => [match.roles[role], n]));
       const winner = verdict.winner === null ? null : match.roles[verdict.winner];
-      const told = { points: byPlayer, winner, termination: verdict.termination, reason: verdict.reason };
-      expect(match).toMatchObject(told);
+      const expected = { points: byPlayer, winner, termination: verdict.termination, reason: verdict.reason };
+      expect(match).toMatchObject(expected);
       expect(summaryOf(row)).toMatchObject({ match_points: byPlayer, winner, termination: verdict.termination });
       expect(row.logHead).toBe(replayed.value.head);
     }
   });
 
-  it("keeps referees' own logs, each match in one of them, that replay too", () => {
+  it("stores each match with one referee, in a log that replays", () => {
     const [folder = ""] = runFolders(test);
     const files = readdirSync(folder).filter((name) => /^referee-\d+\.sqlite$/.test(name));
     expect(files).toHaveLength(2);
@@ -164,16 +166,16 @@ describe("league run", () => {
     expect(sessions).toBe(18);
   });
 
-  it("repeats itself with the same seed, and not with another", async () => {
-    const again = await league(["run", test.file, "--json", "--seed", "7", "--quiet"]);
-    expect(documentOf(again)).toEqual(documentOf(first));
-    expect(again.stderr).toBe("");
+  it("repeats its results with the same seed and not with another seed", async () => {
+    const repeated = await league(["run", test.file, "--json", "--seed", "7", "--quiet"]);
+    expect(documentOf(repeated)).toEqual(documentOf(first));
+    expect(repeated.stderr).toBe("");
     const other = documentOf(await league(["run", test.file, "--json", "--seed", "8", "--quiet"]));
     expect(other).not.toEqual(documentOf(first));
   }, 60_000);
 });
 
-describe("league run for people", () => {
+describe("the output of league run", () => {
   afterEach(cleanUp);
   const SMALL = [
     { league_id: "even-odd", game: "even_odd.v1" },
@@ -181,7 +183,7 @@ describe("league run for people", () => {
     { league_id: "rps", game: "rps.v1" },
   ];
 
-  it("prints a table for each league on stdout and plain progress on stderr", async () => {
+  it("is a table for each league on stdout and progress in plain lines on stderr", async () => {
     const test = await testLeague(["random", "cycle"], SMALL);
     const { code, stdout, stderr } = await league(["run", test.file, "--seed", "1"]);
     expect(code, stderr).toBe(0);
@@ -200,7 +202,7 @@ describe("league run for people", () => {
     expect(stdout + stderr).not.toContain("\x1b");
   });
 
-  it("--quiet prints no progress", async () => {
+  it("contains no progress with --quiet", async () => {
     const test = await testLeague(["random", "cycle"], SMALL.slice(2));
     const { code, stdout, stderr } = await league(["run", test.file, "--quiet"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -208,11 +210,11 @@ describe("league run for people", () => {
   });
 });
 
-describe("the command line", () => {
+describe("the league command", () => {
   afterEach(cleanUp);
 
   const commands = ["", "run", "serve", "join", "play", "codenames", "export", "verify", "mcp"];
-  it.each(commands)("league %s --help has a purpose and examples", async (command) => {
+  it.each(commands)("prints a purpose and examples for league %s --help", async (command) => {
     const { code, stdout, stderr } = await league([...command.split(" ").filter(Boolean), "--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain(`Usage: league ${command}`);
@@ -228,7 +230,7 @@ describe("the command line", () => {
     "serve --players none",
     "join random --port 70000",
     "play random cycle",
-  ])("wrong usage exits with 2: league %s", async (args) => {
+  ])("exits with 2 after wrong usage: league %s", async (args) => {
     const { code, stdout, stderr } = await league(args.split(" "));
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(/^error: /m);

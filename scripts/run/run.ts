@@ -15,20 +15,20 @@ interface RunOptions {
   readonly folder: RunFolder;
   readonly progress: Progress;
   readonly clock: Clock;
-  /** Lines that are shown even without progress: warnings and errors. */
+  /** Prints a warning or an error, even if no progress is shown. */
   readonly warn: (line: string) => void;
-  /** Stay up after the last league until interrupted. */
+  /** Whether the agents keep running after the last league until the command is interrupted. */
   readonly keep: boolean;
   /**
-   * Called once: when every league is completed, before the agents are stopped; or after that, when some leagues are completed and the others
-   * cannot start.
+   * Called at most once: before the agents are stopped if every league is completed; after they are stopped if some leagues are completed and the
+   * others cannot start.
    */
   readonly onCompleted: (document: ResultsDocument) => void;
 }
 
 /**
- * Plays every league of a config with an agent process each, and stops them all however it ends.
- * Resolves with the exit code: 0, 1 when an agent could not be kept alive, 3 when one is set up wrongly, 130 when interrupted.
+ * Plays the leagues of a run with one process for each agent, and stops all processes at the end. Resolves with the exit code: 0; 1 if an agent fails
+ * repeatedly or a league cannot start; 3 if an agent is configured wrongly; 130 after a signal.
  */
 export async function runLeagues(options: RunOptions): Promise<number> {
   const { folder, progress, warn } = options;
@@ -58,7 +58,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
     ended.resolve(EXIT.failed);
   };
   const finish = (): void => {
-    // With --keep a manager that is started again reports the end again. The results are reported once.
+    // With --keep, a restarted manager reports the end again. The results are reported only once.
     if (isFinished) return;
     isFinished = true;
     folder.finish("completed");
@@ -68,14 +68,14 @@ export async function runLeagues(options: RunOptions): Promise<number> {
 
   endOnSignals(ended.resolve);
   startAll(supervisor, options).catch(fail);
-  // Loaded while the agents start.
-  const reading = import("../../league-manager/projections/kept-document.ts");
+  // The module is loaded while the agents start.
+  const loading = import("../../league-manager/projections/kept-document.ts");
   const report = async (): Promise<void> => {
-    const { keptDocument } = await reading;
+    const { keptDocument } = await loading;
     options.onCompleted(keptDocument(folder.config, join(folder.path, "league-manager.sqlite")));
   };
   const exitCode = await ended.promise;
-  // A run that has begun has not failed: it can be resumed, also after a fault of its setup has been corrected.
+  // A run whose play has begun is not marked as failed: it can be resumed after a fault of its configuration is corrected.
   if (exitCode !== EXIT.ok && !hasBegun) folder.finish("failed");
   progress.end();
   await supervisor.stop();
@@ -83,7 +83,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   return exitCode;
 }
 
-/** A second signal ends the command at once. Its agents stop because they lose their parent. */
+/** Calls `end` at the first signal. A second signal exits immediately; the agents then stop because their parent has ended. */
 function endOnSignals(end: (exitCode: number) => void): void {
   let signals = 0;
   const interrupt = (): void => {
@@ -93,21 +93,21 @@ function endOnSignals(end: (exitCode: number) => void): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
 }
 
-/** Starts the agents, and says where the manager is if people need to know. */
+/** Starts the agents. Prints the address of the manager if the run is kept or players of the config start themselves. */
 async function startAll(supervisor: Supervisor, { folder, keep, warn }: RunOptions): Promise<void> {
   const { config } = folder;
-  const place = { dataFolder: folder.path, configFile: folder.configFile, managerUrl: managerUrlOf(config) };
-  const { manager, others } = startAgents(supervisor, config, place, ["--seed", folder.seed, "--roster"]);
+  const location = { dataFolder: folder.path, configFile: folder.configFile, managerUrl: managerUrlOf(config) };
+  const { manager, others } = startAgents(supervisor, config, location, ["--seed", folder.seed, "--roster"]);
   await manager;
   const [url] = managerUrls(config, readInterfaces());
   if (keep) {
     warn(`the league's page is ${url}/`);
     warn(`the operator token is in ${join(folder.path, "operator-token")}`);
   }
-  const guests = config.players.flatMap((player) => ("self" in player ? [player.name] : []));
-  if (guests.length > 0) {
+  const selfStarted = config.players.flatMap((player) => ("self" in player ? [player.name] : []));
+  if (selfStarted.length > 0) {
     const seconds = config.timeouts.registration_ms / 1000;
-    warn(`waiting for ${guests.join(", ")} to register at ${url}/mcp, at most ${seconds} s`);
+    warn(`waiting for ${selfStarted.join(", ")} to register at ${url}/mcp, at most ${seconds} s`);
   }
   await Promise.all(others);
 }

@@ -1,16 +1,17 @@
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
 
-/** The leagues of a run that cannot start, and those that are completed. */
+/** Tracks the leagues of a run that cannot start and those that are completed. */
 export class StuckLeagues {
   readonly #count: number;
   readonly #completed = new Set<string>();
   readonly #stuck = new Set<string>();
 
-  /** `count` is the number of all leagues of the run. */
+  /** `count` is the number of leagues of the run. */
   constructor(count: number) {
     this.#count = count;
   }
 
+  /** Records a live event of the manager. */
   event(event: LiveEvent): void {
     if (event.type === "league_started") this.#stuck.delete(event.league_id);
     if (event.type === "league_completed") this.#completed.add(event.league_id);
@@ -21,7 +22,7 @@ export class StuckLeagues {
     return this.#completed.size;
   }
 
-  /** Whether some leagues cannot start and all others are completed, so that the run has nothing left to wait for. */
+  /** Whether some leagues cannot start and all others are completed, so that the run cannot continue. */
   get isStuck(): boolean {
     return this.#stuck.size > 0 && this.#stuck.size + this.#completed.size === this.#count;
   }

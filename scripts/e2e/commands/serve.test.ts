@@ -33,7 +33,7 @@ describe("league serve", () => {
     const again = serve(test, "--players", "2");
     await again.line(/^rps: completed$/);
     await again.line(/^Every league is over/);
-    await again.line(/^Their page is http/);
+    await again.line(/^The page is http/);
     for (const running of [again, early, late]) running.signal("SIGINT");
     expect((await again.ended).stderr).not.toMatch(/joins with|takes registrations/);
     expect([(await again.ended).code, (await early.ended).code, (await late.ended).code]).toEqual([130, 130, 130]);

@@ -29,7 +29,7 @@ it("an interrupted run with a broken bot ends with exit code 3, can be exported,
   writeFileSync(bot, "export default (\n");
   const broken = await league(["run", test.file, "--resume"]);
   expect(broken.code, broken.stderr).toBe(3);
-  expect(broken.stderr).toMatch(/not all is played; go on with/);
+  expect(broken.stderr).toMatch(/the run is not complete; continue it with/);
 
   const out = join(newFolder(), "export");
   const exported = await league(["export", join(test.folder, "data"), "--out", out]);
