@@ -11,19 +11,21 @@ import type { Config } from "#shared/runtime/config/config.ts";
 import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { Removed, Scheduled, Started, TokenReset } from "../../league-manager/api/tool-schemas.ts";
-import { jsonIn } from "../codenames/atomic-file.ts";
+import { readJson } from "../codenames/atomic-file.ts";
 import { managerUrlOf } from "../run/agents.ts";
 
 const TIMEOUT_MS = 10_000;
 const TOKEN_FILE = "operator-token";
 
-/** The data folder of a manager, and its endpoint if it is not the one of the league that is served from that folder. */
+/** The options of all operator commands. */
 export interface OperatorFlags {
+  /** The data folder of the manager, with the operator token. */
   readonly data: string;
+  /** The endpoint of the manager; absent for the manager that `league serve` runs with the data folder. */
   readonly manager?: string;
 }
 
-/** `league operator start`: starts leagues with the players that are registered. The first rejection ends the command. */
+/** `league operator start`: starts leagues with the players that are registered. Rejects with StartError at the first rejection. */
 export async function startLeagues(leagues: readonly string[], flags: OperatorFlags): Promise<number> {
   for (const league_id of leagues) {
     await request("START_LEAGUE", { league_id }, Started, flags);
@@ -50,7 +52,7 @@ export async function removePlayer(player_id: string, flags: OperatorFlags): Pro
   return EXIT.ok;
 }
 
-/** `league operator reset-token`: prints a new token for a player that has lost its own. */
+/** `league operator reset-token`: prints a new token for a player that has lost its token. */
 export async function resetToken(player_id: string, flags: OperatorFlags): Promise<number> {
   const { auth_token } = await request("RESET_TOKEN", { player_id }, TokenReset, flags);
   print(`The new token of ${player_id} is ${auth_token}`);
@@ -60,7 +62,7 @@ export async function resetToken(player_id: string, flags: OperatorFlags): Promi
 
 const print = (line: string): void => void process.stdout.write(`${inOneLine(line)}\n`);
 
-/** Sends a request with the operator token; returns the payload of the reply. StartError: no token, no answer, or a rejection. */
+/** Sends a request with the operator token. Resolves with the payload of the reply. Rejects with StartError if the request fails or is rejected. */
 async function request<Reply extends z.ZodType>(
   type: MessageType,
   payload: object,
@@ -84,6 +86,7 @@ async function request<Reply extends z.ZodType>(
   }
 }
 
+/** Reads the operator token of a data folder. Throws StartError if the folder has none. */
 function tokenIn(data: string): string {
   const file = join(resolve(data), TOKEN_FILE);
   if (!existsSync(file)) {
@@ -92,8 +95,8 @@ function tokenIn(data: string): string {
   return readFileSync(file, "utf8").trim();
 }
 
-/** The endpoint of the league that `league serve` serves from a data folder, else the default one. */
+/** Returns the endpoint of the manager that `league serve` runs with a data folder, else the default endpoint. */
 function servedAt(data: string): string {
-  const served = jsonIn(join(resolve(data), "serve.json")) as Config | null;
+  const served = readJson(join(resolve(data), "serve.json")) as Config | null;
   return served === null ? MANAGER_ENDPOINT : managerUrlOf(served);
 }
