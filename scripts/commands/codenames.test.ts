@@ -126,31 +126,27 @@ describe("league codenames with a faulty endpoint", () => {
     ["no answer", () => {}, /no answer within 500 ms/],
     ["429", (_, response) => sendJson(response, 429, { error: { message: "slow down" } }), /HTTP 429: slow down/],
   ];
-  it.each(failures)(
-    "ends after three failures in a row, and the game can be continued: %s",
-    async (_, behaviour, why) => {
-      const scripted = await startEndpoint(behaviour);
-      const fast = ["--timeout-ms", "500"];
-      const ended = await startGame([...llm(scripted), ...fast, "--people", "none", ...inFolder(newFolder())]).ended;
-      expect([ended.code, ended.stdout]).toEqual([1, ""]);
-      expect(ended.stderr).toMatch(why);
-      expect(ended.stderr).not.toContain(KEY);
-      expect(scripted.requests).toHaveLength(3);
-      expect(scripted.requests[1]?.messages.at(-1)?.content).toContain(
-        "Your last answer was not taken (attempt 2 now): no answer came",
-      );
-      const next = continueArgs(ended);
-      scripted.setBehaviour(playLegally);
-      expectOver(await startGame(next).ended);
-      // A game that is over is no longer stored.
-      expect(await startGame(next).ended).toMatchObject({ code: 1, stderr: expect.stringContaining("no open game") });
-    },
-  );
+  it.each(failures)("can be continued after three failures in a row: %s", async (_, behaviour, why) => {
+    const scripted = await startEndpoint(behaviour);
+    const fast = ["--timeout-ms", "500"];
+    const ended = await startGame([...llm(scripted), ...fast, "--people", "none", ...inFolder(newFolder())]).ended;
+    expect([ended.code, ended.stdout]).toEqual([1, ""]);
+    expect(ended.stderr).toMatch(why);
+    expect(ended.stderr).not.toContain(KEY);
+    expect(scripted.requests).toHaveLength(3);
+    expect(scripted.requests[1]?.messages.at(-1)?.content).toContain(
+      "Your last answer was not taken (attempt 2 now): no answer came",
+    );
+    const next = continueArgs(ended);
+    scripted.setBehaviour(playLegally);
+    expectOver(await startGame(next).ended);
+    // A game that is over is no longer stored.
+    expect(await startGame(next).ended).toMatchObject({ code: 1, stderr: expect.stringContaining("no open game") });
+  });
 
   it("ends after HTTP 401 without another request", async () => {
-    const scripted = await startEndpoint((_, response) =>
-      sendJson(response, 401, { error: { message: `bad key ${KEY}` } }),
-    );
+    const error = { message: `bad key ${KEY}` };
+    const scripted = await startEndpoint((_, response) => sendJson(response, 401, { error }));
     const ended = await startGame([...llm(scripted), "--people", "none", ...inFolder(newFolder())]).ended;
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("answered HTTP 401: bad key ***") });
     expect(scripted.requests).toHaveLength(1);
@@ -164,14 +160,8 @@ describe("league codenames with a faulty endpoint", () => {
       else if (n % 5 === 0) sendJson(response, 500, {}, { "retry-after": "0" });
       else playLegally(request, response, n);
     });
-    const ended = await startGame([
-      ...llm(scripted),
-      "--max-tokens",
-      "900",
-      "--people",
-      "none",
-      ...inFolder(newFolder()),
-    ]).ended;
+    const limits = ["--max-tokens", "900", "--people", "none"];
+    const ended = await startGame([...llm(scripted), ...limits, ...inFolder(newFolder())]).ended;
     expectOver(ended);
     expect(ended.stderr).toContain("the LLM answered HTTP 429; repeating the request in 0 s");
     expect(scripted.requests.at(-1)).toMatchObject({ max_completion_tokens: 900 });
