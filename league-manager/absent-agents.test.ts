@@ -5,17 +5,17 @@ import { isSignedFor } from "#shared/protocol/signing.ts";
 import { played, timedOut } from "./testing/results.ts";
 import { type ScriptedLeague, startScriptedLeague } from "./testing/scripted-league.ts";
 
-describe.concurrent("a referee that is asked for its health", () => {
+describe.concurrent("a probed referee", () => {
   it("keeps its match when it misses two probes and answers the third", async (test) => {
     const league = await startScriptedLeague(test, { referees: 2 });
     await league.begin();
     await league.order("REF01", "R1M1");
     const referee = league.referee("REF01");
-    referee.isWell = (time) => time > 2;
+    referee.answersProbe = (probe) => probe > 2;
     await vi.waitFor(() => expect(referee.probes()).toBeGreaterThanOrEqual(4), PATIENCE);
     expect(league.referee("REF02").orders()).toEqual([]);
     expect(league.matches()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
-    expect(referee.told.map(({ type }) => type)).not.toContain("MATCH_WITHDRAWN");
+    expect(referee.received.map(({ type }) => type)).not.toContain("MATCH_WITHDRAWN");
   });
 
   it("is informed of its lost matches when it answers again after three missed probes", async (test) => {
@@ -23,10 +23,10 @@ describe.concurrent("a referee that is asked for its health", () => {
     await league.begin();
     await league.order("REF01", "R1M1");
     const referee = league.referee("REF01");
-    referee.isWell = (time) => time > 3;
+    referee.answersProbe = (probe) => probe > 3;
     const withdrawn = await vi.waitFor(() => {
-      const found = referee.told.find(({ type }) => type === "MATCH_WITHDRAWN");
-      if (!found) throw new Error("REF01 was told of no withdrawn match");
+      const found = referee.received.find(({ type }) => type === "MATCH_WITHDRAWN");
+      if (!found) throw new Error("REF01 received no MATCH_WITHDRAWN");
       return found;
     }, PATIENCE);
     expect(withdrawn.payload).toEqual({ league_id: "rps", match_id: "R1M1", epoch: 1 });
@@ -35,76 +35,82 @@ describe.concurrent("a referee that is asked for its health", () => {
   });
 });
 
-describe.concurrent("a player that was suspended for a timeout", () => {
+describe.concurrent("a player that was suspendP01 for a timeout", () => {
   const stateOf = (league: ScriptedLeague, id: string): unknown => {
-    const { state, fails } = league.kept(id);
+    const { state, fails } = league.storedAgent(id);
     return { state, fails };
   };
 
-  /** P01 has lost its match of the first round by timeout; the second round does not begin before the other match is over. */
-  async function suspended(league: ScriptedLeague): Promise<StartGame> {
-    for (const id of ["P01", "P02", "P03", "P04"]) league.player(id).isWell = () => false;
+  /**
+   * Starts a league in which P01 loses its match of the first round by timeout. Resolves with the order for the other match: the second round does
+   * not begin before that match is over.
+   */
+  async function suspendP01(league: ScriptedLeague): Promise<StartGame> {
+    for (const id of ["P01", "P02", "P03", "P04"]) league.player(id).answersProbe = () => false;
     await league.begin();
     const orders = [await league.order("REF01", "R1M1"), await league.order("REF01", "R1M2")];
     const plays = (order: StartGame): boolean => Object.values(order.roles).some((seat) => seat.player_id === "P01");
-    const [own, other] = orders.sort((a, b) => Number(plays(b)) - Number(plays(a))) as [StartGame, StartGame];
-    await league.report("REF01", timedOut(own, "P01"));
+    const [timedOutOrder, otherOrder] = orders.sort((a, b) => Number(plays(b)) - Number(plays(a))) as [
+      StartGame,
+      StartGame,
+    ];
+    await league.report("REF01", timedOut(timedOutOrder, "P01"));
     expect(stateOf(league, "P01")).toEqual({ state: "SUSPENDED", fails: 1 });
-    return other;
+    return otherOrder;
   }
 
-  it("is active again before its next match when its health answers", async (test) => {
+  it("is active again before its next match when it answers a health probe", async (test) => {
     const league = await startScriptedLeague(test, { players: 4 });
-    const other = await suspended(league);
-    league.player("P01").isWell = () => true;
+    const otherOrder = await suspendP01(league);
+    league.player("P01").answersProbe = () => true;
     await vi.waitFor(() => expect(stateOf(league, "P01")).toEqual({ state: "ACTIVE", fails: 1 }), PATIENCE);
     expect(league.referee("REF01").orders()).toHaveLength(2);
-    await league.report("REF01", played(other));
+    await league.report("REF01", played(otherOrder));
     await league.order("REF01", "R2M1");
   });
 
   it("is active again before its next match when it has registered again", async (test) => {
     const league = await startScriptedLeague(test, { players: 4 });
-    const other = await suspended(league);
+    const otherOrder = await suspendP01(league);
     const { url, token } = league.player("P01");
-    const me = { display_name: "P01", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
-    const answer = await league.say("PLAYER_REGISTER_REQUEST", "player:P01", me, token);
+    const registration = { display_name: "P01", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
+    const answer = await league.send("PLAYER_REGISTER_REQUEST", "player:P01", registration, token);
     expect(answer.payload).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: token });
     expect(stateOf(league, "P01")).toEqual({ state: "ACTIVE", fails: 1 });
     expect(league.referee("REF01").orders()).toHaveLength(2);
-    await league.report("REF01", played(other));
+    await league.report("REF01", played(otherOrder));
     await league.order("REF01", "R2M1");
   });
 });
 
 describe("a player that was shut down", () => {
   const stateOf = (league: ScriptedLeague): unknown => {
-    const { state, fails } = league.kept("P01");
+    const { state, fails } = league.storedAgent("P01");
     return { state, fails };
   };
-  const enterLater = (league: ScriptedLeague) => {
+  const enterLaterLeague = (league: ScriptedLeague) => {
     const { url, token } = league.player("P01");
-    const me = { display_name: "P01", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
-    return league.say("PLAYER_REGISTER_REQUEST", "player:P01", { ...me, league_ids: ["later"] }, token);
+    const registration = { display_name: "P01", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
+    return league.send("PLAYER_REGISTER_REQUEST", "player:P01", { ...registration, league_ids: ["later"] }, token);
   };
 
-  it("at the end of its league plays in the next league that it enters", async (test) => {
+  it("at the end of its league can enter another league", async (test) => {
     const league = await startScriptedLeague(test, { laterLeagues: ["later"] });
     await league.begin();
     await league.report("REF01", played(await league.order("REF01", "R1M1")));
     await vi.waitFor(() => expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 0 }), PATIENCE);
-    expect((await enterLater(league)).payload).toMatchObject({ status: "ACCEPTED", league_ids: ["later"] });
+    expect((await enterLaterLeague(league)).payload).toMatchObject({ status: "ACCEPTED", league_ids: ["later"] });
     expect(stateOf(league)).toEqual({ state: "REGISTERED", fails: 0 });
   });
 
-  it("in a running league enters no other: it would forfeit there too", async (test) => {
+  it("in a running league cannot enter another league, because it would forfeit there too", async (test) => {
     const league = await startScriptedLeague(test, { laterLeagues: ["later"] });
     await league.begin(3);
     for (const matchId of ["R1M1", "R1M2", "R1M3"]) {
       await league.report("REF01", timedOut(await league.order("REF01", matchId), "P01"));
     }
     expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 3 });
-    expect((await enterLater(league)).payload).toMatchObject({ status: "REJECTED", error_code: "L001" });
+    expect((await enterLaterLeague(league)).payload).toMatchObject({ status: "REJECTED", error_code: "L001" });
     expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 3 });
   });
 });

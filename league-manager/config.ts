@@ -9,18 +9,24 @@ import type { LeagueSettings } from "./league/commands.ts";
 import { leagueSeed } from "./league/seeds.ts";
 import type { RunIdentity } from "./store/run-identity.ts";
 
-/** `roster`: the leagues are for the agents of the config. `count`: they are for every player that registers. */
+/** `roster`: only the agents of the config may enter the leagues. `count`: every player that registers may enter. */
 export type StartWhen = AdmissionPolicy["startWhen"];
 
-/** The places that a config keeps. The data folder of a run holds a token for each agent that the run starts. */
-export const keptPlaces = (config: Config, startWhen: StartWhen, dataFolder: string, self: Secrets): readonly Place[] =>
+/** The places that a config reserves. The data folder of a run has a token for each agent that the run starts. */
+export const reservedPlaces = (
+  config: Config,
+  startWhen: StartWhen,
+  dataFolder: string,
+  secrets: Secrets,
+): readonly Place[] =>
   placesOf(
     config,
     startWhen === "roster"
-      ? (kind, name) => sha256Hex(readOrCreateSecret(self, tokenFileOf(dataFolder, kind, name)))
+      ? (kind, name) => sha256Hex(readOrCreateSecret(secrets, tokenFileOf(dataFolder, kind, name)))
       : null,
   );
 
+/** The rules of admission that follow from a config. */
 export const admissionPolicy = (
   config: Config,
   startWhen: StartWhen,
@@ -30,7 +36,7 @@ export const admissionPolicy = (
   places,
   startWhen,
   joinCode: config.manager.join_code ?? null,
-  // A listed endpoint allows itself only, and no other port or path of its host.
+  // A listed endpoint does not allow other ports or paths of its host.
   allowedContacts: {
     hosts: config.allowed_hosts,
     endpoints: config.players.flatMap((player) => ("endpoint" in player ? [player.endpoint] : [])),
@@ -39,7 +45,7 @@ export const admissionPolicy = (
   maxPlayers: numbersOf(config, "max_players"),
 });
 
-/** A number of those leagues whose config sets it. */
+/** A numeric setting by league id, for the leagues whose config has it. */
 export const numbersOf = (config: Config, field: "min_players" | "max_players"): ReadonlyMap<string, number> =>
   new Map(
     config.leagues.flatMap((league) => {

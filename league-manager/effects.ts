@@ -19,17 +19,17 @@ export interface EffectsOptions extends EffectsDependencies {
   readonly leagueStart: LeagueStartOptions;
 }
 
-/** All effects of the manager: they react to committed state, and change state only through commands. */
+/** The effects of the manager. They react to committed state, and change state only through commands. */
 export interface Effects {
-  /** Starts the effects. Call it once, when agents can reach the manager. */
+  /** Starts the effects. To be called once, when agents can reach the manager. */
   start(): void;
-  /** The matches that a referee has now: the answer to its registration. */
+  /** The matches that are assigned to a referee. The answer to its registration contains them. */
   matchesOf(refereeId: string): readonly StartGame[];
-  /** The ids of referees that answer no probe, the longest silent first. */
-  silent(): readonly string[];
-  /** A referee has registered: it may be given matches, also when nothing about it has changed. */
-  welcome(refereeId: string): void;
-  /** Ends every timer and call; resolves when nothing runs any more. */
+  /** The ids of the referees that do not answer health probes, the longest silence first. */
+  silentReferees(): readonly string[];
+  /** Makes a referee available for matches. To be called after each registration of a referee. */
+  onRefereeRegistered(refereeId: string): void;
+  /** Cancels every timer and call. Resolves when all of them have ended. */
   stop(): Promise<void>;
 }
 
@@ -39,8 +39,8 @@ export function createEffects(options: EffectsOptions): Effects {
   const reconciler = new Reconciler({ ledger, clock, failures });
   const execute: EffectsContext["execute"] = async (league, decide) => {
     try {
-      const answer = await ledger.execute(decide);
-      if (!answer.ok) failures.ofCommand(league, answer.error);
+      const result = await ledger.execute(decide);
+      if (!result.ok) failures.ofCommand(league, result.error);
     } catch (thrown) {
       failures.ofLeague(league, thrown);
     }
@@ -59,7 +59,7 @@ export function createEffects(options: EffectsOptions): Effects {
     await announcements.received(leagueId, roundId, playerId);
   };
   const handOver = new HandOver(context, { dispatch, referees, seedOf, mayInvite });
-  // In this order: announcements name the referees that matches are assigned to in the same pass.
+  // `dispatch` comes before `announcements`, because announcements name the referees of matches that are assigned in the same pass.
   const parts: readonly Part[] = [
     new LeagueStart(context, options.leagueStart),
     new Rounds(context),
@@ -72,8 +72,8 @@ export function createEffects(options: EffectsOptions): Effects {
   return {
     start: () => reconciler.start(parts),
     matchesOf: (refereeId) => startGamesOf(ledger.state, refereeId, seedOf, timeouts),
-    silent: () => health.silent(),
-    welcome(refereeId) {
+    silentReferees: () => health.silentReferees(),
+    onRefereeRegistered(refereeId) {
       health.markUp(refereeId);
       referees.markFit(refereeId);
       reconciler.wake();

@@ -18,11 +18,11 @@ export type Write =
       readonly matchId: string;
       readonly epoch: number;
       readonly seed: string;
-      /** The entries' stored texts. */
+      /** The stored texts of the entries. */
       readonly log: readonly string[];
     };
 
-/** What an accepted command leads to. Events of one stream are in order. */
+/** The consequences of an accepted command. The events of each stream are in order. */
 export interface Decision<Reply> {
   readonly leagueEvents?: readonly { readonly leagueId: string; readonly event: NewLeagueEvent }[];
   readonly agentEvents?: readonly { readonly agentId: string; readonly event: NewAgentEvent }[];
@@ -30,10 +30,10 @@ export interface Decision<Reply> {
   readonly reply: Reply;
 }
 
-/** A pure decision on the manager's state. Time enters as `at`, ISO 8601 UTC. */
+/** A command as a pure function: decides on the manager's state at the time `at`, ISO 8601, UTC. Returns a decision or a rejection. */
 export type Decide<Reply> = (state: ManagerState, at: string) => Result<Decision<Reply>, ProtocolError>;
 
-/** A committed event with its place in its stream. `version` is the stream's version after it. */
+/** A committed event. `version` is the version of its stream after the event. */
 export type CommittedEvent =
   | { readonly kind: "league"; readonly leagueId: string; readonly version: number; readonly event: LeagueEvent }
   | { readonly kind: "agent"; readonly agentId: string; readonly version: number; readonly event: AgentEvent };
@@ -46,18 +46,19 @@ export interface Commit {
 }
 
 /**
- * The one place where the manager's state changes. Commands that arrive while a commit is under way are decided together afterwards, one
- * after the other, and share one append. A command is answered after its events are on disk; `state` holds committed events only.
+ * The only component that changes the manager's state. Commands that arrive during a commit are decided after it, one after the other, and share one
+ * append. A command is answered after its events are on disk.
  */
 export interface Ledger {
+  /** The state after all committed events. */
   readonly state: ManagerState;
   /**
-   * Rejects when `decide` throws, and when the batch of the command could not be appended: nothing of it is in the state then. After StoreBusy the
-   * caller may try again; any other failure of an append ends the manager.
+   * Executes a command. Resolves with its reply or its rejection. The promise rejects if `decide` throws or if the events could not be appended; the
+   * state is then unchanged. After StoreBusy the caller may try again. Every other failure of an append ends the manager.
    */
   execute<Reply>(decide: Decide<Reply>): Promise<Result<Reply, ProtocolError>>;
-  /** Called after each commit that has events, in order. Returns the function that removes the listener. */
+  /** Adds a listener that is called after each commit that has events, in order. Returns the function that removes it. */
   onCommit(listener: (commit: Commit) => void): () => void;
-  /** Resolves when every command that was given before is answered. */
+  /** Resolves when all earlier commands are answered. */
   settled(): Promise<void>;
 }

@@ -12,14 +12,14 @@ import type { LiveEvent } from "./projections/live.ts";
 import { startManager } from "./service.ts";
 
 const command = withUsageExit(new Command("league-manager"))
-  .description("The league manager: registers referees and players, draws up the schedule, keeps the standings.")
+  .description("The league manager: registers referees and players, creates the schedule and keeps the standings.")
   .option("--port <port>", `port to listen on (default: the config's, ${PORT_RANGES.manager[0]})`, portOption)
   .option("--host <host>", `address to listen on (default: the config's, ${LOOPBACK_HOST})`)
-  .option("--config <file>", "leagues and time limits", DEFAULT_CONFIG)
-  .option("--data <folder>", "where the store, the operator token and logs are kept (default: the config's)")
-  .option("--players <n>", "start each league when so many players are registered", playersOption)
+  .option("--config <file>", "config file with leagues and time limits", DEFAULT_CONFIG)
+  .option("--data <folder>", "folder of the store, the operator token and the logs (default: the config's)")
+  .option("--players <n>", "start each league when this number of players is registered", playersOption)
   .option("--roster", "start when exactly the players of the config are registered; no other player is admitted")
-  .option("--seed <seed>", "makes the league repeatable")
+  .option("--seed <seed>", "seed of the run; the same seed gives the same results")
   .parse();
 
 const options = command.opts<{
@@ -37,7 +37,7 @@ const dataFolder = resolve(
   options.data ?? (loaded.ok ? resolve(loaded.value.folder, loaded.value.config.data) : DATA_FOLDER),
 );
 
-// The heap of a large league is small beside the garbage that V8 lets gather by default: it is collected when it is 40% of what is in use.
+// Limits the garbage that V8 collects lazily: the heap may grow by 40% before the next collection. The default lets it grow to a multiple.
 setFlagsFromString("--heap-growing-percent=40");
 
 await runAgentProcess("league-manager", dataFolder, async (self) => {
@@ -66,7 +66,7 @@ await runAgentProcess("league-manager", dataFolder, async (self) => {
   );
 });
 
-/** The line that the manager's own terminal shows for an event; null if it shows none. */
+/** The line that the manager prints for an event; null if it prints none. */
 function lineOf(event: LiveEvent): string | null {
   switch (event.type) {
     case "registered":
@@ -90,6 +90,6 @@ function lineOf(event: LiveEvent): string | null {
     case "notice":
       return event.message;
     case "all_completed":
-      return "every league is completed; standings stay at league://standings";
+      return "all leagues are completed; the standings remain available at league://standings";
   }
 }

@@ -10,7 +10,7 @@ import { stored } from "./league/testing/leagues.ts";
 import { startManager } from "./service.ts";
 import { enter, ledgerOn, openLeague } from "./store/testing/ledger.ts";
 
-test("a manager that cannot complete its start ends everything that it has started", async () => {
+test("a manager whose start fails releases its port and its store", async () => {
   const dataFolder = mkdtempSync(join(tmpdir(), "service-faults-"));
   onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
   const config = Config.parse({ leagues: [{ league_id: "first", game: "rps.v1" }] });
@@ -24,29 +24,32 @@ test("a manager that cannot complete its start ends everything that it has start
     },
   };
   await expect(startManager({ ...options, port: 0 }, failing)).rejects.toThrow("no parent process");
-  // Its port and its store are free again.
+  // A second manager can use the same port and store.
   const manager = await startManager({ ...options, port: Number(new URL(url).port) }, silentProcess("manager"));
   await manager.stop();
 });
 
 test.each([
-  ["of a league cannot follow", "league:first", 2, stored({ type: "completed" })],
-  ["of a league is unknown", "league:first", 2, { ...stored({ type: "completed" }), type: "danced" }],
-  ["of an agent is unknown", "agent:P1", 1, { ...stored({ type: "completed" }), type: "danced" }],
-])("an event that %s ends the start with one line that names file, stream and event", async (_, stream, at, event) => {
-  const dataFolder = mkdtempSync(join(tmpdir(), "service-faults-"));
-  onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
-  const file = join(dataFolder, "league-manager.sqlite");
-  const { ledger, store, db } = ledgerOn(file);
-  for (const command of [openLeague("first"), enter("first")]) await ledger.execute(command);
-  const events = [{ type: event.type, body: JSON.stringify(event) }];
-  await store.log.append([{ stream, expectedVersion: at, events }]);
-  db.close();
-  const config = Config.parse({ leagues: [{ league_id: "first", game: "rps.v1" }] });
-  const options = { config, port: 0, dataFolder };
-  const fault = await startManager(options, silentProcess("manager")).catch((thrown: unknown) => thrown);
-  expect(fault).toBeInstanceOf(StartError);
-  const { message } = fault as StartError;
-  expect(message).toContain(`${file} is damaged: event ${at + 1} of ${stream} cannot follow: `);
-  expect(message).toMatch(/^.*\. Restore it from a copy, or move it away to begin with an empty one\.$/);
-});
+  ["of a league that cannot follow", "league:first", 2, stored({ type: "completed" })],
+  ["of a league of an unknown type", "league:first", 2, { ...stored({ type: "completed" }), type: "unknown_type" }],
+  ["of an agent of an unknown type", "agent:P1", 1, { ...stored({ type: "completed" }), type: "unknown_type" }],
+])(
+  "an event %s ends the start with one line that names the file, the stream and the event",
+  async (_, stream, version, event) => {
+    const dataFolder = mkdtempSync(join(tmpdir(), "service-faults-"));
+    onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
+    const file = join(dataFolder, "league-manager.sqlite");
+    const { ledger, store, db } = ledgerOn(file);
+    for (const command of [openLeague("first"), enter("first")]) await ledger.execute(command);
+    const events = [{ type: event.type, body: JSON.stringify(event) }];
+    await store.log.append([{ stream, expectedVersion: version, events }]);
+    db.close();
+    const config = Config.parse({ leagues: [{ league_id: "first", game: "rps.v1" }] });
+    const options = { config, port: 0, dataFolder };
+    const fault = await startManager(options, silentProcess("manager")).catch((thrown: unknown) => thrown);
+    expect(fault).toBeInstanceOf(StartError);
+    const { message } = fault as StartError;
+    expect(message).toContain(`${file} is damaged: event ${version + 1} of ${stream} cannot follow: `);
+    expect(message).toMatch(/^.*\. Restore it from a copy, or move it away to begin with an empty one\.$/);
+  },
+);

@@ -6,52 +6,52 @@ import { aborted, played, timedOut } from "./testing/results.ts";
 import { startScriptedLeague } from "./testing/scripted-league.ts";
 
 const RECORDED = { payload: { status: "RECORDED" } };
-const REFUSED = { isError: true, payload: { error_code: "L004" } };
-const NOT_WELL = (): boolean => false;
+const REJECTED = { isError: true, payload: { error_code: "L004" } };
+const NO_PROBE_ANSWERED = (): boolean => false;
 
 describe.concurrent("a manager that starts again on its folder", () => {
-  it("accepts a match's result from the referee that has the match now, not from the one that lost it", async (test) => {
+  it("accepts the result of a match only from the referee that the match is assigned to now", async (test) => {
     const league = await startScriptedLeague(test, { referees: 2 });
     await league.begin();
-    const lost = await league.order("REF01", "R1M1");
-    expect(lost.epoch).toBe(1);
-    league.referee("REF01").isWell = NOT_WELL;
+    const former = await league.order("REF01", "R1M1");
+    expect(former.epoch).toBe(1);
+    league.referee("REF01").answersProbe = NO_PROBE_ANSWERED;
     expect(await league.order("REF02", "R1M1")).toMatchObject({ epoch: 2 });
     await league.restart();
-    const given = await league.order("REF02", "R1M1");
-    expect(given).toMatchObject({ epoch: 2, run_id: lost.run_id });
-    expect(await league.report("REF01", played(lost))).toMatchObject(REFUSED);
-    expect(await league.report("REF02", played(given))).toMatchObject(RECORDED);
+    const order = await league.order("REF02", "R1M1");
+    expect(order).toMatchObject({ epoch: 2, run_id: former.run_id });
+    expect(await league.report("REF01", played(former))).toMatchObject(REJECTED);
+    expect(await league.report("REF02", played(order))).toMatchObject(RECORDED);
   });
 
-  it("knows the new epoch of a match that is not assigned yet", async (test) => {
+  it("keeps the epoch of a match that is not assigned", async (test) => {
     const league = await startScriptedLeague(test);
     await league.begin();
-    const lost = await league.order("REF01", "R1M1");
-    league.referee("REF01").isWell = NOT_WELL;
+    const former = await league.order("REF01", "R1M1");
+    league.referee("REF01").answersProbe = NO_PROBE_ANSWERED;
     await vi.waitFor(
       () => expect(league.matches()).toMatchObject([{ epoch: 2, status: "scheduled", refereeId: null }]),
       PATIENCE,
     );
     await league.restart(() => {
-      league.referee("REF01").isWell = () => true;
+      league.referee("REF01").answersProbe = () => true;
     });
-    const given = await league.order("REF01", "R1M1");
-    expect(given.epoch).toBe(2);
-    expect(await league.report("REF01", played(lost))).toMatchObject(REFUSED);
-    expect(await league.report("REF01", played(given))).toMatchObject(RECORDED);
+    const order = await league.order("REF01", "R1M1");
+    expect(order.epoch).toBe(2);
+    expect(await league.report("REF01", played(former))).toMatchObject(REJECTED);
+    expect(await league.report("REF01", played(order))).toMatchObject(RECORDED);
   });
 
-  it("keeps the assignment of a match, although it would now choose another referee", async (test) => {
+  it("keeps the assignment of a match even if it would choose another referee now", async (test) => {
     const league = await startScriptedLeague(test, { referees: 2 });
     await league.begin();
     await league.report("REF01", aborted(await league.order("REF01", "R1M1")));
     expect(await league.order("REF02", "R1M1")).toMatchObject({ epoch: 2 });
     await league.restart();
-    const given = await league.order("REF02", "R1M1");
-    expect(given.epoch).toBe(2);
-    expect(await league.report("REF02", played(given))).toMatchObject(RECORDED);
-    await league.over();
+    const order = await league.order("REF02", "R1M1");
+    expect(order.epoch).toBe(2);
+    expect(await league.report("REF02", played(order))).toMatchObject(RECORDED);
+    await league.completion();
     expect(league.referee("REF01").orders()).toEqual([]);
   });
 
@@ -69,11 +69,11 @@ describe.concurrent("a manager that starts again on its folder", () => {
     );
   });
 
-  it("continues to count how often a match was aborted", async (test) => {
+  it("continues to count the aborted attempts of a match", async (test) => {
     const league = await startScriptedLeague(test, { maxConcurrent: 1 });
     await league.begin(1);
     await league.report("REF01", aborted(await league.order("REF01", "R1M1")));
-    // Its referee has no free capacity now: the match waits, and its new epoch is only in the file.
+    // The referee has no free capacity, so the new epoch of the match is only in the file.
     await league.order("REF01", "R1M2");
     await league.restart();
     await league.report("REF01", played(await league.order("REF01", "R1M2")));
@@ -84,7 +84,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     await vi.waitFor(() => expect(orders().at(-1)).toMatchObject({ match_id: "R1M1", epoch: 3 }), PATIENCE);
     const third = orders().at(-1);
     expect(await league.report("REF01", aborted(third ?? second))).toMatchObject(RECORDED);
-    const [rps] = (await league.over()).leagues;
+    const [rps] = (await league.completion()).leagues;
     expect(rps?.matches.map(({ match_id, termination }) => [match_id, termination])).toEqual([
       ["R1M1", "aborted"],
       ["R1M2", "normal"],
@@ -99,7 +99,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect((await league.order("REF01", "R1M1")).seed).toBe(seed);
   });
 
-  it("has only those matches of a round played that have no result", async (test) => {
+  it("starts only the matches of a round that have no result", async (test) => {
     const league = await startScriptedLeague(test);
     await league.begin(1);
     const [first, second] = [await league.order("REF01", "R1M1"), await league.order("REF01", "R1M2")];
@@ -107,29 +107,35 @@ describe.concurrent("a manager that starts again on its folder", () => {
     await league.restart();
     expect(await league.order("REF01", "R1M2")).toEqual(second);
     expect(await league.report("REF01", played(second))).toMatchObject(RECORDED);
-    const [rps] = (await league.over()).leagues;
+    const [rps] = (await league.completion()).leagues;
     expect(rps?.matches.map(({ match_id }) => match_id)).toEqual(["R1M1", "R1M2"]);
-    const given = league.referee("REF01").orders();
-    expect(given.map(({ match_id }) => match_id)).toEqual(["R1M2"]);
+    const order = league.referee("REF01").orders();
+    expect(order.map(({ match_id }) => match_id)).toEqual(["R1M2"]);
   });
 
-  it("completes a league if only its last result was stored before the kill", async (test) => {
+  it("completes a league if it was killed directly after its last result was stored", async (test) => {
     const league = await startScriptedLeague(test);
     await league.begin();
     const last = played(await league.order("REF01", "R1M1"));
     await league.restart(() => league.change(recorded(last)));
-    expect((await league.over()).leagues).toMatchObject([{ status: "completed", matches: [{ match_id: "R1M1" }] }]);
-    expect(["P01", "P02", "REF01"].map((id) => league.kept(id).state)).toEqual(["SHUTDOWN", "SHUTDOWN", "SHUTDOWN"]);
+    expect((await league.completion()).leagues).toMatchObject([
+      { status: "completed", matches: [{ match_id: "R1M1" }] },
+    ]);
+    expect(["P01", "P02", "REF01"].map((id) => league.storedAgent(id).state)).toEqual([
+      "SHUTDOWN",
+      "SHUTDOWN",
+      "SHUTDOWN",
+    ]);
   });
 
-  it("continues to count matches lost by timeout", async (test) => {
+  it("continues to count the matches that a player has lost by timeout", async (test) => {
     const league = await startScriptedLeague(test);
     await league.begin(3);
     const lose = async (matchId: string): Promise<void> => {
       const result = timedOut(await league.order("REF01", matchId), "P01");
       expect(await league.report("REF01", result)).toMatchObject(RECORDED);
     };
-    const ofP01 = () => league.kept("P01");
+    const ofP01 = () => league.storedAgent("P01");
     await lose("R1M1");
     await lose("R1M2");
     expect(ofP01()).toMatchObject({ fails: 2 });
@@ -138,7 +144,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(ofP01()).toMatchObject({ state: "SHUTDOWN", fails: 3 });
   });
 
-  it("plays a round that had begun to its end, also the matches of a player that is removed", async (test) => {
+  it("plays all matches of a round that had begun, including those of a removed player", async (test) => {
     const league = await startScriptedLeague(test, { maxConcurrent: 1 });
     await league.begin(1);
     const assigned = await league.order("REF01", "R1M1");
@@ -146,11 +152,11 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(await league.report("REF01", played(assigned))).toMatchObject(RECORDED);
     const waiting = await league.order("REF01", "R1M2");
     expect(await league.report("REF01", played(waiting))).toMatchObject(RECORDED);
-    const [rps] = (await league.over()).leagues;
+    const [rps] = (await league.completion()).leagues;
     expect(rps?.matches).toMatchObject([{ termination: "normal" }, { termination: "normal" }]);
   });
 
-  it("forfeits the matches of a player that is removed in a round that had not begun", async (test) => {
+  it("forfeits the matches of a removed player in rounds that had not begun", async (test) => {
     const league = await startScriptedLeague(test, { players: 3 });
     await league.begin();
     const first = played(await league.order("REF01", "R1M1"));
@@ -158,7 +164,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
       await league.change(recorded(first));
       await league.change(removePlayer("P01"));
     });
-    const [rps] = (await league.over()).leagues;
+    const [rps] = (await league.completion()).leagues;
     expect(rps?.matches.map(({ reason }) => reason)).toEqual([
       expect.not.stringMatching("removed"),
       "removed_by_operator",
@@ -167,7 +173,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     expect(league.referee("REF01").orders()).toEqual([]);
   });
 
-  it("continues its other leagues when one cannot continue", async (test) => {
+  it("continues the other leagues when one league cannot continue", async (test) => {
     const league = await startScriptedLeague(test, { players: 3, laterLeagues: ["later"] });
     await league.begin();
     await league.order("REF01", "R1M1");
@@ -177,7 +183,7 @@ describe.concurrent("a manager that starts again on its folder", () => {
     });
     const completed = () => league.events().filter((event) => event.type === "league_completed");
     await vi.waitFor(() => expect(completed()).toMatchObject([{ league_id: "later" }]), PATIENCE);
-    const message = expect.stringMatching(/^rps cannot go on: .*rps\/R1M1 has a registered player/);
+    const message = expect.stringMatching(/^rps cannot continue: .*rps\/R1M1 has a registered player/);
     await vi.waitFor(() => expect(league.events()).toContainEqual({ type: "notice", message }), PATIENCE);
   });
 
@@ -189,16 +195,16 @@ describe.concurrent("a manager that starts again on its folder", () => {
     for (const player of players) await player.close();
     const referee = league.referee("REF01");
     await league.restart(() => {
-      referee.isWell = () => true;
+      referee.answersProbe = () => true;
     });
-    // The players start slowly. A player that was invited in the meantime would lose the match after join_ms.
-    // The manager probes its referees a second after its start, long after it has begun to hand out matches.
+    // A player that is invited before it listens loses the match after join_ms. The first probe shows that the manager has already tried to hand over
+    // its matches: it probes its referees a second after its start.
     await vi.waitFor(() => expect(referee.probes()).toBeGreaterThan(0), PATIENCE);
     expect(league.referee("REF01").orders()).toEqual([]);
     for (const player of players) await player.listen();
-    const given = await league.order("REF01", "R1M1");
-    expect(await league.report("REF01", played(given))).toMatchObject(RECORDED);
-    expect((await league.over()).leagues[0]?.matches).toMatchObject([{ termination: "normal" }]);
+    const order = await league.order("REF01", "R1M1");
+    expect(await league.report("REF01", played(order))).toMatchObject(RECORDED);
+    expect((await league.completion()).leagues[0]?.matches).toMatchObject([{ termination: "normal" }]);
   });
 
   it("sends a referee that registers before its players listen again the matches that are assigned to it", async (test) => {
@@ -209,8 +215,8 @@ describe.concurrent("a manager that starts again on its folder", () => {
     for (const player of players) await player.close();
     await league.restart();
     const { url, token } = league.referee("REF01");
-    const me = { display_name: "REF01", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
-    const answering = league.say("REFEREE_REGISTER_REQUEST", "referee:REF01", me, token);
+    const registration = { display_name: "REF01", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
+    const answering = league.send("REFEREE_REGISTER_REQUEST", "referee:REF01", registration, token);
     for (const player of players) await player.listen();
     expect((await answering).payload).toMatchObject({ status: "ACCEPTED", matches: [order] });
   });
@@ -221,15 +227,15 @@ describe.concurrent("a manager that starts again on its folder", () => {
     await league.order("REF01", "R1M1");
     await league.order("REF02", "R1M2");
     await league.restart();
-    const own = [
+    const assignments = [
       ["REF01", "R1M1"],
       ["REF02", "R1M2"],
     ] as const;
-    for (const [id, matchId] of own) {
+    for (const [id, matchId] of assignments) {
       const order = await league.order(id, matchId);
       const { url, token } = league.referee(id);
-      const me = { display_name: id, version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
-      const answer = await league.say("REFEREE_REGISTER_REQUEST", `referee:${id}`, me, token);
+      const registration = { display_name: id, version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
+      const answer = await league.send("REFEREE_REGISTER_REQUEST", `referee:${id}`, registration, token);
       expect(answer.payload).toMatchObject({ status: "ACCEPTED", referee_id: id, auth_token: token });
       expect(answer.payload.matches).toEqual([order]);
     }

@@ -13,7 +13,7 @@ import { operatorToken } from "./api/operator-token.ts";
 import { createRegistration } from "./api/registration.ts";
 import type { Views } from "./api/resources.ts";
 import { openLeagues } from "./commands/leagues.ts";
-import { admissionPolicy, keptPlaces, leagueSettings, numbersOf } from "./config.ts";
+import { admissionPolicy, leagueSettings, numbersOf, reservedPlaces } from "./config.ts";
 import { registerListedPlayers } from "./effects/listed-players.ts";
 import { hasLeft } from "./effects/presence.ts";
 import { createEffects } from "./effects.ts";
@@ -31,21 +31,21 @@ import { openRun, type RunIdentity } from "./store/run-identity.ts";
 import { MANAGER_SCHEMA } from "./store/schema.ts";
 import { keepSnapshots } from "./store/snapshots.ts";
 
-/** The parts of a manager that others depend on. */
+/** The parts of a manager that its other parts depend on. */
 interface Core extends ManagerOptions {
   readonly store: ManagerStore;
   readonly run: RunIdentity;
   readonly ledger: Ledger;
 }
 
-/** Starts the league manager: opens its store, folds it, listens, and then starts the effects that its state needs. */
+/** Starts the league manager: opens its store, loads the state, listens, and starts the effects. Resolves when it is ready. */
 export function startManager(given: z.input<typeof ManagerOptions>, self: AgentProcess): Promise<RunningAgent> {
   const options = ManagerOptions.parse(given);
   const file = join(options.dataFolder, "league-manager.sqlite");
   return readingStore(file, () => startOn(file, options, self));
 }
 
-/** Starts the manager on its store. Everything that was started ends in reverse order, also when a later step of the start fails. */
+/** Starts the manager on its store. Its parts are stopped in reverse order, even if a later step of the start fails. */
 async function startOn(file: string, options: ManagerOptions, self: AgentProcess): Promise<RunningAgent> {
   const started = new AsyncDisposableStack();
   try {
@@ -65,12 +65,12 @@ async function startParts(
 ): Promise<void> {
   const { config } = options;
   const { clock, ids, network, disk, log } = self;
-  // The memory may differ from the file. The process ends; the next start reads the file.
+  // After a failed write the memory may differ from the file, so the process ends. The next start reads the file.
   const onFatal = (error: Error): void =>
     throwLater(clock, error instanceof StoreLost ? error : new StartError(`cannot write to ${file}: ${error.message}`));
-  const own = disk.openStore(file, MANAGER_SCHEMA, { isWrittenByThread: false, onBroken: onFatal });
-  started.defer(() => own.close());
-  const store = managerStore(own.db, own.writer, onFatal);
+  const storeFile = disk.openStore(file, MANAGER_SCHEMA, { isWrittenByThread: false, onBroken: onFatal });
+  started.defer(() => storeFile.close());
+  const store = managerStore(storeFile.db, storeFile.writer, onFatal);
   const run = await openRun(store, options.seed, ids);
   const leagueIds = config.leagues.map(({ league_id }) => league_id);
   const loaded = loadState(store, leagueIds);
@@ -80,7 +80,7 @@ async function startParts(
   const snapshots = keepSnapshots({ ledger, store, written: loaded.snapshots, clock, onError });
   started.defer(() => snapshots.stop());
   const manager = compose({ ...options, store, run, ledger }, self);
-  // The projections are advanced until the last command is answered: requests read them.
+  // The feed stops last, because requests read the projections until the last command is answered.
   started.defer(() => manager.stopFeed());
   started.defer(() => ledger.settled());
   let server: Listening | null = null;
@@ -101,13 +101,13 @@ async function startParts(
   await manager.start();
 }
 
-/** Puts the effects and the API on the ledger. */
+/** Creates the effects and the API of a manager. */
 function compose(core: Core, self: AgentProcess) {
   const { config, startWhen, dataFolder, ledger, run } = core;
   const { clock, ids, log, network } = self;
-  const presentAddresses = () => machineAddresses(network.interfaces());
+  const currentAddresses = () => machineAddresses(network.interfaces());
   const operator = operatorToken(config.manager.operator_token, dataFolder, self);
-  const places = keptPlaces(config, startWhen, dataFolder, self);
+  const places = reservedPlaces(config, startWhen, dataFolder, self);
   const startRule = { places, startWhen, minPlayers: numbersOf(config, "min_players") };
   const policy = admissionPolicy(config, startWhen, places, operator.token);
   const peers = network.createPeers();
@@ -119,7 +119,7 @@ function compose(core: Core, self: AgentProcess) {
     peers,
     clock,
     log,
-    machineAddresses: presentAddresses,
+    machineAddresses: currentAddresses,
     notice: (message) => emit({ type: "notice", message }),
     timeouts: config.timeouts,
     seedOf: ({ leagueId }, { matchId, epoch }) => seedOf(leagueId, matchId, epoch),
@@ -133,11 +133,11 @@ function compose(core: Core, self: AgentProcess) {
     ledger,
     policy,
     ids,
-    machineAddresses: presentAddresses,
+    machineAddresses: currentAddresses,
     hasLeft: hasLeft(peers, clock, ids, config.leagues[0]?.league_id ?? ""),
-    silentReferees: effects.silent,
+    silentReferees: effects.silentReferees,
     matchesOf: effects.matchesOf,
-    onReferee: effects.welcome,
+    onRegistered: effects.onRefereeRegistered,
   });
   const api = createApi({
     ...{ config, ledger, registration, policy, clock, ids, log },
@@ -162,7 +162,7 @@ function compose(core: Core, self: AgentProcess) {
   };
 }
 
-/** What the API reads. */
+/** The read access of the API to the state and the store. */
 const readSide = (
   { store, ledger }: Core,
   projections: Projections,

@@ -4,16 +4,16 @@ export type AgentKind = "player" | "referee";
 
 /** The properties that an agent declares when it registers. */
 export interface Capabilities {
-  /** Games of this program, with or without version, in a fixed order. */
+  /** The games that the agent plays, with or without version, in the order of the registry. */
   readonly gameTypes: readonly string[];
   /** Whether MOVE_REQUEST carries the list of legal actions. */
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
   /** Whether one POST may carry several calls. */
   readonly takesBatches: boolean;
-  /** Whether it receives announcements of rounds and standings. */
+  /** Whether announcements of rounds and standings are sent to the agent. */
   readonly wantsAnnouncements: boolean;
-  /** Matches that a referee plays at once; 0 for a player. */
+  /** The most matches that a referee has at the same time; 0 for a player. */
   readonly maxConcurrent: number;
   readonly dialect: string;
 }
@@ -21,11 +21,11 @@ export interface Capabilities {
 /** The data of an agent that are rows of tables instead of events. */
 export interface Profile {
   readonly name: string;
-  /** Random; the commitment of the name is made with it. */
+  /** A random text that is hashed with the name in the commitment to it. */
   readonly salt: string;
   /** Empty after another agent got the endpoint, until the player registers again. */
   readonly endpoint: string;
-  /** SHA-256 of the token, lowercase hex: also the key of signatures to this agent. */
+  /** SHA-256 of the token, lowercase hex. It is also the key of the signatures of messages to this agent. */
   readonly tokenHash: string;
 }
 
@@ -37,8 +37,8 @@ export interface Agent extends Capabilities, Profile {
   readonly state: AgentState;
   /** Whether an operator shut it down. */
   readonly isRemoved: boolean;
-  /** Matches in a row lost by TIMEOUT. */
+  /** The number of consecutive matches that it has lost by timeout. */
   readonly fails: number;
-  /** When it last registered again with a change, ISO 8601; null if it never has. */
+  /** The time of the last registration that changed it, ISO 8601; null without such a registration. */
   readonly returnedAt: string | null;
 }

@@ -17,6 +17,7 @@ export const fieldsOf = (capabilities: Capabilities): Fields => ({
   dialect: capabilities.dialect,
 });
 
+/** The capabilities that an event carries. */
 export const capabilitiesOf = (fields: Fields): Capabilities => ({
   gameTypes: fields.game_types,
   wantsLegalActions: fields.legal_actions,

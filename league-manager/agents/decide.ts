@@ -21,7 +21,7 @@ export type AgentCommand =
       readonly capabilities: Capabilities;
       readonly profile: Profile;
     }
-  /** The agent registers again. `profile` is its new row. */
+  /** The agent registers again. `profile` replaces its row. */
   | { readonly type: "return"; readonly capabilities: Capabilities; readonly profile: Profile }
   | { readonly type: "lose_endpoint" }
   | { readonly type: "reset_token" }
@@ -43,13 +43,14 @@ type ForgetReason = NonNullable<Extract<NewAgentEvent, { type: "forgotten" }>["r
 
 type Decided = Result<readonly NewAgentEvent[], ProtocolError>;
 
-/** The commitment to a name that events contain. The name itself is in the profile and can be erased. */
+/** Commitment to a name. Events contain it instead of the name, which is in the profile and can be erased. */
 export const nameCommitment = ({ name, salt }: Pick<Profile, "name" | "salt">): string => sha256Hex(`${salt}\n${name}`);
 
+/** Returns the events of a command, or L003 for a second registration and L004 for an agent that is not registered. */
 export function decideAgent(agent: Agent | null, command: AgentCommand): Decided {
   if (command.type === "register") {
     const { agentId: agent_id, kind, profile, capabilities } = command;
-    if (agent) return err(protocolError("L003", `${agent_id} is registered already`, { agent_id }));
+    if (agent) return err(protocolError("L003", `${agent_id} is already registered`, { agent_id }));
     const name_commitment = nameCommitment(profile);
     return ok([{ type: "registered", agent_id, kind, name_commitment, ...fieldsOf(capabilities) }]);
   }

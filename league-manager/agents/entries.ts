@@ -18,33 +18,36 @@ interface EntryRequest {
   readonly displaced: readonly Agent[];
 }
 
-/** The leagues that a player is in after its registration: those that it asks for, or every open league of its games. */
+/**
+ * Returns the leagues of a player after its registration: those that it requests, or every open league of its games. Returns a rejection if it
+ * cannot enter a requested league, or if it can enter none.
+ */
 export function entriesFor(
   state: ManagerState,
   policy: AdmissionPolicy,
   request: EntryRequest,
 ): Result<readonly string[], ProtocolError> {
-  const chosen: string[] = [];
+  const accepted: string[] = [];
   for (const league_id of request.leagueIds ?? state.leagues.keys()) {
     const league = state.leagues.get(league_id);
     if (!league) return err(protocolError("L005", `no league ${league_id}`, { league_id }));
-    const why = whyNot(state, policy, request, league);
-    if (why === null) chosen.push(league_id);
-    else if (request.leagueIds) return err(why);
+    const rejection = entryRejection(state, policy, request, league);
+    if (rejection === null) accepted.push(league_id);
+    else if (request.leagueIds) return err(rejection);
   }
-  if (chosen.length > 0) return ok([...new Set(chosen)]);
+  if (accepted.length > 0) return ok([...new Set(accepted)]);
   const isSomeFull = [...state.leagues.values()].some(
     (league) => league.status === "open" && isFull(policy, request, league),
   );
   return err(
     isSomeFull
-      ? protocolError("L002", noEntry(policy, request, "every league of your games is full"))
+      ? protocolError("L002", fullMessage(policy, request, "every league of your games is full"))
       : protocolError("L001", "no league of your games is open"),
   );
 }
 
-/** Why a player is not in a league after its registration; null if it is. */
-function whyNot(
+/** Returns the reason why a player cannot enter a league, or null if it can or is already in it. */
+function entryRejection(
   state: ManagerState,
   policy: AdmissionPolicy,
   request: EntryRequest,
@@ -53,33 +56,33 @@ function whyNot(
   const { leagueId: league_id, game, status } = league;
   if (league.entrants.has(request.id)) return null;
   if (request.returning?.state === "SHUTDOWN" && isPlaying(state, request.id)) {
-    return protocolError("L001", "you are shut down, until the leagues that you are in are over", { league_id });
+    return protocolError("L001", "the player is shut down until its running leagues are over", { league_id });
   }
   if (!request.capabilities.gameTypes.some((type) => type === game || game.startsWith(`${type}.`))) {
     return protocolError("L001", `league ${league_id} plays ${game}, which is not in your game_types`, { league_id });
   }
   if (status !== "open") return protocolError("L001", `league ${league_id} is ${status}`, { league_id });
   if (!isFull(policy, request, league)) return null;
-  return protocolError("L002", noEntry(policy, request, `league ${league_id} is full`), { league_id });
+  return protocolError("L002", fullMessage(policy, request, `league ${league_id} is full`), { league_id });
 }
 
-/** Whether a player cannot enter a league. The league of a roster is for the players of its places. */
+/** Whether a player cannot enter a league for lack of room. A league with a roster has room only for the players of its places. */
 function isFull(policy: AdmissionPolicy, { id, displaced }: EntryRequest, { leagueId, entrants }: League): boolean {
   if (policy.startWhen === "roster") return !policy.places.some((place) => place.kind === "player" && place.id === id);
-  const freed = displaced.filter((one) => entrants.has(one.id)).length;
-  return entrants.size - freed >= (policy.maxPlayers.get(leagueId) ?? MOST_PLAYERS);
+  const freedEntries = displaced.filter((one) => entrants.has(one.id)).length;
+  return entrants.size - freedEntries >= (policy.maxPlayers.get(leagueId) ?? MOST_PLAYERS);
 }
 
-const noEntry = ({ startWhen }: AdmissionPolicy, { name }: EntryRequest, full: string): string =>
-  startWhen === "roster" ? `the league is only for the players of its config, which has no place for "${name}"` : full;
+const fullMessage = ({ startWhen }: AdmissionPolicy, { name }: EntryRequest, full: string): string =>
+  startWhen === "roster" ? `the league accepts only the players of its config, and "${name}" is not one of them` : full;
 
-/** Whether a player is in a league that runs. */
+/** Whether a player is in a running league. */
 export const isPlaying = ({ leagues }: ManagerState, playerId: string): boolean =>
   [...leagues.values()].some(({ status, entrants }) => status === "running" && entrants.has(playerId));
 
-/** Whether a player is in a league, also in one that the config no longer has. Such a player stays registered. */
+/** Whether a player is in a league, including the leagues that the config no longer lists. Such a player stays registered. */
 export const isInSomeLeague = ({ leagues, formerLeagues }: ManagerState, playerId: string): boolean =>
   [...leagues.values(), ...formerLeagues].some(({ entrants }) => entrants.has(playerId));
 
-/** Whether an agent is registered and has an endpoint: a player that has left its endpoint is waited for again. */
+/** Whether an agent is registered and has an endpoint. */
 export const isPresent = ({ agents }: ManagerState, id: string): boolean => (agents.get(id)?.endpoint ?? "") !== "";

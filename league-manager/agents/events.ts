@@ -2,7 +2,7 @@ import { z } from "zod";
 import "#shared/lib/schema-messages.ts";
 import type { DistributiveOmit } from "#shared/lib/distributive-omit.ts";
 
-/** The format of the events of this version. Every event carries it as `v`. */
+/** The format version of these events. Every event carries it as `v`. */
 export const FORMAT_VERSION = 1;
 
 /** The stream of an agent's events. */
@@ -50,15 +50,15 @@ export const AgentEvent = z.discriminatedUnion("type", [
   z.strictObject({ ...common, type: z.literal("answered"), ...match }),
   /** A suspended player answered a health probe or registered again. */
   z.strictObject({ ...common, type: z.literal("recovered"), by: z.enum(["health", "registration"]) }),
-  /** A player whose leagues are over has entered another league, or a referee is there when another league starts or runs. */
+  /** A player whose leagues are over has entered another league, or a referee is registered when another league starts or runs. */
   z.strictObject({ ...common, type: z.literal("renewed") }),
   /** All leagues of the agent are over. */
   z.strictObject({ ...common, type: z.literal("dismissed") }),
-  /** An operator has taken the player out. */
+  /** An operator has removed the player. */
   z.strictObject({ ...common, type: z.literal("removed") }),
   /**
-   * The agent is not registered any more. Its id is not used again, except for the agent that the config keeps it for. `reason`: an operator has
-   * removed it; a player is without an endpoint and there are too many of them; a referee is silent and another one needs its place.
+   * The agent is no longer registered. Its id is not used again, except for the agent for which the config reserves it. `reason`: `removed` by an
+   * operator; `absent`: a player without an endpoint, of which there are too many; `silent`: a referee that another referee replaced.
    */
   z.strictObject({
     ...common,

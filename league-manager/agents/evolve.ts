@@ -5,9 +5,9 @@ import { capabilitiesOf } from "./capabilities.ts";
 import type { AgentEvent } from "./events.ts";
 
 /**
- * The agent after an event; null after `forgotten`. `profile` is the agent's row after the writes of the same decision, and `version` the
- * version of its stream after the event: an id that the config keeps is registered again in the same stream. Throws when the event cannot
- * follow; that never depends on the profile, which is the newest one also when old events are read.
+ * Returns the agent after an event, or null after `forgotten`. `profile` is the agent's row after the writes of the same decision. `version` is the
+ * version of its stream after the event: an id that the config reserves is registered again in the same stream. Throws if the event cannot follow
+ * the earlier events. This never depends on the profile, because old events are read with the newest profile.
  */
 export function evolveAgent(
   agent: Agent | null,
@@ -19,8 +19,8 @@ export function evolveAgent(
     invariant(agent === null, `${event.agent_id} is registered once`);
     const { agent_id: id, kind } = event;
     const state = stateAfter("INIT", "register_success");
-    const fresh = { isRemoved: false, fails: 0, returnedAt: null };
-    return { id, kind, state, ...fresh, ...capabilitiesOf(event), ...rowOf(profile), version };
+    const initial = { isRemoved: false, fails: 0, returnedAt: null };
+    return { id, kind, state, ...initial, ...capabilitiesOf(event), ...rowOf(profile), version };
   }
   invariant(agent !== null, `${event.type} follows the registration of an agent`);
   if (event.type === "forgotten") return null;
@@ -53,18 +53,18 @@ function changesOf(agent: Agent, event: Exclude<AgentEvent, { type: "registered"
   }
 }
 
-/** A timeout suspends the player, the third in a row shuts it down. */
+/** A timeout suspends the player. The third in a row shuts it down. */
 function afterTimeout({ state, fails }: Agent): Partial<Agent> {
   const suspended = state === "SUSPENDED" ? state : stateAfter(state, "timeout");
   const isLast = fails + 1 >= MAX_FAILS;
   return { fails: fails + 1, state: isLast ? stateAfter(suspended, "max_fails") : suspended };
 }
 
-function stateAfter(state: AgentState, arrow: Parameters<typeof transition>[1]): AgentState {
-  const next = transition(state, arrow);
+function stateAfter(state: AgentState, trigger: Parameters<typeof transition>[1]): AgentState {
+  const next = transition(state, trigger);
   invariant(next.ok, next.ok ? "" : next.error);
   return next.value;
 }
 
-/** The fields of a profile alone: the argument may be an agent. */
+/** Only the fields of the profile: the argument may be an agent. */
 const rowOf = ({ name, salt, endpoint, tokenHash }: Profile): Profile => ({ name, salt, endpoint, tokenHash });

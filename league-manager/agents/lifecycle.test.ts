@@ -17,9 +17,10 @@ const timeOut: AgentCommand = { type: "time_out", ...MATCH };
 const answer: AgentCommand = { type: "answer", ...MATCH };
 const recover: AgentCommand = { type: "recover", by: "health" };
 
-const stored = (event: NewAgentEvent): AgentEvent => ({ v: 1, at: "2026-01-01T00:00:00.000Z", ...event }) as AgentEvent;
+const asStored = (event: NewAgentEvent): AgentEvent =>
+  ({ v: 1, at: "2026-01-01T00:00:00.000Z", ...event }) as AgentEvent;
 
-/** The agent that these commands lead to, and the types of the events. */
+/** The agent after these commands, and the types of the events. */
 function after(...commands: readonly AgentCommand[]): { agent: Agent | null; types: readonly string[] } {
   let agent: Agent | null = null;
   const types: string[] = [];
@@ -27,7 +28,7 @@ function after(...commands: readonly AgentCommand[]): { agent: Agent | null; typ
     const decided = decideAgent(agent, command);
     if (!decided.ok) throw new Error(decided.error.message);
     for (const event of decided.value) {
-      agent = evolveAgent(agent, stored(event), "profile" in command ? command.profile : PROFILE);
+      agent = evolveAgent(agent, asStored(event), "profile" in command ? command.profile : PROFILE);
       types.push(event.type);
     }
   }
@@ -35,7 +36,7 @@ function after(...commands: readonly AgentCommand[]): { agent: Agent | null; typ
 }
 const active = [register(), { type: "activate" }] as const;
 
-it("a registration contains the declared capabilities and a commitment of the name, not the name", () => {
+it("a registration contains the declared capabilities, and a commitment to the name instead of the name", () => {
   const decided = decideAgent(null, register());
   expect(decided).toMatchObject({ ok: true, value: [{ type: "registered", agent_id: "P01", kind: "player" }] });
   expect(JSON.stringify(decided)).not.toContain("Ann");
@@ -64,14 +65,14 @@ it.each<[string, readonly AgentCommand[], Partial<Agent>, string[]]>([
     ["activated", "timed_out", "timed_out", "recovered", "timed_out"],
   ],
   [
-    "a match without a timeout after two with one",
+    "two timeouts, a match without a timeout and a timeout",
     [...active, timeOut, timeOut, answer, timeOut],
     { state: "SUSPENDED", fails: 1 },
     ["activated", "timed_out", "timed_out", "answered", "timed_out"],
   ],
   ["a match without a timeout", [...active, answer], { state: "ACTIVE", fails: 0 }, ["activated"]],
   [
-    "three timeouts and an answer",
+    "four timeouts, a match without a timeout and a health probe",
     [...active, timeOut, timeOut, timeOut, timeOut, answer, recover],
     { state: "SHUTDOWN", isRemoved: false, fails: 3 },
     ["activated", "timed_out", "timed_out", "timed_out"],
@@ -90,30 +91,30 @@ it.each<[string, readonly AgentCommand[], Partial<Agent>, string[]]>([
     ["removed"],
   ],
   [
-    "another league after an operator's removal",
+    "an operator's removal and the entry into another league",
     [register(), { type: "remove" }, { type: "renew" }],
     { state: "REGISTERED", isRemoved: false },
     ["removed", "renewed"],
   ],
   [
-    "another league after the end of the first",
+    "the end of its leagues and the entry into another league",
     [...active, timeOut, { type: "dismiss" }, { type: "renew" }, { type: "renew" }],
     { state: "REGISTERED", fails: 0 },
     ["activated", "timed_out", "dismissed", "renewed"],
   ],
   [
-    "the start of a league while it is shut down",
+    "an operator's removal and the start of its league",
     [register(), { type: "remove" }, { type: "activate" }],
     { state: "SHUTDOWN" },
     ["removed"],
   ],
-])("the state and the events of a player after %s", (_, commands, agent, types) => {
+])("a player has the expected state and events after %s", (_, commands, agent, types) => {
   const result = after(...commands);
   expect(result.agent).toMatchObject({ ...agent, version: types.length + 1 });
   expect(result.types).toEqual(["registered", ...types]);
 });
 
-it.each(["player", "referee"] as const)("a %s that returns unchanged leaves no event", (kind) => {
+it.each(["player", "referee"] as const)("a %s that registers again without changes causes no event", (kind) => {
   const again: AgentCommand = { type: "return", capabilities: CAPABILITIES, profile: PROFILE };
   expect(after(register(kind), again)).toMatchObject({ types: ["registered"], agent: { returnedAt: null } });
 });
@@ -122,31 +123,34 @@ it.each<[string, Partial<Capabilities>, Partial<Profile>]>([
   ["other games", { gameTypes: [] }, {}],
   ["announcements", { wantsAnnouncements: true }, {}],
   ["another endpoint", {}, { endpoint: "http://127.0.0.1:9001/mcp" }],
-])("a player that returns with %s is changed", (_, capabilities, profile) => {
+])("a player that registers again with %s is changed", (_, capabilities, profile) => {
   const changed = { capabilities: { ...CAPABILITIES, ...capabilities }, profile: { ...PROFILE, ...profile } };
   const { agent, types } = after(register(), { type: "return", ...changed });
   expect(types).toEqual(["registered", "returned"]);
   expect(agent).toMatchObject({ ...changed.capabilities, ...changed.profile, returnedAt: "2026-01-01T00:00:00.000Z" });
 });
 
-it("a player loses its endpoint once", () => {
-  const lost = decideAgent(after(register()).agent, { type: "lose_endpoint" });
-  expect(lost).toEqual({ ok: true, value: [{ type: "endpoint_lost" }] });
-  const without = evolveAgent(after(register()).agent, stored({ type: "endpoint_lost" }), { ...PROFILE, endpoint: "" });
-  expect(without).toMatchObject({ endpoint: "", version: 2 });
-  expect(decideAgent(without, { type: "lose_endpoint" })).toEqual({ ok: true, value: [] });
+it("a second loss of the endpoint causes no event", () => {
+  const decision = decideAgent(after(register()).agent, { type: "lose_endpoint" });
+  expect(decision).toEqual({ ok: true, value: [{ type: "endpoint_lost" }] });
+  const withoutEndpoint = evolveAgent(after(register()).agent, asStored({ type: "endpoint_lost" }), {
+    ...PROFILE,
+    endpoint: "",
+  });
+  expect(withoutEndpoint).toMatchObject({ endpoint: "", version: 2 });
+  expect(decideAgent(withoutEndpoint, { type: "lose_endpoint" })).toEqual({ ok: true, value: [] });
 });
 
 it("a forgotten agent can be registered again in the same stream", () => {
   const { agent } = after(register());
-  const forgotten = evolveAgent(agent, stored({ type: "forgotten" }), PROFILE);
+  const forgotten = evolveAgent(agent, asStored({ type: "forgotten" }), PROFILE);
   expect(forgotten).toBeNull();
   const again = decideAgent(null, register());
   if (!again.ok) throw new Error("rejected");
-  expect(evolveAgent(null, stored(again.value[0] as NewAgentEvent), PROFILE, 3)).toMatchObject({ version: 3 });
+  expect(evolveAgent(null, asStored(again.value[0] as NewAgentEvent), PROFILE, 3)).toMatchObject({ version: 3 });
 });
 
-it("commands to an agent that is not registered, and a second registration, are rejected", () => {
+it("commands to an unregistered agent and a second registration are rejected", () => {
   expect(decideAgent(null, recover)).toMatchObject({ ok: false, error: { error_code: "L004" } });
   expect(decideAgent(after(register()).agent, register())).toMatchObject({ ok: false, error: { error_code: "L003" } });
 });
@@ -159,6 +163,6 @@ it.each<[string, readonly AgentCommand[], NewAgentEvent]>([
   ["a renewal of an active player", [...active], { type: "renewed" }],
   ["a second removal", [register(), { type: "remove" }], { type: "removed" }],
   ["any event before the registration", [], { type: "forgotten" }],
-])("a log with %s is not accepted", (_, commands, event) => {
-  expect(() => evolveAgent(after(...commands).agent, stored(event), PROFILE)).toThrow();
+])("a log with %s is rejected with an exception", (_, commands, event) => {
+  expect(() => evolveAgent(after(...commands).agent, asStored(event), PROFILE)).toThrow();
 });

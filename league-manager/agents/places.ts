@@ -5,7 +5,7 @@ import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { AgentKind } from "./agent.ts";
 
-/** A place that the config keeps: the agent that registers under this name, or at this endpoint, gets this id. */
+/** A reservation of the config: the agent that registers under this name or at this endpoint gets this id. */
 export interface Place {
   readonly id: string;
   readonly kind: AgentKind;
@@ -13,11 +13,11 @@ export interface Place {
   readonly name: string | null;
   /** null: the agent may be at any endpoint. */
   readonly endpoint: string | null;
-  /** Only for an agent that the run starts itself: where it listens, and the SHA-256 of the token that it must send. */
-  readonly own: { readonly endpoint: string; readonly tokenHash: string } | null;
+  /** The endpoint of an agent that the run starts, and the SHA-256 of the token that it must send; null for other agents. */
+  readonly startedByRun: { readonly endpoint: string; readonly tokenHash: string } | null;
 }
 
-/** The properties of a registering agent that decide about its place. `key` is the `endpointKey` of its endpoint on this machine. */
+/** The properties that determine the place of a registering agent. `key` is the `endpointKey` of its endpoint on this machine. */
 export interface Claim {
   readonly kind: AgentKind;
   readonly name: string;
@@ -28,70 +28,76 @@ export interface Claim {
 const localEndpoint = (port: number): string => `http://127.0.0.1:${port}/mcp`;
 
 /**
- * The places of a config: the nth player is P0n and the nth referee REF0n, in any order of registration. `ownTokenHash` gives the hash of
- * the token of an agent that the run starts; null when the manager runs alone.
+ * The places of a config: the nth player is P0n and the nth referee REF0n, in any order of registration. `tokenHashOf` returns the hash of the token
+ * of an agent that the run starts. It is null if the manager starts without a run.
  */
 export function placesOf(
   config: Pick<Config, "players" | "playersFirstPort" | "referees">,
-  ownTokenHash: ((kind: AgentKind, name: string) => string) | null,
+  tokenHashOf: ((kind: AgentKind, name: string) => string) | null,
 ): readonly Place[] {
-  const ownAt = (port: number, kind: AgentKind, name: string): Place["own"] =>
-    ownTokenHash && { endpoint: localEndpoint(port), tokenHash: ownTokenHash(kind, name) };
+  const startedAt = (port: number, kind: AgentKind, name: string): Place["startedByRun"] =>
+    tokenHashOf && { endpoint: localEndpoint(port), tokenHash: tokenHashOf(kind, name) };
   const players = config.players.map(
     (player, index): Place => ({
       id: playerId(index + 1),
       kind: "player",
       name: player.name,
       endpoint: "endpoint" in player ? player.endpoint : null,
-      own: "bot" in player || "uci" in player ? ownAt(config.playersFirstPort + index, "player", player.name) : null,
+      startedByRun:
+        "bot" in player || "uci" in player ? startedAt(config.playersFirstPort + index, "player", player.name) : null,
     }),
   );
   const referees = Array.from({ length: config.referees.count }, (_, index): Place => {
     const port = config.referees.firstPort + index;
     const place = { id: refereeId(index + 1), kind: "referee", name: null, endpoint: localEndpoint(port) } as const;
-    return { ...place, own: ownAt(port, "referee", String(port)) };
+    return { ...place, startedByRun: startedAt(port, "referee", String(port)) };
   });
   return [...players, ...referees];
 }
 
-/** Why an agent may not have a name or endpoint that is kept for an agent of the run; null if it may. */
-export function keptForOwn(
+/** Returns L003 if the name or endpoint of an agent is reserved for an agent that the run starts and its token is not that agent's, else null. */
+export function reservationConflict(
   places: readonly Place[],
   claim: Claim & { readonly endpoint: string; readonly tokenHash: string },
 ): ProtocolError | null {
   const { kind, name, endpoint, key, machineAddresses, tokenHash } = claim;
   const place = places.find(
-    (one) =>
-      one.own && one.kind === kind && (one.name === name || endpointKey(one.own.endpoint, machineAddresses) === key),
+    ({ startedByRun, ...reserved }) =>
+      startedByRun &&
+      reserved.kind === kind &&
+      (reserved.name === name || endpointKey(startedByRun.endpoint, machineAddresses) === key),
   );
-  if (!place?.own || equalSecrets(place.own.tokenHash, tokenHash)) return null;
-  const what = place.name === name ? `the name ${name}` : `the endpoint ${endpoint}`;
-  return protocolError("L003", `${what} is kept for an agent of this run`, { display_name: name, endpoint });
+  if (!place?.startedByRun || equalSecrets(place.startedByRun.tokenHash, tokenHash)) return null;
+  const subject = place.name === name ? `the name ${name}` : `the endpoint ${endpoint}`;
+  return protocolError("L003", `${subject} is reserved for an agent of this run`, { display_name: name, endpoint });
 }
 
 /** Whether the config lists the endpoint of the agent with this id. */
 export const hasListedEndpoint = (places: readonly Place[], id: string): boolean =>
   places.some((place) => place.id === id && place.endpoint !== null);
 
-/** Whether an agent may take a place: every part that the place names must be the agent's. */
+/** Whether an agent may take a place: the name and endpoint of the place must match if they are set. */
 const fits = (place: Place, { kind, name, key, machineAddresses }: Claim): boolean =>
   place.kind === kind &&
   (place.name === null || place.name === name) &&
   (place.endpoint === null || endpointKey(place.endpoint, machineAddresses) === key);
 
-/** The id of a new agent: that of its place, or else a number that no agent has had. `areKept`: other agents do not get the ids of places. */
+/**
+ * Returns the id of a new agent: the id of its place, or else the next id that no agent has had. `arePlacesReserved`: agents without a place do not
+ * get the ids of places.
+ */
 export function newIdFor(
   claim: Claim,
   places: readonly Place[],
-  areKept: boolean,
+  arePlacesReserved: boolean,
   taken: { readonly has: (id: string) => boolean },
   lastForgotten: number,
 ): string {
-  const place = places.find((one) => !taken.has(one.id) && fits(one, claim));
+  const place = places.find((candidate) => !taken.has(candidate.id) && fits(candidate, claim));
   if (place) return place.id;
   const idOf = claim.kind === "player" ? playerId : refereeId;
-  const kept = new Set(areKept ? places.map(({ id }) => id) : []);
+  const reserved = new Set(arePlacesReserved ? places.map(({ id }) => id) : []);
   let ordinal = lastForgotten + 1;
-  while (taken.has(idOf(ordinal)) || kept.has(idOf(ordinal))) ordinal++;
+  while (taken.has(idOf(ordinal)) || reserved.has(idOf(ordinal))) ordinal++;
   return idOf(ordinal);
 }

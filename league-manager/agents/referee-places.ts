@@ -6,9 +6,9 @@ import type { Agent } from "./agent.ts";
 import type { AdmissionPolicy } from "./policy.ts";
 import type { ManagerState } from "./state.ts";
 
-/** Every referee is probed each second, so their number is limited: as many as the config may start. */
+/** The most referees of a manager, because each is probed every second. A config cannot start more either. */
 export const MOST_REFEREES = 99;
-/** The limit of one remote network, so that one program cannot register all referees. */
+/** The most referees of one remote network, so that one program cannot register all referees. */
 export const MOST_REFEREES_OF_NETWORK = 33;
 
 interface RefereeRequest {
@@ -16,13 +16,13 @@ interface RefereeRequest {
   readonly endpoint: string;
   readonly machineAddresses: MachineAddresses;
   readonly returning: Agent | null;
-  /** Referees that answer no health probe, the one that has been silent for longest first. */
+  /** Ids of the referees that do not answer health probes, the longest silence first. */
   readonly silent: readonly string[];
 }
 
 /**
- * Whether a referee may enter; the referee that it replaces, or null if there is room. A referee could invent the moves of a match, so a
- * league of known players has the referees that its config names.
+ * Decides whether a referee may register. Returns the silent referee that it replaces, or null if there is room. A referee could invent the moves of
+ * a match, so a league with a roster accepts only the referees of its config.
  */
 export function placeForReferee(
   state: ManagerState,
@@ -32,21 +32,23 @@ export function placeForReferee(
   const places = policy.places.filter((place) => place.kind === "referee");
   if (policy.startWhen === "roster") {
     if (places.some((place) => place.id === id)) return ok(null);
-    return err(protocolError("L002", "this league has the referees of its config, and takes no other"));
+    return err(protocolError("L002", "the league accepts only the referees of its config"));
   }
-  const keyOf = (one: string): string => endpointKey(one, machineAddresses);
+  const keyOf = (url: string): string => endpointKey(url, machineAddresses);
   const expected = new Set(places.flatMap((place) => (place.endpoint === null ? [] : [keyOf(place.endpoint)])));
   if (returning || expected.has(keyOf(endpoint))) return ok(null);
   const referees = [...state.agents.values()].filter(({ kind }) => kind === "referee");
   const network = remoteNetworkOf(endpoint, machineAddresses);
-  const ofNetwork = (referee: Agent): boolean =>
+  const isOfNetwork = (referee: Agent): boolean =>
     network !== null && remoteNetworkOf(referee.endpoint, machineAddresses) === network;
-  const isNetworkFull = referees.filter(ofNetwork).length >= MOST_REFEREES_OF_NETWORK;
+  const isNetworkFull = referees.filter(isOfNetwork).length >= MOST_REFEREES_OF_NETWORK;
   if (!isNetworkFull && referees.length < MOST_REFEREES) return ok(null);
-  // A new referee of a network that has its share replaces only a referee of that network.
+  // If its network is full, a new referee replaces only a referee of that network.
   const mayReplace = (referee: Agent): boolean =>
-    !expected.has(keyOf(referee.endpoint)) && (!isNetworkFull || ofNetwork(referee)) && !hasMatch(state, referee.id);
-  const replaced = silent.map((one) => state.agents.get(one)).find((one) => one?.kind === "referee" && mayReplace(one));
+    !expected.has(keyOf(referee.endpoint)) && (!isNetworkFull || isOfNetwork(referee)) && !hasMatch(state, referee.id);
+  const replaced = silent
+    .map((silentId) => state.agents.get(silentId))
+    .find((agent) => agent?.kind === "referee" && mayReplace(agent));
   if (replaced) return ok(replaced);
   const registered = isNetworkFull
     ? `${MOST_REFEREES_OF_NETWORK} referees of your network`

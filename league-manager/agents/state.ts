@@ -1,17 +1,17 @@
 import type { League } from "../league/league.ts";
 import type { Agent } from "./agent.ts";
 
-/** Everything that the manager's commands depend on: the folds of all its streams. Never changed in place. */
+/** The state that the manager's commands depend on: the folds of all its streams. Never changed in place. */
 export interface ManagerState {
   /** By league id, in the order of the config. */
   readonly leagues: ReadonlyMap<string, League>;
   /** Registered agents by id. A forgotten agent is not in it. */
   readonly agents: ReadonlyMap<string, Agent>;
-  /** The highest number among the ids of forgotten agents, by kind: new ids have higher numbers, so that no id has two owners. */
+  /** The highest number among the ids of forgotten agents, by kind: new ids have higher numbers, so that no id is used twice. */
   readonly lastForgotten: Readonly<Record<Agent["kind"], number>>;
   /**
-   * Leagues that are in the log and not in the config. Their players stay registered, because the log names them. An unfinished one continues when
-   * the config has it again.
+   * Leagues of the log that the config does not list. Their players stay registered, because the log names them. An unfinished league continues when
+   * the config lists it again.
    */
   readonly formerLeagues: readonly Pick<League, "entrants" | "status">[];
 }

@@ -15,19 +15,19 @@ import type { Registration } from "./registration.ts";
 import type { Views } from "./resources.ts";
 import { PlainRegisterPlayer, PlainRegisterReferee } from "./tool-schemas.ts";
 
-interface AgentDesk {
+interface AgentContext {
   readonly ledger: Pick<Ledger, "execute">;
   readonly views: Views;
   readonly registration: Registration;
 }
 
-/** What players and referees send: registrations and results. */
-export const agentOperations = (desk: AgentDesk): readonly Operation<unknown>[] => [
-  ...registrations(desk),
-  matchResult(desk),
+/** The operations of players and referees: registrations and match results. */
+export const agentOperations = (context: AgentContext): readonly Operation<unknown>[] => [
+  ...registrations(context),
+  matchResult(context),
 ];
 
-function registrations({ registration }: AgentDesk): readonly Operation<unknown>[] {
+function registrations({ registration }: AgentContext): readonly Operation<unknown>[] {
   return [
     operation({
       request: "PLAYER_REGISTER_REQUEST",
@@ -52,7 +52,7 @@ function registrations({ registration }: AgentDesk): readonly Operation<unknown>
         name: "register_referee",
         title: "Register a referee",
         description:
-          "Offers a referee to the league manager, which gives it matches by calling start_game at its endpoint.",
+          "Offers a referee to the league manager, which assigns matches to it by calling start_game at its endpoint.",
         plain: PlainRegisterReferee,
         result: RefereeRegisterResponse,
         annotations: { readOnlyHint: false, destructiveHint: false },
@@ -62,7 +62,7 @@ function registrations({ registration }: AgentDesk): readonly Operation<unknown>
   ];
 }
 
-function matchResult({ ledger, views }: AgentDesk): Operation<unknown> {
+function matchResult({ ledger, views }: AgentContext): Operation<unknown> {
   return operation({
     request: "MATCH_RESULT",
     reply: "MATCH_RESULT_RESPONSE",
@@ -70,7 +70,7 @@ function matchResult({ ledger, views }: AgentDesk): Operation<unknown> {
     async handle(result, caller) {
       const referee = senderOf(views, caller);
       if (referee?.kind !== "referee")
-        return err(protocolError("L004", "a match result is taken from a registered referee"));
+        return err(protocolError("L004", "only a registered referee can report a match result"));
       const seed = views.seedOf(result.league_id, result.match_id, result.epoch);
       const reported = await ledger.execute(reportResult(result, referee.id, seed));
       if (!reported.ok) return reported;
@@ -79,7 +79,7 @@ function matchResult({ ledger, views }: AgentDesk): Operation<unknown> {
   });
 }
 
-/** The agent that sent a message; null when the token is missing, wrong, or not that of the agent that `sender` names. */
+/** Returns the agent that sent a message, or null if its token is missing or wrong, or belongs to another agent than `sender` names. */
 function senderOf({ projections }: Views, caller: Caller): Agent | null {
   const agent = projections.authenticate(caller.authToken);
   const isSelf = caller.sender === null || caller.sender === `${agent?.kind}:${agent?.id}`;

@@ -23,9 +23,9 @@ import { streamRoutes } from "./streams/routes.ts";
 import { leagueStreams, type StreamOptions } from "./streams/streams.ts";
 
 const INSTRUCTIONS =
-  "This server manages leagues of games between programs. list_leagues gives the league ids; get_standings and get_schedule show one league; the resources league://standings and league://schedule show all leagues. start_league, schedule_match, remove_player and reset_token need the operator token in auth_token. Games are played at the referees and players, not here.";
+  "This server manages leagues of games between programs. list_leagues gives the league ids; get_standings and get_schedule show one league; the resources league://standings and league://schedule show all leagues. start_league, schedule_match, remove_player and reset_token need the operator token in auth_token. This server does not play games: referees and players do.";
 const BODY_BYTES = 256 * 1024;
-/** MATCH_RESULT carries a whole log. */
+/** MATCH_RESULT carries the log of a match. */
 const REFEREE_BODY_BYTES = 4 * 1024 * 1024;
 
 export interface ApiOptions {
@@ -41,7 +41,7 @@ export interface ApiOptions {
   readonly log: Logger;
 }
 
-/** The manager's interface: tools, resources, pages and streams of events. */
+/** The interface of the manager: tools, resources, pages and event streams. */
 interface Api {
   readonly serving: Omit<ListenOptions, "log" | "host" | "ports">;
   /** Notifies subscribers of the resources that a committed event has changed. */

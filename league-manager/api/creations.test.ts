@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => manager?.stop());
 
-/** Sends a call as a proxy on the manager's machine does for a remote caller. */
+/** Sends a tool call as a proxy on the manager's machine forwards it for a remote caller. */
 async function callFrom(address: string, params: object, bearer?: string): Promise<{ status: number; text: string }> {
   const headers = {
     "content-type": "application/json",
@@ -32,7 +32,7 @@ const refereeCall = (name: string, address: string, port: number) => ({
   name: "register_referee",
   arguments: { referee_name: name, endpoint: `http://${address}:${port}/mcp` },
 });
-/** The same registration as that of the tool, which changes nothing when it is repeated. */
+/** A registration as a message. It equals that of the tool, so that repeating it changes nothing. */
 const envelopeCall = (sender: string, display_name: string, auth_token: string) => ({
   name: "league_message",
   arguments: newEnvelope(
@@ -45,35 +45,35 @@ const envelopeCall = (sender: string, display_name: string, auth_token: string) 
 const wireOf = ({ text }: { text: string }): Wire => JSON.parse(JSON.parse(text).result.content[0].text);
 const count = (statuses: readonly number[], status: number): number => statuses.filter((one) => one === status).length;
 
-it("a token does not lift the rate limit of its network's registrations, but an agent that comes back is not limited", async () => {
+it("the rate limit applies to new agents of a network even if they send a token, and not to a returning agent", async () => {
   const token = systemIds.token();
   expect(wireOf(await callFrom(REMOTE, playerCall("Eve", REMOTE, 9000, token)))).toMatchObject({ player_id: "P01" });
   const statuses: number[] = [];
   for (let n = 1; n <= 105; n++) {
-    const asked = [
+    const calls = [
       playerCall(`P ${n}`, REMOTE, 10_000 + n),
       refereeCall(`R ${n}`, REMOTE, 10_000 + n),
       envelopeCall("player:x", `E ${n}`, token),
     ];
-    statuses.push((await callFrom(REMOTE, asked[n % 3] as object, token)).status);
+    statuses.push((await callFrom(REMOTE, calls[n % 3] as object, token)).status);
   }
   expect(count(statuses, 200)).toBe(99);
-  // Its name belongs to the player: a referee of that name is new.
+  // The token belongs to a player, so a referee with its name is new.
   expect((await callFrom(REMOTE, refereeCall("Eve", REMOTE, 9001), token)).status).toBe(429);
-  // The tool reads `player_name`, so the other name does not make this a return.
+  // The tool reads only `player_name`, so `display_name` does not make this a return.
   const twoNames = playerCall("New", REMOTE, 9002);
   const disguised = { ...twoNames, arguments: { ...twoNames.arguments, display_name: "Eve" } };
   expect((await callFrom(REMOTE, disguised, token)).status).toBe(429);
   for (let n = 1; n <= 20; n++) {
-    const back = await callFrom(REMOTE, playerCall("Eve", REMOTE, 9000, token));
-    expect(wireOf(back)).toMatchObject({ status: "ACCEPTED", player_id: "P01" });
+    const returned = await callFrom(REMOTE, playerCall("Eve", REMOTE, 9000, token));
+    expect(wireOf(returned)).toMatchObject({ status: "ACCEPTED", player_id: "P01" });
     expect((await callFrom(REMOTE, envelopeCall("player:Eve", "Eve", token))).status).toBe(200);
   }
   expect((await callFrom(REMOTE, { name: "list_leagues", arguments: {} }, token)).status).toBe(200);
   expect((await callFrom(OTHER, playerCall("Ann", OTHER, 9000, systemIds.token()))).status).toBe(200);
 });
 
-it("programs of the manager's machine register without a limit", async () => {
+it("programs on the manager's machine register without a limit", async () => {
   const statuses: number[] = [];
   for (let n = 0; n < 120; n++) {
     const call = playerCall(`P ${n}`, "127.0.0.1", 10_000 + n);
@@ -82,7 +82,7 @@ it("programs of the manager's machine register without a limit", async () => {
   expect(count(statuses, 200)).toBe(120);
 });
 
-it("one remote network takes 33 places for referees, which leaves the others to other networks", async () => {
+it("at most 33 referees of one remote network are registered, and other networks are not affected", async () => {
   const register = async (address: string, n: number) =>
     wireOf(await callFrom(address, refereeCall(`R ${address} ${n}`, address, 10_000 + n)));
   const tokens: string[] = [];
@@ -91,12 +91,15 @@ it("one remote network takes 33 places for referees, which leaves the others to 
     expect(answer).toMatchObject({ status: "ACCEPTED" });
     tokens.push(answer.auth_token);
   }
-  const refused = await register(REMOTE, 33);
-  expect(refused).toMatchObject({ status: "REJECTED", error_code: "L002" });
-  expect(refused.reason).toContain("33 referees of your network");
+  const rejected = await register(REMOTE, 33);
+  expect(rejected).toMatchObject({ status: "REJECTED", error_code: "L002" });
+  expect(rejected.reason).toContain("33 referees of your network");
   expect(await register(OTHER, 0)).toMatchObject({ status: "ACCEPTED" });
-  const back = await callFrom(REMOTE, refereeCall(`R ${REMOTE} 0`, REMOTE, 10_000), tokens[0]);
-  expect(wireOf(back)).toMatchObject({ status: "ACCEPTED", auth_token: tokens[0] });
-  const own = await manager.tool("register_referee", { referee_name: "own", endpoint: manager.endpointOf("own") });
-  expect(own).toMatchObject({ status: "ACCEPTED" });
+  const returned = await callFrom(REMOTE, refereeCall(`R ${REMOTE} 0`, REMOTE, 10_000), tokens[0]);
+  expect(wireOf(returned)).toMatchObject({ status: "ACCEPTED", auth_token: tokens[0] });
+  const local = await manager.tool("register_referee", {
+    referee_name: "local",
+    endpoint: manager.endpointOf("local"),
+  });
+  expect(local).toMatchObject({ status: "ACCEPTED" });
 });

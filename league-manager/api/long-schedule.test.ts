@@ -18,7 +18,7 @@ import { managerResources, managerTemplates, type Views } from "./resources.ts";
 
 /** 1,035 matches in 45 rounds. */
 const PLAYERS = Array.from({ length: 46 }, (_, index) => playerId(index + 1));
-/** Other texts of numbers of rounds. */
+/** Noncanonical texts of round numbers. */
 const ALIASES = ["01", "0x1", "1e0", "+1", " 1", "1.0"];
 const folder = mkdtempSync(join(tmpdir(), "long-schedule-"));
 const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"));
@@ -27,11 +27,11 @@ let origin: string;
 const servers: Server[] = [];
 
 /** Serves the page; resolves with its origin. */
-async function serve(of: Projections): Promise<string> {
+async function serve(shown: Projections): Promise<string> {
   const server = createServer(
     await webApp(
       openLog(null, "test"),
-      leaguePages(of, () => null, systemIds),
+      leaguePages(shown, () => null, systemIds),
     )(),
   ).listen(0, "127.0.0.1");
   servers.push(server);
@@ -70,7 +70,7 @@ afterAll(() => {
 const matchesIn = (html: string): number => [...html.matchAll(/<tr><td>R\d+M\d+<\/td>/g)].length;
 
 describe("a league of more than 1,000 matches", () => {
-  test("has a page with the current rounds, links to the others and its whole standings", async () => {
+  test("has a page with the current rounds, links to the other rounds and the complete standings", async () => {
     const html = await (await fetch(`${origin}/`)).text();
     expect(matchesIn(html)).toBe(2 * 23);
     expect(html).toContain("Rounds 1 to 2 of 45; 0 of 1035 matches are completed.");
@@ -91,7 +91,7 @@ describe("a league of more than 1,000 matches", () => {
     }
   });
 
-  test("has resources of the current rounds and of each round", async () => {
+  test("has a resource for the current rounds and one for each round", async () => {
     const schedule = managerResources(views).find(({ uri }) => uri === "league://schedule");
     expect(await schedule?.read({} as never)).toMatchObject({ truncated: true, total: 1_035 });
     const template = managerTemplates(views).find(({ uriTemplate }) => uriTemplate.endsWith("{round_id}"));
@@ -108,19 +108,19 @@ describe("a league of more than 1,000 matches", () => {
   });
 });
 
-test("the page carries the versions that it shows and one script, which its policy allows by the nonce of this response", async () => {
-  const [one, other] = await Promise.all([fetch(origin), fetch(origin)]);
-  const policy = one.headers.get("content-security-policy") ?? "";
+test("the page contains the version of each league and one script, which its content security policy allows by a nonce", async () => {
+  const [first, second] = await Promise.all([fetch(origin), fetch(origin)]);
+  const policy = first.headers.get("content-security-policy") ?? "";
   const [, nonce] = /script-src 'nonce-([\w-]+)'/.exec(policy) ?? [];
-  const html = await one.text();
+  const html = await first.text();
   expect(html).toContain(`<script nonce="${nonce}">`);
-  expect(other.headers.get("content-security-policy")).not.toBe(policy);
+  expect(second.headers.get("content-security-policy")).not.toBe(policy);
   expect(policy).toContain("connect-src 'self'");
   expect(html).toContain('<section data-league="first" data-version="93" data-status="running">');
   expect(html).toContain('<noscript><meta http-equiv="refresh" content="5"></noscript>');
 });
 
-test("the page of many leagues shows the leaders of the later ones, with links to their own pages", async () => {
+test("the page of many leagues shows only the leaders of the later leagues, with links to their pages", async () => {
   const ids = PLAYERS.slice(0, 45);
   const leagues = Array.from(
     { length: 20 },

@@ -5,13 +5,13 @@ import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
 
 let manager: TestManager;
-/** The server at which referees answer their probes, until they are silent. */
 let isSilent = false;
-const others = createServer((_request, response) => void response.writeHead(isSilent ? 503 : 200).end());
+/** The server at which the referees answer health probes; with 503 if `isSilent`. */
+const refereeServer = createServer((_request, response) => void response.writeHead(isSilent ? 503 : 200).end());
 
 beforeEach(async () => {
   isSilent = false;
-  await new Promise<void>((resolve) => others.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => refereeServer.listen(0, "127.0.0.1", resolve));
   manager = await startTestManager([{ league_id: "rps", game: "rps.v1" }], {
     referees: { count: 1, firstPort: 9_001 },
   });
@@ -19,39 +19,39 @@ beforeEach(async () => {
 afterEach(async () => {
   await manager?.stop();
   await new Promise<void>((resolve) => {
-    others.close(() => resolve());
-    others.closeAllConnections();
+    refereeServer.close(() => resolve());
+    refereeServer.closeAllConnections();
   });
 });
 
 const register = (name: string, token?: string, endpoint?: string): Promise<Wire> => {
-  const { port } = others.address() as AddressInfo;
-  const own = `http://127.0.0.1:${port}/${name}`;
-  return manager.tool("register_referee", { referee_name: name, endpoint: endpoint ?? own }, token);
+  const { port } = refereeServer.address() as AddressInfo;
+  const ownEndpoint = `http://127.0.0.1:${port}/${name}`;
+  return manager.tool("register_referee", { referee_name: name, endpoint: endpoint ?? ownEndpoint }, token);
 };
-const kept = (): number => Object.keys(manager.endpointsKept()).length;
+const storedCount = (): number => Object.keys(manager.storedEndpoints()).length;
 
-it("99 referees are accepted, and another one only in place of a silent one; a returning referee is always accepted", async () => {
+it("99 referees are accepted, a further one only in place of a silent one, and a returning one always", async () => {
   const answers = await Promise.all(Array.from({ length: 99 }, (_, n) => register(`R${n}`)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(["ACCEPTED"]));
   expect(await register("more")).toMatchObject({ status: "REJECTED", referee_id: null, error_code: "L002" });
   const { referee_id, auth_token } = answers[7];
   expect(await register("R7", auth_token)).toMatchObject({ status: "ACCEPTED", referee_id });
-  expect(await register("own", undefined, "http://127.0.0.1:9001/mcp")).toMatchObject({ status: "ACCEPTED" });
-  expect(kept()).toBe(100);
+  expect(await register("expected", undefined, "http://127.0.0.1:9001/mcp")).toMatchObject({ status: "ACCEPTED" });
+  expect(storedCount()).toBe(100);
 
   isSilent = true;
-  const late = await vi.waitFor(async () => {
+  const added = await vi.waitFor(async () => {
     const answer = await register("late");
     expect(answer).toMatchObject({ status: "ACCEPTED" });
     return answer;
   }, PATIENCE);
-  expect(kept()).toBe(100);
+  expect(storedCount()).toBe(100);
   // The referee that it replaced is forgotten and registers as a new one.
-  const ids = Object.keys(manager.endpointsKept());
+  const ids = Object.keys(manager.storedEndpoints());
   const forgotten = answers.findIndex((answer) => !ids.includes(answer.referee_id));
   const again = await register(`R${forgotten}`, answers[forgotten].auth_token);
   expect(again).toMatchObject({ status: "ACCEPTED", auth_token: answers[forgotten].auth_token });
-  expect(again.referee_id).not.toBe(late.referee_id);
-  expect(kept()).toBe(100);
+  expect(again.referee_id).not.toBe(added.referee_id);
+  expect(storedCount()).toBe(100);
 });

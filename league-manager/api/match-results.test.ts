@@ -36,7 +36,7 @@ const points = async (): Promise<unknown> =>
   (await tool("get_standings", { league_id: "rps" })).standings.map((row: Wire) => [row.player_id, row.points]);
 
 const lateP02 = { player_id: "P02", role: "player_2", code: "G002", cause: "timeout", detail: "late" };
-const NOTHING = [
+const NO_POINTS = [
   ["P01", 0],
   ["P02", 0],
 ];
@@ -47,22 +47,22 @@ describe("MATCH_RESULT", () => {
     ["a caller with a wrong token", "referee:REF01", "wrong"],
     ["a player under the referee's name", "referee:REF01", "P01"],
     ["a referee under another's name", "referee:REF02", "REF01"],
-    ["the wrong referee", "referee:REF02", "REF02"],
-  ])("from %s is rejected and changes nothing", async (_who, sender, token) => {
-    const refused = await message("MATCH_RESULT", sender, won(), token && tokenOf(token));
-    expect(refused).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
-    expect(await points()).toEqual(NOTHING);
+    ["a referee that does not have the match", "referee:REF02", "REF02"],
+  ])("from %s is rejected and changes nothing", async (_caller, sender, token) => {
+    const rejected = await message("MATCH_RESULT", sender, won(), token && tokenOf(token));
+    expect(rejected).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
+    expect(await points()).toEqual(NO_POINTS);
     expect((await schedule())[0]).toMatchObject({ status: "assigned", winner: null });
   });
 
   it.each([
     ["a player", "player:P01", "P01"],
     ["the referee under a player's name", "player:REF01", "REF01"],
-  ])("from %s has a sender of the wrong type: -32602", async (_who, sender, token) => {
-    const refused = await message("MATCH_RESULT", sender, won(), tokenOf(token));
+  ])("from %s is rejected with -32602: the sender has the wrong type", async (_caller, sender, token) => {
+    const rejected = await message("MATCH_RESULT", sender, won(), tokenOf(token));
     const fault = `MATCH_RESULT must come from a referee, not from ${sender}`;
-    expect(refused).toMatchObject({ code: -32602, data: { faults: [{ path: "sender", message: fault }] } });
-    expect(await points()).toEqual(NOTHING);
+    expect(rejected).toMatchObject({ code: -32602, data: { faults: [{ path: "sender", message: fault }] } });
+    expect(await points()).toEqual(NO_POINTS);
   });
 
   it("is recorded once; the same result again is acknowledged, and a different one is rejected with the recorded one", async () => {
@@ -72,15 +72,15 @@ describe("MATCH_RESULT", () => {
     expect(again).toMatchObject({ payload: { status: "ALREADY_RECORDED" } });
     const other = won({ winner: "P02", match_points: { P01: 0, P02: 3 } });
     const contradicted = await message("MATCH_RESULT", "referee:REF01", other, tokenOf("REF01"));
-    const why = "another result of rps/R1M1 is recorded: normal, winner P01";
-    expect(contradicted).toMatchObject({ type: "GAME_ERROR", payload: { error_code: "G001", message: why } });
+    const conflict = "another result of rps/R1M1 is recorded: normal, winner P01";
+    expect(contradicted).toMatchObject({ type: "GAME_ERROR", payload: { error_code: "G001", message: conflict } });
     expect(await points()).toEqual([
       ["P01", 3],
       ["P02", 0],
     ]);
   });
 
-  it("is recorded once when it comes several times at once, also with the token as bearer", async () => {
+  it("is recorded once when copies arrive at the same time with the token in the Authorization header", async () => {
     const envelope = newEnvelope("MATCH_RESULT", "referee:REF01", won());
     const answers = await Promise.all([1, 2, 3].map(() => tool("league_message", envelope, tokenOf("REF01"))));
     const statuses = answers.map(({ payload }) => payload.status).sort();
@@ -91,9 +91,9 @@ describe("MATCH_RESULT", () => {
   it.each([
     ["match", { match_id: "R9M9" }, { type: "GAME_ERROR", payload: { error_code: "G003" } }],
     ["league", { league_id: "nowhere" }, { type: "LEAGUE_ERROR", payload: { error_code: "L005" } }],
-  ])("of an unknown %s is rejected", async (_what, more, error) => {
-    const refused = await message("MATCH_RESULT", "referee:REF01", won(more), tokenOf("REF01"));
-    expect(refused).toMatchObject({ isError: true, ...error });
+  ])("of an unknown %s is rejected", async (_case, more, error) => {
+    const rejected = await message("MATCH_RESULT", "referee:REF01", won(more), tokenOf("REF01"));
+    expect(rejected).toMatchObject({ isError: true, ...error });
   });
 
   it.each([
@@ -107,7 +107,7 @@ describe("MATCH_RESULT", () => {
     ["scores that were not reached", { final_scores: { P01: 2, P02: 0 } }],
     ["scores of unknown players", JSON.parse('{"final_scores":{"__proto__":1,"zz":-1e308}}')],
     ["another reason", { reason: "\u001b[31mwon\nP99 registered" }],
-    ["no round", { round_id: -7 }],
+    ["a negative round", { round_id: -7 }],
     ["a later round", { round_id: 2 }],
     ["a fault that is not in its log", { faults: [lateP02] }],
     [
@@ -118,29 +118,29 @@ describe("MATCH_RESULT", () => {
     ["the log of another seed", withLog(logOf({ seed: "mine" }))],
     ["the log of a match with other options", withLog(logOf({ options: { best_of: 3 } }))],
     ["an aborted match that gives points", { termination: "aborted", log: [], log_head: "" }],
-  ])("with %s is rejected and gives no points", async (_what, more) => {
-    const refused = await message("MATCH_RESULT", "referee:REF01", won(more), tokenOf("REF01"));
-    expect(refused).toMatchObject({ isError: true });
-    expect(await points()).toEqual(NOTHING);
+  ])("with %s is rejected and gives no points", async (_case, more) => {
+    const rejected = await message("MATCH_RESULT", "referee:REF01", won(more), tokenOf("REF01"));
+    expect(rejected).toMatchObject({ isError: true });
+    expect(await points()).toEqual(NO_POINTS);
   });
 
   it.each([
     ["points", { match_points: { P01: 3, P02: 0 } }],
     ["faults", { faults: [lateP02] }],
     ["the head of a log", { log_head: "a".repeat(64) }],
-  ])("of an aborted match without a log has no %s", async (_what, more) => {
-    const nothing = { winner: null, match_points: {}, final_scores: {}, log: [], log_head: "" };
-    const told = won({ ...nothing, termination: "aborted", ...more });
-    const refused = await message("MATCH_RESULT", "referee:REF01", told, tokenOf("REF01"));
-    expect(refused).toMatchObject({ isError: true, payload: { error_code: "G001" } });
-    expect(await points()).toEqual(NOTHING);
+  ])("of an aborted match without a log is rejected if it has %s", async (_case, more) => {
+    const empty = { winner: null, match_points: {}, final_scores: {}, log: [], log_head: "" };
+    const result = won({ ...empty, termination: "aborted", ...more });
+    const rejected = await message("MATCH_RESULT", "referee:REF01", result, tokenOf("REF01"));
+    expect(rejected).toMatchObject({ isError: true, payload: { error_code: "G001" } });
+    expect(await points()).toEqual(NO_POINTS);
   });
 
   it("of an older epoch is rejected", async () => {
     await message("MATCH_RESULT", "referee:REF01", abortedR1M1(), tokenOf("REF01"));
-    const late = await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));
-    expect(late).toMatchObject({ isError: true, payload: { error_code: "L004" } });
-    expect(await points()).toEqual(NOTHING);
+    const outdated = await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));
+    expect(outdated).toMatchObject({ isError: true, payload: { error_code: "L004" } });
+    expect(await points()).toEqual(NO_POINTS);
   });
 
   it("of a match that is not assigned yet is rejected", async () => {
@@ -152,65 +152,65 @@ describe("MATCH_RESULT", () => {
     }
     expect((await schedule())[1]).toMatchObject({ match_id: "R2M1", status: "scheduled", winner: null });
     await message("MATCH_RESULT", "referee:REF01", won(), tokenOf("REF01"));
-    const { referee_id: now } = await manager.assigned("rps", "R2M1");
-    const inTime = await message("MATCH_RESULT", `referee:${now}`, wonR2M1(), tokenOf(now));
+    const { referee_id: assignee } = await manager.assigned("rps", "R2M1");
+    const inTime = await message("MATCH_RESULT", `referee:${assignee}`, wonR2M1(), tokenOf(assignee));
     expect(inTime).toMatchObject({ payload: { status: "RECORDED" } });
   });
 
   it("from a caller that knows only the hash of the referee's token is rejected", async () => {
     const hash = sha256Hex(tokenOf("REF01"));
-    const refused = await message("MATCH_RESULT", "referee:REF01", won(), hash);
-    expect(refused).toMatchObject({ isError: true, payload: { error_code: "L004" } });
-    expect(await points()).toEqual(NOTHING);
+    const rejected = await message("MATCH_RESULT", "referee:REF01", won(), hash);
+    expect(rejected).toMatchObject({ isError: true, payload: { error_code: "L004" } });
+    expect(await points()).toEqual(NO_POINTS);
   });
 });
 
 describe("MATCH_RESULT of the only referee", () => {
   it("is accepted only under the epoch of the repeated match", async () => {
-    const alone = await startTestManager([{ league_id: "rps", game: "rps.v1" }]);
+    const sole = await startTestManager([{ league_id: "rps", game: "rps.v1" }]);
     try {
-      await alone.register("P01", "P02", "REF01");
-      await alone.tool("start_league", { league_id: "rps" }, alone.operator);
-      const tell = async (result: object) =>
-        (await alone.message("MATCH_RESULT", "referee:REF01", result, alone.tokens.REF01)).payload;
-      await alone.assigned("rps", "R1M1");
-      expect(await tell(abortedR1M1())).toEqual({ status: "RECORDED" });
-      expect(await alone.assigned("rps", "R1M1")).toMatchObject({ referee_id: "REF01" });
-      for (const epoch of [1, 3]) expect(await tell(won({ epoch }))).toMatchObject({ error_code: "L004" });
-      expect(await alone.schedule("rps")).toMatchObject([{ status: "assigned", winner: null }]);
+      await sole.register("P01", "P02", "REF01");
+      await sole.tool("start_league", { league_id: "rps" }, sole.operator);
+      const report = async (result: object) =>
+        (await sole.message("MATCH_RESULT", "referee:REF01", result, sole.tokens.REF01)).payload;
+      await sole.assigned("rps", "R1M1");
+      expect(await report(abortedR1M1())).toEqual({ status: "RECORDED" });
+      expect(await sole.assigned("rps", "R1M1")).toMatchObject({ referee_id: "REF01" });
+      for (const epoch of [1, 3]) expect(await report(won({ epoch }))).toMatchObject({ error_code: "L004" });
+      expect(await sole.schedule("rps")).toMatchObject([{ status: "assigned", winner: null }]);
       const again = won({ epoch: 2, ...withLog(logOf({ seed: seedOf("R1M1", 2) })) });
-      expect(await tell(again)).toEqual({ status: "RECORDED" });
-      expect(await alone.schedule("rps")).toMatchObject([{ status: "completed", winner: "P01" }]);
+      expect(await report(again)).toEqual({ status: "RECORDED" });
+      expect(await sole.schedule("rps")).toMatchObject([{ status: "completed", winner: "P01" }]);
     } finally {
-      await alone.stop();
+      await sole.stop();
     }
   });
 });
 
-test("the text of a referee about an aborted match is in no public answer", async () => {
-  const told: LiveEvent[] = [];
-  const alone = await startTestManager([{ league_id: "rps", game: "rps.v1" }], {}, (event) => void told.push(event));
+test("the reason that a referee gives for an aborted match is not published", async () => {
+  const events: LiveEvent[] = [];
+  const sole = await startTestManager([{ league_id: "rps", game: "rps.v1" }], {}, (event) => void events.push(event));
   try {
-    await alone.register("P01", "P02", "REF01");
-    await alone.tool("start_league", { league_id: "rps" }, alone.operator);
+    await sole.register("P01", "P02", "REF01");
+    await sole.tool("start_league", { league_id: "rps" }, sole.operator);
     for (const epoch of [1, 2, 3]) {
-      await alone.assigned("rps", "R1M1");
+      await sole.assigned("rps", "R1M1");
       const result = abortedR1M1({ epoch, reason: "cannot open /home/referee/file" });
-      await alone.message("MATCH_RESULT", "referee:REF01", result, alone.tokens.REF01);
+      await sole.message("MATCH_RESULT", "referee:REF01", result, sole.tokens.REF01);
     }
-    const [row] = await alone.schedule("rps");
+    const [row] = await sole.schedule("rps");
     expect(row).toMatchObject({ status: "completed", termination: "aborted", reason: "aborted" });
-    const { body } = await alone.post(rpcOf("resources/read", { uri: "match://rps/R1M1" }));
+    const { body } = await sole.post(rpcOf("resources/read", { uri: "match://rps/R1M1" }));
     expect(JSON.parse(body.result.contents[0].text).result).toMatchObject({
       termination: "aborted",
       reason: "aborted",
     });
-    const page = await (await fetch(new URL("/", alone.url))).text();
+    const page = await (await fetch(new URL("/", sole.url))).text();
     for (const text of [JSON.stringify(body), page]) expect(text).not.toContain("/home/referee");
-    expect(told.find(({ type }) => type === "match_completed")).toMatchObject({
+    expect(events.find(({ type }) => type === "match_completed")).toMatchObject({
       match: { reason: "cannot open /home/referee/file" },
     });
   } finally {
-    await alone.stop();
+    await sole.stop();
   }
 });

@@ -22,8 +22,14 @@ const REJECTED = { status: "REJECTED", auth_token: null };
 
 /** A player's registration as an envelope. */
 const asPlayer = async (payload: object, token?: string): Promise<Wire> => {
-  const me = { display_name: "P01", version: "1", game_types: ["rps.v1"], contact_endpoint: manager.endpointOf("P01") };
-  return (await manager.message("PLAYER_REGISTER_REQUEST", "player:P01", { ...me, ...payload }, token)).payload;
+  const registration = {
+    display_name: "P01",
+    version: "1",
+    game_types: ["rps.v1"],
+    contact_endpoint: manager.endpointOf("P01"),
+  };
+  return (await manager.message("PLAYER_REGISTER_REQUEST", "player:P01", { ...registration, ...payload }, token))
+    .payload;
 };
 /** A referee's registration by its plain tool. */
 const asReferee = (name: string, endpoint: string, token?: string): Promise<Wire> =>
@@ -41,17 +47,17 @@ describe("league operations", () => {
     ["remove_player", "REMOVE_PLAYER", { player_id: "P01" }, "REMOVED"],
   ];
 
-  /** The state that an operation would change. */
-  const shown = async (): Promise<unknown> => [
+  /** The public state that the operations change. */
+  const publicState = async (): Promise<unknown> => [
     await manager.leagues(),
     (await manager.schedule("rps")).map(({ match_id }) => match_id),
     (await manager.schedule("eo")).map(({ match_id }) => match_id),
   ];
 
-  it.each(OPERATIONS)("%s needs the operator token, through every handler", async (name, type, args, done) => {
+  it.each(OPERATIONS)("%s needs the operator token, as a tool and as a message", async (name, type, args, done) => {
     await manager.register("P01", "P02", "P03", "REF01");
     expect(await start("rps")).toMatchObject({ status: "STARTED" });
-    const before = await shown();
+    const before = await publicState();
     const callers = [
       ["player:nobody", undefined],
       ["player:nobody", systemIds.token()],
@@ -60,42 +66,42 @@ describe("league operations", () => {
     ] as const;
     for (const [sender, token] of callers) {
       expect(await tool(name, args, token)).toMatchObject({ isError: true, error_code: "L004" });
-      for (const through of ["league_message", name]) {
-        const refused = await manager.message(type, sender, args, token, through);
-        expect(refused).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
+      for (const toolName of ["league_message", name]) {
+        const rejected = await manager.message(type, sender, args, token, toolName);
+        expect(rejected).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L004" } });
       }
     }
-    expect(await shown()).toEqual(before);
-    const taken = await manager.message(type, "player:nobody", args, manager.operator);
-    expect(taken).toMatchObject({ isError: false, payload: { status: done } });
-    expect(await shown()).not.toEqual(before);
+    expect(await publicState()).toEqual(before);
+    const accepted = await manager.message(type, "player:nobody", args, manager.operator);
+    expect(accepted).toMatchObject({ isError: false, payload: { status: done } });
+    expect(await publicState()).not.toEqual(before);
   });
 
-  it("schedule_match rejects an impossible match, names the fault, and adds no match", async () => {
+  it("schedule_match rejects an impossible match with the reason and adds no match", async () => {
     await manager.register("P01", "P02", "REF01");
     const match = { league_id: "rps", player1_id: "P01", player2_id: "P02", round_id: 2 };
     const schedule = (more: object = {}) => tool("schedule_match", { ...match, ...more }, manager.operator);
-    const faulty = async (more: object, error_code: string, message: string) => {
+    const expectFault = async (more: object, error_code: string, message: string) => {
       const before = (await manager.schedule("rps")).length;
       expect(await schedule(more)).toMatchObject({ isError: true, error_code, message });
       expect(await manager.schedule("rps")).toHaveLength(before);
     };
-    await faulty({}, "L005", "league rps has not started; matches are added while it runs");
-    await faulty({ league_id: undefined }, "L005", "P01 and P02 are in no running league together");
+    await expectFault({}, "L005", "league rps has not started; matches are added while it runs");
+    await expectFault({ league_id: undefined }, "L005", "P01 and P02 are in no running league together");
     await start("rps");
-    await faulty({ league_id: "nowhere" }, "L005", "no league nowhere");
-    await faulty({ player1_id: "P09" }, "L004", "P09 is not in league rps");
-    await faulty({ player2_id: "REF01" }, "L004", "REF01 is not in league rps");
-    await faulty({ player1_id: "P09", league_id: undefined }, "L004", "no player P09 is registered");
-    await faulty({ player2_id: "REF01", league_id: undefined }, "L004", "no player REF01 is registered");
-    await faulty({ round_id: 3 }, "G003", "there is no round 3; choose a round from 1 to 2");
+    await expectFault({ league_id: "nowhere" }, "L005", "no league nowhere");
+    await expectFault({ player1_id: "P09" }, "L004", "P09 is not in league rps");
+    await expectFault({ player2_id: "REF01" }, "L004", "REF01 is not in league rps");
+    await expectFault({ player1_id: "P09", league_id: undefined }, "L004", "no player P09 is registered");
+    await expectFault({ player2_id: "REF01", league_id: undefined }, "L004", "no player REF01 is registered");
+    await expectFault({ round_id: 3 }, "G003", "there is no round 3; choose a round from 1 to 2");
     const faults = [{ path: "player2_id", message: "a player cannot play against itself" }];
     expect(await schedule({ player2_id: "P01" })).toMatchObject({ code: -32602, data: { faults } });
     expect(await schedule()).toMatchObject({ status: "SCHEDULED", match_id: "R2M1" });
     await manager.assigned("rps", "R1M1");
-    const told = await manager.message("MATCH_RESULT", "referee:REF01", won(), manager.tokens.REF01);
-    expect(told).toMatchObject({ payload: { status: "RECORDED" } });
-    await faulty({ round_id: 1 }, "G005", "round 1 is over; choose a round from 2 to 3");
+    const reported = await manager.message("MATCH_RESULT", "referee:REF01", won(), manager.tokens.REF01);
+    expect(reported).toMatchObject({ payload: { status: "RECORDED" } });
+    await expectFault({ round_id: 1 }, "G005", "round 1 is over; choose a round from 2 to 3");
     expect(await schedule()).toMatchObject({ status: "SCHEDULED", match_id: "R2M2" });
     await start("eo");
     const choices = { choices: ["rps", "eo"] };
@@ -122,7 +128,7 @@ describe("schedule_match in a league of a game with four roles", () => {
     expect(await manager.schedule("words")).toHaveLength(before + 1);
   });
 
-  it("rejects two players, a player twice, no players and both ways of naming them", async () => {
+  it("rejects a wrong number of players, a repeated player, missing players, and players named in both ways", async () => {
     const two = { player1_id: "P01", player2_id: "P02" };
     const count = "a match of league words is between 4 different players";
     expect(await schedule(two)).toMatchObject({ isError: true, error_code: "L004", message: count });
@@ -134,11 +140,11 @@ describe("schedule_match in a league of a game with four roles", () => {
   });
 });
 
-it("remove_player does not change a round that has begun, forfeits the following rounds, and reports it", async () => {
+it("remove_player does not change a round that has begun and forfeits the player's matches of later rounds", async () => {
   await manager.register("P01", "P02", "P03", "REF01");
   await start("rps");
   await manager.assigned("rps", "R1M1");
-  // Berger's first round of three: P02 against P03.
+  // The Berger table pairs P02 and P03 in the first round of three players.
   const played = { roles: { player_1: "P02", player_2: "P03" } };
   const remove = await tool("remove_player", { player_id: "P02" }, manager.operator);
   expect(remove).toMatchObject({ status: "REMOVED" });
@@ -146,8 +152,13 @@ it("remove_player does not change a round that has begun, forfeits the following
   const aborted = { ...abortedR1M1(), league_id: "rps" };
   for (const epoch of [1, 2, 3]) {
     await manager.assigned("rps", "R1M1");
-    const told = await manager.message("MATCH_RESULT", "referee:REF01", { ...aborted, epoch }, manager.tokens.REF01);
-    expect(told).toMatchObject({ payload: { status: "RECORDED" } });
+    const reported = await manager.message(
+      "MATCH_RESULT",
+      "referee:REF01",
+      { ...aborted, epoch },
+      manager.tokens.REF01,
+    );
+    expect(reported).toMatchObject({ payload: { status: "RECORDED" } });
   }
   await vi.waitFor(async () => {
     const later = (await manager.schedule("rps")).slice(1);
@@ -167,46 +178,48 @@ describe("an endpoint", () => {
     await manager.register("REF01");
     const again = await asReferee("REF01", FOREIGN, manager.tokens.REF01);
     expect(again).toMatchObject({ ...REJECTED, error_code: "L001" });
-    expect(manager.endpointsKept()).toEqual({ REF01: manager.endpointOf("REF01") });
+    expect(manager.storedEndpoints()).toEqual({ REF01: manager.endpointOf("REF01") });
   });
 
-  it("at another address is rejected for a returning player too, which keeps its old one", async () => {
+  it("of a returning player at another address is rejected, and the player keeps its endpoint", async () => {
     await manager.register("P01");
     const again = await asPlayer({ contact_endpoint: FOREIGN }, manager.tokens.P01);
     expect(again).toMatchObject({ ...REJECTED, player_id: null, error_code: "L001" });
-    expect(manager.endpointsKept()).toEqual({ P01: manager.endpointOf("P01") });
+    expect(manager.storedEndpoints()).toEqual({ P01: manager.endpointOf("P01") });
     const moved = manager.endpointOf("moved");
     expect(await asPlayer({ contact_endpoint: moved }, manager.tokens.P01)).toMatchObject({ status: "ACCEPTED" });
-    expect(manager.endpointsKept()).toEqual({ P01: moved });
+    expect(manager.storedEndpoints()).toEqual({ P01: moved });
   });
 });
 
-describe("a name or an endpoint that is taken", () => {
+describe("a name or endpoint of a registered agent", () => {
   const L003 = { ...REJECTED, error_code: "L003" };
 
-  it("is rejected for a second referee", async () => {
+  it("is rejected for another referee", async () => {
     await manager.register("REF01", "REF02");
     expect(await asReferee("REF01", manager.endpointOf("REF03"))).toMatchObject(L003);
     expect(await asReferee("REF03", manager.endpointOf("REF01"))).toMatchObject(L003);
     expect(await asReferee("REF02", manager.endpointOf("REF01"), manager.tokens.REF02)).toMatchObject(L003);
-    expect(manager.endpointsKept()).toEqual({
+    expect(manager.storedEndpoints()).toEqual({
       REF01: manager.endpointOf("REF01"),
       REF02: manager.endpointOf("REF02"),
     });
   });
 
-  it("is also taken when the endpoint is written in another form", async () => {
+  it("is recognized when the endpoint is written in another form", async () => {
     await manager.register("P01");
-    const taken = new URL(manager.endpointOf("P01"));
-    const aliases = ["/P01?x", "/P01/", "/P01#x", "//P01", "/p01", "/%5001"].map((path) => `${taken.origin}${path}`);
-    for (const host of ["[::1]", "127.0.0.2", "LOCALHOST"]) aliases.push(`http://${host}:${taken.port}/P01`);
+    const registered = new URL(manager.endpointOf("P01"));
+    const aliases = ["/P01?x", "/P01/", "/P01#x", "//P01", "/p01", "/%5001"].map(
+      (path) => `${registered.origin}${path}`,
+    );
+    for (const host of ["[::1]", "127.0.0.2", "LOCALHOST"]) aliases.push(`http://${host}:${registered.port}/P01`);
     for (const contact_endpoint of aliases) {
       expect(await asPlayer({ display_name: "Cheat", contact_endpoint }), contact_endpoint).toMatchObject(L003);
     }
-    expect(manager.endpointsKept()).toEqual({ P01: taken.href });
+    expect(manager.storedEndpoints()).toEqual({ P01: registered.href });
   });
 
-  it("is not given to a player that comes back with its own token", async () => {
+  it("is not given to a player that registers again with its own token", async () => {
     await manager.register("P01", "P02");
     const { P01, P02 } = manager.tokens;
     const p01 = manager.endpointOf("P01");
@@ -214,7 +227,7 @@ describe("a name or an endpoint that is taken", () => {
     expect(await asPlayer({ display_name: "P02", contact_endpoint: p01 }, P02)).toMatchObject(L003);
     expect(await asPlayer({ display_name: "P01", contact_endpoint: p02 }, P02)).toMatchObject(L003);
     expect(await asPlayer({ display_name: "P02", contact_endpoint: manager.endpointOf("x") }, P01)).toMatchObject(L003);
-    expect(manager.endpointsKept()).toEqual({ P01: p01, P02: p02 });
+    expect(manager.storedEndpoints()).toEqual({ P01: p01, P02: p02 });
   });
 
   it("is not given to a caller that knows only the hash of a token", async () => {
@@ -226,18 +239,21 @@ describe("a name or an endpoint that is taken", () => {
 describe("a rejected registration", () => {
   const players = async () => (await manager.leagues()).map(({ players }) => players);
 
-  it("for one of its leagues does not enter the others", async () => {
-    const lost = await asPlayer({ league_ids: ["rps", "nowhere"] });
-    expect(lost).toMatchObject({ ...REJECTED, player_id: null, league_ids: [], error_code: "L005" });
+  it("for several leagues enters none of them", async () => {
+    const rejected = await asPlayer({ league_ids: ["rps", "nowhere"] });
+    expect(rejected).toMatchObject({ ...REJECTED, player_id: null, league_ids: [], error_code: "L005" });
     expect(await players()).toEqual([0, 0]);
   });
 
-  it("because its league is running does not change the entrants", async () => {
+  it("for a running league does not change the entrants", async () => {
     await manager.register("P01", "P02", "REF01");
     await start("rps");
-    const late = { display_name: "Late", contact_endpoint: manager.endpointOf("Late") };
-    expect(await asPlayer({ ...late, league_ids: ["rps"] })).toMatchObject({ ...REJECTED, error_code: "L001" });
-    expect(await asPlayer(late)).toMatchObject({ ...REJECTED, error_code: "L001" });
+    const lateRegistration = { display_name: "Late", contact_endpoint: manager.endpointOf("Late") };
+    expect(await asPlayer({ ...lateRegistration, league_ids: ["rps"] })).toMatchObject({
+      ...REJECTED,
+      error_code: "L001",
+    });
+    expect(await asPlayer(lateRegistration)).toMatchObject({ ...REJECTED, error_code: "L001" });
     expect(await players()).toEqual([2, 2]);
     expect(await tool("get_standings", { league_id: "rps" })).toMatchObject({
       standings: [{ player_id: "P01" }, { player_id: "P02" }],

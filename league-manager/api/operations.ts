@@ -5,12 +5,12 @@ import { agentOperations } from "./agent-operations.ts";
 import { operatorOperations } from "./operator-operations.ts";
 import { readOperations } from "./read-operations.ts";
 
-/** The context of the operations. */
+/** The context that the operations need. */
 type OperationsContext = Parameters<typeof agentOperations>[0] &
   Parameters<typeof operatorOperations>[0] &
   Parameters<typeof readOperations>[0];
 
-/** The tools and message types that register an agent, with the agent's kind. */
+/** The tools and message types that register an agent, with the kind of the agent. */
 export const REGISTRATIONS: Readonly<Record<string, Agent["kind"]>> = {
   PLAYER_REGISTER_REQUEST: "player",
   register_player: "player",
@@ -18,7 +18,7 @@ export const REGISTRATIONS: Readonly<Record<string, Agent["kind"]>> = {
   register_referee: "referee",
 };
 
-/** Whether a registration with this agent's token can only be that of the agent itself. Such a registration is not rate-limited. */
+/** Whether the registrations of a request all name the agent whose token the request carries. Such a request is not rate-limited. */
 export const isReturn = (agent: Agent | null, { requests, names }: Creation): boolean =>
   agent !== null &&
   requests.every((request) => REGISTRATIONS[request] === agent.kind) &&

@@ -13,7 +13,7 @@ import type { Ledger } from "../ledger.ts";
 import type { Views } from "./resources.ts";
 import { LeagueId, PlayerId, Removed, Scheduled, ScheduleMatch, Started, TokenReset } from "./tool-schemas.ts";
 
-interface OperatorDesk {
+interface OperatorContext {
   readonly ledger: Pick<Ledger, "execute">;
   readonly views: Pick<Views, "projections">;
   readonly operatorToken: string;
@@ -21,14 +21,14 @@ interface OperatorDesk {
   readonly ids: Ids;
 }
 
-/** What only the operator may ask for. */
-export const operatorOperations = (desk: OperatorDesk): readonly Operation<unknown>[] => [
-  ...leagueOperations(desk),
-  removal(desk),
-  tokenReset(desk),
+/** The operations that need the operator token. */
+export const operatorOperations = (context: OperatorContext): readonly Operation<unknown>[] => [
+  ...leagueOperations(context),
+  removal(context),
+  tokenReset(context),
 ];
 
-/** Handles a request only if it carries the operator token. */
+/** Wraps a handler: a request without the operator token is rejected with L004. */
 const operatorGate =
   (operatorToken: string) =>
   <P>(handle: (payload: P) => Promise<Result<object, ProtocolError>>) =>
@@ -42,7 +42,7 @@ const operatorGate =
           ),
         );
 
-function leagueOperations({ ledger, views, operatorToken }: OperatorDesk): readonly Operation<unknown>[] {
+function leagueOperations({ ledger, views, operatorToken }: OperatorContext): readonly Operation<unknown>[] {
   const operatorOnly = operatorGate(operatorToken);
   return [
     operation({
@@ -53,7 +53,7 @@ function leagueOperations({ ledger, views, operatorToken }: OperatorDesk): reado
         name: "start_league",
         title: "Start a league",
         description:
-          "Closes the registration of a league, draws up its schedule and plays it. Needs the operator token.",
+          "Closes the registration of a league, creates its schedule and starts its matches. Needs the operator token.",
         plain: LeagueId,
         result: Started,
         annotations: { readOnlyHint: false, destructiveHint: false },
@@ -72,7 +72,7 @@ function leagueOperations({ ledger, views, operatorToken }: OperatorDesk): reado
         name: "schedule_match",
         title: "Schedule a match",
         description:
-          "Adds a match to this or a later round of a running league: between player1_id and player2_id, or between players. Needs the operator token.",
+          "Adds a match to this or a later round of a running league: between player1_id and player2_id, or between all of players. Needs the operator token.",
         plain: ScheduleMatch,
         result: Scheduled,
         annotations: { readOnlyHint: false, destructiveHint: false },
@@ -90,7 +90,7 @@ function leagueOperations({ ledger, views, operatorToken }: OperatorDesk): reado
   ];
 }
 
-function removal({ ledger, operatorToken }: OperatorDesk): Operation<unknown> {
+function removal({ ledger, operatorToken }: OperatorContext): Operation<unknown> {
   return operation({
     request: "REMOVE_PLAYER",
     reply: "REMOVE_PLAYER_RESPONSE",
@@ -111,7 +111,7 @@ function removal({ ledger, operatorToken }: OperatorDesk): Operation<unknown> {
   });
 }
 
-function tokenReset({ ledger, places, ids, operatorToken }: OperatorDesk): Operation<unknown> {
+function tokenReset({ ledger, places, ids, operatorToken }: OperatorContext): Operation<unknown> {
   return operation({
     request: "RESET_TOKEN",
     reply: "RESET_TOKEN_RESPONSE",
@@ -120,7 +120,7 @@ function tokenReset({ ledger, places, ids, operatorToken }: OperatorDesk): Opera
       name: "reset_token",
       title: "Reset a player's token",
       description:
-        "Gives a player that has lost its token a new one, with which it registers again under its id. Matches that have begun continue with the old token. Needs the operator token.",
+        "Replaces the token of a player that has lost it. The player registers again with the new token and keeps its id. Matches that have begun continue with the old token. Needs the operator token.",
       plain: PlayerId,
       result: TokenReset,
       annotations: { readOnlyHint: false, destructiveHint: true },

@@ -3,21 +3,24 @@ import { OPERATOR_TOKEN_LENGTH } from "#shared/runtime/config/config.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { readOrCreateSecret, type Secrets } from "#shared/runtime/secret-file.ts";
 
-/** The operator token: that of the config, else a random one. It is kept in a file of mode 0600. */
+/**
+ * Returns the operator token, and the file that stores it with mode 0600. The token is that of the config, else a random one, which is created at
+ * the first start. Throws a StartError if it is too short.
+ */
 export function operatorToken(
-  given: string | undefined,
+  configured: string | undefined,
   dataFolder: string,
-  self: Secrets,
+  secrets: Secrets,
 ): { token: string; file: string } {
   const file = join(dataFolder, "operator-token");
-  if (given !== undefined) self.disk.writeSecret(file, given);
-  const token = given ?? readOrCreateSecret(self, file);
+  if (configured !== undefined) secrets.disk.writeSecret(file, configured);
+  const token = configured ?? readOrCreateSecret(secrets, file);
   if (token.length < OPERATOR_TOKEN_LENGTH) {
     throw new StartError(
-      `${file}: an operator token has at least ${OPERATOR_TOKEN_LENGTH} characters; delete the file, and a new one is created`,
+      `${file}: an operator token has at least ${OPERATOR_TOKEN_LENGTH} characters; delete the file to create a new token`,
       EXIT.config,
     );
   }
-  self.disk.restrictToOwner(file);
+  secrets.disk.restrictToOwner(file);
   return { token, file };
 }

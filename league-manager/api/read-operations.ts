@@ -9,14 +9,14 @@ import { scheduleOf, scheduleOfRound } from "../projections/schedule.ts";
 import { standingsShown, type Views } from "./resources.ts";
 import { GetSchedule, LeagueId, Leagues, Schedule, Standings } from "./tool-schemas.ts";
 
-interface ReadDesk {
+interface ReadContext {
   readonly views: Pick<Views, "projections">;
   /** `max_players` of the config by league id. */
   readonly maxPlayers: ReadonlyMap<string, number>;
 }
 
-/** What anyone may read. */
-export function readOperations({ views, maxPlayers }: ReadDesk): readonly Operation<unknown>[] {
+/** The operations that need no token. */
+export function readOperations({ views, maxPlayers }: ReadContext): readonly Operation<unknown>[] {
   const { projections } = views;
   const ofLeague = (leagueId: string, show: (league: League) => Answer): Answer => {
     const league = projections.league(leagueId);
@@ -38,7 +38,7 @@ export function readOperations({ views, maxPlayers }: ReadDesk): readonly Operat
       tool: {
         name: "get_standings",
         title: "Standings",
-        description: "The standings of a league: rank, points, wins, draws, losses.",
+        description: "Returns the standings of a league: rank, points, wins, draws and losses of each player.",
         plain: LeagueId,
         result: Standings,
         annotations: { readOnlyHint: true },
@@ -53,7 +53,7 @@ export function readOperations({ views, maxPlayers }: ReadDesk): readonly Operat
         name: "get_schedule",
         title: "Schedule",
         description:
-          "Every match of a league with its round, roles, status and result. Of more than 1,000 matches only the current rounds; round_id gives any one round.",
+          "Returns every match of a league with its round, roles, status and result. For a league of more than 1,000 matches it returns only the rounds around the current one; round_id selects any round.",
         plain: GetSchedule,
         result: Schedule,
         annotations: { readOnlyHint: true },
@@ -67,7 +67,7 @@ export function readOperations({ views, maxPlayers }: ReadDesk): readonly Operat
       tool: {
         name: "list_leagues",
         title: "List leagues",
-        description: "The leagues that are open, running or completed, with their games and how many players are in.",
+        description: "Lists the open, running and completed leagues with their games and numbers of players.",
         plain: z.object({}),
         result: Leagues,
         annotations: { readOnlyHint: true },

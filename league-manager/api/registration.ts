@@ -15,16 +15,16 @@ export interface RegistrationOptions {
   readonly ledger: Pick<Ledger, "execute">;
   readonly policy: AdmissionPolicy;
   readonly ids: Ids;
-  /** The present addresses of this machine. */
+  /** The current addresses of this machine. */
   readonly machineAddresses: () => MachineAddresses;
   /** Whether a registered player has left its endpoint. */
   readonly hasLeft: (player: Agent) => Promise<boolean>;
-  /** Referees that answer no health probe, the one that has been silent for longest first. */
+  /** Ids of the referees that do not answer health probes, the longest silence first. */
   readonly silentReferees: () => readonly string[];
-  /** The matches that are assigned to a referee: a part of the answer to its registration. */
+  /** The matches that are assigned to a referee. The answer to its registration contains them. */
   readonly matchesOf: (refereeId: string) => readonly StartGame[];
-  /** Called after a referee has registered, also when nothing about it has changed. */
-  readonly onReferee: (refereeId: string) => void;
+  /** Called after each registration of a referee, even if it has changed nothing. */
+  readonly onRegistered: (refereeId: string) => void;
 }
 
 /** Answers registrations. A rejected registration is an answer with a reason, not an error. */
@@ -35,7 +35,7 @@ export interface Registration {
 
 export function createRegistration(options: RegistrationOptions): Registration {
   const { ledger, policy, ids } = options;
-  /** What a command is given besides the request: it may neither read the system nor draw random values. */
+  /** The inputs of a command besides the request: commands neither read the system nor draw random values. */
   const circumstancesOf = ({ authToken, remoteAddress }: Pick<Caller, "authToken" | "remoteAddress">) => ({
     ...{ token: authToken, remoteAddress, machineAddresses: options.machineAddresses() },
     ...{ newToken: ids.token(), salt: ids.token() },
@@ -43,8 +43,8 @@ export function createRegistration(options: RegistrationOptions): Registration {
   return {
     async player(request, caller) {
       const circumstances = circumstancesOf(caller);
-      const registered = await registeredPlayer(options, (left) =>
-        ledger.execute(registerPlayer(policy, { request, ...circumstances, left })),
+      const registered = await registeredPlayer(options, (departed) =>
+        ledger.execute(registerPlayer(policy, { request, ...circumstances, departed })),
       );
       if (!registered.ok) return ok({ player_id: null, ...rejected(registered.error) });
       const { agentId, token, leagueIds } = registered.value;
@@ -56,7 +56,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
       const registered = await ledger.execute(registerReferee(policy, { request, ...circumstances }));
       if (!registered.ok) return ok({ referee_id: null, ...rejected(registered.error) });
       const { agentId, token, leagueIds } = registered.value;
-      options.onReferee(agentId);
+      options.onRegistered(agentId);
       return ok({ referee_id: agentId, ...accepted(token, leagueIds), matches: options.matchesOf(agentId) });
     },
   };
@@ -65,16 +65,16 @@ export function createRegistration(options: RegistrationOptions): Registration {
 /** Registers a player. If its endpoint belongs to another player, the manager first checks whether that player still answers there. */
 async function registeredPlayer(
   { hasLeft }: Pick<RegistrationOptions, "hasLeft">,
-  attempt: (left: ReadonlySet<string>) => Promise<Result<Registered | Question, ProtocolError>>,
+  attempt: (departed: ReadonlySet<string>) => Promise<Result<Registered | Question, ProtocolError>>,
 ): Promise<Result<Registered, ProtocolError>> {
-  const left = new Set<string>();
+  const departed = new Set<string>();
   while (true) {
-    const result = await attempt(left);
+    const result = await attempt(departed);
     if (!result.ok) return result;
     if (result.value.type === "registered") return ok(result.value);
-    const { player, taken } = result.value;
-    if (left.has(player.id) || !(await hasLeft(player))) return err(taken);
-    left.add(player.id);
+    const { player, rejection } = result.value;
+    if (departed.has(player.id) || !(await hasLeft(player))) return err(rejection);
+    departed.add(player.id);
   }
 }
 

@@ -11,7 +11,7 @@ afterEach(() => manager?.stop());
 const LEAGUES = [{ league_id: "rps", game: "rps.v1" }];
 const JSON_BODY = { "content-type": "application/json" };
 
-/** The status of an answer to a request with these headers, which may come before its body, if it has any. */
+/** Sends a request with these headers and, if given, a body. Resolves with the status, which may arrive before the body is sent. */
 async function statusOf(headers: OutgoingHttpHeaders, method = "POST", path = "/mcp", body?: string): Promise<number> {
   const { port } = manager;
   const request = httpRequest({ host: "127.0.0.1", port, method, path, agent: false, headers });
@@ -41,19 +41,19 @@ describe("a body of 300 kB", () => {
   });
 });
 
-it.each(["10.0.0.1", "evil.example"])("a call with the Host %s is rejected: 403", async (host) => {
+it.each(["10.0.0.1", "evil.example"])("a call with the Host %s is rejected with 403", async (host) => {
   manager = await startTestManager(LEAGUES);
   const body = rpcOf("ping");
-  const asked = async (by: string) => [
-    await statusOf({ ...JSON_BODY, host: by }, "POST", "/mcp", body),
-    await statusOf({ host: by }, "GET", "/", ""),
+  const statusesFor = async (hostHeader: string) => [
+    await statusOf({ ...JSON_BODY, host: hostHeader }, "POST", "/mcp", body),
+    await statusOf({ host: hostHeader }, "GET", "/", ""),
   ];
-  expect(await asked(`${host}:${manager.port}`)).toEqual([403, 403]);
-  expect(await asked(host)).toEqual([403, 403]);
-  expect(await asked(`127.0.0.1:${manager.port}`)).toEqual([200, 200]);
+  expect(await statusesFor(`${host}:${manager.port}`)).toEqual([403, 403]);
+  expect(await statusesFor(host)).toEqual([403, 403]);
+  expect(await statusesFor(`127.0.0.1:${manager.port}`)).toEqual([200, 200]);
 });
 
-it("callers without a token of the league may make a hundred calls a minute, others have no limit", async () => {
+it("callers without a token of the league may send 100 requests per minute, other callers have no limit", async () => {
   manager = await startTestManager(LEAGUES, { limits: { loopback: true } });
   await manager.register("P01");
   const ask = async (token?: string): Promise<number> => (await manager.post(rpcOf("ping"), token)).status;

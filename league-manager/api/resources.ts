@@ -14,10 +14,10 @@ import {
   scheduleRow,
 } from "../projections/schedule.ts";
 
-/** The data that the read side of the API shows. */
+/** The data that the API shows. */
 export interface Views {
   readonly projections: Projections;
-  /** What a league waits for; null if it has started, or if its operator starts it. */
+  /** Returns what a league waits for, or null if it has started or its operator starts it. */
   readonly awaited: (league: League) => Awaited | null;
   /** The session log of a completed match; empty for a match that was not played. */
   readonly logOf: (leagueId: string, matchId: string) => readonly string[];
@@ -25,7 +25,7 @@ export interface Views {
   readonly seedOf: (leagueId: string, matchId: string, epoch: number) => string;
 }
 
-/** `{"standings": [...]}` of some leagues. */
+/** The JSON value `{"standings": [...]}` of some leagues. */
 export const standingsShown = ({ projections }: Pick<Views, "projections">, leagues: readonly League[]): object => ({
   standings: leagues.flatMap((league) =>
     projections.standings(league).map((row) => ({
@@ -49,13 +49,13 @@ export function managerResources(views: Views): readonly Resource[] {
     {
       uri: "league://schedule",
       name: "League Schedule",
-      description: `Every match of all leagues with its status and result; of very long schedules the rounds around the current one, the others are at ${ROUND_TEMPLATE}`,
+      description: `Every match of all leagues with its status and result. A very long schedule is limited to the rounds around the current one; ${ROUND_TEMPLATE} has the other rounds.`,
       read: () => scheduleOfAll(all()),
     },
   ];
 }
 
-/** The same for one league, one round of its schedule, and one match with its log and seed once it is completed. */
+/** The resource templates: standings and schedule of one league, one round of a schedule, and one match, with log and seed when it is completed. */
 export function managerTemplates(views: Views): readonly ResourceTemplate[] {
   const leagueOf = (leagueId: string | undefined): League | null => views.projections.league(leagueId ?? "");
   const canExist = ({ league_id }: Readonly<Record<string, string>>): boolean => leagueOf(league_id) !== null;
@@ -73,7 +73,8 @@ export function managerTemplates(views: Views): readonly ResourceTemplate[] {
     {
       uriTemplate: "league://{league_id}/schedule",
       name: "Schedule of one league",
-      description: "Every match of one league with its status and result; of a very long schedule the current rounds",
+      description:
+        "Every match of one league with its status and result. A very long schedule is limited to the rounds around the current one.",
       read({ league_id }) {
         const league = leagueOf(league_id);
         return league && scheduleOf(league);
@@ -97,7 +98,8 @@ export function managerTemplates(views: Views): readonly ResourceTemplate[] {
     {
       uriTemplate: "match://{league_id}/{match_id}",
       name: "One match",
-      description: "A match with its result; once it is over with its seed and its log, which replays to that result",
+      description:
+        "A match with its result. A completed match has its seed and its log, whose replay gives that result.",
       canExist,
       read({ league_id, match_id = "" }) {
         const league = leagueOf(league_id);

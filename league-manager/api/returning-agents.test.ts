@@ -20,9 +20,7 @@ const start = async (more: object, startWhen: "count" | "roster"): Promise<void>
   const port = await freePort();
   url = `http://127.0.0.1:${port}/mcp`;
   const config = Config.parse({ manager: { port }, leagues: [{ league_id: "rps", game: "rps.v1" }], ...more });
-  const quiet = silentProcess("manager");
-  const base = { config, dataFolder, seed: "s" };
-  manager = await startManager({ ...base, startWhen }, quiet);
+  manager = await startManager({ config, dataFolder, seed: "s", startWhen }, silentProcess("manager"));
 };
 beforeEach(() => {
   dataFolder = mkdtempSync(join(tmpdir(), "returns-"));
@@ -39,17 +37,17 @@ async function tool(name: string, args: object): Promise<ReturnType<typeof JSON.
   return JSON.parse(result.content[0].text);
 }
 
-const register = (kind: "player" | "referee", name: string, at: number, auth_token?: string) =>
+const register = (kind: "player" | "referee", name: string, port: number, auth_token?: string) =>
   tool(`register_${kind}`, {
     [`${kind}_name`]: name,
-    endpoint: `http://127.0.0.1:${at}/mcp`,
+    endpoint: `http://127.0.0.1:${port}/mcp`,
     ...(auth_token && { auth_token }),
   });
 
 const stateOf = (playerId: string): unknown => keptState(dataFolder, ["rps"]).agents.get(playerId)?.state;
 
 it.each(["player", "referee"] as const)(
-  "a %s that returns takes neither name nor endpoint of another: L003",
+  "a returning %s that claims the name or endpoint of another agent is rejected with L003",
   async (kind) => {
     await start({}, "count");
     const [atA, atB] = [await startProgram(), await startProgram()];
@@ -69,7 +67,7 @@ it.each(["player", "referee"] as const)(
   },
 );
 
-it("a player that was removed before it played leaves its name and endpoint to the next player", async () => {
+it("the name and endpoint of a player that was removed before it played can be registered again", async () => {
   await start({}, "count");
   const [mistyped, other] = [systemIds.token(), systemIds.token()];
   const { player_id } = await register("player", "A", 9001, mistyped);
@@ -80,16 +78,16 @@ it("a player that was removed before it played leaves its name and endpoint to t
   expect(await register("player", "B", 9001, mistyped)).toMatchObject({ status: "ACCEPTED", league_ids: ["rps"] });
 });
 
-it("an empty operator token file, as a kill may leave it, gets a new token: no caller is the operator without a token", async () => {
+it("an empty operator token file, as a killed manager may leave it, is replaced by a new token", async () => {
   const file = join(dataFolder, "operator-token");
   writeFileSync(file, "");
   await start({}, "count");
   expect(isToken(readFileSync(file, "utf8").trim())).toBe(true);
-  const refused = await tool("start_league", { league_id: "rps", auth_token: "" });
-  expect(refused).toMatchObject({ error_code: "L004" });
+  const rejected = await tool("start_league", { league_id: "rps", auth_token: "" });
+  expect(rejected).toMatchObject({ error_code: "L004" });
 });
 
-it("a player of a league that the config no longer has can be removed, and comes back under its id", async () => {
+it("a player of a league that the config no longer lists can be removed, and keeps its id when it registers again", async () => {
   const leagues = ["rps", "old"].map((league_id) => ({ league_id, game: "rps.v1" }));
   await start({ leagues }, "count");
   const { player_id, auth_token: token } = await register("player", "A", 9001);
@@ -105,12 +103,12 @@ it("a player of a league that the config no longer has can be removed, and comes
 });
 
 it.each([
-  ["at once", false],
-  ["after the manager has been started again", true],
-])("the id of a removed player is given to no other player, %s", async (_, isRestarted) => {
+  ["while the manager runs", false],
+  ["after a restart", true],
+])("the id of a removed player is not given to another player %s", async (_, isRestarted) => {
   await start({}, "count");
   const operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
-  const kept = await register("player", "A", 9001);
+  const other = await register("player", "A", 9001);
   const { player_id } = await register("player", "B", 9002);
   await tool("remove_player", { player_id, auth_token: operator });
   if (isRestarted) {
@@ -118,10 +116,10 @@ it.each([
     await start({}, "count");
   }
   const next = await register("player", "C", 9003);
-  expect([kept.player_id, player_id, next.player_id]).toEqual(["P01", "P02", "P03"]);
+  expect([other.player_id, player_id, next.player_id]).toEqual(["P01", "P02", "P03"]);
 });
 
-it("agents of a run are identified by their tokens; another agent with their name or endpoint is rejected: L003", async () => {
+it("the name or endpoint of an agent that the run starts is rejected with L003 without its token", async () => {
   const players = [
     { name: "Ann", bot: "random" },
     { name: "Guest", self: true },
@@ -135,13 +133,13 @@ it("agents of a run are identified by their tokens; another agent with their nam
   ];
   for (const answer of answers) expect(answer).toMatchObject({ status: "REJECTED", error_code: "L003" });
   const tokenOf = (name: string): string => readFileSync(join(dataFolder, "tokens", name), "utf8").trim();
-  const own = await register("player", "Ann", 9101, tokenOf("player-Ann"));
+  const ann = await register("player", "Ann", 9101, tokenOf("player-Ann"));
   const referee = await register("referee", "Referee 1", 9001, tokenOf("referee-9001"));
   const guest = await register("player", "Guest", 9109);
-  expect([own.player_id, referee.referee_id, guest.player_id]).toEqual(["P01", "REF01", "P02"]);
+  expect([ann.player_id, referee.referee_id, guest.player_id]).toEqual(["P01", "REF01", "P02"]);
 });
 
-it("a run starts with exactly the players of its roster, regardless of min_players and max_players", async () => {
+it("a league of a run starts with exactly the players of its roster, regardless of min_players and max_players", async () => {
   const players = ["A", "B", "C"].map((name) => ({ name, self: true }));
   const leagues = [{ league_id: "rps", game: "rps.v1", min_players: 2, max_players: 4 }];
   await start({ players, leagues, referees: { count: 1, firstPort: 9001 } }, "roster");
@@ -151,7 +149,7 @@ it("a run starts with exactly the players of its roster, regardless of min_playe
   await register("player", "A", 9101);
   await register("player", "B", 9102);
   expect(await status()).toBe("open");
-  const reason = expect.stringContaining('has no place for "D"');
+  const reason = expect.stringContaining('"D" is not one of them');
   expect(await register("player", "D", 9104)).toMatchObject({ status: "REJECTED", error_code: "L002", reason });
   await register("player", "C", 9103);
   await vi.waitFor(async () => expect(await status()).toBe("running"), PATIENCE);

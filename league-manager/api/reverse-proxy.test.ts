@@ -5,11 +5,11 @@ import { rpcOf, startTestManager, type TestManager } from "../testing/test-manag
 
 const CALLER = "203.0.113.9";
 
-/** A reverse proxy on loopback, as nginx with `proxy_add_x_forwarded_for`, all of whose callers have one address. */
+/** Starts a reverse proxy on loopback that works like nginx with `proxy_add_x_forwarded_for`. All its callers have the address `CALLER`. */
 async function startProxy(port: number) {
   const proxy = createServer((incoming, outgoing) => {
-    const { "x-forwarded-for": before, ...rest } = incoming.headers;
-    const headers = { ...rest, "x-forwarded-for": before === undefined ? CALLER : `${before}, ${CALLER}` };
+    const { "x-forwarded-for": before, ...others } = incoming.headers;
+    const headers = { ...others, "x-forwarded-for": before === undefined ? CALLER : `${before}, ${CALLER}` };
     const forwarded = request({ port, method: incoming.method, path: incoming.url, headers }, (reply) => {
       outgoing.writeHead(reply.statusCode ?? 502, reply.headers);
       reply.pipe(outgoing);
@@ -20,7 +20,7 @@ async function startProxy(port: number) {
   return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, close: () => proxy.close() };
 }
 
-describe("behind a reverse proxy on the same machine", () => {
+describe("a manager behind a reverse proxy on the same machine", () => {
   let manager: TestManager;
   let proxy: Awaited<ReturnType<typeof startProxy>>;
   beforeEach(async () => {
@@ -38,7 +38,7 @@ describe("behind a reverse proxy on the same machine", () => {
     const reply = await fetch(`${proxy.url}/mcp`, { method: "POST", headers: sent, body });
     return { status: reply.status, text: await reply.text() };
   };
-  /** As nginx with `proxy_set_header Host $host`, which fetch cannot set. */
+  /** Sends a request like nginx with `proxy_set_header Host $host`. `fetch` cannot set this header. */
   const postTo = (host: string, body: string) =>
     new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
       const headers = { "content-type": "application/json", "x-forwarded-for": CALLER, host };
@@ -53,11 +53,11 @@ describe("behind a reverse proxy on the same machine", () => {
     return post(rpcOf("tools/call", { name: "register_player", arguments: args }), headers);
   };
 
-  it("remote callers are not loopback: they may not register an endpoint on the manager's machine", async () => {
+  it("rejects a remote caller that registers an endpoint on the manager's machine", async () => {
     expect((await register()).text).toContain(`at the address you register from (${CALLER})`);
   });
 
-  it("the manager is called by the name of its endpoint, and calls no other service of its machine by that name", async () => {
+  it("accepts requests for the host of its endpoint, and rejects registered endpoints on that host", async () => {
     expect(await postTo("league.example", rpcOf("ping"))).toMatchObject({ status: 200 });
     expect(await postTo("other.example", rpcOf("ping"))).toMatchObject({ status: 403 });
     for (const endpoint of ["http://league.example:22/", "https://league.example/mcp"]) {
@@ -70,11 +70,11 @@ describe("behind a reverse proxy on the same machine", () => {
     }
   });
 
-  it("callers cannot pretend to be loopback in X-Forwarded-For", async () => {
+  it("ignores a loopback address that a caller writes into X-Forwarded-For", async () => {
     expect((await register({ "x-forwarded-for": "127.0.0.1" })).text).toContain(`(${CALLER})`);
   });
 
-  it("remote callers have the rate limit", async () => {
+  it("applies the rate limit to remote callers", async () => {
     const statuses = await Promise.all(Array.from({ length: 101 }, async () => (await post(rpcOf("ping"))).status));
     expect(statuses.filter((status) => status === 429)).toHaveLength(1);
   });

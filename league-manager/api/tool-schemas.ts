@@ -3,7 +3,7 @@ import { gameIds } from "#shared/games/registry.ts";
 import { agentStates } from "#shared/protocol/lifecycle.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
 
-/** Arguments and results of the league manager's tools in plain form (PROTOCOL.md, section 4). */
+/** Arguments of the league manager's tools in plain form (PROTOCOL.md, section 4). */
 const id = z.string().min(1).max(200);
 const version = z.string().max(100).default("1.0.0");
 
@@ -13,7 +13,7 @@ export const PlainRegisterPlayer = z
     endpoint: z.string().max(2000),
     version,
     game_types: z.array(id).max(100).optional(),
-    announcements: z.boolean().optional().describe("false: no messages about rounds and standings are sent"),
+    announcements: z.boolean().optional().describe("false: the player receives no messages about rounds and standings"),
     join_code: z.string().max(1000).optional(),
   })
   .transform(({ player_name, endpoint, game_types = [...gameIds], ...rest }) => ({
@@ -70,7 +70,7 @@ export const Schedule = z.object({
         .string()
         .nullable()
         .describe(
-          "the id of the only winner; null for an open match, a draw and a win of a team, whose players have 3 points each",
+          "the id of the winner; null for an open match, a draw, and a win of a team, whose players get 3 points each",
         ),
       points: z.record(z.string(), z.number()).nullable(),
       termination: z.string().nullable(),
@@ -78,9 +78,9 @@ export const Schedule = z.object({
     }),
   ),
   truncated: z.literal(true).optional().describe("only the rounds around the current one are listed"),
-  total: z.int().optional().describe("matches of the whole schedule, if truncated"),
+  total: z.int().optional().describe("number of matches of the complete schedule, if truncated"),
   completed: z.int().optional(),
-  rounds: z.int().optional().describe("rounds of the whole schedule, if truncated"),
+  rounds: z.int().optional().describe("number of rounds of the complete schedule, if truncated"),
   current_round: z.int().nullable().optional(),
   rest: z.string().optional().describe("the URI template of the resources that show one round each"),
 });
@@ -119,31 +119,33 @@ export const GetSchedule = z.object({
     .int()
     .min(1)
     .optional()
-    .describe("one round; default: every round, or the current ones of a long schedule"),
+    .describe("selects one round; default: all rounds, or the rounds around the current one of a long schedule"),
 });
 export const PlayerId = z.object({ player_id: id });
 export const ScheduleMatch = z
   .object({
-    player1_id: id.optional().describe("with player2_id: the players of a game of two roles"),
+    player1_id: id.optional().describe("with player2_id: the two players, for a game of two roles"),
     player2_id: id.optional(),
     players: z
       .array(id)
       .min(2)
       .max(100)
       .optional()
-      .describe("instead of player1_id and player2_id: an id for each role of the game, in the order of its roles"),
+      .describe(
+        "instead of player1_id and player2_id: one player id for each role of the game, in the order of the roles",
+      ),
     round_id: z.int().min(1).describe("the current round, a later one, or the one after the last"),
-    league_id: id.optional().describe("default: the one running league that all the players are in"),
+    league_id: id.optional().describe("default: the only running league that has all these players"),
   })
   .superRefine(({ player1_id, player2_id, players }, { addIssue }) => {
     const fault = (path: string, message: string): void => addIssue({ code: "custom", path: [path], message });
     if (players !== undefined) {
       if (player1_id !== undefined || player2_id !== undefined)
-        fault("players", "give players, or player1_id and player2_id");
+        fault("players", "pass either players or player1_id and player2_id");
       else if (new Set(players).size < players.length) fault("players", "a player cannot play against itself");
       return;
     }
-    if (player1_id === undefined) fault("player1_id", "is required, unless players is given");
-    if (player2_id === undefined) fault("player2_id", "is required, unless players is given");
+    if (player1_id === undefined) fault("player1_id", "is required if players is missing");
+    if (player2_id === undefined) fault("player2_id", "is required if players is missing");
     else if (player1_id === player2_id) fault("player2_id", "a player cannot play against itself");
   });

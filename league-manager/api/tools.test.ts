@@ -12,7 +12,7 @@ import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startManager } from "../service.ts";
 import { startProgram } from "../testing/test-manager.ts";
 
-/** Each test has another port: fetch keeps connections to the port of the test before. */
+/** Each test uses another port, because `fetch` keeps connections to the port of the previous test. */
 let port = 0;
 let url = "";
 let dataFolder = "";
@@ -31,9 +31,7 @@ beforeEach(async () => {
     ],
     timeouts: { default_ms: 300 },
   });
-  const quiet = silentProcess("manager");
-  const base = { config, dataFolder, seed: "s" };
-  manager = await startManager(base, quiet);
+  manager = await startManager({ config, dataFolder, seed: "s" }, silentProcess("manager"));
   operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
 });
 afterEach(async () => {
@@ -69,8 +67,8 @@ const addPlayer = (n: number, more: object = {}) =>
   tool("register_player", { player_name: `P${n}`, endpoint: endpoint(n), ...more });
 const addReferee = (n: number) => tool("register_referee", { referee_name: `R${n}`, endpoint: endpoint(50 + n) });
 const asPlayer = (payload: object, token?: string) => {
-  const me = { display_name: "Env", version: "1", game_types: ["rps.v1"], contact_endpoint: endpoint(9) };
-  return message("PLAYER_REGISTER_REQUEST", "player:Env", { ...me, ...payload }, token);
+  const registration = { display_name: "Env", version: "1", game_types: ["rps.v1"], contact_endpoint: endpoint(9) };
+  return message("PLAYER_REGISTER_REQUEST", "player:Env", { ...registration, ...payload }, token);
 };
 
 describe("MCP without a session", () => {
@@ -86,18 +84,18 @@ describe("MCP without a session", () => {
       },
     });
     const { tools } = (await call("tools/list")).body.result;
-    const names = tools.map((one: { name: string }) => one.name);
+    const names = tools.map(({ name }: { name: string }) => name);
     const wanted = ["register_player", "register_referee", "get_standings", "get_schedule", "schedule_match"];
     expect(names).toEqual(expect.arrayContaining([...wanted, "start_league", "list_leagues", "league_message"]));
-    const registering = tools.find((one: { name: string }) => one.name === "register_player");
-    expect(registering.inputSchema).toMatchObject({
+    const registerPlayer = tools.find(({ name }: { name: string }) => name === "register_player");
+    expect(registerPlayer.inputSchema).toMatchObject({
       type: "object",
       properties: { player_name: { type: "string" }, endpoint: { type: "string" } },
     });
-    expect(registering.inputSchema.required.sort()).toEqual(["endpoint", "player_name"]);
+    expect(registerPlayer.inputSchema.required.sort()).toEqual(["endpoint", "player_name"]);
     const { resources } = (await call("resources/list")).body.result;
     expect(resources[0]).toMatchObject({ uri: "league://standings", mimeType: "application/json" });
-    expect(resources.map((one: { uri: string }) => one.uri)).toContain("league://schedule");
+    expect(resources.map(({ uri }: { uri: string }) => uri)).toContain("league://schedule");
   });
 
   it("reads resources and templates", async () => {
@@ -120,7 +118,7 @@ describe("MCP without a session", () => {
       expect((await call("resources/read", { uri })).body.error.code).toBe(-32602);
     }
     const { resourceTemplates } = (await call("resources/templates/list")).body.result;
-    expect(resourceTemplates.map((one: { uriTemplate: string }) => one.uriTemplate)).toEqual([
+    expect(resourceTemplates.map(({ uriTemplate }: { uriTemplate: string }) => uriTemplate)).toEqual([
       "league://{league_id}/standings",
       "league://{league_id}/schedule",
       "league://{league_id}/schedule/{round_id}",
@@ -128,7 +126,7 @@ describe("MCP without a session", () => {
     ]);
   });
 
-  it("names the error codes with their HTTP status", async () => {
+  it("answers invalid requests with error codes and HTTP statuses", async () => {
     expect(await call("no/such")).toMatchObject({ status: 404, body: { error: { code: -32601 } } });
     expect(await call("tools/call", { name: "nope" })).toMatchObject({
       status: 200,
@@ -140,7 +138,7 @@ describe("MCP without a session", () => {
 });
 
 describe("named tools", () => {
-  it("take plain arguments and answer plainly", async () => {
+  it("answer plain arguments with plain results", async () => {
     await addPlayer(1);
     expect(await addReferee(1)).toMatchObject({ status: "ACCEPTED", referee_id: "REF01" });
     expect(await tool("get_standings", { league_id: "eo" })).toMatchObject({
@@ -154,31 +152,37 @@ describe("named tools", () => {
     expect(await tool("get_standings", { league_id: "x" })).toMatchObject({ isError: true, error_code: "L005" });
   });
 
-  it("take envelopes and answer with envelopes", async () => {
-    const asked = newEnvelope("LIST_LEAGUES", "player:me", {});
-    expect(await tool("list_leagues", asked)).toMatchObject({
+  it("answer envelopes with envelopes", async () => {
+    const request = newEnvelope("LIST_LEAGUES", "player:registration", {});
+    expect(await tool("list_leagues", request)).toMatchObject({
       protocol: "league.v2",
       type: "LIST_LEAGUES_RESPONSE",
       sender: "league_manager:LM01",
-      correlation_id: asked.message_id,
+      correlation_id: request.message_id,
       payload: { leagues: [{ league_id: "rps" }, { league_id: "eo" }] },
     });
-    const lost = await message("GET_STANDINGS", "player:me", { league_id: "x" }, undefined, "get_standings");
-    expect(lost).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L005" } });
-    const wrongDoor = await message("LIST_LEAGUES", "player:me", {}, undefined, "get_standings");
-    expect(wrongDoor).toMatchObject({ code: -32602 });
+    const unknownLeague = await message(
+      "GET_STANDINGS",
+      "player:registration",
+      { league_id: "x" },
+      undefined,
+      "get_standings",
+    );
+    expect(unknownLeague).toMatchObject({ isError: true, type: "LEAGUE_ERROR", payload: { error_code: "L005" } });
+    const wrongTool = await message("LIST_LEAGUES", "player:registration", {}, undefined, "get_standings");
+    expect(wrongTool).toMatchObject({ code: -32602 });
   });
 
-  it("take league operations from the operator only", async () => {
+  it("execute league operations only for the operator", async () => {
     await addPlayer(1);
     const { auth_token: token } = await addPlayer(2);
     const match = { player1_id: "P01", player2_id: "P02", round_id: 1, league_id: "eo" };
-    for (const rejected of [undefined, "wrong", token]) {
+    for (const callerToken of [undefined, "wrong", token]) {
       for (const [name, args] of [
         ["start_league", { league_id: "eo" }],
         ["schedule_match", match],
       ] as const) {
-        expect(await tool(name, args, rejected)).toMatchObject({ isError: true, error_code: "L004" });
+        expect(await tool(name, args, callerToken)).toMatchObject({ isError: true, error_code: "L004" });
       }
     }
     expect((await tool("list_leagues")).leagues[1].status).toBe("open");
@@ -196,7 +200,7 @@ describe("named tools", () => {
 });
 
 describe("registration", () => {
-  it("names the fault", async () => {
+  it("is rejected with the code of the fault", async () => {
     expect(await asPlayer({ league_ids: ["nowhere"] })).toMatchObject({
       type: "PLAYER_REGISTER_RESPONSE",
       payload: { status: "REJECTED", player_id: null, auth_token: null, error_code: "L005" },
@@ -210,37 +214,45 @@ describe("registration", () => {
     expect((await tool("list_leagues")).leagues).toMatchObject([{ players: 3 }, { players: 3 }]);
   });
 
-  it("a player that registers again with its token keeps its id, and no other player gets it", async () => {
+  it("with the token of a registered player keeps the id, and without it is rejected", async () => {
     const contact_endpoint = `http://127.0.0.1:${await startProgram()}/mcp`;
     const first = (await asPlayer({ contact_endpoint })).payload;
     expect(first).toMatchObject({ status: "ACCEPTED", player_id: "P01", league_ids: ["rps"], reason: null });
     expect(Buffer.from(first.auth_token, "base64url")).toHaveLength(32);
-    const refused = { status: "REJECTED", error_code: "L003", player_id: null };
-    expect((await asPlayer({ contact_endpoint })).payload).toMatchObject(refused);
-    expect((await asPlayer({ contact_endpoint: endpoint(10) })).payload).toMatchObject(refused);
-    expect((await asPlayer({ display_name: "Other", contact_endpoint })).payload).toMatchObject(refused);
-    const { host, port: at } = new URL(contact_endpoint);
-    for (const contact_endpoint of [`HTTP://${host}/mcp`, `http://localhost:${at}/mcp`, `http://127.1:${at}/mcp?#a`])
-      expect((await asPlayer({ display_name: "Other", contact_endpoint })).payload).toMatchObject(refused);
-    expect((await asPlayer({ contact_endpoint }, "wrong")).payload).toMatchObject(refused);
+    const rejected = { status: "REJECTED", error_code: "L003", player_id: null };
+    expect((await asPlayer({ contact_endpoint })).payload).toMatchObject(rejected);
+    expect((await asPlayer({ contact_endpoint: endpoint(10) })).payload).toMatchObject(rejected);
+    expect((await asPlayer({ display_name: "Other", contact_endpoint })).payload).toMatchObject(rejected);
+    const { host, port: registeredPort } = new URL(contact_endpoint);
+    for (const contact_endpoint of [
+      `HTTP://${host}/mcp`,
+      `http://localhost:${registeredPort}/mcp`,
+      `http://127.1:${registeredPort}/mcp?#a`,
+    ])
+      expect((await asPlayer({ display_name: "Other", contact_endpoint })).payload).toMatchObject(rejected);
+    expect((await asPlayer({ contact_endpoint }, "wrong")).payload).toMatchObject(rejected);
     const again = (await asPlayer({ contact_endpoint: endpoint(10) }, first.auth_token)).payload;
     expect(again).toMatchObject({ status: "ACCEPTED", player_id: "P01" });
   });
 
-  it("a new player may choose its token, so that it can come back if it never received the answer", async () => {
-    const own = systemIds.token();
-    const first = (await asPlayer({}, own)).payload;
-    expect(first).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: own });
-    expect((await asPlayer({}, own)).payload).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: own });
+  it("of a new player may propose a token, so that the player can register again without having received the answer", async () => {
+    const proposed = systemIds.token();
+    const first = (await asPlayer({}, proposed)).payload;
+    expect(first).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: proposed });
+    expect((await asPlayer({}, proposed)).payload).toMatchObject({
+      status: "ACCEPTED",
+      player_id: "P01",
+      auth_token: proposed,
+    });
     expect((await asPlayer({}, systemIds.token())).payload).toMatchObject({ status: "REJECTED", error_code: "L003" });
   });
 
-  it.each(["a text without the form of a token", "another agent's", "the operator's"])(
-    "does not accept %s as a new token",
-    async (whose) => {
-      const others = (await addPlayer(1)).auth_token;
-      const tokens: Record<string, string> = { "another agent's": others, "the operator's": operator };
-      const token = tokens[whose] ?? "hunter2";
+  it.each(["a text without the form of a token", "another agent's token", "the operator's token"])(
+    "does not accept %s as the token of a new player",
+    async (kind) => {
+      const otherToken = (await addPlayer(1)).auth_token;
+      const tokens: Record<string, string> = { "another agent's token": otherToken, "the operator's token": operator };
+      const token = tokens[kind] ?? "hunter2";
       const { payload } = await asPlayer({}, token);
       expect(payload).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
       expect(payload.auth_token).not.toBe(token);

@@ -12,16 +12,16 @@ import type { League } from "../league/league.ts";
 import type { Decision, ManagerState, Write } from "../ledger.ts";
 
 /**
- * A decision in progress: commands to leagues and agents are decided one after the other, each on the state that the earlier ones lead to.
- * A draft belongs to one call of a `Decide` function and is dropped when a command is rejected.
+ * A decision in progress. It decides commands to leagues and agents one after the other, each on the state after the earlier commands. A draft
+ * belongs to one call of a `Decide` function and is discarded when a command is rejected.
  */
 export class Draft {
   readonly #at: string;
   readonly #before: ManagerState;
   readonly #leagues: Map<string, League>;
   readonly #agents: Map<string, Agent>;
-  /** Events by league that are not in `#leagues` yet: most commands need no state after them, and the start of a large league has many. */
-  readonly #unfolded = new Map<string, readonly NewLeagueEvent[]>();
+  /** Events that are not applied to `#leagues` yet, by league id. Most decisions never need the state after them. */
+  readonly #unapplied = new Map<string, readonly NewLeagueEvent[]>();
   readonly #leagueEvents: NonNullable<Decision<null>["leagueEvents"]>[number][] = [];
   readonly #agentEvents: NonNullable<Decision<null>["agentEvents"]>[number][] = [];
   readonly #writes: Write[] = [];
@@ -33,13 +33,13 @@ export class Draft {
     this.#at = at;
   }
 
-  /** The state with the events so far. */
+  /** The state after the events so far. */
   get state(): ManagerState {
-    for (const leagueId of this.#unfolded.keys()) this.#leagueOf(leagueId);
+    for (const leagueId of this.#unapplied.keys()) this.#leagueOf(leagueId);
     return { ...this.#before, leagues: this.#leagues, agents: this.#agents };
   }
 
-  /** Gives a command to a league. Returns its events if the league accepts. */
+  /** Decides a command to a league and appends its events. Returns them, or the rejection. */
   league(leagueId: string, command: LeagueCommand): Result<readonly NewLeagueEvent[], ProtocolError> {
     const league = this.#leagueOf(leagueId);
     if (!league && command.type !== "open") return err(noLeague(leagueId));
@@ -48,31 +48,31 @@ export class Draft {
     return decided;
   }
 
-  /** Gives a league a command that it accepts in its state: a rejection is a bug. */
+  /** Decides a command that the league must accept in its state. A rejection is a bug and throws. */
   mustLeague(leagueId: string, command: LeagueCommand): void {
-    const given = this.league(leagueId, command);
-    invariant(given.ok, `${command.type} in ${leagueId} is accepted`);
+    const decided = this.league(leagueId, command);
+    invariant(decided.ok, `${command.type} in ${leagueId} is accepted`);
   }
 
-  /** Appends events that were decided on the league as it is in `state`. */
+  /** Appends events that were decided on the current `state`. */
   append(leagueId: string, events: readonly NewLeagueEvent[]): void {
     for (const event of events) this.#leagueEvents.push({ leagueId, event });
-    this.#unfolded.set(leagueId, [...(this.#unfolded.get(leagueId) ?? []), ...events]);
+    this.#unapplied.set(leagueId, [...(this.#unapplied.get(leagueId) ?? []), ...events]);
   }
 
   #leagueOf(leagueId: string): League | null {
     let league = this.#leagues.get(leagueId) ?? null;
-    for (const event of this.#unfolded.get(leagueId) ?? []) {
+    for (const event of this.#unapplied.get(leagueId) ?? []) {
       league = evolveLeague(league, { ...event, v: LEAGUE_FORMAT, at: this.#at } as LeagueEvent);
     }
-    this.#unfolded.delete(leagueId);
+    this.#unapplied.delete(leagueId);
     if (league) this.#leagues.set(leagueId, league);
     return league;
   }
 
   /**
-   * Gives a command to an agent. The caller has checked whether the agent is registered: a rejection is a bug. `profile` is written if the
-   * command has events; a forgotten agent's profile is erased.
+   * Decides a command that the agent must accept: a rejection is a bug and throws. If the command has events, `profile` is written. The profile of a
+   * forgotten agent is erased.
    */
   agent(agentId: string, command: AgentCommand, profile?: Profile): void {
     let agent = this.#agents.get(agentId) ?? null;
@@ -93,8 +93,8 @@ export class Draft {
     }
   }
 
-  write(write: Write): void {
-    this.#writes.push(write);
+  write(row: Write): void {
+    this.#writes.push(row);
   }
 
   decision<Reply>(reply: Reply): { ok: true; value: Decision<Reply> } {
@@ -102,5 +102,6 @@ export class Draft {
   }
 }
 
+/** The rejection of a command that names an unknown league. */
 export const noLeague = (league_id: string): ProtocolError =>
   protocolError("L005", `no league ${league_id}`, { league_id });

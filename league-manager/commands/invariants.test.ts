@@ -8,10 +8,10 @@ import { assignMatch, releaseMatch } from "./matches.ts";
 import { recoverPlayer, removePlayer, resetToken } from "./players.ts";
 import { reportResult } from "./report.ts";
 import { openRound } from "./rounds.ts";
-import { AT, applied, NOTHING, POLICY, player, referee, settingsOf, tokenOf } from "./testing/commands.ts";
+import { AT, applied, EMPTY_STATE, POLICY, player, referee, settingsOf, tokenOf } from "./testing/commands.ts";
 import { aborted, lost, SEED, won } from "./testing/results.ts";
 
-const PLACE: Place = { id: "P02", kind: "player", name: "B", endpoint: null, own: null };
+const PLACE: Place = { id: "P02", kind: "player", name: "B", endpoint: null, startedByRun: null };
 const policy = { ...POLICY, places: [PLACE], maxPlayers: new Map([["rps", 4]]) };
 const leagues = ["rps", "b", "c"];
 
@@ -20,18 +20,18 @@ const port = fc.integer({ min: 1, max: 5 });
 const league = fc.constantFrom(...leagues);
 const playerId = fc.constantFrom("P01", "P02", "P03", "P04", "P05");
 const refereeId = fc.constantFrom("REF01", "REF02");
-const left = fc.subarray(["P01", "P02", "P03", "P04", "P05"]).map((ids) => new Set(ids));
+const departed = fc.subarray(["P01", "P02", "P03", "P04", "P05"]).map((ids) => new Set(ids));
 
-/** A command that depends on the state that it meets, so that matches are often those that can be assigned and reported. */
+/** Creates a command for the current state, so that most commands name matches that can be assigned or reported. */
 type Step = (state: ManagerState) => Decide<unknown>;
 const fixed =
   (command: Decide<unknown>): Step =>
   () =>
     command;
 
-/** Assigns, releases or reports the first open match of a league. */
-const playOn =
-  (leagueId: string, how: "won" | "lost" | "aborted" | "release", referee: string): Step =>
+/** Assigns, releases or reports the first open match of a league; opens the round or completes the league if that comes first. */
+const advanceLeague =
+  (leagueId: string, action: "won" | "lost" | "aborted" | "release", referee: string): Step =>
   (state) => {
     const { rounds = [], currentRound } = state.leagues.get(leagueId) ?? {};
     const round = rounds[(currentRound ?? 0) - 1];
@@ -41,27 +41,28 @@ const playOn =
     if (!match) return completeLeague(leagueId);
     const { matchId, epoch, players, refereeId } = match;
     if (refereeId === null) return assignMatch({ leagueId, matchId, epoch, refereeId: referee });
-    if (how === "release") return releaseMatch({ leagueId, matchId, epoch, reason: "unreachable", detail: "silent" });
+    if (action === "release")
+      return releaseMatch({ leagueId, matchId, epoch, reason: "unreachable", detail: "silent" });
     const pairing = { leagueId, matchId, epoch, players: [players[0] as string, players[1] as string] as const };
-    return reportResult({ won, lost, aborted }[how](pairing), refereeId, SEED);
+    return reportResult({ won, lost, aborted }[action](pairing), refereeId, SEED);
   };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
-    arbitrary: fc.record({ name, port, left }).map(({ name, ...more }) => fixed(player(name, more, policy))),
+    arbitrary: fc.record({ name, port, departed }).map(({ name, ...more }) => fixed(player(name, more, policy))),
   },
   {
     weight: 1,
     arbitrary: fc
       .record({ name, port, owner: name })
-      .map((one) => fixed(player(one.name, { port: one.port, token: tokenOf(one.owner) }, policy))),
+      .map(({ name, port, owner }) => fixed(player(name, { port, token: tokenOf(owner) }, policy))),
   },
   {
     weight: 1,
     arbitrary: fc
       .record({ name, port })
-      .map((one) => fixed(referee(one.name, { port: one.port, token: tokenOf(`R ${one.name}`) }, policy))),
+      .map(({ name, port }) => fixed(referee(name, { port, token: tokenOf(`R ${name}`) }, policy))),
   },
   { weight: 1, arbitrary: playerId.map((id) => fixed(removePlayer(id))) },
   { weight: 1, arbitrary: playerId.map((id) => fixed(recoverPlayer(id))) },
@@ -71,7 +72,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 30,
     arbitrary: fc
       .tuple(league, fc.constantFrom("won", "lost", "lost", "aborted", "release"), refereeId)
-      .map((one) => playOn(...one)),
+      .map((parameters) => advanceLeague(...parameters)),
   },
 );
 
@@ -92,12 +93,12 @@ function checkState({ agents, leagues }: ManagerState): void {
     expect([...entrants.keys()].every((id) => agents.has(id))).toBe(true);
     if (leagueId === "rps") expect(entrants.size).toBeLessThanOrEqual(4);
     if (status !== "open") continue;
-    // Only a player that can be reached has a seat.
+    // An open league has only players that can be reached.
     expect([...entrants.keys()].filter((id) => agents.get(id)?.endpoint === "")).toEqual([]);
   }
 }
 
-/** An agent leaves SHUTDOWN only by `renewed`, and only the id of a place is given twice. */
+/** Checks that an agent leaves SHUTDOWN only by `renewed`, and that only the id of a place is used again. */
 function checkChange(
   before: ManagerState,
   { agentEvents = [] }: Decision<unknown>,
@@ -110,19 +111,19 @@ function checkChange(
     ids.add(agentId);
   }
   for (const agent of before.agents.values()) {
-    const now = after.agents.get(agent.id)?.state;
-    if (agent.state !== "SHUTDOWN" || now === undefined || now === "SHUTDOWN") continue;
+    const nextState = after.agents.get(agent.id)?.state;
+    if (agent.state !== "SHUTDOWN" || nextState === undefined || nextState === "SHUTDOWN") continue;
     expect(agentEvents.map(({ agentId, event }) => `${agentId} ${event.type}`)).toContain(`${agent.id} renewed`);
-    expect(now).toBe("REGISTERED");
+    expect(nextState).toBe("REGISTERED");
   }
 }
 
-it("any sequence of commands keeps the invariants of names, endpoints, tokens, ids, seats and states", () => {
+it("every sequence of commands keeps the invariants of names, endpoints, tokens, ids, entries and states", () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(fc.array(step, { minLength: 100, maxLength: 300, size: "max" }), (steps) => {
       const ids = new Set<string>();
-      let state = NOTHING;
+      let state = EMPTY_STATE;
       for (const make of [() => openLeagues(leagues.map((id) => settingsOf(id))), ...steps]) {
         const decided = make(state)(state, AT);
         if (!decided.ok) continue;
@@ -135,7 +136,7 @@ it("any sequence of commands keeps the invariants of names, endpoints, tokens, i
     }),
     { numRuns: 60, seed: 1 },
   );
-  // The sequences reach the whole lifecycle.
+  // The sequences cause every type of event of an agent.
   expect([...seen].sort()).toEqual([
     "activated",
     "answered",

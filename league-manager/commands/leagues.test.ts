@@ -6,12 +6,13 @@ import { recoverPlayer, removePlayer, resetToken } from "./players.ts";
 import { reportResult } from "./report.ts";
 import { announceRound, openRound, scheduleMatch } from "./rounds.ts";
 import {
+  EMPTY_STATE,
   formerLeague,
   given,
   givenState,
-  NOTHING,
   open,
   player,
+  playerPlace,
   referee,
   settingsOf,
   startedLeague,
@@ -20,19 +21,19 @@ import {
 } from "./testing/commands.ts";
 import { aborted, lost, SEED } from "./testing/results.ts";
 
-const two = [open("rps"), player("A", { port: 1 }), player("B", { port: 2 })];
+const twoPlayers = [open("rps"), player("A", { port: 1 }), player("B", { port: 2 })];
 const report = (result: Parameters<typeof reportResult>[0]) => reportResult(result, "REF01", SEED);
 const assign = (matchId: string, leagueId = "rps", epoch = 1) =>
   assignMatch({ leagueId, matchId, epoch, refereeId: "REF01" });
-/** Plays the only match of a started league of two players. */
-const playedOut = (leagueId: string): readonly Decide<unknown>[] => [
+/** The commands that play the only match of a started league of two players. */
+const playLeague = (leagueId: string): readonly Decide<unknown>[] => [
   openRound(leagueId, 1),
   assign("R1M1", leagueId),
   report(lost({ leagueId, matchId: "R1M1", players: ["P01", "P02"] })),
 ];
 
 describe("open leagues", () => {
-  it("are opened once, and apply a changed config until they start", () => {
+  it("are opened once and are reconfigured by a changed config until they start", () => {
     given().when(open("rps", "b")).leadsTo("rps opened", "b opened");
     given(open("rps")).when(open("rps", "b")).leadsTo("b opened");
     const changed = openLeagues([settingsOf("rps", "even_odd.v1")]);
@@ -46,7 +47,7 @@ describe("open leagues", () => {
 
 describe("the start of a league", () => {
   it("pairs the rounds and activates players and referees in one append", () => {
-    given(...two, referee("R"))
+    given(...twoPlayers, referee("R"))
       .when(startLeague("rps"))
       .leadsTo("rps started", "rps round_paired", "P01 activated", "P02 activated", "REF01 activated")
       .replies({ matches: 1 });
@@ -59,23 +60,24 @@ describe("the start of a league", () => {
     expect(state.agents.get("P02")?.state).toBe("SHUTDOWN");
   });
 
-  it("is rejected without the league, twice, without two players and without a referee", () => {
-    given(...two)
+  it("is rejected for an unknown league, for a running league, without two players and without a referee", () => {
+    given(...twoPlayers)
       .when(startLeague("gone"))
       .isRejected("L005", "no league gone");
     given(...startedLeague("rps", 2))
       .when(startLeague("rps"))
-      .isRejected("L005", "league rps is running already");
-    const alone = given(open("rps"), player("A"), referee("R")).when(startLeague("rps"));
-    alone.isRejected("L001", "league rps has 1 of at least 2 players", { retryable: true });
-    given(...two)
+      .isRejected("L005", "league rps is already running");
+    given(open("rps"), player("A"), referee("R"))
+      .when(startLeague("rps"))
+      .isRejected("L001", "league rps has 1 of at least 2 players", { retryable: true });
+    given(...twoPlayers)
       .when(startLeague("rps"))
       .isRejected("L001", "no referee is registered yet", { retryable: true });
   });
 });
 
 describe("a round", () => {
-  it("is opened with the forfeits of players who are shut down", () => {
+  it("is opened with the forfeits of players that are shut down", () => {
     const removed = [...startedLeague("rps", 4), removePlayer("P04")];
     const { state } = given(...removed)
       .when(openRound("rps", 1))
@@ -94,7 +96,7 @@ describe("a round", () => {
     });
   });
 
-  it("is announced once it is opened", () => {
+  it("can be announced only after it was opened, and only once", () => {
     const started = startedLeague("rps", 2);
     expect(announceRound("rps", 1)(stateAfter(started), "")).toMatchObject({ ok: false });
     given(...started, openRound("rps", 1))
@@ -103,14 +105,14 @@ describe("a round", () => {
     given(...started, openRound("rps", 1), announceRound("rps", 1))
       .when(announceRound("rps", 1))
       .leadsTo();
-    expect(openRound("gone", 1)(NOTHING, "")).toMatchObject({ ok: false, error: { message: "no league gone" } });
+    expect(openRound("gone", 1)(EMPTY_STATE, "")).toMatchObject({ ok: false, error: { message: "no league gone" } });
   });
 });
 
 describe("a match that an operator adds", () => {
   const started = startedLeague("rps", 2);
 
-  it("is in the league that both players are in", () => {
+  it("is added to the running league that has both players", () => {
     const added = { leagueId: "rps", matchId: "R2M1", roundId: 2, roles: { player_1: "P02", player_2: "P01" } };
     given(...started)
       .when(scheduleMatch(null, ["P02", "P01"], 2))
@@ -136,23 +138,23 @@ describe("a match that an operator adds", () => {
     expect(decided).toMatchObject({ ok: false, error: { error_code, message } });
   });
 
-  it("needs the league's id when there is no league or more than one that it could be in", () => {
+  it("is rejected without a league id if no running league or several running leagues have its players", () => {
     const both = [open("rps", "b"), ...startedLeague("rps", 2)];
     const match = scheduleMatch(null, ["P01", "P02"], 2);
-    given(...two)
+    given(...twoPlayers)
       .when(match)
       .isRejected("L005", "P01 and P02 are in no running league together");
-    const why = "P01 and P02 are in several running leagues: give league_id, one of rps, b";
+    const message = "P01 and P02 are in several running leagues: pass league_id, one of rps, b";
     given(...both, startLeague("b"))
       .when(match)
-      .isRejected("L005", why, { context: { choices: ["rps", "b"] } });
+      .isRejected("L005", message, { context: { choices: ["rps", "b"] } });
   });
 });
 
 describe("matches and referees", () => {
   const opened = [...startedLeague("rps", 4), openRound("rps", 1)];
 
-  it("a match is given to a registered referee, once", () => {
+  it("a match is assigned once, and only to a registered referee", () => {
     given(...opened)
       .when(assign("R1M1"))
       .leadsTo("rps match_assigned");
@@ -165,7 +167,7 @@ describe("matches and referees", () => {
       .isRejected("G005", "rps/R1M1 is assigned under epoch 1");
   });
 
-  it("matches are released together, without those that are completed or released already", () => {
+  it("matches are released in one append, except those that are already completed or released", () => {
     const release = (matchId: string) =>
       ({ leagueId: "rps", matchId, epoch: 1, reason: "unreachable", detail: "silent" }) as const;
     const assigned = [...opened, assign("R1M1"), assign("R1M2")];
@@ -183,9 +185,9 @@ describe("matches and referees", () => {
 });
 
 describe("the end of a league", () => {
-  const played = [...startedLeague("rps", 2), ...playedOut("rps")];
+  const played = [...startedLeague("rps", 2), ...playLeague("rps")];
 
-  it("dismisses its players, and the referees after the last league", () => {
+  it("dismisses its players, and after the last league the referees", () => {
     given(...played)
       .when(completeLeague("rps"))
       .leadsTo("rps completed", "P01 dismissed", "P02 dismissed", "REF01 dismissed");
@@ -195,7 +197,7 @@ describe("the end of a league", () => {
   });
 
   it("does not change players of other unfinished leagues", () => {
-    const next = [open("rps", "next"), ...startedLeague("rps", 2), ...playedOut("rps")];
+    const next = [open("rps", "next"), ...startedLeague("rps", 2), ...playLeague("rps")];
     given(...next)
       .when(completeLeague("rps"))
       .leadsTo("rps completed");
@@ -205,12 +207,12 @@ describe("the end of a league", () => {
       .leadsTo("rps completed", "P02 dismissed");
   });
 
-  it("dismisses no player of an unfinished league that the config does not have now", () => {
+  it("does not dismiss players of an unfinished league that the config no longer lists", () => {
     const absent = { ...stateAfter(played), formerLeagues: [formerLeague("running", "P01")] };
     givenState(absent).when(completeLeague("rps")).leadsTo("rps completed", "P02 dismissed");
   });
 
-  it("leaves referees that are active again in the next league", () => {
+  it("dismisses referees that the next league activates again", () => {
     const next = [...played, completeLeague("rps"), open("next")];
     const entered = [...next, player("player 1", { port: 1 }), player("player 2", { port: 2 })];
     given(...entered)
@@ -229,7 +231,7 @@ describe("the end of a league", () => {
     expect(decided).toMatchObject({ ok: false, error: { error_code: "L005" } });
   });
 
-  it("lets its players enter an open league as new ones, and not by a registration alone", () => {
+  it("lets its players enter an open league in the state REGISTERED, and does not change players that only register again", () => {
     const over = [...played, completeLeague("rps")];
     const again = player("player 2", { port: 2 });
     given(...over)
@@ -244,41 +246,40 @@ describe("the end of a league", () => {
 
 describe("a player that an operator removes", () => {
   it("is forgotten when it was in open leagues only", () => {
-    const removed = given(open("b"), ...two).when(removePlayer("P01"));
+    const removed = given(open("b"), ...twoPlayers).when(removePlayer("P01"));
     removed.leadsTo("b player_left", "rps player_left", "P01 forgotten");
     removed.replies({ playerId: "P01", name: "A" }).writes({ type: "erase_profile", agentId: "P01" });
     expect(removed.state.lastForgotten).toEqual({ player: 1, referee: 0 });
   });
 
-  it("stays registered in a league that runs or that the config no longer has", () => {
+  it("stays registered if it is in a running league or in one that the config no longer lists", () => {
     const { state } = given(...startedLeague("rps", 2))
       .when(removePlayer("P01"))
       .leadsTo("P01 removed");
     expect(state.leagues.get("rps")?.entrants.has("P01")).toBe(true);
-    const former = { ...stateAfter(two), formerLeagues: [formerLeague("completed", "P01")] };
+    const former = { ...stateAfter(twoPlayers), formerLeagues: [formerLeague("completed", "P01")] };
     givenState(former).when(removePlayer("P01")).leadsTo("rps player_left", "P01 removed");
   });
 
-  it("has to be a registered player", () => {
-    given(...two, referee("R"))
+  it("must be a registered player", () => {
+    given(...twoPlayers, referee("R"))
       .when(removePlayer("REF01"))
       .isRejected("L004", "no player REF01 is registered");
-    given(...two)
+    given(...twoPlayers)
       .when(resetToken("P09", tokenOf("x"), []))
       .isRejected("L004", "no player P09 is registered");
   });
 });
 
-it("the token of a player that the run starts is not reset", () => {
-  const own = { endpoint: "http://127.0.0.1:1/mcp", tokenHash: "h" };
-  const reset = resetToken("P01", tokenOf("x"), [{ id: "P01", kind: "player", name: "A", endpoint: null, own }]);
-  given(...two)
-    .when(reset)
-    .isRejected("L001", "P01 is started by this run, which keeps its token");
+it("the reset of the token of a player that the run starts is rejected", () => {
+  const place = { ...playerPlace("P01", "A"), startedByRun: { endpoint: "http://127.0.0.1:1/mcp", tokenHash: "h" } };
+  given(...twoPlayers)
+    .when(resetToken("P01", tokenOf("x"), [place]))
+    .isRejected("L001", "P01 is started by this run, which manages its token");
 });
 
-it("a player recovers by a health probe if it is suspended and still registered", () => {
-  const suspended = [...startedLeague("rps", 2), ...playedOut("rps")];
+it("an answered health probe lets a player recover if it is suspended and registered", () => {
+  const suspended = [...startedLeague("rps", 2), ...playLeague("rps")];
   given(...suspended)
     .when(recoverPlayer("P02"))
     .leadsTo("P02 recovered");
@@ -291,9 +292,8 @@ it("a player recovers by a health probe if it is suspended and still registered"
 });
 
 it("an aborted match can be assigned again under its next epoch", () => {
-  const again = [...startedLeague("rps", 2), openRound("rps", 1), assign("R1M1")];
-  const fault = report(aborted({ matchId: "R1M1", players: ["P01", "P02"] }));
-  given(...again, fault)
+  const abort = report(aborted({ matchId: "R1M1", players: ["P01", "P02"] }));
+  given(...startedLeague("rps", 2), openRound("rps", 1), assign("R1M1"), abort)
     .when(assign("R1M1", "rps", 2))
     .leadsTo("rps match_assigned");
 });

@@ -5,7 +5,7 @@ import type { Decide, ManagerState } from "../ledger.ts";
 import { activateReferee } from "./activate-referee.ts";
 import { Draft } from "./draft.ts";
 
-/** At start-up: opens the leagues that are new in the config, and applies a changed config to leagues that have not started. */
+/** Opens the leagues that are new in the config, and reconfigures open leagues whose config has changed. Executed at the start of the manager. */
 export const openLeagues =
   (leagues: readonly LeagueSettings[]): Decide<null> =>
   (state, at) => {
@@ -17,7 +17,7 @@ export const openLeagues =
     return draft.decision(null);
   };
 
-/** Closes the registration of a league and pairs its rounds. Its players and all referees are active from then on. */
+/** Closes the registration of a league, pairs its rounds, and activates its players and all referees. Replies with the number of matches. */
 export const startLeague =
   (leagueId: string): Decide<{ readonly matches: number }> =>
   (state, at) => {
@@ -35,8 +35,8 @@ export const startLeague =
   };
 
 /**
- * Ends a league whose matches are completed. Players whose leagues are all over are dismissed; referees when every league is over. Leagues that
- * the config no longer has count, because they continue when it has them again.
+ * Ends a league whose matches are completed. Players are dismissed when all their leagues are over, referees when all leagues are over. This
+ * includes the leagues that the config no longer lists, because they continue when it lists them again.
  */
 export const completeLeague =
   (leagueId: string): Decide<null> =>

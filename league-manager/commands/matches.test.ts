@@ -13,11 +13,11 @@ describe("a match that is taken from its referee", () => {
     { leagueId: "rps", matchId: "R1M1", epoch: 1, reason: "unreachable", detail: "it does not answer" },
   ]);
 
-  test("leaves a withdrawal of which its referee has to be informed", () => {
+  test("causes a withdrawal, which the referee must acknowledge", () => {
     givenState(assigned).when(release).leadsTo("rps match_released");
   });
 
-  test("leaves none if its referee is not registered any more", () => {
+  test("causes a settled withdrawal if the referee is no longer registered", () => {
     const agents = new Map([...assigned.agents].filter(([id]) => id !== "REF01"));
     givenState({ ...assigned, agents })
       .when(release)

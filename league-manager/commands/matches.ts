@@ -13,7 +13,7 @@ export type Assignment = Fields<"assign">;
 type Release = Fields<"release">;
 type SettledWithdrawal = Fields<"settle_withdrawal">;
 
-/** Assigns a match to a referee. The caller has chosen one with free capacity. */
+/** Assigns a match to a referee. The caller chooses a referee with free capacity. Rejects an unregistered referee with L004. */
 export const assignMatch =
   ({ leagueId, ...command }: Assignment): Decide<null> =>
   (state, at) => {
@@ -36,8 +36,8 @@ export const releaseMatch =
   };
 
 /**
- * Takes matches from their referees in one append. A match that has been released or completed in the meantime is not changed. The withdrawal
- * from a referee that is not registered any more is settled, because nothing can be sent to it.
+ * Takes matches from their referees in one append. A match that is already released or completed is not changed. The withdrawal from a referee that
+ * is no longer registered is settled, because no message can reach it.
  */
 export const releaseMatches =
   (releases: readonly Release[]): Decide<null> =>
@@ -54,7 +54,7 @@ export const releaseMatches =
     return draft.decision(null);
   };
 
-/** A referee has acknowledged that it has lost a match. */
+/** Records that a referee has acknowledged the withdrawal of a match. */
 export const settleWithdrawal =
   ({ leagueId, ...command }: SettledWithdrawal): Decide<null> =>
   (state, at) => {

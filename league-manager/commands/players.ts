@@ -8,7 +8,7 @@ import type { Decide, ManagerState } from "../ledger.ts";
 import { Draft } from "./draft.ts";
 import { leaveOpenLeagues } from "./leave.ts";
 
-/** A suspended player has answered a health probe. */
+/** Records that a suspended player has answered a health probe. */
 export const recoverPlayer =
   (playerId: string): Decide<null> =>
   (state, at) => {
@@ -17,7 +17,7 @@ export const recoverPlayer =
     return draft.decision(null);
   };
 
-/** An operator removes a player: from open leagues immediately; in running leagues its matches of later rounds are forfeited. */
+/** Removes a player from open leagues. In running leagues its matches of later rounds are forfeited. Rejects an unknown player with L004. */
 export const removePlayer =
   (playerId: string): Decide<{ readonly playerId: string; readonly name: string }> =>
   (state, at) => {
@@ -25,12 +25,12 @@ export const removePlayer =
     if (!player.ok) return player;
     const draft = new Draft(state, at);
     leaveOpenLeagues(draft, playerId);
-    const isNamed = isInSomeLeague(draft.state, playerId);
-    draft.agent(playerId, isNamed ? { type: "remove" } : { type: "forget", reason: "removed" });
+    const isInLog = isInSomeLeague(draft.state, playerId);
+    draft.agent(playerId, isInLog ? { type: "remove" } : { type: "forget", reason: "removed" });
     return draft.decision({ playerId, name: player.value.name });
   };
 
-/** Replaces a player's lost token. The run keeps the tokens of the agents that it starts itself. */
+/** Replaces the token of a player. Rejects a player that the run starts, because the run passes it its token. */
 export const resetToken =
   (
     playerId: string,
@@ -40,9 +40,9 @@ export const resetToken =
   (state, at) => {
     const player = playerOf(state, playerId);
     if (!player.ok) return player;
-    if (places.some(({ id, own }) => own && id === playerId)) {
-      const why = `${playerId} is started by this run, which keeps its token`;
-      return err(protocolError("L001", why, { player_id: playerId }));
+    if (places.some(({ id, startedByRun }) => startedByRun && id === playerId)) {
+      const message = `${playerId} is started by this run, which manages its token`;
+      return err(protocolError("L001", message, { player_id: playerId }));
     }
     const { name, salt, endpoint } = player.value;
     const draft = new Draft(state, at);
@@ -50,7 +50,7 @@ export const resetToken =
     return draft.decision({ playerId, token: newToken });
   };
 
-/** A registered player; L004 if there is none with this id. */
+/** Returns the registered player with this id, or L004 if there is none. */
 export function playerOf({ agents }: ManagerState, player_id: string): Result<Agent, ProtocolError> {
   const player = agents.get(player_id);
   if (player?.kind === "player") return ok(player);

@@ -29,11 +29,11 @@ const remote = (address: string, n: number, more: object = {}) =>
 const local = (n: number, more: object = {}, policy = POLICY) =>
   referee(`R${n}`, { port: 10_000 + n, ...more }, policy);
 const many = (n: number, make: (n: number) => Decide<unknown>) => Array.from({ length: n }, (_, index) => make(index));
-const placeAt = (id: string, port: number, own: Place["own"] = null): Place => ({
-  ...{ id, kind: "referee", name: null, endpoint: endpointAt(port), own },
+const placeAt = (id: string, port: number, startedByRun: Place["startedByRun"] = null): Place => ({
+  ...{ id, kind: "referee", name: null, endpoint: endpointAt(port), startedByRun },
 });
 
-it("a new referee is registered with its capacity, and is in every league", () => {
+it("a new referee is registered with its capacity and for every league", () => {
   const { state } = given(open("rps", "other"))
     .when(referee("R"))
     .leadsTo("REF01 registered")
@@ -41,7 +41,7 @@ it("a new referee is registered with its capacity, and is in every league", () =
   expect(state.agents.get("REF01")).toMatchObject({ kind: "referee", maxConcurrent: 2, wantsAnnouncements: true });
 });
 
-it("the name and endpoint of a registered referee are rejected for another one, without a question", () => {
+it("a second referee with the name or endpoint of a registered one is rejected immediately", () => {
   const both = [local(1), local(2)];
   for (const [name, port, owner] of [
     ["R1", 3, "R3"],
@@ -49,8 +49,8 @@ it("the name and endpoint of a registered referee are rejected for another one, 
     ["R1", 10_001, "R2"],
     ["R2", 10_001, "R2"],
   ] as const) {
-    const asked = referee(name, { port, token: tokenOf(owner) });
-    expect(asked(stateAfter(both), "")).toMatchObject({ ok: false, error: { error_code: "L003" } });
+    const command = referee(name, { port, token: tokenOf(owner) });
+    expect(command(stateAfter(both), "")).toMatchObject({ ok: false, error: { error_code: "L003" } });
   }
   given(...both)
     .when(local(1))
@@ -58,17 +58,17 @@ it("the name and endpoint of a registered referee are rejected for another one, 
     .replies({ agentId: "REF01", isNew: false });
 });
 
-it("a roster has the referees of its config", () => {
-  const own = { endpoint: endpointAt(9001), tokenHash: sha256Hex(tokenOf("own")) };
-  const policy = { ...POLICY, startWhen: "roster" as const, places: [placeAt("REF01", 9001, own)] };
+it("with a roster only the referees of the config are registered", () => {
+  const startedByRun = { endpoint: endpointAt(9001), tokenHash: sha256Hex(tokenOf("run")) };
+  const policy = { ...POLICY, startWhen: "roster" as const, places: [placeAt("REF01", 9001, startedByRun)] };
   given()
     .when(referee("R", { port: 9002 }, policy))
-    .isRejected("L002", "this league has the referees of its config, and takes no other");
+    .isRejected("L002", "the league accepts only the referees of its config");
   given()
     .when(referee("R", { port: 9001 }, policy))
-    .isRejected("L003", `the endpoint ${endpointAt(9001)} is kept for an agent of this run`);
+    .isRejected("L003", `the endpoint ${endpointAt(9001)} is reserved for an agent of this run`);
   given()
-    .when(referee("R", { port: 9001, token: tokenOf("own") }, policy))
+    .when(referee("R", { port: 9001, token: tokenOf("run") }, policy))
     .replies({ agentId: "REF01" });
 });
 
@@ -79,7 +79,7 @@ describe("99 referees", () => {
     stateAfter([open("rps"), player("A")]),
   );
 
-  it("are accepted, then only those that come back or are expected", () => {
+  it("are accepted, and further ones only if they return or the config lists them", () => {
     givenState(all)
       .when(local(99, {}, policy))
       .isRejected("L002", "99 referees are registered, and all of them answer", { retryable: true });
@@ -87,54 +87,54 @@ describe("99 referees", () => {
       .when(local(7, {}, policy))
       .replies({ agentId: "REF08", isNew: false });
     givenState(all)
-      .when(referee("own", { port: 9001 }, policy))
+      .when(referee("listed", { port: 9001 }, policy))
       .replies({ isNew: true });
   });
 
-  it("make room for another one in place of the one that has been silent for longest", () => {
-    const late = local(99, { silent: ["REF08", "REF03"] }, policy);
+  it("are replaced by a further one, the longest silent first", () => {
+    const registerNext = local(99, { silent: ["REF08", "REF03"] }, policy);
     const { state } = givenState(all)
-      .when(late)
+      .when(registerNext)
       .leadsTo("REF08 forgotten", "REF100 registered")
       .replies({ replaced: "REF08" });
-    // The forgotten referee is new when it comes back.
+    // The forgotten referee registers as a new one.
     givenState(state)
       .when(local(7, { silent: ["REF03"] }, policy))
       .replies({ agentId: "REF101", token: tokenOf("R7") });
   });
 
-  it("do not lose an expected one, one that is unknown, or a player, because it is silent", () => {
+  it("are not replaced if the silent agent is listed by the config, unknown or a player", () => {
     const { state } = givenState(
       stateAfter(
         many(98, (n) => local(n, {}, policy)),
         stateAfter([open("rps"), player("A")]),
       ),
-    ).when(referee("own", { port: 9001 }, policy));
-    const asked = local(98, { silent: ["REF01", "REF500", "P01"] }, policy);
+    ).when(referee("listed", { port: 9001 }, policy));
+    const command = local(98, { silent: ["REF01", "REF500", "P01"] }, policy);
     expect(state.agents.get("REF01")?.endpoint).not.toBe(endpointAt(9001));
-    const own = [...state.agents.values()].find(({ endpoint }) => endpoint === endpointAt(9001));
+    const listed = [...state.agents.values()].find(({ endpoint }) => endpoint === endpointAt(9001));
     givenState(state)
-      .when(local(98, { silent: [own?.id ?? "", "REF500", "P01"] }, policy))
+      .when(local(98, { silent: [listed?.id ?? "", "REF500", "P01"] }, policy))
       .isRejected("L002", "99 referees are registered, and all of them answer");
-    givenState(state).when(asked).replies({ replaced: "REF01" });
+    givenState(state).when(command).replies({ replaced: "REF01" });
   });
 });
 
-describe("one remote network", () => {
+describe("the referees of one remote network", () => {
   const full = stateAfter([...many(MOST_REFEREES_OF_NETWORK, (n) => remote(REMOTE, n)), remote(OTHER, 0)]);
 
-  it("has 33 places, which leaves the others to other networks", () => {
+  it("are limited to 33, without effect on other networks", () => {
     givenState(full)
       .when(remote(REMOTE, 33))
       .isRejected("L002", "33 referees of your network are registered, and all of them answer");
     givenState(full).when(remote(OTHER, 1)).replies({ isNew: true });
     givenState(full).when(remote(REMOTE, 0)).replies({ isNew: false });
     givenState(full).when(local(0)).replies({ isNew: true });
-    const here = remote(REMOTE, 33, { machineAddresses: new Set([REMOTE]) });
-    givenState(full).when(here).replies({ isNew: true });
+    const onOwnMachine = remote(REMOTE, 33, { machineAddresses: new Set([REMOTE]) });
+    givenState(full).when(onOwnMachine).replies({ isNew: true });
   });
 
-  it("replaces only a silent referee of the same network", () => {
+  it("replace only silent referees of the same network", () => {
     givenState(full)
       .when(remote(REMOTE, 33, { silent: ["REF34"] }))
       .isRejected("L002", "33 referees of your network are registered, and all of them answer");
@@ -152,7 +152,7 @@ describe("a silent referee with withdrawals", () => {
     releaseMatch({ leagueId: "rps", matchId: "R1M1", epoch: 1, reason: "unreachable", detail: "no answer" }),
   ];
 
-  it("has them settled in the append that forgets it and registers another", () => {
+  it("is forgotten and its withdrawals are settled in the append that registers another one", () => {
     const all = stateAfter([...withdrawn, ...many(MOST_REFEREES - 1, (n) => local(n))]);
     const { state } = givenState(all)
       .when(local(500, { silent: ["REF01"] }))
@@ -161,7 +161,7 @@ describe("a silent referee with withdrawals", () => {
     expect(state.leagues.get("rps")?.withdrawals).toEqual([]);
   });
 
-  it("frees its place when it acknowledges", () => {
+  it("settles a withdrawal once by acknowledging it", () => {
     const settle = settleWithdrawal({ leagueId: "rps", matchId: "R1M1", epoch: 1, refereeId: "REF01" });
     given(...withdrawn)
       .when(settle)
@@ -172,7 +172,7 @@ describe("a silent referee with withdrawals", () => {
   });
 });
 
-it("a referee with a match makes no room", () => {
+it("a silent referee with a match is not replaced", () => {
   const assigned = [
     ...startedLeague("rps", 2),
     openRound("rps", 1),

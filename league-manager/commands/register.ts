@@ -24,27 +24,27 @@ interface Circumstances {
 }
 export interface PlayerRegistration extends Circumstances {
   readonly request: PlayerRegisterRequest;
-  /** Ids of players at whose endpoints another program or none answers. */
-  readonly left: ReadonlySet<string>;
+  /** Ids of players that no longer answer at their endpoints. */
+  readonly departed: ReadonlySet<string>;
 }
 export interface RefereeRegistration extends Circumstances {
   readonly request: RefereeRegisterRequest;
-  /** Referees that answer no health probe, the one that has been silent for longest first. */
+  /** Ids of the referees that do not answer health probes, the longest silence first. */
   readonly silent: readonly string[];
 }
 
 export interface Registered {
   readonly type: "registered";
   readonly agentId: string;
-  /** The token that the agent has from now on. */
+  /** The token of the agent after the registration. */
   readonly token: string;
   readonly isNew: boolean;
   readonly leagueIds: readonly string[];
 }
 
 /**
- * Registers a player and enters it into leagues. With the reply `has_left` nothing is registered yet: the caller asks at the endpoint of that
- * player whether it has left. If it has, the caller adds its id to `left` and gives the command again; else the endpoint is taken.
+ * Registers a player and enters it into leagues. The reply `has_left` means that nothing is registered yet: the caller checks whether the player in
+ * the reply has left its endpoint. If it has, the caller adds its id to `departed` and repeats the command; else it rejects the registration.
  */
 export const registerPlayer =
   (policy: AdmissionPolicy, registration: PlayerRegistration): Decide<Registered | Question> =>
@@ -90,9 +90,9 @@ const attemptOf = <R extends PlayerRegistration | RefereeRegistration>({ request
 
 const KNOWN_TYPES = gameIds.flatMap((id) => [withoutVersion(id), id]);
 
-/** The known game types of a request, in the order of the registry. Others are dropped. */
-function knownTypes(asked: readonly string[]): readonly string[] {
-  const types = new Set(asked);
+/** The known game types of a request, in the order of the registry. */
+function knownTypes(requested: readonly string[]): readonly string[] {
+  const types = new Set(requested);
   return KNOWN_TYPES.filter((type) => types.has(type));
 }
 
@@ -130,7 +130,7 @@ function writeAgent(draft: Draft, kind: AgentKind, admitted: Admitted, capabilit
   else draft.agent(id, { type: "register", agentId: id, kind, capabilities, profile }, profile);
 }
 
-/** Players whose endpoint the new player gets leave their open leagues, so that others may enter. */
+/** Takes the endpoint from displaced players and removes them from open leagues, so that others may enter. Forgets excess absent players. */
 function displace(draft: Draft, { displaced, forgotten }: AdmittedPlayer): void {
   for (const player of displaced) {
     const { name, salt, tokenHash } = player;
@@ -140,7 +140,7 @@ function displace(draft: Draft, { displaced, forgotten }: AdmittedPlayer): void 
   for (const { id } of forgotten) draft.agent(id, { type: "forget", reason: "absent" });
 }
 
-/** Enters the player into its leagues, and lets it play again if it was suspended or is past its former leagues. */
+/** Enters a player into its leagues. Recovers a suspended player, and renews a player whose former leagues are over. */
 function enter(draft: Draft, { id, profile, returning, leagueIds }: AdmittedPlayer): void {
   const leagues = leagueIds.flatMap((leagueId) => draft.state.leagues.get(leagueId) ?? []);
   for (const { leagueId, entrants } of leagues) {

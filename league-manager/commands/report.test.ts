@@ -30,7 +30,7 @@ describe("the result of a match", () => {
       .writes();
   });
 
-  it("is recorded once when it comes twice in one batch", () => {
+  it("is recorded once if one batch contains it twice", () => {
     const first = stateAfter([...assigned, report(won(R1M1))]);
     givenState(first)
       .when(report(won(R1M1)))
@@ -40,15 +40,15 @@ describe("the result of a match", () => {
     other.isRejected("G001", "another result of rps/R1M1 is recorded: normal, winner P01");
   });
 
-  it("is rejected for an unknown league or match, and from another referee or epoch", () => {
-    const when = given(...assigned).when;
+  it("is rejected for an unknown league or match, and for another referee or epoch", () => {
+    const { when } = given(...assigned);
     when(report({ ...won(R1M1), league_id: "gone" })).isRejected("L005", "no league gone");
     when(report({ ...won(R1M1), match_id: "R1M9" })).isRejected("G003", "no match rps/R1M9");
-    when(report(won(R1M1), "REF02")).isRejected("L004", "rps/R1M1 is not yours under epoch 1");
-    when(report(won({ ...R1M1, epoch: 2 }))).isRejected("L004", "rps/R1M1 is not yours under epoch 2");
+    when(report(won(R1M1), "REF02")).isRejected("L004", "rps/R1M1 is not assigned to REF02 under epoch 1");
+    when(report(won({ ...R1M1, epoch: 2 }))).isRejected("L004", "rps/R1M1 is not assigned to REF01 under epoch 2");
   });
 
-  it("that is impossible counts as an abort, and the referee receives the fault", () => {
+  it("counts as an abort if it contradicts its log, and the reply has the fault", () => {
     const impossible = won(R1M1, { winner: "P04" });
     const { state } = given(...assigned)
       .when(report(impossible))
@@ -58,7 +58,7 @@ describe("the result of a match", () => {
     expect(state.leagues.get("rps")?.rounds[0]?.matches[0]).toMatchObject({ status: "scheduled", epoch: 2, aborts: 1 });
   });
 
-  it("that is impossible ends the match the third time", () => {
+  it("aborts the match the third time if it contradicts its log or is an abort", () => {
     const again = (epoch: number) => [assign("R1M1", epoch), report(aborted({ ...R1M1, epoch }))];
     const twice = [...startedLeague("rps", 4), openRound("rps", 1), ...again(1), ...again(2), assign("R1M1", 3)];
     const impossible = won({ ...R1M1, epoch: 3 }, { winner: "P04" });
@@ -75,7 +75,7 @@ describe("the result of a match", () => {
 });
 
 describe("the players of a match", () => {
-  it("are suspended by a loss by TIMEOUT, in the same append", () => {
+  it("are suspended by a loss by timeout, in the same append", () => {
     const { state } = given(...assigned)
       .when(report(lost(R1M1)))
       .leadsTo("rps match_completed", "P04 timed_out");
@@ -83,16 +83,16 @@ describe("the players of a match", () => {
     expect(state.agents.get("P01")).toMatchObject({ state: "ACTIVE", fails: 0 });
   });
 
-  it("recover by a match without one", () => {
-    const late = [...assigned, report(lost(R1M1)), report(won(R1M2)), openRound("rps", 2), assign("R2M1")];
+  it("recover by a match without a timeout", () => {
+    const secondRound = [...assigned, report(lost(R1M1)), report(won(R1M2)), openRound("rps", 2), assign("R2M1")];
     const R2M1 = { matchId: "R2M1", players: ["P04", "P03"] } as const;
-    const { state } = given(...late)
+    const { state } = given(...secondRound)
       .when(report(won(R2M1)))
       .leadsTo("rps match_completed", "P04 answered");
     expect(state.agents.get("P04")).toMatchObject({ state: "ACTIVE", fails: 0 });
   });
 
-  it("are not judged by an abort, by another fault, or while they are shut down", () => {
+  it("are not changed by an abort, by another fault, or while they are shut down", () => {
     given(...assigned)
       .when(report(aborted(R1M1)))
       .leadsTo("rps match_released");
@@ -105,27 +105,27 @@ describe("the players of a match", () => {
       .leadsTo("rps match_completed");
   });
 
-  it("are shut down by the third timeout in a row, also over several leagues", () => {
+  it("are shut down by the third timeout in a row, counted over all their leagues", () => {
     const timeouts = (leagueId: string) => [
       openRound(leagueId, 1),
       assignMatch({ leagueId, matchId: "R1M1", epoch: 1, refereeId: "REF01" }),
       report(lost({ leagueId, matchId: "R1M1", players: ["P01", "P02"] })),
     ];
-    const three = ["rps", "b", "c"];
-    const leagues = [open(...three, "open"), ...startedLeague("rps", 2), startLeague("b"), startLeague("c")];
-    const state = stateAfter([...leagues, ...three.flatMap(timeouts)]);
+    const leagueIds = ["rps", "b", "c"];
+    const leagues = [open(...leagueIds, "open"), ...startedLeague("rps", 2), startLeague("b"), startLeague("c")];
+    const state = stateAfter([...leagues, ...leagueIds.flatMap(timeouts)]);
     expect(state.agents.get("P02")).toMatchObject({ state: "SHUTDOWN", fails: 3 });
     expect(state.agents.get("P01")).toMatchObject({ state: "ACTIVE", fails: 0 });
-    // Its leagues run, so that it is not renewed although it is in an open league.
+    // The player is not renewed although it is in an open league, because its other leagues are running.
     const again = player("player 2", { port: 2 });
     givenState(state)
       .when(again)
       .leadsTo()
-      .replies({ leagueIds: [...three, "open"] });
+      .replies({ leagueIds: [...leagueIds, "open"] });
   });
 });
 
-it("a player that registers again is active, and its count of timeouts stays", () => {
+it("a suspended player that registers again is active and keeps its count of timeouts", () => {
   const { state } = given(...assigned, report(lost(R1M1)))
     .when(player("player 4", { port: 4 }))
     .leadsTo("P04 recovered");

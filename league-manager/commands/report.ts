@@ -7,14 +7,14 @@ import { decideReport } from "../league/report.ts";
 import type { Decide } from "../ledger.ts";
 import { Draft, noLeague } from "./draft.ts";
 
-/** The reply to the referee. `fault`: the result contradicts its log. The match is aborted, and the referee receives this error. */
+/** The reply to a referee. `FAULTY`: the result contradicts its log, so that it counts as an abort, and the referee receives `fault`. */
 export type ReportReply =
   | { readonly status: "RECORDED" | "ALREADY_RECORDED" }
   | { readonly status: "FAULTY"; readonly fault: ProtocolError };
 
 /**
- * Records the result of a match, with its session log and what it means for its players, in one append. `seed` is the match's seed under
- * the result's epoch.
+ * Records the result of a match in one append with its session log and the changes of its players. `seed` is the seed of the match under the epoch
+ * of the result.
  */
 export const reportResult =
   (result: MatchResult, refereeId: string, seed: string): Decide<ReportReply> =>
@@ -28,7 +28,7 @@ export const reportResult =
     const draft = new Draft(state, at);
     draft.append(leagueId, events);
     const players = matchOf(league, matchId)?.players ?? [];
-    for (const event of events) judgePlayers(draft, leagueId, players, event);
+    for (const event of events) countTimeouts(draft, leagueId, players, event);
     const isCompleted = events.some(({ type }) => type === "match_completed" || type === "match_aborted");
     if (isCompleted && !fault) {
       draft.write({ type: "session_log", leagueId, matchId, epoch, seed, log: result.log });
@@ -37,8 +37,8 @@ export const reportResult =
     return draft.decision({ status: events.length > 0 ? "RECORDED" : "ALREADY_RECORDED" });
   };
 
-/** A loss by TIMEOUT counts against a player, any other end of a match but an abort in its favour. */
-function judgePlayers(draft: Draft, leagueId: string, players: readonly string[], event: NewLeagueEvent): void {
+/** Counts a timeout of a player that lost by timeout. Every other completed match resets the count; an abort does not change it. */
+function countTimeouts(draft: Draft, leagueId: string, players: readonly string[], event: NewLeagueEvent): void {
   if (event.type !== "match_completed") return;
   const { match_id: matchId, epoch, faults } = event;
   for (const playerId of players) {

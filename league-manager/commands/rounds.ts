@@ -4,7 +4,7 @@ import type { Decide, ManagerState } from "../ledger.ts";
 import { Draft } from "./draft.ts";
 import { playerOf } from "./players.ts";
 
-/** Opens the current round. Matches of players who are shut down are forfeited in the same append. */
+/** Opens the current round, and forfeits the matches of players that are shut down in the same append. */
 export const openRound =
   (leagueId: string, roundId: number): Decide<null> =>
   (state, at) => {
@@ -22,7 +22,7 @@ export const openRound =
     return opened.ok ? draft.decision(null) : opened;
   };
 
-/** Records that each player of the league has received the round's announcement, or has not answered in time. */
+/** Records that each player of the league has received the announcement of a round or has not answered in time. */
 export const announceRound =
   (leagueId: string, roundId: number): Decide<null> =>
   (state, at) => {
@@ -35,13 +35,13 @@ export interface ScheduledMatch {
   readonly leagueId: string;
   readonly matchId: string;
   readonly roundId: number;
-  /** Role to player id. */
+  /** Player ids by role. */
   readonly roles: Readonly<Record<string, string>>;
 }
 
 /**
- * An operator adds a match. `leagueId` null: to the only running league that all players are in. `players` has one id for each role, in the
- * order of the roles.
+ * Adds a match to a round. `players` has one id for each role, in the order of the roles. If `leagueId` is null, the league is the only running one
+ * that has all the players.
  */
 export const scheduleMatch =
   (leagueId: string | null, players: readonly string[], roundId: number): Decide<ScheduledMatch> =>
@@ -58,7 +58,7 @@ export const scheduleMatch =
     return draft.decision({ leagueId: target.value, matchId: match.matchId, roundId, roles });
   };
 
-/** The one running league that all these players are in. */
+/** Returns the only running league that has all these players, or L005 with the `choices`, or L004 for an unknown player. */
 function sharedLeague(state: ManagerState, players: readonly string[]): Result<string, ProtocolError> {
   for (const id of players) {
     const player = playerOf(state, id);
@@ -70,9 +70,9 @@ function sharedLeague(state: ManagerState, players: readonly string[]): Result<s
   const [only, another] = choices;
   if (only !== undefined && another === undefined) return ok(only);
   const names = players.join(" and ");
-  const why =
+  const message =
     only === undefined
       ? `${names} are in no running league together`
-      : `${names} are in several running leagues: give league_id, one of ${choices.join(", ")}`;
-  return err(protocolError("L005", why, { choices }, true));
+      : `${names} are in several running leagues: pass league_id, one of ${choices.join(", ")}`;
+  return err(protocolError("L005", message, { choices }, true));
 }

@@ -5,30 +5,30 @@ import { startTestLeague } from "./testing/league.ts";
 
 const OVERDUE = { timeouts: { match_ms: 60_000 }, referees: 2 } as const;
 
-test("a referee that answers its probes and does not end a match in time loses it, and is informed", async () => {
+test("a match that is not completed in time is taken from its referee with MATCH_WITHDRAWN, even if the referee answers probes", async () => {
   const league = await startTestLeague({ ...OVERDUE, players: 4 });
-  const [late, done] = [await league.order("REF01", "R1M1"), await league.order("REF02", "R1M2")];
-  await league.report("REF02", played(done));
+  const [overdue, onTime] = [await league.order("REF01", "R1M1"), await league.order("REF02", "R1M2")];
+  await league.report("REF02", played(onTime));
   await league.clock.advance(60_000);
-  expect(await league.order("REF02", late.match_id, 2)).toMatchObject({ epoch: 2 });
+  expect(await league.order("REF02", overdue.match_id, 2)).toMatchObject({ epoch: 2 });
   expect(league.round()).toMatchObject([{ aborts: 1 }, { aborts: 0, status: "completed" }]);
   await league.eventually(() => expect(league.agent("REF01").of("MATCH_WITHDRAWN")).toHaveLength(1));
 });
 
-test("the time counts from the assignment, also across a restart, if a minute of it is left at the start", async () => {
+test("the deadline counts from the assignment, even across a restart, if it ends at least a minute after the restart", async () => {
   const league = await startTestLeague({ ...OVERDUE, timeouts: { match_ms: 200_000 } });
   await league.order("REF01", "R1M1");
-  const begun = Date.parse(league.round()[0]?.assignedAt ?? "");
+  const assignedAtMs = Date.parse(league.round()[0]?.assignedAt ?? "");
   await league.clock.advance(40_000);
   await league.restart();
-  await league.clock.advance(begun + 199_000 - league.clock.now());
+  await league.clock.advance(assignedAtMs + 199_000 - league.clock.now());
   expect(league.round()).toMatchObject([{ epoch: 1 }]);
   await league.clock.advance(1_000);
   await league.ledger().settled();
   expect(league.round()).toMatchObject([{ epoch: 2 }]);
 });
 
-test("a referee does not lose a match because the manager was down: it has a minute from the manager's start", async () => {
+test("a match whose deadline passed while the manager was down can be reported for a minute after the restart", async () => {
   const league = await startTestLeague({ ...OVERDUE, timeouts: { match_ms: 200_000 } });
   const order = await league.order("REF01", "R1M1");
   await league.restart(() => league.clock.advance(1_000_000));
@@ -37,7 +37,7 @@ test("a referee does not lose a match because the manager was down: it has a min
   expect(await league.report("REF01", played(order))).toMatchObject({ value: { status: "RECORDED" } });
 });
 
-test("a match that is not reported within a minute after the start is taken from its referee", async () => {
+test("a match whose deadline passed while the manager was down is taken from its referee a minute after the restart", async () => {
   const league = await startTestLeague({ ...OVERDUE, timeouts: { match_ms: 200_000 } });
   await league.order("REF01", "R1M1");
   await league.restart(() => league.clock.advance(1_000_000));
@@ -54,13 +54,13 @@ test("a release that could not be stored is repeated", async () => {
   await league.order("REF01", "R1M1");
   store.isBusy = true;
   await league.clock.advance(60_000);
-  expect(league.notices).toEqual(["rps cannot go on: database is locked"]);
+  expect(league.notices).toEqual(["rps cannot continue: database is locked"]);
   expect(league.round()).toMatchObject([{ epoch: 1 }]);
   store.isBusy = false;
   await league.eventually(() => expect(league.round()).toMatchObject([{ epoch: 2 }]));
 });
 
-test("a match that its referee never accepts is taken from it, and is not aborted for good", async () => {
+test("a match that no referee accepts is released again and again, and never counts as aborted", async () => {
   const league = await startTestLeague({ ...OVERDUE, referees: 1 });
   league.agent("REF01").answer = ({ type }) => (type === "START_GAME" ? "foreign" : "accepted");
   for (const epoch of [2, 3, 4, 5]) {
@@ -69,7 +69,7 @@ test("a match that its referee never accepts is taken from it, and is not aborte
   }
 });
 
-test("a change of the machine's date does not end a match", async () => {
+test("a change of the system clock does not end a match", async () => {
   const league = await startTestLeague(OVERDUE);
   await league.order("REF01", "R1M1");
   league.clock.setDate(league.clock.now() + 1_000_000_000);
@@ -77,7 +77,7 @@ test("a change of the machine's date does not end a match", async () => {
   expect(league.round()).toMatchObject([{ epoch: 1 }]);
 });
 
-test("a match that is overdue three times is aborted for good", async () => {
+test("a match that is overdue three times is completed as aborted", async () => {
   const league = await startTestLeague(OVERDUE);
   for (const [refereeId, epoch] of [
     ["REF01", 1],

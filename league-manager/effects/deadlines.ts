@@ -5,22 +5,21 @@ import type { OpenWork } from "../league/open-work.ts";
 import type { EffectsContext, Part } from "./part.ts";
 import { Tasks } from "./tasks.ts";
 
-/** After a start of the manager a referee has this time, or `match_ms` if that is less, to report a match that ended while the manager was down. */
+/** The least time after a start of the manager in which a match can be reported, unless `match_ms` is less. */
 const AFTER_START_MS = 60_000;
 
 /** Whether the referee of an assigned match has accepted it since the manager's start. */
 type HasAccepted = (leagueId: string, match: Match) => boolean;
 
 /**
- * Takes a match from a referee that has not ended it in time. One that the referee has not accepted does not count as overdue, because a match
- * that is overdue three times is aborted for good. The time counts from the assignment, but it does not end within a minute after
- * the manager's start. Timers run on the monotonic clock, so that a change of the machine's date neither ends a match nor prolongs it by more
- * than `match_ms`.
+ * Takes a match from a referee that has not completed it within `match_ms` of the assignment, but not within a minute of the manager's start. A
+ * match that was not accepted is released as `refused` instead of `overdue`, because a match that is overdue three times is aborted. Timers run on
+ * the monotonic clock, so that a change of the system clock neither ends a match nor prolongs it by more than `match_ms`.
  */
 export class Deadlines implements Part {
   readonly #context: EffectsContext;
-  readonly #startedAt: number;
-  /** By league, then by match and epoch. A timer that has fired is not in it, so that the next pass repeats a release that has failed. */
+  readonly #startedAtMs: number;
+  /** By league, then by match and epoch. A timer that has fired is deleted, so that the next pass repeats a release that has failed. */
   readonly #timers = new Map<string, Map<string, Cancel>>();
   readonly #releases = new Tasks();
   readonly #hasAccepted: HasAccepted;
@@ -28,7 +27,7 @@ export class Deadlines implements Part {
   constructor(context: EffectsContext, hasAccepted: HasAccepted) {
     this.#context = context;
     this.#hasAccepted = hasAccepted;
-    this.#startedAt = context.clock.monotonic();
+    this.#startedAtMs = context.clock.monotonic();
   }
 
   reconcile({ leagueId }: League, { assigned }: OpenWork): void {
@@ -53,26 +52,26 @@ export class Deadlines implements Part {
   }
 
   #timer(leagueId: string, match: Match): Cancel {
-    return this.#context.clock.after(this.#leftMs(match), () => {
+    return this.#context.clock.after(this.#remainingMs(match), () => {
       const key = keyOf(match);
       this.#timers.get(leagueId)?.delete(key);
       this.#releases.start(`${leagueId}/${key}`, () => this.#release(leagueId, match));
     });
   }
 
-  #leftMs({ assignedAt }: Match): number {
+  #remainingMs({ assignedAt }: Match): number {
     const { clock, timeouts } = this.#context;
-    const ofMatch = timeouts.match_ms - (clock.now() - Date.parse(assignedAt ?? clock.iso()));
-    const ofStart = Math.min(timeouts.match_ms, AFTER_START_MS) - (clock.monotonic() - this.#startedAt);
-    return Math.min(Math.max(ofMatch, ofStart, 0), timeouts.match_ms);
+    const matchMs = timeouts.match_ms - (clock.now() - Date.parse(assignedAt ?? clock.iso()));
+    const afterStartMs = Math.min(timeouts.match_ms, AFTER_START_MS) - (clock.monotonic() - this.#startedAtMs);
+    return Math.min(Math.max(matchMs, afterStartMs, 0), timeouts.match_ms);
   }
 
   #release(leagueId: string, match: Match): Promise<void> {
     const { matchId, epoch } = match;
-    const given = this.#hasAccepted(leagueId, match)
-      ? ({ reason: "overdue", detail: "its referee did not end it in time" } as const)
+    const cause = this.#hasAccepted(leagueId, match)
+      ? ({ reason: "overdue", detail: "its referee did not complete it in time" } as const)
       : ({ reason: "refused", detail: "its referee did not accept it in time" } as const);
-    return this.#context.execute(leagueId, releaseMatch({ leagueId, matchId, epoch, ...given }));
+    return this.#context.execute(leagueId, releaseMatch({ leagueId, matchId, epoch, ...cause }));
   }
 }
 

@@ -2,45 +2,43 @@ import { messageOf } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 
-/**
- * Errors of this program or of the store. Each is confined to the league in which it occurred: it is logged, and a notice is sent if the league has
- * not failed with the same message before.
- */
+/** Reports errors of effects. An error of one league does not affect the other leagues. */
 export interface Failures {
+  /** Logs an error of this program or of the store. Sends a notice unless the previous error of the league had the same message. */
   ofLeague(leagueId: string, thrown: unknown): void;
   /**
-   * A command of an effect was rejected. That is expected when the state has changed in the meantime; a rejection that comes again is logged as a
-   * warning, once.
+   * Logs the rejection of an effect's command at the level debug: it is expected if the state has changed since the effect started. The first
+   * repetition of a rejection is logged as a warning.
    */
   ofCommand(leagueId: string, error: ProtocolError): void;
-  /** Logs an error that concerns no single league. */
-  other(thrown: unknown, what: string): void;
+  /** Logs an error that does not concern a single league. */
+  other(thrown: unknown, message: string): void;
 }
 
-/** Rejections of one league that are remembered. */
+/** The most rejections of one league that are counted. */
 const MOST_REJECTIONS = 100;
 
 export function createFailures(log: Logger, notice: (message: string) => void): Failures {
   const lastMessage = new Map<string, string>();
-  /** How often each message occurred, by league and message. */
+  /** The number of rejections by league id and message. */
   const rejections = new Map<string, Map<string, number>>();
   return {
     ofLeague(leagueId, thrown) {
-      log.error({ err: thrown, league: leagueId }, "a league cannot go on");
+      log.error({ err: thrown, league: leagueId }, "a league cannot continue");
       const message = messageOf(thrown);
       if (lastMessage.get(leagueId) === message) return;
       lastMessage.set(leagueId, message);
-      notice(`${leagueId} cannot go on: ${message}`);
+      notice(`${leagueId} cannot continue: ${message}`);
     },
     ofCommand(leagueId, error) {
-      const known = rejections.get(leagueId);
-      const ofLeague = known && known.size < MOST_REJECTIONS ? known : new Map<string, number>();
-      rejections.set(leagueId, ofLeague);
-      const count = (ofLeague.get(error.message) ?? 0) + 1;
-      ofLeague.set(error.message, count);
+      const current = rejections.get(leagueId);
+      const counts = current && current.size < MOST_REJECTIONS ? current : new Map<string, number>();
+      rejections.set(leagueId, counts);
+      const count = (counts.get(error.message) ?? 0) + 1;
+      counts.set(error.message, count);
       const level = count === 2 ? "warn" : "debug";
       log[level]({ league: leagueId, error }, "a command of an effect was rejected");
     },
-    other: (thrown, what) => log.error({ err: thrown }, what),
+    other: (thrown, message) => log.error({ err: thrown }, message),
   };
 }

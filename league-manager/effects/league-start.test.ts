@@ -5,7 +5,7 @@ import { waitingLine } from "../projections/lines.ts";
 import { busyStore } from "./testing/busy-store.ts";
 import { startTestLeague, type TestLeague, type TestLeagueOptions } from "./testing/league.ts";
 
-const place = (id: string, kind: Place["kind"]): Place => ({ id, kind, name: id, endpoint: null, own: null });
+const place = (id: string, kind: Place["kind"]): Place => ({ id, kind, name: id, endpoint: null, startedByRun: null });
 const ROSTER = [place("P01", "player"), place("P02", "player"), place("P03", "player"), place("REF01", "referee")];
 
 interface RosterOptions extends Pick<TestLeagueOptions, "players" | "referees" | "ledger"> {
@@ -13,21 +13,21 @@ interface RosterOptions extends Pick<TestLeagueOptions, "players" | "referees" |
   readonly places?: readonly Place[];
 }
 
-/** A league with a roster of three players and one referee, of whom the first ones are registered. */
+/** Starts a league with a roster of three players and one referee. The first `players` players and `referees` referees register. */
 async function rosterLeague(
   { players = 3, referees = 1, registrationMs = 60_000, places = ROSTER, ...more }: RosterOptions = {},
   stuck: string[] = [],
 ): Promise<TestLeague> {
   const leagueStart: EffectsOptions["leagueStart"] = {
     ...{ places, startWhen: "roster", minPlayers: new Map(), onWaiting: () => {} },
-    onStuck: (leagueId, why) => stuck.push(`${leagueId}: ${why}`),
+    onStuck: (leagueId, reason) => stuck.push(`${leagueId}: ${reason}`),
   };
   const timeouts = { registration_ms: registrationMs };
   return startTestLeague({ ...more, players, referees, timeouts, effects: { leagueStart } });
 }
 
-describe("a league of a roster", () => {
-  test("starts when every kept place is taken", async () => {
+describe("a league with a roster", () => {
+  test("starts when the agents of all places are registered", async () => {
     const league = await rosterLeague({ players: 2 });
     await league.clock.advance(10_000);
     expect(league.league().status).toBe("open");
@@ -36,7 +36,7 @@ describe("a league of a roster", () => {
     expect(league.notices).toEqual([]);
   });
 
-  test("starts without the players that have not come in time, with a notice", async () => {
+  test("starts with a notice without the players that have not registered in time", async () => {
     const league = await rosterLeague({ players: 2 });
     await league.clock.advance(59_000);
     expect(league.league().status).toBe("open");
@@ -45,18 +45,18 @@ describe("a league of a roster", () => {
     expect(league.notices).toEqual(["league rps starts without P03"]);
   });
 
-  test("names the absent players in one notice, although the start is repeated until the store is free", async () => {
+  test("sends one notice about the absent players even if the start is repeated", async () => {
     const store = busyStore();
     const league = await rosterLeague({ players: 2, ledger: store.ledger });
     store.isBusy = true;
     await league.clock.advance(65_000);
-    expect(league.notices).toEqual(["league rps starts without P03", "rps cannot go on: database is locked"]);
+    expect(league.notices).toEqual(["league rps starts without P03", "rps cannot continue: database is locked"]);
     store.isBusy = false;
     await league.eventually(() => expect(league.league().status).toBe("running"));
     expect(league.notices).toHaveLength(2);
   });
 
-  test("waits three seconds for its other referees", async () => {
+  test("waits three seconds for the other referees of the config", async () => {
     const places = [...ROSTER, place("REF02", "referee")];
     const league = await rosterLeague({ places });
     await league.clock.advance(2_000);
@@ -65,7 +65,7 @@ describe("a league of a roster", () => {
     await league.eventually(() => expect(league.league().status).toBe("running"));
   });
 
-  test("starts at once when its last referee comes", async () => {
+  test("starts immediately when its last referee registers", async () => {
     const league = await rosterLeague({ referees: 0 });
     await league.clock.advance(120_000);
     expect(league.league().status).toBe("open");
@@ -73,21 +73,21 @@ describe("a league of a roster", () => {
     await league.eventually(() => expect(league.league().status).toBe("running"));
   });
 
-  test("of fewer than two players is reported as stuck, once, when the time for registration is over", async () => {
+  test("is reported as stuck once if it has fewer than two players at the end of the registration time", async () => {
     const stuck: string[] = [];
     const league = await rosterLeague({ players: 1 }, stuck);
     await league.clock.advance(59_000);
     expect(stuck).toEqual([]);
     await league.clock.advance(10_000);
     expect(stuck).toEqual([
-      "rps: a league needs two players, and it has 1; P02, P03 did not come within 60 s (timeouts.registration_ms)",
+      "rps: a league needs two players, and it has 1; P02, P03 did not register within 60 s (timeouts.registration_ms)",
     ]);
     expect(league.league().status).toBe("open");
   });
 });
 
 describe("a league that starts by the number of its players", () => {
-  test("starts when enough players of any name have entered and a referee is registered", async () => {
+  test("starts when enough players of any name and a referee are registered", async () => {
     const league = await startTestLeague({ players: 2, referees: 0, minPlayers: 2 });
     await league.clock.advance(5_000);
     expect(league.league().status).toBe("open");
@@ -95,7 +95,7 @@ describe("a league that starts by the number of its players", () => {
     await league.eventually(() => expect(league.league().status).toBe("running"));
   });
 
-  test("reports once for whom it waits, and again when that changes", async () => {
+  test("reports what it waits for once, and again after each change", async () => {
     const waiting: string[] = [];
     const leagueStart: EffectsOptions["leagueStart"] = {
       ...{ places: ROSTER, startWhen: "count", minPlayers: new Map(), onStuck: () => {} },
@@ -104,18 +104,20 @@ describe("a league that starts by the number of its players", () => {
     const league = await startTestLeague({ players: 1, referees: 0, effects: { leagueStart } });
     await league.clock.advance(5_000);
     expect(waiting).toEqual([
-      "rps waits: 0 of 3 players have come, P01, P02 and P03 have not; no referee has come",
-      "rps waits: 1 of 3 players have come, P02 and P03 have not; no referee has come",
+      "rps waits: 0 of 3 players are registered; missing: P01, P02 and P03; no referee is registered",
+      "rps waits: 1 of 3 players are registered; missing: P02 and P03; no referee is registered",
     ]);
     await league.registerReferee("REF01");
     await league.registerPlayer("P02");
-    await league.eventually(() => expect(waiting.at(-1)).toBe("rps waits: 2 of 3 players have come, P03 has not"));
+    await league.eventually(() =>
+      expect(waiting.at(-1)).toBe("rps waits: 2 of 3 players are registered; missing: P03"),
+    );
     await league.registerPlayer("P03");
     await league.eventually(() => expect(league.league().status).toBe("running"));
     expect(new Set(waiting).size).toBe(waiting.length);
   });
 
-  test("waits in silence if its operator starts it", async () => {
+  test("does not report what it waits for if its operator starts it", async () => {
     const waiting: string[] = [];
     const leagueStart: EffectsOptions["leagueStart"] = {
       ...{ places: [], startWhen: "count", minPlayers: new Map(), onStuck: () => {} },

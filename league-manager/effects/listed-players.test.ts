@@ -19,7 +19,7 @@ const config = Config.parse({
   ],
 });
 
-/** Registers the listed players on a ledger with these agents. A registration is answered with `reason`. */
+/** Registers the listed players on a ledger with these agents. Each registration is answered with `reason`. */
 async function register(agents: Readonly<Record<string, Partial<Agent>>> = {}, reason: string | null = null) {
   const requests: { request: PlayerRegisterRequest; caller: Caller }[] = [];
   const warnings: string[] = [];
@@ -35,7 +35,7 @@ async function register(agents: Readonly<Record<string, Partial<Agent>>> = {}, r
   return { requests, warnings };
 }
 
-test("players that the config lists by endpoint are registered with their secrets, as if they had called", async () => {
+test("players that the config lists by endpoint are registered with their secrets, as if they had sent the request", async () => {
   const { requests, warnings } = await register();
   expect(requests).toMatchObject([
     {
@@ -47,7 +47,7 @@ test("players that the config lists by endpoint are registered with their secret
   expect(warnings).toEqual([]);
 });
 
-test("a player that is registered is not registered again, and one with another secret is warned of", async () => {
+test("a registered player is not registered again, and another secret in the config causes a warning", async () => {
   const { requests, warnings } = await register({ P02: { tokenHash: sha256Hex("other") }, P03: { tokenHash: "" } });
   expect(requests).toEqual([]);
   expect(warnings).toEqual([
@@ -56,7 +56,7 @@ test("a player that is registered is not registered again, and one with another 
   expect((await register({ P02: { tokenHash: sha256Hex(SECRET) }, P03: {} })).warnings).toEqual([]);
 });
 
-test("a registration that is rejected is warned of with its reason", async () => {
+test("a rejected registration causes a warning with the reason", async () => {
   const { warnings } = await register({}, "the league is full");
   expect(warnings).toEqual([
     "Ann could not be registered: the league is full",

@@ -12,11 +12,11 @@ interface ListedPlayersOptions {
   readonly ledger: Ledger;
   /** Registers a player as if it had sent the request. */
   readonly register: (request: PlayerRegisterRequest, caller: Caller) => Promise<Answer>;
-  /** A line for the person who started the manager. */
+  /** Prints a line on the terminal. */
   readonly warn: (line: string) => void;
 }
 
-/** Registers the players that the config lists by endpoint: they do not register themselves. */
+/** Registers the players that the config lists by endpoint, because they do not register themselves. Warns about rejected registrations. */
 export async function registerListedPlayers({ config, ledger, register, warn }: ListedPlayersOptions): Promise<void> {
   for (const [index, player] of config.players.entries()) {
     if (!("endpoint" in player)) continue;

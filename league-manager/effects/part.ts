@@ -8,18 +8,18 @@ import type { OpenWork } from "../league/open-work.ts";
 import type { Decide, Ledger } from "../ledger.ts";
 import type { Failures } from "./failures.ts";
 
-/** The manager's name in its messages. */
+/** The sender of the manager's messages. */
 export const MANAGER_SENDER = "league_manager:LM01";
 
-/** What the effects are given by the service. */
+/** The dependencies of the effects that the service provides. */
 export interface EffectsDependencies {
   readonly ledger: Ledger;
   readonly peers: Peers;
   readonly clock: Clock;
-  /** The present addresses of this machine. */
+  /** The current addresses of this machine. */
   readonly machineAddresses: () => MachineAddresses;
   readonly log: Logger;
-  /** A line for people, on the terminal and on the page. */
+  /** Sends a line for people, e.g. to the terminal. */
   readonly notice: (message: string) => void;
   readonly timeouts: Timeouts;
 }
@@ -28,21 +28,21 @@ export interface EffectsDependencies {
 export interface EffectsContext extends EffectsDependencies {
   readonly failures: Failures;
   /**
-   * Executes a command of a league. The promise never rejects: an error of the store is reported as a failure of the league. A rejected
-   * command means that the state has changed in the meantime; the next pass derives the work that is due then.
+   * Executes a command of a league. The promise never rejects: an error of the store is reported as a failure of the league. A command is rejected
+   * if the state has changed since the effect started; the next pass derives the open work from the new state.
    */
   readonly execute: (leagueId: string, decide: Decide<unknown>) => Promise<void>;
-  /** Requests another pass over the open work, after a change that is not committed, e.g. a referee answers again. */
+  /** Requests another pass over the open work after a change that is not a commit, e.g. when a referee answers again. */
   readonly wake: () => void;
 }
 
-/** One kind of effect. */
+/** A part of the effects, which handles one kind of open work. */
 export interface Part {
   /**
-   * Starts the open work of a league that is not under way. Called for each league at start-up, after each commit and after each `wake`.
-   * Returns immediately; the started work reports its errors.
+   * Starts the open work of a league that is not running yet. Called for each league at the start, after each commit and after each `wake`. Returns
+   * immediately. The started work reports its errors.
    */
   reconcile(league: League, work: OpenWork): void;
-  /** Ends every timer and task; resolves when nothing of this part runs any more. */
+  /** Cancels the timers and tasks of this part. Resolves when all of them have ended. */
   stop(): Promise<void>;
 }

@@ -17,8 +17,8 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** Whether P01 "Ann" has left, when a program at its endpoint answers like this. */
-async function leftWhen(type: MessageType, sender: string, payload: object): Promise<boolean> {
+/** Whether P01 "Ann" has left if a program at its endpoint answers with this message. */
+async function hasLeftIfAnswered(type: MessageType, sender: string, payload: object): Promise<boolean> {
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
@@ -30,9 +30,10 @@ async function leftWhen(type: MessageType, sender: string, payload: object): Pro
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closers.push(() => server.close().closeAllConnections());
-  return leftAt((server.address() as AddressInfo).port);
+  return hasLeftAt((server.address() as AddressInfo).port);
 }
-const leftAt = (port: number): Promise<boolean> =>
+/** Whether P01 "Ann" has left, if its endpoint has this port. */
+const hasLeftAt = (port: number): Promise<boolean> =>
   hasLeft(
     peers,
     systemClock,
@@ -40,30 +41,30 @@ const leftAt = (port: number): Promise<boolean> =>
     "rps",
   )({ id: "P01", name: "Ann", endpoint: `http://127.0.0.1:${port}/mcp`, tokenHash: sha256Hex("token") });
 
-const refused = (context: object = {}) => ({ error_code: "L004", message: "not signed for this player", context });
+const rejection = (context: object = {}) => ({ error_code: "L004", message: "not signed for this player", context });
 
 test.each<[string, boolean, MessageType, string, object]>([
-  ["it answers", false, "ACK", "player:P01", {}],
-  ["it answers by its name", false, "ACK", "player:Ann", {}],
-  ["it does not know its id yet", false, "ACK", "player:new", {}],
+  ["it answers with its id", false, "ACK", "player:P01", {}],
+  ["it answers with its name", false, "ACK", "player:Ann", {}],
+  ["it answers without an id", false, "ACK", "player:new", {}],
   ["another player answers", true, "ACK", "player:P02", {}],
-  ["the receiver says that the message is not signed for it", true, "LEAGUE_ERROR", "player:P01", refused()],
+  ["the receiver rejects the signature", true, "LEAGUE_ERROR", "player:P01", rejection()],
   [
     "a player without a secret cannot check the signature",
     false,
     "LEAGUE_ERROR",
     "player:P01",
-    refused({ has_secret: false }),
+    rejection({ has_secret: false }),
   ],
-])("a player when %s: has left %s", async (_, left, type, sender, payload) => {
-  expect(await leftWhen(type, sender, payload)).toBe(left);
+])("if %s, a player has left: %s", async (_, expected, type, sender, payload) => {
+  expect(await hasLeftIfAnswered(type, sender, payload)).toBe(expected);
 });
 
 test("a player has left if no program listens at its endpoint", async () => {
-  expect(await leftAt(await freePort())).toBe(true);
+  expect(await hasLeftAt(await freePort())).toBe(true);
 });
 
-test("a player has not left if its machine could not be asked", async () => {
+test("a player has not left if the message could not be sent", async () => {
   const failing = {
     message: () => Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" })),
   };

@@ -7,32 +7,32 @@ import type { Agent } from "../agents/agent.ts";
 import { MANAGER_SENDER } from "./part.ts";
 
 const TIMEOUT_MS = 2_000;
-/** The sender of a player of this program that does not know its id yet. */
+/** The sender in messages of a player of this project that does not know its id yet. */
 const UNREGISTERED = "player:new";
 
 /**
- * Whether another program, or none, answers at a registered player's endpoint (PROTOCOL.md, section 3). The endpoint is sent an empty
- * message that is signed for the registered player. The player has left if the connection is refused, if the answer is that the message
- * is not signed for the receiver, or if the answer names another player as its sender. Any other answer or fault may be the registered
- * player's: a player without a secret cannot check the signature, and a connection that is reset or times out proves nothing.
+ * Returns a function that checks whether a registered player has left its endpoint (PROTOCOL.md, section 3). It sends an empty announcement that is
+ * signed for the player. The player has left if the connection is refused, if the receiver rejects the signature, or if the answer names another
+ * player as its sender. Every other answer or fault may come from the registered player: a player without a secret cannot check the signature, and a
+ * running program may reset a connection or let it time out.
  */
 export const hasLeft =
   (peers: Pick<Peers, "message">, clock: Clock, ids: Ids, leagueId: string) =>
   async (player: Pick<Agent, "id" | "name" | "endpoint" | "tokenHash">): Promise<boolean> => {
     const authToken = signFor(player.tokenHash, leagueId);
-    const nothing = { league_id: leagueId, round_id: 0, matches: [] };
-    const envelope = newEnvelope("ROUND_ANNOUNCEMENT", MANAGER_SENDER, nothing, {
+    const emptyPayload = { league_id: leagueId, round_id: 0, matches: [] };
+    const envelope = newEnvelope("ROUND_ANNOUNCEMENT", MANAGER_SENDER, emptyPayload, {
       messageId: ids.uuid(),
       authToken,
       at: clock.iso(),
     });
     const reply = await peers.message(player.endpoint, envelope, { timeoutMs: TIMEOUT_MS }).catch(() => null);
-    if (reply === null) return false; // this machine had no files or memory to send it
+    if (reply === null) return false; // the message could not be sent, e.g. for lack of files or memory
     if (!reply.ok) return reply.error.isNothingListening === true;
     const { payload, sender } = reply.value;
     if (payload.error_code === "L004") return !hasNoSecret(payload);
-    const own = [`player:${player.id}`, `player:${player.name}`, UNREGISTERED];
-    return sender.startsWith("player:") && !own.includes(sender);
+    const expectedSenders = [`player:${player.id}`, `player:${player.name}`, UNREGISTERED];
+    return sender.startsWith("player:") && !expectedSenders.includes(sender);
   };
 
 /** A player without a secret rejects every message from another machine with L004 and `has_secret: false`. */

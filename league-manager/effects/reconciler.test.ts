@@ -16,11 +16,11 @@ test("an error of one league is reported once and does not stop the others", asy
   const order = await league.order("REF01", "R1M1");
   expect(order.league_id).toBe("rps");
   await league.clock.advance(5_000);
-  expect(league.notices).toEqual(["bad cannot go on: no seed"]);
+  expect(league.notices).toEqual(["bad cannot continue: no seed"]);
   expect(league.league("bad").rounds[0]?.isAnnounced).toBe(true);
 });
 
-test("no pass is made before the start, so that no commit is missed", async () => {
+test("no pass takes place before the start, so that no commit is missed", async () => {
   const league = await startTestLeague({ players: 2, minPlayers: 3 });
   const { clock } = league;
   const failures = createFailures(openLog(null, "test"), () => {});
@@ -36,7 +36,7 @@ test("no pass is made before the start, so that no commit is missed", async () =
   await reconciler.stop();
 });
 
-test("a part that throws for one league gets the other leagues, and gets the league again in the next pass", async () => {
+test("a part that throws for one league is called for the other leagues, and for that league again in the next pass", async () => {
   const league = await startTestLeague({ leagues: ["bad", "rps"], players: 0, minPlayers: 2 });
   const { clock } = league;
   const notices: string[] = [];
@@ -53,12 +53,12 @@ test("a part that throws for one league gets the other leagues, and gets the lea
   reconciler.start([part]);
   await clock.nextTurn();
   expect(seen).toEqual(["bad", "rps"]);
-  // Several reasons for a pass in one turn cause one pass.
+  // Several calls of `wake` in one turn cause one pass.
   for (let n = 0; n < 3; n++) reconciler.wake();
   await clock.nextTurn();
   expect(seen).toEqual(["bad", "rps", "bad", "rps"]);
-  expect(notices).toEqual(["bad cannot go on: broken"]);
-  // A pass is made each second, because some work becomes due by time alone.
+  expect(notices).toEqual(["bad cannot continue: broken"]);
+  // A pass takes place each second, because some work becomes due without an event.
   await clock.advance(999);
   expect(seen).toHaveLength(4);
   await clock.advance(1);

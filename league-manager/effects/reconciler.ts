@@ -5,7 +5,7 @@ import type { Commit, Ledger } from "../ledger.ts";
 import type { Failures } from "./failures.ts";
 import type { Part } from "./part.ts";
 
-/** Some work becomes due by time alone, e.g. when an unfit referee may be tried again. */
+/** Some work becomes due without an event, e.g. when an unfit referee may be offered a match. */
 const PASS_EVERY_MS = 1_000;
 
 interface ReconcilerOptions {
@@ -15,44 +15,45 @@ interface ReconcilerOptions {
 }
 
 /**
- * Gives each part the open work of each league: once at the start, after commits and each second. Passes are coalesced: the commits of one turn of
- * the event loop cause one pass. There is no other way in which effects begin, so a first start and a start after a kill are the same.
+ * Passes the open work of each league to each part: at the start, after commits and each second. All commits of one turn of the event loop cause one
+ * pass. Effects begin only here, so a first start and a start after a kill do not differ.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
   #parts: readonly Part[] = [];
-  readonly #works = new Map<string, OpenWork>();
-  #isAwake = false;
-  /** Passes are made between `start` and `stop` only: the index of open work is kept by the listener that `start` registers. */
+  readonly #workByLeague = new Map<string, OpenWork>();
+  #isPassScheduled = false;
+  /** Passes take place only between `start` and `stop`, because the listener that `start` registers updates `#workByLeague`. */
   #isRunning = false;
-  readonly #ends: (() => void)[] = [];
+  readonly #cancellations: (() => void)[] = [];
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
   }
 
+  /** Starts the passes, with the first in the next turn of the event loop. */
   start(parts: readonly Part[]): void {
     const { ledger, clock } = this.#options;
     this.#parts = parts;
     this.#isRunning = true;
-    this.#ends.push(
+    this.#cancellations.push(
       ledger.onCommit((commit) => this.#onCommit(commit)),
       clock.every(PASS_EVERY_MS, () => this.wake()),
     );
     this.wake();
   }
 
-  /** Asks for a pass in the next turn of the event loop. Before `start` and after `stop` it does nothing. */
+  /** Schedules a pass for the next turn of the event loop. Before `start` and after `stop` it does nothing. */
   wake(): void {
-    if (this.#isAwake || !this.#isRunning) return;
-    this.#isAwake = true;
+    if (this.#isPassScheduled || !this.#isRunning) return;
+    this.#isPassScheduled = true;
     this.#options.clock.defer(() => this.#pass());
   }
 
-  /** Ends the passes and then every part. Resolves when nothing of them runs any more. */
+  /** Ends the passes and stops every part. Resolves when all parts have stopped. */
   async stop(): Promise<void> {
     this.#isRunning = false;
-    for (const end of this.#ends) end();
+    for (const cancel of this.#cancellations) cancel();
     await Promise.all(this.#parts.map((part) => part.stop()));
   }
 
@@ -60,15 +61,15 @@ export class Reconciler {
     for (const committed of events) {
       if (committed.kind !== "league") continue;
       const { leagueId, event } = committed;
-      const [league, work] = [state.leagues.get(leagueId), this.#works.get(leagueId)];
+      const [league, work] = [state.leagues.get(leagueId), this.#workByLeague.get(leagueId)];
       if (!league || !work) continue;
-      this.#guard(leagueId, () => this.#works.set(leagueId, advanceWork(work, league, event)));
+      this.#guard(leagueId, () => this.#workByLeague.set(leagueId, advanceWork(work, league, event)));
     }
     this.wake();
   }
 
   #pass(): void {
-    this.#isAwake = false;
+    this.#isPassScheduled = false;
     if (!this.#isRunning) return;
     for (const league of this.#options.ledger.state.leagues.values()) {
       this.#guard(league.leagueId, () => {
@@ -79,17 +80,17 @@ export class Reconciler {
   }
 
   #workOf(league: League): OpenWork {
-    const work = this.#works.get(league.leagueId) ?? openWork(league);
-    this.#works.set(league.leagueId, work);
+    const work = this.#workByLeague.get(league.leagueId) ?? openWork(league);
+    this.#workByLeague.set(league.leagueId, work);
     return work;
   }
 
-  /** An error of one league does not stop the others. Its open work is derived anew. */
+  /** Confines an error to its league, whose open work is derived from its state again in the next pass. */
   #guard(leagueId: string, run: () => void): void {
     try {
       run();
     } catch (thrown) {
-      this.#works.delete(leagueId);
+      this.#workByLeague.delete(leagueId);
       this.#options.failures.ofLeague(leagueId, thrown);
     }
   }

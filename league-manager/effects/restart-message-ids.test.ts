@@ -8,22 +8,22 @@ import { aborted, played } from "../testing/results.ts";
 import { startTestLeague, type TestLeague } from "./testing/league.ts";
 
 const KILLED = err(protocolError("L005", "the process was killed"));
-const GONE = err({ cause: "refused", detail: "the process was killed" } as const);
+const CONNECTION_REFUSED = err({ cause: "refused", detail: "the process was killed" } as const);
 
 /**
- * A process that is killed after so many effects. An effect is a message that is sent or a command that is executed. After the kill no message
- * is sent, and no command reaches the ledger.
+ * Simulates a process that is killed after `remainingEffects` effects. An effect is a message that is sent or a command that is executed. After the
+ * kill no message is sent, and no command reaches the ledger.
  */
-function dyingProcess() {
-  const process = { effectsLeft: Number.POSITIVE_INFINITY, effects: 0 };
+function killableProcess() {
+  const process = { remainingEffects: Number.POSITIVE_INFINITY, effects: 0 };
   const isAlive = (): boolean => {
     process.effects++;
-    return process.effectsLeft-- > 0;
+    return process.remainingEffects-- > 0;
   };
   const network = (peers: Peers): Peers => ({
     ...peers,
-    message: async (...call) => (isAlive() ? peers.message(...call) : GONE),
-    notify: async (...call) => (isAlive() ? peers.notify(...call) : GONE),
+    message: async (...call) => (isAlive() ? peers.message(...call) : CONNECTION_REFUSED),
+    notify: async (...call) => (isAlive() ? peers.notify(...call) : CONNECTION_REFUSED),
   });
   const ledger = (real: Ledger): Ledger => ({
     get state() {
@@ -36,7 +36,7 @@ function dyingProcess() {
   return { process, network, ledger };
 }
 
-/** The subject of a message. Messages with the same subject must have the same id, others another id. */
+/** The subject of a message. Messages with the same subject must have the same id. */
 function subjectOf({ type, payload }: Envelope, recipient: string): string {
   const { league_id, round_id, match_id, epoch } = payload;
   return JSON.stringify([type, league_id, match_id ?? round_id, epoch, recipient]);
@@ -44,11 +44,11 @@ function subjectOf({ type, payload }: Envelope, recipient: string): string {
 
 const AGENTS = ["P01", "P02", "P03", "REF01", "REF02"];
 
-/** Plays a league of three players to its end; the first match is aborted once. Returns the id of each message, by its subject. */
-async function playToTheEnd(killAfter: number) {
-  const dying = dyingProcess();
+/** Plays a league of three players to its end, with a restart and one aborted match. Resolves with the ids of the messages by subject. */
+async function playWithRestart(killAfter: number) {
+  const killable = killableProcess();
   const ids = new Map<string, Set<string>>();
-  const league = await startTestLeague({ players: 3, referees: 2, network: dying.network, ledger: dying.ledger });
+  const league = await startTestLeague({ players: 3, referees: 2, network: killable.network, ledger: killable.ledger });
   const collect = (): void => {
     for (const id of AGENTS) {
       for (const envelope of league.agent(id).received) {
@@ -57,45 +57,46 @@ async function playToTheEnd(killAfter: number) {
       }
     }
   };
-  dying.process.effectsLeft = killAfter;
+  killable.process.remainingEffects = killAfter;
   await league.eventually(
     () => {
-      if (!isOver(league) && dying.process.effectsLeft > 0) throw new Error("under way");
+      if (!isOver(league) && killable.process.remainingEffects > 0) throw new Error("the league is running");
     },
     () => reportAll(league),
   );
   collect();
-  dying.process.effectsLeft = Number.POSITIVE_INFINITY;
+  killable.process.remainingEffects = Number.POSITIVE_INFINITY;
   await league.restart();
   await league.eventually(
     () => expect(isOver(league)).toBe(true),
     () => reportAll(league),
   );
   collect();
-  return { league, ids, effects: dying.process.effects };
+  return { league, ids, effects: killable.process.effects };
 }
 
 const isOver = (league: TestLeague): boolean => league.league().status === "completed";
 
-/** Reports a result for each match that a referee has accepted. */
+/** Reports a result for each START_GAME that a referee has received. */
 async function reportAll(league: TestLeague): Promise<void> {
   for (const refereeId of ["REF01", "REF02"]) {
     for (const order of league.agent(refereeId).orders()) {
-      const isFirst = order.match_id === "R1M1" && order.epoch === 1;
-      await league.report(refereeId, isFirst ? aborted(order) : played(order));
+      const isFirstAttempt = order.match_id === "R1M1" && order.epoch === 1;
+      await league.report(refereeId, isFirstAttempt ? aborted(order) : played(order));
     }
   }
 }
 
-test("a league continues after a kill between any two effects, and repeated messages have the same ids", async () => {
-  const undisturbed = await playToTheEnd(Number.POSITIVE_INFINITY);
-  const subjects = [...undisturbed.ids.keys()].sort();
-  const all = undisturbed.effects;
-  expect(all).toBeGreaterThan(30);
-  for (let killAfter = 1; killAfter < all; killAfter++) {
-    const { league, ids } = await playToTheEnd(killAfter);
+test("a league continues after a kill between any two effects and repeats messages with the same ids", async () => {
+  const withoutKill = await playWithRestart(Number.POSITIVE_INFINITY);
+  const subjects = [...withoutKill.ids.keys()].sort();
+  const effectCount = withoutKill.effects;
+  expect(effectCount).toBeGreaterThan(30);
+  for (let killAfter = 1; killAfter < effectCount; killAfter++) {
+    const { league, ids } = await playWithRestart(killAfter);
     expect(league.notices, `killed after ${killAfter}`).toEqual([]);
-    for (const [subject, own] of ids) expect([...own], `killed after ${killAfter}: ${subject}`).toHaveLength(1);
+    for (const [subject, messageIds] of ids)
+      expect([...messageIds], `killed after ${killAfter}: ${subject}`).toHaveLength(1);
     const orders = [...ids.keys()].filter((subject) => subject.startsWith('["START_GAME"'));
     expect(orders.length, `killed after ${killAfter}`).toBeGreaterThanOrEqual(4);
     expect(league.league().rounds.flatMap(({ matches }) => matches)).toMatchObject(

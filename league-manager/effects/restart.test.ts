@@ -5,13 +5,13 @@ import { startTestLeague, type TestLeague } from "./testing/league.ts";
 import { leagueWithSilentPlayer } from "./testing/silent-player.ts";
 
 /** Adds matches of P01 and P02 to the first round. */
-async function withMatches(league: TestLeague, count: number): Promise<void> {
+async function addMatches(league: TestLeague, count: number): Promise<void> {
   await league.eventually(() => expect(league.round()).toHaveLength(1));
   for (let n = 0; n < count; n++) await league.ledger().execute(scheduleMatch("rps", ["P01", "P02"], 1));
 }
 
 describe("a manager that starts again on its file", () => {
-  test("keeps the assignment of a match, although it would now choose another referee, and repeats START_GAME with the same id", async () => {
+  test("keeps the assignment of a match and repeats START_GAME with the same id, even if it would choose another referee now", async () => {
     const league = await startTestLeague({ referees: 2 });
     await league.report("REF01", aborted(await league.order("REF01", "R1M1")));
     const order = await league.order("REF02", "R1M1", 2);
@@ -25,22 +25,22 @@ describe("a manager that starts again on its file", () => {
     expect(league.agent("REF01").orders()).toEqual([]);
   });
 
-  test("knows the new epoch of a match that has no referee", async () => {
+  test("keeps the epoch of a match that is not assigned", async () => {
     const league = await startTestLeague();
-    const lost = await league.order("REF01", "R1M1");
-    league.agent("REF01").isWell = false;
+    const formerOrder = await league.order("REF01", "R1M1");
+    league.agent("REF01").isHealthy = false;
     await league.eventually(() => expect(league.round()).toMatchObject([{ epoch: 2, refereeId: null }]));
     await league.restart(() => {
-      league.agent("REF01").isWell = true;
+      league.agent("REF01").isHealthy = true;
     });
     const order = await league.order("REF01", "R1M1", 2);
-    expect(await league.report("REF01", played(lost))).toMatchObject({ error: { error_code: "L004" } });
+    expect(await league.report("REF01", played(formerOrder))).toMatchObject({ error: { error_code: "L004" } });
     expect(await league.report("REF01", played(order))).toMatchObject({ value: { status: "RECORDED" } });
   });
 
-  test("has only the matches without a result played, within the capacity of the referees", async () => {
+  test("starts only the matches without a result, within the capacity of the referees", async () => {
     const league = await startTestLeague({ maxConcurrent: 1 });
-    await withMatches(league, 2);
+    await addMatches(league, 2);
     await league.report("REF01", played(await league.order("REF01", "R1M1")));
     await league.order("REF01", "R1M2");
     await league.restart();
@@ -65,7 +65,7 @@ describe("a manager that starts again on its file", () => {
     expect(league.agent("P01").received).toEqual([]);
   });
 
-  test("starts no match before its players listen, and then announces the round to them", async () => {
+  test("starts no match before its players listen and have received the announcement of the round", async () => {
     const { league, answer } = await leagueWithSilentPlayer();
     await league.restart(async () => {
       answer();
@@ -81,7 +81,7 @@ describe("a manager that starts again on its file", () => {
     }
   });
 
-  test("starts a match ten seconds after its own start although the players do not listen", async () => {
+  test("starts a match ten seconds after the restart even if the players do not listen", async () => {
     const league = await startTestLeague();
     await league.order("REF01", "R1M1");
     await league.restart(async () => {

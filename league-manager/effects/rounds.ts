@@ -4,7 +4,9 @@ import type { OpenWork } from "../league/open-work.ts";
 import type { EffectsContext, Part } from "./part.ts";
 import { Tasks } from "./tasks.ts";
 
-/** Opens the next round of a league when all earlier ones are completed. Matches of players who are shut down are forfeited then. */
+/**
+ * Opens the next round of a league when all earlier ones are completed. The matches of players that are shut down are forfeited in the same append.
+ */
 export class Rounds implements Part {
   readonly #context: EffectsContext;
   readonly #tasks = new Tasks();

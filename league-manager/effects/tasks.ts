@@ -1,4 +1,4 @@
-/** Asynchronous tasks by key. A key has at most one task at a time, so a task that is started again while it runs is not repeated. */
+/** Runs asynchronous tasks, at most one for each key at the same time. */
 export class Tasks {
   readonly #running = new Map<string, Promise<void>>();
   readonly #stopped = new AbortController();
@@ -8,14 +8,14 @@ export class Tasks {
     return this.#stopped.signal;
   }
 
-  /** Starts `run` unless the key has a task. `run` must not reject. */
+  /** Starts `run`, unless a task of this key is running or the tasks are stopped. The promise of `run` must not reject. */
   start(key: string, run: (signal: AbortSignal) => Promise<void>): void {
     if (this.#stopped.signal.aborted || this.#running.has(key)) return;
     const task = run(this.#stopped.signal).finally(() => this.#running.delete(key));
     this.#running.set(key, task);
   }
 
-  /** Aborts the signal; resolves when no task runs any more. */
+  /** Aborts the signal. Resolves when all tasks have ended. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await Promise.all(this.#running.values());

@@ -2,12 +2,12 @@ import type { DistributiveOmit } from "#shared/lib/distributive-omit.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { LeagueEvent } from "./events.ts";
 
-/** The commands to a league. `decide` accepts a command with events or rejects it. */
+/** The commands to a league. `decideLeague` returns the events of a command or rejects it. */
 export type LeagueCommand =
-  /** Opens the league, or takes over a changed config while it is open. No events when nothing has changed. */
+  /** Opens the league, or applies a changed config to an open league. Without a change it has no events. */
   | { readonly type: "open"; readonly settings: LeagueSettings }
   | { readonly type: "enter"; readonly playerId: string; readonly nameCommitment: string }
-  /** Takes a player out of an open league. A player of a running one stays in it: its later matches are forfeited. */
+  /** Removes a player from an open league. It has no effect on a running league, where the later matches of a removed player are forfeited. */
   | { readonly type: "leave"; readonly playerId: string }
   /** Closes the registration and pairs every round. */
   | { readonly type: "start" }
@@ -15,9 +15,9 @@ export type LeagueCommand =
   | {
       readonly type: "open_round";
       readonly roundId: number;
-      /** Of all players who are shut down: player id to the version of its stream. */
+      /** The players that are shut down: versions of their streams by player id. */
       readonly shutDown: ReadonlyMap<string, number>;
-      /** Those of them that the operator removed. */
+      /** The ids in `shutDown` of the players that the operator removed. */
       readonly removed?: ReadonlySet<string>;
     }
   | { readonly type: "announce_round"; readonly roundId: number }
@@ -31,7 +31,7 @@ export type LeagueCommand =
       readonly reason: "unreachable" | "refused" | "overdue";
       readonly detail: string;
     }
-  /** A referee reports a result. `seed` is the seed of the match under the result's epoch. */
+  /** Records the result that a referee reports. `seed` is the seed of the match under the epoch of the result. */
   | { readonly type: "report"; readonly result: MatchResult; readonly refereeId: string; readonly seed: string }
   | {
       readonly type: "settle_withdrawal";
@@ -52,5 +52,5 @@ export interface LeagueSettings {
   readonly seedCommitment: string;
 }
 
-/** An event before it has a time and a format version. */
+/** An event without its time and its format version. */
 export type NewLeagueEvent = DistributiveOmit<LeagueEvent, "v" | "at">;

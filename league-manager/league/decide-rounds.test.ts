@@ -6,11 +6,11 @@ import { afterCommands, entered, given, resultOf, running, SEED, WON } from "./t
 const PLAYERS = ["P01", "P02", "P03", "P04"];
 const started: readonly LeagueCommand[] = [...entered(PLAYERS), { type: "start" }];
 
-/** The same commands, and those that play a match to the victory of its first player. */
-function won(commands: readonly LeagueCommand[], matchId: string): readonly LeagueCommand[] {
+/** Appends the commands that play a match, which its first player wins. */
+function withWin(commands: readonly LeagueCommand[], matchId: string): readonly LeagueCommand[] {
   const assigned = [...commands, { type: "assign", matchId, epoch: 1, refereeId: "REF01" }] as const;
   const { league } = afterCommands(assigned);
-  const match = league.rounds.flatMap(({ matches }) => matches).find((one) => one.matchId === matchId);
+  const match = league.rounds.flatMap(({ matches }) => matches).find((candidate) => candidate.matchId === matchId);
   if (!match) throw new Error(`no match ${matchId}`);
   return [...assigned, { type: "report", result: resultOf(league, match, WON), refereeId: "REF01", seed: SEED }];
 }
@@ -23,10 +23,10 @@ const open = (
   type: "open_round",
   ...{ roundId, shutDown: new Map(Object.entries(shutDown)), removed: new Set(removed) },
 });
-const roundOne = won(won([...started, open(1)], "R1M1"), "R1M2");
+const roundOne = withWin(withWin([...started, open(1)], "R1M1"), "R1M2");
 
-describe("a round is opened", () => {
-  it("when all earlier rounds are completed, and once", () => {
+describe("the opening of a round", () => {
+  it("is accepted when all earlier rounds are completed, and has events only once", () => {
     given(...started)
       .when(open(1))
       .leadsTo({ type: "round_opened", round_id: 1, absent: [] });
@@ -44,7 +44,7 @@ describe("a round is opened", () => {
       .isRejected("G003", "league rps has no round 9");
   });
 
-  it("with the forfeits of the players who are shut down", () => {
+  it("forfeits the matches of players that are shut down", () => {
     const fault = { role: "player_2", code: "G002", cause: "timeout", detail: "the player is shut down" } as const;
     given(...started)
       .when(open(1, { P04: 7, P99: 1 }))
@@ -66,7 +66,7 @@ describe("a round is opened", () => {
       );
   });
 
-  it("with the forfeits of the players whom the operator removed", () => {
+  it("forfeits the matches of players that the operator removed", () => {
     const { league, events } = afterCommands([...started, open(1, { P04: 7 }, ["P04"])]);
     const absent = [{ player_id: "P04", agent_version: 7, removed: true }];
     expect(events).toContainEqual(expect.objectContaining({ type: "round_opened", round_id: 1, absent }));
@@ -77,7 +77,7 @@ describe("a round is opened", () => {
     });
   });
 
-  it("and a match of a removed player and one that timed out names the cause of each", () => {
+  it("gives each absent player of a forfeited match a fault with its cause", () => {
     const { league } = afterCommands([...started, open(1, { P01: 5, P04: 7 }, ["P04"])]);
     const match = league.rounds[0]?.matches[0];
     expect(match && summaryOf(match)).toMatchObject({
@@ -86,7 +86,7 @@ describe("a round is opened", () => {
     });
   });
 
-  it("and a match that both players forfeit has no winner", () => {
+  it("gives no player the win of a match that both players forfeit", () => {
     const { league } = afterCommands([...started, open(1, { P01: 1, P04: 1 })]);
     const [first, second] = league.rounds[0]?.matches ?? [];
     expect(first && summaryOf(first)).toMatchObject({ winner: null, match_points: { P01: 0, P04: 0 } });
@@ -94,8 +94,8 @@ describe("a round is opened", () => {
   });
 });
 
-describe("a round is announced", () => {
-  it("after it is opened, and once", () => {
+describe("the announcement of a round", () => {
+  it("is accepted after the round is opened, and has an event only once", () => {
     const announce = { type: "announce_round", roundId: 1 } as const;
     given(...started)
       .when(announce)
@@ -109,17 +109,17 @@ describe("a round is announced", () => {
   });
 });
 
-describe("an operator adds a match", () => {
+describe("the scheduling of a match", () => {
   const schedule = (roundId: number, ...players: string[]) => ({ type: "schedule", roundId, players }) as const;
 
-  it("to the current round, a later one or the one after the last", () => {
+  it("is accepted for the current round, a later round and a new last round", () => {
     const running = given(...roundOne, open(2));
     const added = { type: "match_scheduled", players: ["P01", "P03"] } as const;
     running.when(schedule(2, "P01", "P03")).leadsTo({ ...added, match_id: "R2M3", round_id: 2 });
     running.when(schedule(4, "P01", "P03")).leadsTo({ ...added, match_id: "R4M1", round_id: 4 });
   });
 
-  it("not to a round that is over or beyond the next one", () => {
+  it("is rejected for a completed round and beyond a new last round", () => {
     const running = given(...roundOne, open(2));
     const context = { first_round: 2, last_round: 4 };
     running
@@ -130,25 +130,25 @@ describe("an operator adds a match", () => {
       .isRejected("G003", "there is no round 5; choose a round from 2 to 4", { context: { round_id: 5, ...context } });
   });
 
-  it("between different players of the league, as many as the game has roles", () => {
+  it("is rejected unless its players are different players of the league, one for each role", () => {
     const running = given(...roundOne);
     running.when(schedule(2, "P01", "P09")).isRejected("L004", "P09 is not in league rps");
-    const why = "a match of league rps is between 2 different players";
-    running.when(schedule(2, "P01", "P01")).isRejected("L004", why);
-    running.when(schedule(2, "P01", "P02", "P03")).isRejected("L004", why);
+    const message = "a match of league rps is between 2 different players";
+    running.when(schedule(2, "P01", "P01")).isRejected("L004", message);
+    running.when(schedule(2, "P01", "P02", "P03")).isRejected("L004", message);
   });
 
-  it("while the league runs", () => {
+  it("is rejected before the start of the league", () => {
     given(...entered(PLAYERS))
       .when(schedule(1, "P01", "P02"))
       .isRejected("L005", "league rps has not started; matches are added while it runs", { retryable: true });
   });
 });
 
-describe("a league completes", () => {
-  it("after its last match, and once", () => {
+describe("the completion of a league", () => {
+  it("is accepted after the last match, and has an event only once", () => {
     const unfinished = running(["P01", "P02"]);
-    const finished = won(unfinished, "R1M1");
+    const finished = withWin(unfinished, "R1M1");
     given(...unfinished)
       .when({ type: "complete" })
       .isRejected("L005", "league rps is running: its matches are not completed");

@@ -7,11 +7,17 @@ const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refer
 const release = (
   epoch: number,
   reason: "unreachable" | "refused" | "overdue",
-): Extract<LeagueCommand, { type: "release" }> => ({ type: "release", matchId: "R1M1", epoch, reason, detail: "why" });
-const assigned = (epoch: number): LeagueCommand => ({ ...ASSIGN, epoch }) as LeagueCommand;
+): Extract<LeagueCommand, { type: "release" }> => ({
+  type: "release",
+  matchId: "R1M1",
+  epoch,
+  reason,
+  detail: "silent",
+});
+const assign = (epoch: number): LeagueCommand => ({ ...ASSIGN, epoch }) as LeagueCommand;
 
 describe("the registration of a league", () => {
-  it("is opened with the properties that the config and the run determine", () => {
+  it("begins with an event that has the properties of the config and the run", () => {
     const { leagueId, runId, seedCommitment, ...config } = SETTINGS;
     const opened = { type: "opened", league_id: leagueId, run_id: runId, seed_commitment: seedCommitment } as const;
     given()
@@ -19,11 +25,11 @@ describe("the registration of a league", () => {
       .leadsTo({ ...opened, ...config });
   });
 
-  it("rejects every other command before", () => {
+  it("rejects every other command before the league is opened", () => {
     given().when({ type: "start" }).isRejected("L005", "the league is not opened");
   });
 
-  it("takes over a changed config while it is open, and none after the start", () => {
+  it("applies a changed config only before the start", () => {
     const { game, roles, format } = SETTINGS;
     const changed = { ...SETTINGS, options: { best_of: 3 } };
     const opened = given(...entered(["P01", "P02"]));
@@ -36,24 +42,24 @@ describe("the registration of a league", () => {
       .leadsTo();
   });
 
-  it("takes a player in once and lets it go", () => {
+  it("has one event for the entry of a player and one for its leaving", () => {
     const enter = { type: "enter", playerId: "P02", nameCommitment: "c" } as const;
-    const one = entered(["P01"]);
-    given(...one)
+    const withP01 = entered(["P01"]);
+    given(...withP01)
       .when(enter)
       .leadsTo({ type: "player_entered", player_id: "P02", name_commitment: "c" });
-    given(...one, enter)
+    given(...withP01, enter)
       .when(enter)
       .leadsTo();
-    given(...one)
+    given(...withP01)
       .when({ type: "leave", playerId: "P01" })
       .leadsTo({ type: "player_left", player_id: "P01" });
-    given(...one)
+    given(...withP01)
       .when({ type: "leave", playerId: "P02" })
       .leadsTo();
   });
 
-  it("is over after the start: no player enters, and none leaves", () => {
+  it("is closed after the start: no player can enter or leave", () => {
     const started = given(...running(["P01", "P02"]));
     started.when({ type: "enter", playerId: "P03", nameCommitment: "c" }).isRejected("L001", "league rps is running");
     started.when({ type: "leave", playerId: "P01" }).leadsTo();
@@ -72,7 +78,7 @@ describe("the start of a league", () => {
       );
   });
 
-  it("needs as many players as the game has roles", () => {
+  it("is rejected with fewer players than the game has roles", () => {
     given(...entered(["P01"]))
       .when({ type: "start" })
       .isRejected("L001", "league rps has 1 of at least 2 players", { retryable: true });
@@ -81,22 +87,22 @@ describe("the start of a league", () => {
       .isRejected("L001", "league codenames has 3 of at least 4 players", { retryable: true });
   });
 
-  it("happens once", () => {
+  it("is rejected for a running league", () => {
     given(...running(["P01", "P02"]))
       .when({ type: "start" })
-      .isRejected("L005", "league rps is running already");
+      .isRejected("L005", "league rps is already running");
   });
 });
 
 describe("a match that is taken from its referee", () => {
   const started = running(["P01", "P02"]);
 
-  it("is assigned under its epoch alone", () => {
+  it("is assigned only under its current epoch", () => {
     given(...started)
       .when(ASSIGN)
       .leadsTo({ type: "match_assigned", match_id: "R1M1", epoch: 1, referee_id: "REF01" });
     given(...started)
-      .when(assigned(2))
+      .when(assign(2))
       .isRejected("G005", "rps/R1M1 is scheduled under epoch 1");
     given(...started, ASSIGN)
       .when(ASSIGN)
@@ -106,17 +112,17 @@ describe("a match that is taken from its referee", () => {
       .isRejected("G003", "no match rps/R2M1");
   });
 
-  it("is released and gets the next epoch", () => {
-    const common = { match_id: "R1M1", referee_id: "REF01", detail: "why" } as const;
+  it("is released, which raises its epoch", () => {
+    const common = { match_id: "R1M1", referee_id: "REF01", detail: "silent" } as const;
     given(...started, ASSIGN)
       .when(release(1, "unreachable"))
       .leadsTo({ type: "match_released", epoch: 1, reason: "unreachable", ...common });
-    given(...started, ASSIGN, release(1, "refused"), assigned(2))
+    given(...started, ASSIGN, release(1, "refused"), assign(2))
       .when(release(1, "refused"))
       .isRejected("G005", "rps/R1M1 is assigned under epoch 2");
   });
 
-  it("is released with the first characters of a referee's long reason", () => {
+  it("is released with the first 300 characters of the detail", () => {
     given(...started, ASSIGN)
       .when({ ...release(1, "refused"), detail: "no".repeat(30_000) })
       .leadsTo({
@@ -129,12 +135,12 @@ describe("a match that is taken from its referee", () => {
       });
   });
 
-  it("is aborted for good when it is overdue for the third time, but never because referees are unreachable or reject it", () => {
-    const twice = [...started, ASSIGN, release(1, "overdue"), assigned(2), release(2, "overdue"), assigned(3)];
+  it("is completed as aborted when it is overdue for the third time, and never because referees are unreachable or reject it", () => {
+    const twice = [...started, ASSIGN, release(1, "overdue"), assign(2), release(2, "overdue"), assign(3)];
     given(...twice)
       .when(release(3, "overdue"))
-      .leadsTo({ type: "match_aborted", match_id: "R1M1", epoch: 3, referee_id: null, reason: "why", log_head: "" });
-    given(...twice, release(3, "refused"), assigned(4))
+      .leadsTo({ type: "match_aborted", match_id: "R1M1", epoch: 3, referee_id: null, reason: "silent", log_head: "" });
+    given(...twice, release(3, "refused"), assign(4))
       .when(release(4, "unreachable"))
       .leadsTo({
         type: "match_released",
@@ -142,7 +148,7 @@ describe("a match that is taken from its referee", () => {
         epoch: 4,
         referee_id: "REF01",
         reason: "unreachable",
-        detail: "why",
+        detail: "silent",
       });
   });
 });

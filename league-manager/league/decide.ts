@@ -13,12 +13,12 @@ import { matchIdOf, roundRobin } from "./round-robin.ts";
 type Decided = Result<readonly NewLeagueEvent[], ProtocolError>;
 type CommandOf<T extends LeagueCommand["type"]> = Extract<LeagueCommand, { type: T }>;
 
-/** Accepted without events: the command was executed before. */
+/** The decision about a command that was executed before: it is accepted without events. */
 const UNCHANGED: Decided = ok([]);
 
 /**
- * Decides a command, purely. `league` is null before it is opened. A command that was executed before is accepted without events, so that
- * effects can repeat it. Callers that need the fault of a reported result use `decideReport`.
+ * Decides a command. `league` is null before it is opened. Returns the events, or a rejection. A command that was executed before is accepted
+ * without events, so that effects can repeat it. Callers that need the fault of a reported result use `decideReport`.
  */
 export function decideLeague(league: League | null, command: LeagueCommand): Decided {
   if (command.type === "open") return decideOpen(league, command.settings);
@@ -28,8 +28,8 @@ export function decideLeague(league: League | null, command: LeagueCommand): Dec
       return decideEnter(league, command);
     case "leave": {
       const { playerId } = command;
-      const leaves = league.status === "open" && league.entrants.has(playerId);
-      return leaves ? ok([{ type: "player_left", player_id: playerId }]) : UNCHANGED;
+      const canLeave = league.status === "open" && league.entrants.has(playerId);
+      return canLeave ? ok([{ type: "player_left", player_id: playerId }]) : UNCHANGED;
     }
     case "start":
       return decideStart(league);
@@ -55,12 +55,12 @@ export function decideLeague(league: League | null, command: LeagueCommand): Dec
   }
 }
 
-/** Whether a running league has only completed matches. */
+/** Whether a league is running and all its matches are completed. */
 export const isPlayed = ({ status, rounds, currentRound }: League): boolean =>
   status === "running" && rounds.length > 0 && currentRound === null;
 
-const rejectState = ({ leagueId: league_id, status }: League, why: string): Decided =>
-  err(protocolError("L005", `league ${league_id} is ${status}: ${why}`, { league_id }));
+const rejectState = ({ leagueId: league_id, status }: League, detail: string): Decided =>
+  err(protocolError("L005", `league ${league_id} is ${status}: ${detail}`, { league_id }));
 
 function decideOpen(league: League | null, settings: LeagueSettings): Decided {
   const { leagueId, runId, seedCommitment, ...config } = settings;
@@ -80,16 +80,16 @@ function decideEnter(league: League, { playerId, nameCommitment }: CommandOf<"en
 }
 
 function decideStart({ leagueId: league_id, status, entrants, roles }: League): Decided {
-  if (status !== "open") return err(protocolError("L005", `league ${league_id} is ${status} already`, { league_id }));
+  if (status !== "open") return err(protocolError("L005", `league ${league_id} is already ${status}`, { league_id }));
   if (entrants.size < roles.length) {
-    const why = `league ${league_id} has ${entrants.size} of at least ${roles.length} players`;
-    return err(protocolError("L001", why, {}, true));
+    const message = `league ${league_id} has ${entrants.size} of at least ${roles.length} players`;
+    return err(protocolError("L001", message, {}, true));
   }
   const rounds = roundRobin([...entrants.keys()].sort(), roles.length);
   return ok([{ type: "started" }, ...rounds.map((round) => ({ type: "round_paired", ...round }) as const)]);
 }
 
-/** Opens the current round. Its matches with players who are shut down are forfeited with it. */
+/** Opens the current round, and forfeits its matches with players that are shut down. */
 function decideOpenRound(league: League, command: CommandOf<"open_round">): Decided {
   const { roundId, shutDown, removed } = command;
   const round = league.rounds[roundId - 1];
@@ -106,11 +106,11 @@ function decideOpenRound(league: League, command: CommandOf<"open_round">): Deci
   const forfeits = round.matches.filter((match) => match.players.some((playerId) => shutDown.has(playerId)));
   return ok([
     { type: "round_opened", round_id: roundId, absent },
-    ...forfeits.map((match) => forfeited(league, match, command)),
+    ...forfeits.map((match) => forfeitEvent(league, match, command)),
   ]);
 }
 
-function forfeited(
+function forfeitEvent(
   league: League,
   match: Match,
   { shutDown, removed = new Set() }: CommandOf<"open_round">,
@@ -141,7 +141,7 @@ function decideAnnounceRound(league: League, roundId: number): Decided {
   return ok([{ type: "round_announced", round_id: roundId }]);
 }
 
-/** Adds a match to the running or a later round of a running league. */
+/** Adds a match to the current round, a later one or a new last round of a running league. */
 function decideSchedule(league: League, { players, roundId }: CommandOf<"schedule">): Decided {
   const { leagueId: league_id, roles, rounds, currentRound, status } = league;
   for (const player_id of players) {
@@ -149,12 +149,12 @@ function decideSchedule(league: League, { players, roundId }: CommandOf<"schedul
       return err(protocolError("L004", `${player_id} is not in league ${league_id}`, { player_id }));
   }
   if (players.length !== roles.length || new Set(players).size !== players.length) {
-    const why = `a match of league ${league_id} is between ${roles.length} different players`;
-    return err(protocolError("L004", why, { players: [...players] }));
+    const message = `a match of league ${league_id} is between ${roles.length} different players`;
+    return err(protocolError("L004", message, { players: [...players] }));
   }
   if (status === "open") {
-    const why = `league ${league_id} has not started; matches are added while it runs`;
-    return err(protocolError("L005", why, {}, true));
+    const message = `league ${league_id} has not started; matches are added while it runs`;
+    return err(protocolError("L005", message, {}, true));
   }
   if (currentRound === null) {
     return err(protocolError("L005", `all matches of league ${league_id} are completed; no match can be added`));
@@ -176,7 +176,9 @@ function decideAssign(league: League, { matchId, epoch, refereeId }: CommandOf<"
   return ok([{ type: "match_assigned", match_id: matchId, epoch, referee_id: refereeId }]);
 }
 
-/** Takes a match from its referee. A match that was aborted or overdue too often is aborted for good. The detail may quote the referee. */
+/**
+ * Takes a match from its referee. A match that is overdue is completed as aborted if it has had too many aborts. The detail may quote the referee.
+ */
 function decideRelease(league: League, { matchId, epoch, reason, ...command }: CommandOf<"release">): Decided {
   const detail = command.detail.slice(0, QUOTED_CHARACTERS);
   const match = matchOf(league, matchId);
@@ -193,14 +195,18 @@ function decideRelease(league: League, { matchId, epoch, reason, ...command }: C
 const rejectMatch = ({ leagueId }: League, match_id: string): Decided =>
   err(protocolError("G003", `no match ${matchRef(leagueId, match_id)}`, { match_id }));
 
-function rejectEpoch({ leagueId }: League, { matchId: match_id, status, epoch }: Match, asked: number): Decided {
-  const why = `${matchRef(leagueId, match_id)} is ${status} under epoch ${epoch}`;
-  return err(protocolError("G005", why, { match_id, epoch: asked }));
+function rejectEpoch(
+  { leagueId }: League,
+  { matchId: match_id, status, epoch }: Match,
+  requestedEpoch: number,
+): Decided {
+  const message = `${matchRef(leagueId, match_id)} is ${status} under epoch ${epoch}`;
+  return err(protocolError("G005", message, { match_id, epoch: requestedEpoch }));
 }
 
 function decideSettle(league: League, { matchId, epoch, refereeId }: CommandOf<"settle_withdrawal">): Decided {
   const isPending = league.withdrawals.some(
-    (one) => one.matchId === matchId && one.epoch === epoch && one.refereeId === refereeId,
+    (pending) => pending.matchId === matchId && pending.epoch === epoch && pending.refereeId === refereeId,
   );
   return isPending ? ok([{ type: "withdrawal_settled", match_id: matchId, epoch, referee_id: refereeId }]) : UNCHANGED;
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseLeagueEvent } from "./events.ts";
 import { stored } from "./testing/leagues.ts";
 
-test.each(["match_released", "match_aborted"] as const)("the reason of %s is limited as that of a result", (type) => {
+test.each(["match_released", "match_aborted"] as const)("the reason of %s has at most 2,000 characters", (type) => {
   const bodyOf = (text: string): string => {
     const common = { match_id: "R1M1", epoch: 1, referee_id: "REF01" };
     const event =

@@ -2,7 +2,7 @@ import { z } from "zod";
 import "#shared/lib/schema-messages.ts";
 import { WireFault } from "#shared/protocol/messages.ts";
 
-/** The format of the events of this version. Every event carries it as `v`. */
+/** The format version of these events. Every event carries it as `v`. */
 export const FORMAT_VERSION = 1;
 
 /** The stream of a league's events. */
@@ -15,12 +15,12 @@ const common = { v: z.literal(FORMAT_VERSION), at: z.string() };
 /** Player ids in the order of the game's roles. */
 const players = z.array(id).min(1).readonly();
 
-/** The limit of a reason that quotes a referee. */
+/** The most characters of a reason that quotes a referee. */
 export const QUOTED_CHARACTERS = 300;
-/** Limited as the reason of MATCH_RESULT is. */
+/** The limit is that of the reason in MATCH_RESULT. */
 const reason = z.string().max(2_000);
 
-/** Why a match was taken from the referee that it was assigned to. `aborted` and `overdue` count as aborts of the match. */
+/** The reasons why a match was taken from its referee. `aborted` and `overdue` count as aborts of the match. */
 const releaseReasons = ["aborted", "overdue", "unreachable", "refused"] as const;
 
 const Absence = z.strictObject({ player_id: id, agent_version: z.int().min(1), removed: z.literal(true).optional() });
@@ -39,8 +39,8 @@ const MatchSummary = z.strictObject({
 export type MatchSummary = Readonly<z.infer<typeof MatchSummary>>;
 
 /**
- * The events of one league, in the order in which they happened. `at` is ISO 8601 UTC. Events name agents by id; names and addresses are
- * in tables, so that they can be erased. Secrets are in tables, too: an event holds a commitment of them.
+ * The events of one league. `at` is a time in ISO 8601, UTC. Events name agents by id. Names, addresses and secrets are rows of tables, so that they
+ * can be erased; events contain commitments to them.
  */
 export const LeagueEvent = z.compile(
   z.discriminatedUnion("type", [
@@ -52,10 +52,10 @@ export const LeagueEvent = z.compile(
       game: id,
       /** In the order in which `players` of a pairing are listed. */
       roles: z.array(id).min(1).readonly(),
-      /** The game's options as the config gives them. */
+      /** The options of the game as in the config. */
       options: z.record(z.string(), z.unknown()),
       format: z.literal("round-robin"),
-      /** SHA-256 of the league's seed, lowercase hex. The seed is revealed when the league completes. */
+      /** SHA-256 of the league's seed, lowercase hex. */
       seed_commitment: z.string(),
     }),
     /** The config has changed before the league started. */
@@ -79,9 +79,9 @@ export const LeagueEvent = z.compile(
       byes: z.array(id).readonly(),
     }),
     /**
-     * All earlier rounds are completed. `absent` are the players of the round who are shut down: their matches of this round are forfeited by
-     * the events that follow. `agent_version` is the version of the player's own stream at which it was shut down. `removed`: by the operator;
-     * earlier versions did not record that.
+     * All earlier rounds are completed. `absent` lists the players of the round that are shut down. The following events forfeit their matches of
+     * this round. `agent_version` is the version of the player's stream at which it was shut down. `removed` states that the operator removed the
+     * player; logs of earlier versions do not have this field.
      */
     z.strictObject({
       ...common,
@@ -94,7 +94,7 @@ export const LeagueEvent = z.compile(
     /** An operator has added a match. */
     z.strictObject({ ...common, type: z.literal("match_scheduled"), match_id: id, round_id: roundId, players }),
     z.strictObject({ ...common, type: z.literal("match_assigned"), match_id: id, epoch, referee_id: id }),
-    /** The match has no referee now, and its next epoch is `epoch` + 1. */
+    /** The match has been taken from its referee. Its epoch is then `epoch` + 1. */
     z.strictObject({
       ...common,
       type: z.literal("match_released"),
@@ -104,11 +104,9 @@ export const LeagueEvent = z.compile(
       reason: z.enum(releaseReasons),
       detail: reason,
     }),
-    /**
-     * A referee that lost a match has acknowledged that, or is no longer registered. Until then the match counts against its capacity.
-     */
+    /** A referee has acknowledged the withdrawal of a match, or is no longer registered. Before this event the match counts against its capacity. */
     z.strictObject({ ...common, type: z.literal("withdrawal_settled"), match_id: id, epoch, referee_id: id }),
-    /** `referee_id` is null when the manager itself gave the result: a forfeit of players who were shut down. */
+    /** `referee_id` is null if the manager determined the result: a forfeit of players that are shut down. */
     z.strictObject({
       ...common,
       type: z.literal("match_completed"),
@@ -117,7 +115,7 @@ export const LeagueEvent = z.compile(
       referee_id: id.nullable(),
       ...MatchSummary.shape,
     }),
-    /** Aborted for good: it has been aborted too often. It gives no points. `referee_id` is null when the manager ended an overdue match. */
+    /** The match has been aborted too often. It gives no points. `referee_id` is null if the match was overdue. */
     z.strictObject({
       ...common,
       type: z.literal("match_aborted"),
@@ -132,7 +130,7 @@ export const LeagueEvent = z.compile(
 );
 export type LeagueEvent = Readonly<z.infer<typeof LeagueEvent>>;
 
-/** The types of the events of a league. */
+/** The types of events of a league. */
 export const LEAGUE_EVENT_TYPES: readonly LeagueEvent["type"][] = LeagueEvent.options.map(
   ({ shape }) => shape.type.value,
 );

@@ -7,7 +7,7 @@ import { positionOf } from "./round-robin.ts";
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 type MatchEvent = EventOf<"match_assigned" | "match_released" | "match_completed" | "match_aborted">;
 
-/** The fields of the league that an event of a match changes. */
+/** Returns the fields of the league that an event of a match changes. Throws if the event cannot follow. */
 export function changedMatch(league: League, before: Match, event: MatchEvent): Partial<League> {
   follows(
     before.epoch === event.epoch,
@@ -27,7 +27,7 @@ export function changedMatch(league: League, before: Match, event: MatchEvent): 
   };
 }
 
-/** The match after an event of it. An event names every field that the status changes, because this is the only place that sets them. */
+/** The match after an event. Only this function sets the fields that depend on the status. */
 function nextMatch(league: League, match: Match, event: MatchEvent): Match {
   const { matchId, refereeId } = match;
   if (event.type === "match_assigned") {
@@ -46,8 +46,8 @@ function nextMatch(league: League, match: Match, event: MatchEvent): Match {
     return completed(match, outcomeOfResult(match.players, event), event.log_head);
   }
   follows(match.status === "assigned", `${matchId} is not assigned`);
-  const isTheirs = event.referee_id === refereeId || (event.type === "match_aborted" && event.referee_id === null);
-  follows(isTheirs, `${matchId} is not assigned to ${event.referee_id}`);
+  const isFromReferee = event.referee_id === refereeId || (event.type === "match_aborted" && event.referee_id === null);
+  follows(isFromReferee, `${matchId} is not assigned to ${event.referee_id}`);
   switch (event.type) {
     case "match_released": {
       const aborts = match.aborts + (event.reason === "aborted" || event.reason === "overdue" ? 1 : 0);
@@ -71,20 +71,22 @@ const completed = (match: Match, outcome: Outcome, logHead: string): Match => ({
   logHead,
 });
 
-/** A referee that loses a match without having reported it may still play it. */
+/** Adds a withdrawal if a referee loses a match without having reported it, because it may still play it. */
 function withdrawalsAfter(
   league: League,
   { matchId, epoch, refereeId }: Match,
   event: MatchEvent,
 ): readonly Withdrawal[] {
-  const isTaken =
+  const isWithdrawn =
     event.type === "match_released"
       ? event.reason !== "aborted"
       : event.type === "match_aborted" && event.referee_id === null;
-  return isTaken && refereeId !== null ? [...league.withdrawals, { matchId, epoch, refereeId }] : league.withdrawals;
+  return isWithdrawn && refereeId !== null
+    ? [...league.withdrawals, { matchId, epoch, refereeId }]
+    : league.withdrawals;
 }
 
-/** The first round from `index` on with a match that is not completed. */
+/** The number of the first round from `index` on that has a match that is not completed; null if there is none. */
 function firstOpenRound(rounds: readonly Round[], index: number): number | null {
   for (let next = index; next < rounds.length; next++) {
     if ((rounds[next] as Round).open > 0) return next + 1;

@@ -5,7 +5,7 @@ import { matchIdOf } from "./round-robin.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 
-/** The fields of the league that an event of a round, or of a match that is added to a round, changes. */
+/** Returns the fields of the league that the pairing, opening, announcement or extension of a round changes. Throws if the event cannot follow. */
 export function changedRounds(
   league: League,
   event: EventOf<"round_paired" | "round_opened" | "round_announced" | "match_scheduled">,
@@ -65,8 +65,8 @@ function pairedRound(league: League, { round_id, pairings, byes }: EventOf<"roun
   const matches = pairings.map((pairing, index) => newMatch(league, round_id, index, pairing));
   const listed = new Set(byes);
   for (const { players } of matches) for (const playerId of players) listed.add(playerId);
-  const places = matches.length * league.roles.length + byes.length;
-  follows(listed.size === places, `a player is listed twice in round ${round_id}`);
+  const entryCount = matches.length * league.roles.length + byes.length;
+  follows(listed.size === entryCount, `a player is listed twice in round ${round_id}`);
   follows(
     byes.every((playerId) => league.entrants.has(playerId)),
     `a player with a bye in round ${round_id} is not a player of the league`,

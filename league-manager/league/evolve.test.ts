@@ -8,8 +8,8 @@ import { afterCommands, entered, running, stored } from "./testing/leagues.ts";
 const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };
 const PLAYERS = ["P01", "P02", "P03"];
 const open = afterCommands(entered(PLAYERS)).league;
-/** P01 has the bye of round 1. */
-const begun = afterCommands(running(PLAYERS)).league;
+/** A running league, with the bye of round 1 for P01. */
+const runningLeague = afterCommands(running(PLAYERS)).league;
 const assigned = afterCommands([...running(PLAYERS), ASSIGN]).league;
 
 const match = { match_id: "R1M1", epoch: 1, referee_id: "REF01" };
@@ -36,15 +36,20 @@ const opened: NewLeagueEvent = {
 };
 const started = evolveLeague(open, stored({ type: "started" }));
 
-/** Events that cannot follow, as a forged log may have them. */
-const FORGED: readonly (readonly [why: string, before: League | null, event: NewLeagueEvent, message: RegExp])[] = [
+/** Events that cannot follow. A forged log may contain them. */
+const FORGED: readonly (readonly [
+  description: string,
+  before: League | null,
+  event: NewLeagueEvent,
+  message: RegExp,
+])[] = [
   ["the opening of an opened league", open, opened, /opened once/],
   ["a start before the opening", null, { type: "started" }, /before the league is opened/],
-  ["a second start", begun, { type: "started" }, /started twice/],
+  ["a second start", runningLeague, { type: "started" }, /started twice/],
   ["a start without players", afterCommands(entered(["P01"])).league, { type: "started" }, /too few players/],
   [
     "a player that enters late",
-    begun,
+    runningLeague,
     { type: "player_entered", player_id: "P09", name_commitment: "c" },
     /after the start/,
   ],
@@ -54,7 +59,7 @@ const FORGED: readonly (readonly [why: string, before: League | null, event: New
     { type: "player_entered", player_id: "P01", name_commitment: "c" },
     /entered twice/,
   ],
-  ["a player that leaves late", begun, { type: "player_left", player_id: "P01" }, /after the start/],
+  ["a player that leaves late", runningLeague, { type: "player_left", player_id: "P01" }, /after the start/],
   ["an unknown player that leaves", open, { type: "player_left", player_id: "P09" }, /without having entered/],
   [
     "a round that is paired before the start",
@@ -62,7 +67,12 @@ const FORGED: readonly (readonly [why: string, before: League | null, event: New
     { type: "round_paired", round_id: 1, pairings: [], byes: [] },
     /while the league is not running/,
   ],
-  ["a round that is left out", started, { type: "round_paired", round_id: 2, pairings: [], byes: [] }, /after round 0/],
+  [
+    "a round that skips a round",
+    started,
+    { type: "round_paired", round_id: 2, pairings: [], byes: [] },
+    /after round 0/,
+  ],
   [
     "a player in two matches of a round",
     started,
@@ -89,7 +99,7 @@ const FORGED: readonly (readonly [why: string, before: League | null, event: New
   ],
   [
     "a match of a player against itself",
-    begun,
+    runningLeague,
     { type: "match_scheduled", match_id: "R2M2", round_id: 2, players: ["P02", "P02"] },
     /needs 2 players/,
   ],
@@ -105,13 +115,23 @@ const FORGED: readonly (readonly [why: string, before: League | null, event: New
     /listed twice/,
   ],
   [
-    "a match of another name",
+    "a match with another id",
     started,
     { type: "round_paired", round_id: 1, pairings: [{ match_id: "R1M2", players: ["P02", "P03"] }], byes: [] },
     /R1M2 is not the next match/,
   ],
-  ["a round that is opened too early", begun, { type: "round_opened", round_id: 2, absent: [] }, /cannot be opened/],
-  ["a round that is opened twice", begun, { type: "round_opened", round_id: 1, absent: [] }, /cannot be opened/],
+  [
+    "a round that is opened too early",
+    runningLeague,
+    { type: "round_opened", round_id: 2, absent: [] },
+    /cannot be opened/,
+  ],
+  [
+    "a round that is opened twice",
+    runningLeague,
+    { type: "round_opened", round_id: 1, absent: [] },
+    /cannot be opened/,
+  ],
   [
     "an absent player without a match",
     afterCommands([...entered(PLAYERS), { type: "start" }]).league,
@@ -120,31 +140,31 @@ const FORGED: readonly (readonly [why: string, before: League | null, event: New
   ],
   [
     "a round that is announced before it is opened",
-    begun,
+    runningLeague,
     { type: "round_announced", round_id: 2 },
     /cannot be announced/,
   ],
   [
-    "an additional match in no round",
-    begun,
+    "an additional match in an unknown round",
+    runningLeague,
     { type: "match_scheduled", match_id: "R5M1", round_id: 5, players: ["P01", "P02"] },
     /no round 5/,
   ],
-  ["an unknown match", begun, { type: "match_assigned", ...match, match_id: "R7M1" }, /there is no match R7M1/],
+  ["an unknown match", runningLeague, { type: "match_assigned", ...match, match_id: "R7M1" }, /there is no match R7M1/],
   [
     "a match of a round that is not opened",
-    begun,
+    runningLeague,
     { type: "match_assigned", ...match, match_id: "R2M1" },
     /cannot be assigned/,
   ],
-  ["another epoch", begun, { type: "match_assigned", ...match, epoch: 2 }, /under epoch 2, not 1/],
+  ["another epoch", runningLeague, { type: "match_assigned", ...match, epoch: 2 }, /under epoch 2, not 1/],
   [
     "a match with two referees",
     assigned,
     { type: "match_assigned", ...match, referee_id: "REF02" },
     /cannot be assigned/,
   ],
-  ["a result without an assignment", begun, completed, /is not assigned/],
+  ["a result without an assignment", runningLeague, completed, /is not assigned/],
   ["a result of another referee", assigned, { ...completed, referee_id: "REF02" }, /not assigned to REF02/],
   ["a result with a winner outside the match", assigned, { ...completed, winner: "P01" }, /P01 does not play/],
   [
@@ -173,55 +193,60 @@ const FORGED: readonly (readonly [why: string, before: League | null, event: New
   ],
   ["a result that is an abort", assigned, { ...completed, termination: "aborted" }, /completed as aborted/],
   [
-    "a result of the manager that is no forfeit",
-    begun,
+    "a result of the manager that is not a forfeit",
+    runningLeague,
     { ...forfeit, termination: "normal" },
     /result without a referee/,
   ],
-  ["a result of the manager for another reason", begun, { ...forfeit, reason: "timeout" }, /result without a referee/],
+  [
+    "a result of the manager for another reason",
+    runningLeague,
+    { ...forfeit, reason: "timeout" },
+    /result without a referee/,
+  ],
   ["a forfeit of an assigned match", assigned, forfeit, /cannot be forfeited/],
-  ["a forfeit in a round that is not opened", begun, { ...forfeit, match_id: "R2M1" }, /cannot be forfeited/],
+  ["a forfeit in a round that is not opened", runningLeague, { ...forfeit, match_id: "R2M1" }, /cannot be forfeited/],
   [
     "a release of an unassigned match",
-    begun,
+    runningLeague,
     { type: "match_released", ...match, reason: "overdue", detail: "" },
     /not assigned/,
   ],
   [
     "an abort of an unassigned match",
-    begun,
+    runningLeague,
     { type: "match_aborted", ...match, reason: "", log_head: "" },
     /not assigned/,
   ],
-  ["a settled withdrawal that never was", assigned, { type: "withdrawal_settled", ...match }, /not withdrawn/],
-  ["a completion before the last match", begun, { type: "completed" }, /before its last match/],
+  ["a settled withdrawal that does not exist", assigned, { type: "withdrawal_settled", ...match }, /not withdrawn/],
+  ["a completion before the last match", runningLeague, { type: "completed" }, /before its last match/],
   ["a completion without matches", started, { type: "completed" }, /without having been played/],
   [
     "another config after the start",
-    begun,
+    runningLeague,
     { type: "reconfigured", game: "chess.v1", roles: ["a", "b"], options: {}, format: "round-robin" },
     /after the start/,
   ],
 ];
 
-describe("an event that cannot follow is rejected", () => {
+describe("evolveLeague throws on", () => {
   it.each(FORGED)("%s", (_, before, event, message) => {
     expect(() => evolveLeague(before, stored(event))).toThrow(message);
   });
 });
 
-describe("the events that the forged ones resemble", () => {
+describe("a valid event", () => {
   it.each([
     ["a result", assigned, completed],
-    ["a forfeit", begun, forfeit],
-  ] as const)("%s follows", (_, before, event) => {
+    ["a forfeit", runningLeague, forfeit],
+  ] as const)("that records %s completes the match", (_, before, event) => {
     const after = evolveLeague(before, stored(event));
     expect(matchOf(after, "R1M1")).toMatchObject({ status: "completed", outcome: { winner: 0, points: [3, 0] } });
     expect([after.completedCount, after.currentRound, after.version]).toEqual([1, 2, before.version + 1]);
   });
 });
 
-it("equal outcomes without faults are one object in memory", () => {
+it("equal outcomes without faults share one object", () => {
   const outcomeOf = (change: object) => {
     const event = stored({ ...completed, final_scores: { P02: 3, P03: 1 }, ...change } as NewLeagueEvent);
     return matchOf(evolveLeague(assigned, event), "R1M1")?.outcome;
@@ -240,7 +265,7 @@ it("equal outcomes without faults are one object in memory", () => {
 });
 
 describe("the fold of a log", () => {
-  it("does not change the states before", () => {
+  it("does not change earlier states", () => {
     const { events } = afterCommands([...running(PLAYERS), ASSIGN]);
     const states = events.map((_, index) => foldLeague(events.slice(0, index)));
     const copies = structuredClone(states);
@@ -250,14 +275,14 @@ describe("the fold of a log", () => {
     expect(states).toEqual(copies);
   });
 
-  it("counts its events as the version", () => {
+  it("has the number of its events as the version", () => {
     expect(foldLeague([])).toBe(null);
-    expect(begun.version).toBe(afterCommands(running(PLAYERS)).events.length);
+    expect(runningLeague.version).toBe(afterCommands(running(PLAYERS)).events.length);
   });
 
-  it("finds a match by its id, and none by another text", () => {
-    expect(matchOf(begun, "R3M1")?.players).toEqual(["P03", "P01"]);
+  it("has each match under its id and no match under another text", () => {
+    expect(matchOf(runningLeague, "R3M1")?.players).toEqual(["P03", "P01"]);
     for (const id of ["R3M2", "R0M1", "R01M1", "R4M1", "M1", "R1M1 ", "constructor"])
-      expect(matchOf(begun, id)).toBe(null);
+      expect(matchOf(runningLeague, id)).toBe(null);
   });
 });

@@ -8,7 +8,7 @@ import { positionOf } from "./round-robin.ts";
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 type Changes = Partial<League>;
 
-/** The league after an event. Throws when the event cannot follow, because a log may come from another machine. */
+/** Returns the league after an event. Throws if the event cannot follow: a log may come from another machine. */
 export function evolveLeague(league: League | null, event: LeagueEvent): League {
   if (event.type === "opened") {
     follows(league === null, "a league is opened once");
@@ -18,14 +18,14 @@ export function evolveLeague(league: League | null, event: LeagueEvent): League 
   return { ...league, ...changesOf(league, event), version: league.version + 1 };
 }
 
-/** The league that these events lead to; null when there are none. */
+/** Returns the league after these events; null if there are none. */
 export function foldLeague(events: Iterable<LeagueEvent>): League | null {
   let league: League | null = null;
   for (const event of events) league = evolveLeague(league, event);
   return league;
 }
 
-/** A match by its id; null when the league has no such match. */
+/** Returns the match with this id, or null if the league has no such match. */
 export function matchOf(league: League, matchId: string): Match | null {
   const position = positionOf(matchId);
   return (position && league.rounds[position.roundId - 1]?.matches[position.index]) ?? null;
@@ -77,7 +77,7 @@ function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" 
       follows(league.currentRound === null, "completed before its last match");
       return { status: "completed" };
     case "withdrawal_settled": {
-      const withdrawals = league.withdrawals.filter((one) => !isOf(one, event));
+      const withdrawals = league.withdrawals.filter((withdrawal) => !isSettledBy(withdrawal, event));
       follows(withdrawals.length < league.withdrawals.length, `${event.match_id} is not withdrawn`);
       return { withdrawals };
     }
@@ -94,8 +94,8 @@ function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" 
   }
 }
 
-/** Whether an event is about this withdrawal. */
-const isOf = (withdrawal: Withdrawal, event: EventOf<"withdrawal_settled">): boolean =>
+/** Whether an event settles this withdrawal. */
+const isSettledBy = (withdrawal: Withdrawal, event: EventOf<"withdrawal_settled">): boolean =>
   withdrawal.matchId === event.match_id &&
   withdrawal.epoch === event.epoch &&
   withdrawal.refereeId === event.referee_id;

@@ -1,4 +1,4 @@
-/** Random commands keep the invariants of a league and of every projection of it. */
+/** Checks the invariants of a league and of its projections with random commands. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { LeagueCommand } from "./commands.ts";
@@ -13,10 +13,10 @@ import { act, entered, forfeitBy, resultOf, SEED, SETTINGS, stored, unplayed, WO
 
 const REFEREES = ["REF01", "REF02", "REF03"];
 const RELEASES = ["unreachable", "refused", "overdue"] as const;
-/** Ways in which a session of a match can end. */
+/** The commands of sessions that end in different ways. */
 const ENDS = [WON, [act(1, "rock"), act(2, "paper")], forfeitBy("player_2"), forfeitBy("player_1", "player_2")];
 
-/** A random command is chosen by three numbers, so that it fits the state that it meets more often than not. */
+/** Three random numbers that determine a command for the current state, so that most commands are accepted. */
 type Choice = readonly [kind: number, first: number, second: number];
 const choices = fc.array(fc.tuple(fc.nat(99), fc.nat(), fc.nat()), { minLength: 20, maxLength: 120 });
 
@@ -55,7 +55,7 @@ function commandOf(league: League, [kind, first, second]: Choice): LeagueCommand
   };
 }
 
-/** A state that cannot be changed in place. */
+/** Freezes a state, so that changing it in place throws. */
 function frozen(league: League): League {
   for (const round of league.rounds) {
     for (const match of round.matches) Object.freeze(match);
@@ -67,11 +67,11 @@ function frozen(league: League): League {
 
 function expectInvariants(league: League): void {
   const matches = league.rounds.flatMap((round) => round.matches);
-  const open = (of: readonly Match[]): number => of.filter(({ status }) => status !== "completed").length;
-  expect(league.rounds.map((round) => round.open)).toEqual(league.rounds.map((round) => open(round.matches)));
+  const openCount = (list: readonly Match[]): number => list.filter(({ status }) => status !== "completed").length;
+  expect(league.rounds.map((round) => round.open)).toEqual(league.rounds.map((round) => openCount(round.matches)));
   expect(league.rounds.map(({ roundId }) => roundId)).toEqual(league.rounds.map((_, index) => index + 1));
   expect(league.currentRound).toBe(league.rounds.find((round) => round.open > 0)?.roundId ?? null);
-  expect([league.matchCount, league.completedCount]).toEqual([matches.length, matches.length - open(matches)]);
+  expect([league.matchCount, league.completedCount]).toEqual([matches.length, matches.length - openCount(matches)]);
   for (const { status, refereeId, assignedAt, aborts, outcome, logHead } of matches) {
     expect([outcome !== null, logHead !== null]).toEqual(Array(2).fill(status === "completed"));
     expect(assignedAt !== null).toBe(status === "assigned");
@@ -80,10 +80,11 @@ function expectInvariants(league: League): void {
   }
 }
 
-function expectCourse(before: League, after: League): void {
+/** Checks that a completed match does not change and that no epoch decreases. */
+function expectTransition(before: League, after: League): void {
   for (const round of before.rounds) {
-    for (const [place, match] of round.matches.entries()) {
-      const next = after.rounds[round.roundId - 1]?.matches[place] as Match;
+    for (const [index, match] of round.matches.entries()) {
+      const next = after.rounds[round.roundId - 1]?.matches[index] as Match;
       if (match.status === "completed") expect(next).toBe(match);
       expect(next.epoch).toBeGreaterThanOrEqual(match.epoch);
     }
@@ -93,14 +94,14 @@ function expectCourse(before: League, after: League): void {
 const restored = ({ head, rounds }: LeagueSnapshot): League | null =>
   restoreLeague(head, (roundId) => rounds.get(roundId) ?? null);
 
-it("every sequence of commands keeps the invariants, and every projection equals that of the whole log", () => {
+it("every sequence of commands keeps the invariants, and every projection equals that of the complete log", () => {
   const reached = new Set<string>();
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 7 }), choices, (count, sequence) => {
       const results: StandingsResult[] = [];
       let league: League | null = null;
       let work: OpenWork | null = null;
-      /** The texts of snapshots that were written one after the other. */
+      /** The snapshot that results from writing the changes after each command. */
       let written: LeagueSnapshot = { head: "", rounds: new Map() };
       const opening = entered(Array.from({ length: count }, (_, index) => `P0${index + 1}`));
       const advance = (events: readonly LeagueEvent[]): void => {
@@ -118,7 +119,7 @@ it("every sequence of commands keeps the invariants, and every projection equals
         if (!decided.ok) continue;
         advance(decided.value.map(stored));
         const after = league as never as League;
-        if (before) expectCourse(before, after);
+        if (before) expectTransition(before, after);
         const { head, rounds } = leagueSnapshot(after, before);
         written = { head, rounds: new Map([...written.rounds, ...rounds]) };
         expectInvariants(after);
@@ -135,7 +136,7 @@ it("every sequence of commands keeps the invariants, and every projection equals
   expect([...reached].sort()).toEqual(EVERY_EVENT);
 });
 
-/** The events that the random commands must reach, so that no event is untested. */
+/** The events that the random commands must cause, so that every event is tested. */
 const EVERY_EVENT = [
   "completed",
   "match_aborted",
@@ -156,7 +157,7 @@ const EVERY_EVENT = [
   "withdrawal_settled",
 ];
 
-it("a snapshot of another format, or a damaged one, is not read", () => {
+it("a snapshot of another format and a damaged snapshot are not restored", () => {
   const [event] = [{ type: "opened", league_id: "rps", run_id: "run", game: "rps.v1", roles: SETTINGS.roles }] as const;
   const league = evolveLeague(null, stored({ ...event, options: {}, format: "round-robin", seed_commitment: "c" }));
   const { head, rounds } = leagueSnapshot(league);

@@ -10,13 +10,13 @@ export interface Match {
   /** Player ids in the order of the league's roles. */
   readonly players: readonly string[];
   readonly status: "scheduled" | "assigned" | "completed";
-  /** From 1; increased each time the match is taken from a referee. */
+  /** The number of the attempt, from 1. It is raised each time the match is taken from a referee. */
   readonly epoch: number;
-  /** The referee of the current epoch; of a completed match the one that reported it. Null when there is none. */
+  /** The referee of the current epoch, or the one that reported the result; null if there is none. */
   readonly refereeId: string | null;
-  /** When the match was assigned under the current epoch, ISO 8601; null unless assigned. */
+  /** The time of the assignment under the current epoch, ISO 8601; null unless assigned. */
   readonly assignedAt: string | null;
-  /** How often it was aborted through no fault of its players. */
+  /** The number of times that it was aborted or overdue. */
   readonly aborts: number;
   /** Null unless completed. */
   readonly outcome: Outcome | null;
@@ -24,13 +24,13 @@ export interface Match {
   readonly logHead: string | null;
 }
 
-/** The result of a match by seats: matches of different players with equal results share one outcome. */
+/** The result of a match by seats, so that matches of different players with equal results share one outcome. */
 export interface Outcome {
-  /** The seat of the winner; null when there is none, or a team has won. */
+  /** The index of the winner's seat; null without a winner, or if a team has won. */
   readonly winner: number | null;
-  /** Empty when the result has no scores. */
+  /** Scores by seat; empty if the result has no scores. */
   readonly scores: readonly number[];
-  /** Empty for an aborted match. */
+  /** Points by seat; empty for an aborted match. */
   readonly points: readonly number[];
   readonly termination: Termination;
   readonly reason: string;
@@ -41,13 +41,13 @@ export interface Round {
   readonly roundId: number;
   readonly matches: readonly Match[];
   readonly byes: readonly string[];
-  /** Matches that are not completed. */
+  /** The number of matches that are not completed. */
   readonly open: number;
   readonly isOpened: boolean;
   readonly isAnnounced: boolean;
 }
 
-/** A match that was taken from a referee, which may still play it: the referee is informed until it acknowledges. */
+/** The record that a match was taken from a referee that may still play it and has not acknowledged MATCH_WITHDRAWN. */
 export interface Withdrawal {
   readonly matchId: string;
   readonly epoch: number;
@@ -58,17 +58,17 @@ export interface Withdrawal {
 export interface League extends LeagueSettings {
   readonly version: number;
   readonly status: "open" | "running" | "completed";
-  /** Player id to the commitment of the display name, in the order of entry. */
+  /** The commitments to display names by player id, in the order of entry. */
   readonly entrants: ReadonlyMap<string, string>;
   /** `rounds[i].roundId` is i + 1. */
   readonly rounds: readonly Round[];
-  /** The lowest round with a match that is not completed; null before the start and when all are completed. */
+  /** The lowest round with a match that is not completed; null before the start and when all matches are completed. */
   readonly currentRound: number | null;
   readonly withdrawals: readonly Withdrawal[];
   readonly matchCount: number;
   readonly completedCount: number;
 }
 
-/** The matches of the current round; none before the start and after the last match. */
+/** The matches of the current round; empty before the start and after the last match. */
 export const currentMatches = ({ rounds, currentRound }: Pick<League, "rounds" | "currentRound">): readonly Match[] =>
   currentRound === null ? [] : (rounds[currentRound - 1]?.matches ?? []);

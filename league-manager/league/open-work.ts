@@ -3,19 +3,19 @@ import type { LeagueEvent } from "./events.ts";
 import { matchOf } from "./evolve.ts";
 import type { League, Match, Withdrawal } from "./league.ts";
 
-/** The work that is due for a league, derived from its state. The reconciler starts the work that is not under way. */
+/** The next steps of a league, derived from its state. The reconciler starts the steps that are not running yet. */
 export interface OpenWork {
-  /** The round to open now: all earlier rounds are completed. */
+  /** The round to open, because all earlier rounds are completed; null if there is none. */
   readonly roundToOpen: number | null;
-  /** Rounds that are opened and not announced. */
+  /** The numbers of the rounds that are opened and not announced. */
   readonly roundsToAnnounce: ReadonlySet<number>;
-  /** Scheduled matches of opened rounds, by id. A match that was released is behind the others. */
+  /** Scheduled matches of opened rounds, by id. Released matches come last. */
   readonly unassigned: ReadonlyMap<string, Match>;
-  /** Assigned matches, by id; `assignedAt` is the time of the assignment. */
+  /** Assigned matches, by id. */
   readonly assigned: ReadonlyMap<string, Match>;
-  /** Referees that have to be informed of the loss of a match. */
+  /** Matches that were taken from referees that have not acknowledged this. */
   readonly withdrawals: readonly Withdrawal[];
-  /** All matches are completed, and the league is not. */
+  /** Whether all matches are completed and the league is not. */
   readonly isToComplete: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Index extends OpenWork {
   readonly assigned: Map<string, Match>;
 }
 
-/** The open work of a league, in one pass over its opened rounds. */
+/** Computes the open work of a league in one pass over its opened rounds. */
 export function openWork(league: League): OpenWork {
   const work = { roundsToAnnounce: new Set<number>(), unassigned: new Map(), assigned: new Map() };
   for (const round of league.rounds) {
@@ -36,7 +36,7 @@ export function openWork(league: League): OpenWork {
   return { ...work, ...workOfLeague(league) };
 }
 
-/** The open work after an event; `league` is the league after it. Changes `work` in place. */
+/** Updates open work in place after an event, and returns it. `league` is the league after the event. */
 export function advanceWork(work: OpenWork, league: League, event: LeagueEvent): OpenWork {
   const index = work as Index;
   switch (event.type) {
@@ -60,7 +60,7 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
   return Object.assign(index, workOfLeague(league));
 }
 
-/** The part of the open work that follows from the league's fields, without a pass over its matches. */
+/** The part of the open work that does not need a pass over the matches. */
 function workOfLeague(league: League): Pick<OpenWork, "roundToOpen" | "withdrawals" | "isToComplete"> {
   const { status, currentRound, rounds, withdrawals } = league;
   const current = status === "running" && currentRound !== null ? rounds[currentRound - 1] : undefined;

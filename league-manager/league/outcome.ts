@@ -4,37 +4,37 @@ import { POINTS, winningTeams } from "#shared/session/verdict.ts";
 import type { MatchSummary } from "./events.ts";
 import type { League, Match, MatchFault, Outcome } from "./league.ts";
 
-/** The reason of a match that was forfeited because players of it were shut down. */
+/** The reason of a match that was forfeited because some of its players were shut down. */
 export const SHUT_DOWN = "shut_down";
-/** The reason of such a match if the operator removed these players. */
+/** The reason of such a match if the operator removed all of these players. */
 export const REMOVED = "removed_by_operator";
 
 const NONE: readonly never[] = [];
 
-/** The roles of a match with their players. */
+/** The player ids of a match by role. */
 export const rolesOf = (
   { roles }: Pick<League, "roles">,
   { players }: Pick<Match, "players">,
 ): Readonly<Record<string, string>> => Object.fromEntries(roles.map((role, seat) => [role, players[seat] as string]));
 
-/** Converts a result to the form that a league keeps. Throws when it is not a result of these players. */
+/** Converts a result with player ids into an outcome by seats. Throws if it is not a possible result of these players. */
 export function outcomeOfResult(players: readonly string[], result: MatchSummary): Outcome {
   const { winner, faults, termination, reason } = result;
   const seat = winner === null ? -1 : players.indexOf(winner);
   follows(winner === null || seat >= 0, `the winner ${winner} does not play in the match`);
-  const foreign = faults.find((fault) => !players.includes(fault.player_id));
-  follows(foreign === undefined, `a fault names ${foreign?.player_id}, who does not play in the match`);
+  const foreignFault = faults.find((fault) => !players.includes(fault.player_id));
+  follows(foreignFault === undefined, `a fault names ${foreignFault?.player_id}, who does not play in the match`);
   const points = perSeat(players, result.match_points, "match_points");
-  expectPossible(points);
+  checkPoints(points);
   const scores = perSeat(players, result.final_scores, "final_scores");
   return sharedOutcome({ winner: winner === null ? null : seat, scores, points, termination, reason, faults });
 }
 
-/** The player who won; null when there is none. */
+/** The id of the winner; null without a single winner. */
 export const winnerOf = ({ players, outcome }: Pick<Match, "players" | "outcome">): string | null =>
   players[outcome?.winner ?? -1] ?? null;
 
-/** A result with player ids as keys, as messages and events have it. */
+/** The result of a completed match by player ids, in the form of messages and events. Throws if the match is not completed. */
 export function summaryOf(match: Match): MatchSummary {
   const { players, outcome, logHead } = match;
   follows(outcome && logHead !== null, `${match.matchId} is not completed`);
@@ -51,15 +51,15 @@ export function summaryOf(match: Match): MatchSummary {
   };
 }
 
-/** An aborted match gives no points and no scores. */
+/** The outcome of an aborted match, without points and scores. */
 export const abortedOutcome = (reason: string): Outcome =>
   sharedOutcome({ winner: null, scores: NONE, points: NONE, termination: "aborted", reason, faults: NONE });
 
-/** The public reason. The reason of an aborted match may quote an error of a referee with addresses and paths. */
+/** The reason of a match as it may be published. The reason of an aborted match may quote an error with addresses and paths of a referee. */
 export const publicReason = ({ termination, reason }: Pick<Outcome, "termination" | "reason">): string =>
   termination === "aborted" ? "aborted" : reason;
 
-/** The result of a match that is not played because of absent players: they and their teams lose. */
+/** The result of a match that is not played because players are absent: they and their teams lose. */
 export function forfeitOf(
   { game, roles }: Pick<League, "game" | "roles">,
   players: readonly string[],
@@ -83,34 +83,35 @@ export function forfeitOf(
   };
 }
 
-/** Values by player as a list in the order of the seats; an empty record gives an empty list. */
+/** Converts values by player into a list in the order of the seats; empty for an empty record. Throws if the players differ. */
 function perSeat(
   players: readonly string[],
   values: Readonly<Record<string, number>>,
   field: string,
 ): readonly number[] {
-  const given = Object.keys(values);
-  if (given.length === 0) return NONE;
-  const isComplete = given.length === players.length && players.every((player) => Object.hasOwn(values, player));
-  follows(isComplete, `${field} names ${given.join(", ")}, but ${players.join(", ")} play`);
+  const playerIds = Object.keys(values);
+  if (playerIds.length === 0) return NONE;
+  const isComplete = playerIds.length === players.length && players.every((player) => Object.hasOwn(values, player));
+  follows(isComplete, `${field} names ${playerIds.join(", ")}, but ${players.join(", ")} play`);
   return players.map((player) => values[player] as number);
 }
 
-/** The outcomes without faults that have occurred. Most of the hundreds of thousands of matches of a league end with one of a few. */
-const knownOutcomes = new Map<string, Outcome>();
-const MAX_KNOWN_OUTCOMES = 10_000;
+/** The outcomes without faults that have occurred, by key. Most matches of a large league end with one of a few outcomes. */
+const cachedOutcomes = new Map<string, Outcome>();
+const MAX_CACHED_OUTCOMES = 10_000;
 
-/** An equal outcome, the same object for all matches that have it. */
+/** Returns one shared object for equal outcomes without faults, to save memory. */
 export function sharedOutcome(outcome: Outcome): Outcome {
   const { winner, scores, points, termination, reason, faults } = outcome;
   if (faults.length > 0) return outcome;
   const key = `${winner}/${scores}/${points}/${termination}/${reason}`;
-  const known = knownOutcomes.get(key) ?? outcome;
-  if (known === outcome && knownOutcomes.size < MAX_KNOWN_OUTCOMES) knownOutcomes.set(key, outcome);
-  return known;
+  const shared = cachedOutcomes.get(key) ?? outcome;
+  if (shared === outcome && cachedOutcomes.size < MAX_CACHED_OUTCOMES) cachedOutcomes.set(key, outcome);
+  return shared;
 }
 
-function expectPossible(points: readonly number[]): void {
-  const isPossible = points.every((one) => one === POINTS.win || one === POINTS.draw || one === POINTS.loss);
+/** Throws if a number of points is not that of a win, a draw or a loss. */
+function checkPoints(points: readonly number[]): void {
+  const isPossible = points.every((value) => value === POINTS.win || value === POINTS.draw || value === POINTS.loss);
   follows(isPossible, `a match gives 3, 1 or 0 points, not ${points.join(", ")}`);
 }

@@ -10,21 +10,24 @@ import type { League, Match } from "./league.ts";
 import { summaryOf } from "./outcome.ts";
 import { faultOfResult } from "./result-check.ts";
 
-/** A match that has been aborted so often, through no fault of its players, ends aborted, without points. */
+/** The number of aborts after which a match is completed as aborted, without points. */
 export const MAX_ABORTS = 3;
 
-/** The result of an accepted report. */
+/** The decision about an accepted report. */
 export interface Report {
-  /** Empty when the same result is recorded already. */
+  /** Empty if the same result is already recorded. */
   readonly events: readonly NewLeagueEvent[];
   /**
-   * The fault of the result, as the error for the referee; null for a valid result. With a fault the match counts as aborted: the events are
-   * appended, and the referee is answered with the error. The session log of the result is not kept.
+   * The error for the referee if the result contradicts its log, else null. With a fault the match counts as aborted: the caller appends the events,
+   * answers the referee with the error, and does not store the session log.
    */
   readonly fault: ProtocolError | null;
 }
 
-/** Decides a result that a referee reports: once for each match, under the current epoch, from the referee of the match. */
+/**
+ * Decides the result that a referee reports. Returns G003 for an unknown match, L004 if the match is not assigned to the referee under the epoch,
+ * and G001 if another result is recorded.
+ */
 export function decideReport(
   league: League,
   { result, refereeId, seed }: Extract<LeagueCommand, { type: "report" }>,
@@ -34,39 +37,39 @@ export function decideReport(
   const match = matchOf(league, match_id);
   if (!match) return err(protocolError("G003", `no match ${name}`, { match_id }));
   if (match.refereeId !== refereeId || match.epoch !== epoch) {
-    const why = `${name} is not yours under epoch ${epoch}`;
-    return err(protocolError("L004", why, { match_id, epoch: match.epoch }));
+    const message = `${name} is not assigned to ${refereeId} under epoch ${epoch}`;
+    return err(protocolError("L004", message, { match_id, epoch: match.epoch }));
   }
-  if (match.status === "completed") return isRecorded(match, result) ? ok(NOTHING) : err(otherResult(name, match));
+  if (match.status === "completed") return isRecorded(match, result) ? ok(UNCHANGED) : err(conflictError(name, match));
   const fault = faultOfResult(league, match, seed, result);
   if (fault !== null) {
     const error = protocolError("G001", `result of ${name}: ${fault}`, { match_id });
     const reason = `bad result: ${fault}`.slice(0, QUOTED_CHARACTERS);
-    return ok({ events: [abortedBy(match, refereeId, reason, "")], fault: error });
+    return ok({ events: [abortEvent(match, refereeId, reason, "")], fault: error });
   }
   if (result.termination === "aborted") {
-    return ok({ events: [abortedBy(match, refereeId, result.reason, result.log_head)], fault: null });
+    return ok({ events: [abortEvent(match, refereeId, result.reason, result.log_head)], fault: null });
   }
-  return ok({ events: [completedBy(result, refereeId)], fault: null });
+  return ok({ events: [completionEvent(result, refereeId)], fault: null });
 }
 
-const NOTHING: Report = { events: [], fault: null };
+const UNCHANGED: Report = { events: [], fault: null };
 
-/** The match is played again, or is aborted for good. */
-function abortedBy(match: Match, referee_id: string, reason: string, log_head: string): NewLeagueEvent {
+/** The event of an abort: the match is released to be played again, or completed as aborted after `MAX_ABORTS`. */
+function abortEvent(match: Match, referee_id: string, reason: string, log_head: string): NewLeagueEvent {
   const common = { match_id: match.matchId, epoch: match.epoch, referee_id };
   return match.aborts + 1 < MAX_ABORTS
     ? { type: "match_released", ...common, reason: "aborted", detail: reason }
     : { type: "match_aborted", ...common, reason, log_head };
 }
 
-function completedBy(result: MatchResult, referee_id: string): NewLeagueEvent {
+function completionEvent(result: MatchResult, referee_id: string): NewLeagueEvent {
   const { match_id, epoch, winner, final_scores, match_points, termination, reason, faults, log_head } = result;
   const summary = { winner, final_scores, match_points, termination, reason, faults, log_head };
   return { type: "match_completed", match_id, epoch, referee_id, ...summary };
 }
 
-/** Whether a result is the one that is recorded. Of an aborted match only the reason and the log are. */
+/** Whether a result equals the recorded one. The record of an aborted match has no scores, points and faults, so they are not compared. */
 function isRecorded(match: Match, result: MatchResult): boolean {
   if (result.round_id !== match.roundId) return false;
   const recorded = summaryOf(match);
@@ -76,9 +79,9 @@ function isRecorded(match: Match, result: MatchResult): boolean {
   return isDeepStrictEqual({ winner, final_scores, match_points, termination, reason, faults, log_head }, recorded);
 }
 
-function otherResult(name: string, match: Match): ProtocolError {
+function conflictError(name: string, match: Match): ProtocolError {
   const { matchId: match_id } = match;
   const { winner, termination, log_head } = summaryOf(match);
-  const why = `another result of ${name} is recorded: ${termination}, winner ${winner ?? "none"}`;
-  return protocolError("G001", why, { match_id, winner, termination, log_head });
+  const message = `another result of ${name} is recorded: ${termination}, winner ${winner ?? "none"}`;
+  return protocolError("G001", message, { match_id, winner, termination, log_head });
 }

@@ -5,14 +5,14 @@ import { forfeitOf } from "./outcome.ts";
 import { faultOfUnplayed } from "./result-check.ts";
 import { CODENAMES, SETTINGS } from "./testing/leagues.ts";
 
-type Told = Omit<MatchSummary, "reason">;
+type UnplayedResult = Omit<MatchSummary, "reason">;
 const PLAYERS = ["P01", "P02", "P03", "P04"];
-const forfeit = (absent: readonly string[]): Told => ({
+const forfeit = (absent: readonly string[]): UnplayedResult => ({
   ...forfeitOf(CODENAMES, PLAYERS, absent, () => "gone"),
   termination: "forfeit",
   log_head: "",
 });
-const aborted: Told = {
+const aborted: UnplayedResult = {
   winner: null,
   final_scores: {},
   match_points: {},
@@ -22,7 +22,7 @@ const aborted: Told = {
 };
 
 describe("the forfeit of a match that is not played", () => {
-  it("is lost by the whole team of an absent player", () => {
+  it("is a loss of all players in the team of an absent player", () => {
     expect(codenames.info.teams?.map(({ roles }) => roles)).toEqual([
       CODENAMES.roles.slice(0, 2),
       CODENAMES.roles.slice(2),
@@ -34,11 +34,11 @@ describe("the forfeit of a match that is not played", () => {
     });
   });
 
-  it("is lost by all when each team has an absent player", () => {
+  it("is a loss of all players if each team has an absent player", () => {
     expect(forfeit(["P01", "P04"]).match_points).toEqual({ P01: 0, P02: 0, P03: 0, P04: 0 });
   });
 
-  it("has the present player of two as its winner", () => {
+  it("is a win of the present player in a game of two roles", () => {
     expect(forfeitOf(SETTINGS, ["P01", "P02"], ["P01"], () => "gone")).toMatchObject({
       winner: "P02",
       match_points: { P02: 3 },
@@ -47,34 +47,34 @@ describe("the forfeit of a match that is not played", () => {
 });
 
 describe("a result without a session log", () => {
-  it.each<[string, Told]>([
+  it.each<[string, UnplayedResult]>([
     ["an abort", aborted],
     ["a forfeit of a role", forfeit(["P03"])],
     ["a forfeit of both teams", forfeit(["P02", "P03"])],
-  ])("can be %s", (_, told) => {
-    expect(faultOfUnplayed(CODENAMES, PLAYERS, told)).toBe(null);
+  ])("may be %s", (_, result) => {
+    expect(faultOfUnplayed(CODENAMES, PLAYERS, result)).toBe(null);
   });
 
-  const unlike = "a forfeit without a log is lost by who was absent";
-  const empty = "an aborted match without a log has neither winner nor points nor faults";
-  it.each<[string, Told, string]>([
+  const wrongForfeit = "a forfeit without a log must be a loss of the absent players and their teams";
+  const notEmpty = "an aborted match without a log has neither winner nor points nor faults";
+  it.each<[string, UnplayedResult, string]>([
     ["a played match", { ...aborted, termination: "normal" }, "a result without its log"],
     ["a match with the head of a log", { ...aborted, log_head: "h" }, "a result without its log"],
-    ["an abort with a winner", { ...aborted, winner: "P01" }, empty],
-    ["an abort with points", { ...aborted, match_points: { P01: 0 } }, empty],
-    ["a forfeit by no player", forfeit([]), unlike],
+    ["an abort with a winner", { ...aborted, winner: "P01" }, notEmpty],
+    ["an abort with points", { ...aborted, match_points: { P01: 0 } }, notEmpty],
+    ["a forfeit without an absent player", forfeit([]), wrongForfeit],
     [
       "a forfeit that the team of the absent player wins",
       { ...forfeit(["P03"]), match_points: forfeit(["P01"]).match_points },
-      unlike,
+      wrongForfeit,
     ],
-    ["a forfeit with a single winner of a team", { ...forfeit(["P03"]), winner: "P01" }, unlike],
+    ["a forfeit with a single winner of a team", { ...forfeit(["P03"]), winner: "P01" }, wrongForfeit],
     [
       "a forfeit by another fault",
       { ...forfeit(["P03"]), faults: [{ ...forfeit(["P03"]).faults[0], code: "G001" } as never] },
-      unlike,
+      wrongForfeit,
     ],
-  ])("cannot be %s", (_, told, fault) => {
-    expect(faultOfUnplayed(CODENAMES, PLAYERS, told)).toBe(fault);
+  ])("must not be %s", (_, result, fault) => {
+    expect(faultOfUnplayed(CODENAMES, PLAYERS, result)).toBe(fault);
   });
 });

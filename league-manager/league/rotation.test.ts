@@ -8,19 +8,20 @@ const schedule = (count: number, roleCount: number) =>
     roleCount,
   );
 
-/** Numbers of players and roles of a schedule. */
+/** Numbers of players and of roles. */
 const sizes = fc
   .integer({ min: 3, max: 6 })
   .chain((roles) => fc.tuple(fc.integer({ min: roles, max: 24 }), fc.constant(roles)));
 
+/** Checks that each player has each role and the bye equally often, and that each round lists each player once. */
 function expectFair(count: number, roleCount: number): void {
   const rounds = schedule(count, roleCount);
   const perPlayer = Math.floor(count / roleCount);
   expect(rounds.map(({ round_id }) => round_id)).toEqual(Array.from({ length: count }, (_, index) => index + 1));
   for (const { pairings, byes, round_id } of rounds) {
-    const busy = [...pairings.flatMap(({ players }) => players), ...byes];
-    expect(new Set(busy).size).toBe(count);
-    expect(busy).toHaveLength(count);
+    const listed = [...pairings.flatMap(({ players }) => players), ...byes];
+    expect(new Set(listed).size).toBe(count);
+    expect(listed).toHaveLength(count);
     expect(pairings.map(({ match_id }) => match_id)).toEqual(pairings.map((_, index) => `R${round_id}M${index + 1}`));
     expect(pairings.every(({ players }) => players.length === roleCount)).toBe(true);
   }
@@ -32,25 +33,25 @@ function expectFair(count: number, roleCount: number): void {
   }
 }
 
-/** How often each two players meet: the fewest and the most. */
+/** The least and the greatest number of meetings of two players. */
 function meetings(count: number, roleCount: number): readonly [least: number, most: number] {
-  const met = new Map<string, number>();
+  const counts = new Map<string, number>();
   for (const { pairings } of schedule(count, roleCount)) {
     for (const { players } of pairings) {
       for (const [a, first] of players.entries()) {
         for (const second of players.slice(a + 1)) {
           const pair = [first, second].sort().join();
-          met.set(pair, (met.get(pair) ?? 0) + 1);
+          counts.set(pair, (counts.get(pair) ?? 0) + 1);
         }
       }
     }
   }
-  const all = met.size === (count * (count - 1)) / 2 ? [...met.values()] : [0, ...met.values()];
+  const all = counts.size === (count * (count - 1)) / 2 ? [...counts.values()] : [0, ...counts.values()];
   return [Math.min(...all), Math.max(...all)];
 }
 
 describe("the schedule of a game of more than two roles", () => {
-  it("has every player once in a round, in every role equally often, with equally many byes", () => {
+  it("lists every player once in a round, and gives each the same number of matches in each role and of byes", () => {
     fc.assert(fc.property(sizes, ([count, roleCount]) => expectFair(count, roleCount)));
   });
 
@@ -58,7 +59,7 @@ describe("the schedule of a game of more than two roles", () => {
     expect(schedule(9, 4)).toEqual(schedule(9, 4));
   });
 
-  it("lets four players meet in every role in four rounds", () => {
+  it("gives each of four players each role in four rounds", () => {
     const [first, ...others] = schedule(4, 4).map(({ pairings }) => pairings[0]?.players);
     expect([first, ...others]).toEqual([
       ["P1", "P2", "P3", "P4"],
@@ -68,7 +69,7 @@ describe("the schedule of a game of more than two roles", () => {
     ]);
   });
 
-  it("lets any two of up to 24 players meet at least once, and at most once more often than the game has roles", () => {
+  it("lets any two of up to 24 players meet at least once and at most k + 1 times in a game of k roles", () => {
     fc.assert(
       fc.property(sizes, ([count, roleCount]) => {
         const [least, most] = meetings(count, roleCount);
@@ -78,7 +79,7 @@ describe("the schedule of a game of more than two roles", () => {
     );
   });
 
-  it("has no rounds with fewer players than roles", () => {
+  it("is empty with fewer players than roles", () => {
     expect(schedule(3, 4)).toEqual([]);
   });
 });

@@ -3,12 +3,12 @@ import type { Tables } from "./round-robin.ts";
 /**
  * The schedule of n players for a game of k > 2 roles: n rounds of floor(n / k) matches.
  *
- * The players stand on a circle of n positions. Each position is a role of a match or a bye, and the circle turns by one position every round. So over
- * the n rounds every player is once in each position: each has every role exactly floor(n / k) times and the same number of byes, n mod k.
+ * The players are assigned to n positions in a circle. Each position is a role of a match or a bye. Every round the players move by one position, so
+ * after n rounds every player has been in each position once: it has had every role floor(n / k) times and n mod k byes.
  *
- * Two players meet in a round if their distance on the circle is that of two positions of one match. `positionsOf` therefore spreads the positions of
- * the matches so that all distances occur about equally often: then all players meet about equally often. Of up to 24
- * players any two meet at least once and at most k + 1 times.
+ * Two players meet in a round if their distance on the circle is that of two positions of one match. `positionsOf` therefore distributes the
+ * positions of the matches so that all distances occur about equally often, and all players meet about equally often. With up to 24 players any two
+ * meet at least once and at most k + 1 times.
  */
 export function rotation(playerIds: readonly string[], roleCount: number): readonly Tables[] {
   const count = playerIds.length;
@@ -25,11 +25,11 @@ interface Positions {
   readonly byes: readonly number[];
 }
 
-/** Each position in turn is the free one whose distances to the other positions of its match have been used least. */
+/** Distributes the positions greedily: each next position is the free one whose distances to the other positions of its match are used least. */
 function positionsOf(count: number, roleCount: number): Positions {
   const free = new Set(Array.from({ length: count }, (_, position) => position));
   const distance = (a: number, b: number): number => Math.min(Math.abs(a - b), count - Math.abs(a - b));
-  /** How often two players of each distance meet. Opposite positions are the same pair of players after half a turn, so they meet twice. */
+  /** The number of meetings of two players by their distance. Players at opposite positions meet twice, because half a turn swaps them. */
   const meetings = new Array<number>(Math.floor(count / 2) + 1).fill(0);
   const perUse = (apart: number): number => (2 * apart === count ? 2 : 1);
   const meetingsWith = (position: number, others: readonly number[]): number =>

@@ -4,7 +4,7 @@ import { type PairedRound, roundRobin } from "./round-robin.ts";
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index + 1));
 const schedule = (count: number): readonly PairedRound[] => roundRobin(numbered(count), 2);
 
-/** A round as the handbook prints it: "1-4 2-3". */
+/** A round in the notation of the handbook, e.g. "1-4 2-3". */
 const printed = (round: PairedRound): string => round.pairings.map(({ players }) => players.join("-")).join(" ");
 
 /** The tables of the FIDE Handbook, C.05 General Regulations for Competitions, Annex 1. */
@@ -23,26 +23,32 @@ const published: Readonly<Record<number, readonly string[]>> = {
 };
 
 describe("FIDE Berger tables", () => {
-  test.each([4, 6, 8])("%i players meet as published, the first-named with the first role", (count) => {
-    expect(schedule(count).map(printed)).toEqual(published[count]);
-  });
+  test.each([4, 6, 8])(
+    "with %i players have the published rounds, with the first role for the first-named player",
+    (count) => {
+      expect(schedule(count).map(printed)).toEqual(published[count]);
+    },
+  );
 
-  test.each([3, 5, 7])("%i players: the highest number is the bye, the others meet as published", (count) => {
-    const rows = published[count + 1] as readonly string[];
-    const withBye = rows.map((row) => row.split(" ").filter((pair) => !pair.split("-").includes(String(count + 1))));
-    expect(schedule(count).map(printed)).toEqual(withBye.map((pairs) => pairs.join(" ")));
-    const byes = rows.map((row) =>
-      /(?:^| )(\d)-(\d)/
-        .exec(row)
-        ?.slice(1)
-        .filter((seat) => seat !== String(count + 1)),
-    );
-    expect(schedule(count).map((round) => round.byes)).toEqual(byes);
-  });
+  test.each([3, 5, 7])(
+    "with %i players give the bye to the opponent of the next number and otherwise have the published rounds",
+    (count) => {
+      const rows = published[count + 1] as readonly string[];
+      const withBye = rows.map((row) => row.split(" ").filter((pair) => !pair.split("-").includes(String(count + 1))));
+      expect(schedule(count).map(printed)).toEqual(withBye.map((pairs) => pairs.join(" ")));
+      const byes = rows.map((row) =>
+        /(?:^| )(\d)-(\d)/
+          .exec(row)
+          ?.slice(1)
+          .filter((seat) => seat !== String(count + 1)),
+      );
+      expect(schedule(count).map((round) => round.byes)).toEqual(byes);
+    },
+  );
 });
 
-describe("rounds and matches", () => {
-  test("match ids are R{round}M{n}, counted without the bye", () => {
+describe("a schedule", () => {
+  test("has the match ids R{round}M{n}, counted without byes", () => {
     expect(schedule(5).map((round) => round.pairings.map(({ match_id }) => match_id))).toEqual([
       ["R1M1", "R1M2"],
       ["R2M1", "R2M2"],
@@ -52,41 +58,41 @@ describe("rounds and matches", () => {
     ]);
   });
 
-  test("a round has the form of its event", () => {
+  test("consists of rounds in the form of the event round_paired", () => {
     expect(roundRobin(["P01", "P02"], 2)).toEqual([
       { round_id: 1, pairings: [{ match_id: "R1M1", players: ["P01", "P02"] }], byes: [] },
     ]);
   });
 
-  test.each([0, 1])("%i players have no rounds", (count) => {
+  test.each([0, 1])("with %i players is empty", (count) => {
     expect(schedule(count)).toEqual([]);
   });
 
-  test("the same players give the same schedule, and the list is not changed", () => {
+  test("is the same for the same players, whose list is not changed", () => {
     const players = Object.freeze(numbered(7));
     expect(roundRobin(players, 2)).toEqual(roundRobin(players, 2));
   });
 
-  test("a player listed twice throws", () => {
+  test("cannot be created for a list with a repeated player", () => {
     expect(() => roundRobin(["P01", "P02", "P01"], 2)).toThrow(/listed once/);
   });
 });
 
 const sizes = [...Array.from({ length: 63 }, (_, index) => index + 2), 65, 100];
 
-describe.each(sizes)("a league of %i", (count) => {
+describe.each(sizes)("a schedule of %i players", (count) => {
   const rounds = schedule(count);
   const players = numbered(count);
 
-  test("has as many rounds as it needs, numbered from 1", () => {
+  test("has the least possible number of rounds, numbered from 1", () => {
     const expected = count % 2 === 0 ? count - 1 : count;
     expect(rounds.map((round) => round.round_id)).toEqual(numbered(expected).map(Number));
   });
 
   test("gives every player one match or the bye in each round", () => {
     for (const round of rounds) {
-      const busy = round.pairings.flatMap((pairing) => pairing.players);
-      expect([...busy, ...round.byes].toSorted()).toEqual(players.toSorted());
+      const listed = round.pairings.flatMap((pairing) => pairing.players);
+      expect([...listed, ...round.byes].toSorted()).toEqual(players.toSorted());
       expect(round.byes).toHaveLength(count % 2);
     }
   });
@@ -102,7 +108,7 @@ describe.each(sizes)("a league of %i", (count) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("gives each role equally often within one; with an odd number exactly, and one bye each", () => {
+  test("gives each player both roles equally often, with a difference of one if the number of players is even, and one bye if it is odd", () => {
     for (const player of players) {
       const matches = rounds.flatMap((round) => round.pairings);
       const first = matches.filter(({ players }) => players[0] === player).length;

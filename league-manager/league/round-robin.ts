@@ -10,24 +10,24 @@ export interface PairedRound {
   readonly byes: readonly string[];
 }
 
-/** Players who meet, in the order of the game's roles. */
+/** The players of a match, in the order of the game's roles. */
 export interface Pairing {
   readonly match_id: string;
   readonly players: readonly string[];
 }
 
-/** Match ids are unique within a league. `index` is the index of the match in its round, from 0. */
+/** The id of a match, unique within its league. `index` is its index in its round, from 0. */
 export const matchIdOf = (roundId: number, index: number): string => `R${roundId}M${index + 1}`;
 
-/** The round of a match and its index there, from its id; null for another text. */
+/** The round of a match and its index in it, from the id of the match; null for any other text. */
 export function positionOf(matchId: string): { readonly roundId: number; readonly index: number } | null {
   const [, roundId, number] = /^R([1-9]\d*)M([1-9]\d*)$/.exec(matchId) ?? [];
   return number === undefined ? null : { roundId: Number(roundId), index: Number(number) - 1 };
 }
 
 /**
- * The whole schedule of these players, who are numbered as listed. A game of two roles is played by the Berger tables: every player meets every
- * other once. A game of more roles is played by `rotation`. Fewer players than roles have no rounds.
+ * The complete schedule of these players, numbered in the order of the list. A game of two roles uses the Berger tables: every player meets every
+ * other player once. A game of more roles uses `rotation`. With fewer players than roles there are no rounds. Throws if a player is repeated.
  */
 export function roundRobin(playerIds: readonly string[], roleCount: number): readonly PairedRound[] {
   invariant(new Set(playerIds).size === playerIds.length, "a player is listed once in a schedule");
@@ -35,23 +35,23 @@ export function roundRobin(playerIds: readonly string[], roleCount: number): rea
   const rounds = roleCount === 2 ? bergerRounds(playerIds) : rotation(playerIds, roleCount);
   return rounds.map(({ tables, byes }, index) => ({
     round_id: index + 1,
-    pairings: tables.map((players, place) => ({ match_id: matchIdOf(index + 1, place), players })),
+    pairings: tables.map((players, matchIndex) => ({ match_id: matchIdOf(index + 1, matchIndex), players })),
     byes,
   }));
 }
 
-/** The players of each match of a round, and those without a match. */
+/** The players of each match of a round, and the players without a match. */
 export interface Tables {
   readonly tables: readonly (readonly string[])[];
   readonly byes: readonly string[];
 }
 
-/** With an odd number of players the highest number in the tables is vacant, as in the FIDE tables: its opponent has the bye. */
+/** With an odd number of players the highest number of the tables is vacant, as in the FIDE tables. Its opponent has the bye. */
 const DUMMY = null;
 
 /**
- * The Berger tables (FIDE Handbook C.05, Annex 1): the first-named player takes the first role. Each player gets both roles equally often within
- * one; with an odd number, whose players all have an even number of games, exactly equally often.
+ * The Berger tables (FIDE Handbook C.05, Annex 1). The first-named player has the first role. With an odd number of players each has both roles
+ * equally often; with an even number the two counts differ by one.
  */
 function bergerRounds(playerIds: readonly string[]): readonly Tables[] {
   const seats: (string | null)[] = playerIds.length % 2 === 0 ? [...playerIds] : [...playerIds, DUMMY];
@@ -67,8 +67,8 @@ function bergerRounds(playerIds: readonly string[]): readonly Tables[] {
 type Table = readonly [first: string | null, second: string | null];
 
 /**
- * One row of the Berger table, tables in published order. The last seat stays in place and changes its role every round; the
- * others stand on a circle that turns by half their number, and meet across it.
+ * One round of the Berger tables, with the pairs in published order. The last seat keeps its place and changes its role every round. The other seats
+ * form a circle that turns by half of its size each round, and opposite seats are paired.
  */
 function bergerRound(seats: readonly (string | null)[], index: number): readonly Table[] {
   const circle = seats.length - 1;

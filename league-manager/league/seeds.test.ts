@@ -4,7 +4,7 @@ import { leagueSeed, seedOfMatch } from "./seeds.ts";
 
 const hmac = (key: string, text: string): string => createHmac("sha256", key).update(text).digest("base64url");
 
-it("each league of a run has its own seed, from which those of its matches follow", () => {
+it("the seed of each league is derived from that of the run, and the seeds of its matches from that of the league", () => {
   const seed = leagueSeed("run seed", "rps");
   expect(seed).toBe(hmac("run seed", "rps"));
   expect(leagueSeed("run seed", "chess")).not.toBe(seed);

@@ -3,19 +3,19 @@ import { sharedOutcome } from "./outcome.ts";
 import { matchIdOf } from "./round-robin.ts";
 
 /**
- * The format of the snapshots of this version. Increase it with every change of `League` or of this file. A snapshot of another format is not
- * read; the league is then folded from its log.
+ * The format version of snapshots. Increase it with every change of `League` or of this file. A snapshot of another format is ignored, and the
+ * league is folded from its log.
  */
 const FORMAT = 2;
 
-/** A league as texts: one for the league, and one for each round, so that no text grows with the number of matches of the league. */
+/** A serialized league: one text for its fields and one for each round, so that no text grows with the number of rounds. */
 export interface LeagueSnapshot {
   readonly head: string;
   /** By round id. */
   readonly rounds: ReadonlyMap<number, string>;
 }
 
-/** A league as texts, with the rounds that are not the same objects as in `written`, the league of an earlier snapshot. */
+/** Serializes a league. `written` is the league of the previous snapshot: rounds that are the same objects in it are left out. */
 export function leagueSnapshot(league: League, written: League | null = null): LeagueSnapshot {
   const { entrants, rounds, ...fields } = league;
   const head: Head = { format: FORMAT, fields, entrants: [...entrants], rounds: rounds.length };
@@ -27,7 +27,7 @@ export function leagueSnapshot(league: League, written: League | null = null): L
   };
 }
 
-/** The league of a snapshot; null when it cannot be read. `textOf` reads the text of a round. */
+/** Returns the league of a snapshot, or null if it is damaged or of another format. `textOf` reads the text of a round. */
 export function restoreLeague(head: string, textOf: (roundId: number) => string | null): League | null {
   try {
     const { format, fields, entrants, rounds }: Head = JSON.parse(head);
@@ -48,7 +48,7 @@ interface Head {
   readonly rounds: number;
 }
 
-/** A round. Players are numbered in the order of entry, referees and outcomes are written once and numbered. */
+/** A serialized round. Players are indexes in the order of entry. Referees and outcomes are indexes into the two lists. */
 interface RoundDocument {
   readonly isOpened: boolean;
   readonly isAnnounced: boolean;
@@ -58,7 +58,7 @@ interface RoundDocument {
   readonly outcomes: readonly Outcome[];
 }
 
-/** A match that is scheduled and was never assigned has its players alone. -1 stands for no referee and no outcome. */
+/** A match. The row of a match in its first epoch without a referee has only the players. -1 stands for no referee and no outcome. */
 type MatchRow =
   | readonly number[]
   | readonly [
@@ -75,14 +75,14 @@ function roundDocument(
   { isOpened, isAnnounced, byes, matches }: Round,
   seats: ReadonlyMap<string, number>,
 ): RoundDocument {
-  const referees = numbered<string>();
-  const outcomes = numbered<Outcome>();
+  const referees = numbering<string>();
+  const outcomes = numbering<Outcome>();
   const seat = (playerId: string): number => seats.get(playerId) as number;
   const rowOf = ({ players, epoch, aborts, refereeId, assignedAt, outcome, logHead }: Match): MatchRow => {
     if (epoch === 1 && refereeId === null && outcome === null) return players.map(seat);
     const referee = refereeId === null ? -1 : referees.numberOf(refereeId);
-    const ended = outcome === null ? -1 : outcomes.numberOf(outcome);
-    return [players.map(seat), epoch, aborts, referee, assignedAt, ended, logHead];
+    const outcomeNumber = outcome === null ? -1 : outcomes.numberOf(outcome);
+    return [players.map(seat), epoch, aborts, referee, assignedAt, outcomeNumber, logHead];
   };
   const rows = matches.map(rowOf);
   return {
@@ -92,13 +92,13 @@ function roundDocument(
 }
 
 /** Numbers values in the order of their first use. */
-function numbered<T>() {
-  const known = new Map<T, number>();
+function numbering<T>() {
+  const numbers = new Map<T, number>();
   return {
-    all: (): readonly T[] => [...known.keys()],
+    all: (): readonly T[] => [...numbers.keys()],
     numberOf(value: T): number {
-      const number = known.get(value) ?? known.size;
-      if (number === known.size) known.set(value, number);
+      const number = numbers.get(value) ?? numbers.size;
+      if (number === numbers.size) numbers.set(value, number);
       return number;
     },
   };
@@ -109,8 +109,8 @@ function restoredRound(text: string | null, roundId: number, players: readonly s
   const { referees } = document;
   const outcomes = document.outcomes.map(sharedOutcome);
   const matches = document.matches.map((row, index): Match => {
-    const [seats, epoch, aborts, referee, assignedAt, ended, logHead] = isPlain(row) ? unassigned(row) : row;
-    const outcome = ended < 0 ? null : entryAt(outcomes, ended);
+    const [seats, epoch, aborts, referee, assignedAt, outcomeNumber, logHead] = isPlain(row) ? unassigned(row) : row;
+    const outcome = outcomeNumber < 0 ? null : entryAt(outcomes, outcomeNumber);
     return {
       matchId: matchIdOf(roundId, index),
       roundId,
@@ -131,7 +131,7 @@ function restoredRound(text: string | null, roundId: number, players: readonly s
 const isPlain = (row: MatchRow): row is readonly number[] => typeof row[0] === "number";
 const unassigned = (players: readonly number[]) => [players, 1, 0, -1, null, -1, null] as const;
 
-/** The entry of a table; throws when the snapshot has none. */
+/** Returns an entry of a table. Throws a RangeError if the table has no such entry. */
 function entryAt<T>(table: readonly T[], index: number): T {
   const entry = table[index];
   if (entry === undefined) throw new RangeError(`a snapshot names entry ${index} of ${table.length}`);

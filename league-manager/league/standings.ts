@@ -4,7 +4,7 @@ import { POINTS } from "#shared/session/verdict.ts";
 import type { League, Match } from "./league.ts";
 
 export interface Standing {
-  /** From 1, distinct: the player id breaks every tie. */
+  /** The position from 1. Ranks are distinct, because the player id breaks every tie. */
   readonly rank: number;
   readonly player_id: string;
   readonly display_name: string;
@@ -27,19 +27,19 @@ export interface StandingsResult {
   readonly termination: "normal" | "forfeit" | "aborted";
 }
 
-/** The results of a league so far, counted as they come. */
+/** Counts the results of a league. */
 export interface Tally {
-  /** Counts a result, once. */
+  /** Counts a result. The caller ensures that each result is added once. */
   add(result: StandingsResult): void;
-  /** Counts a completed match, once. A match that is not completed or is aborted has no points and does not count. */
+  /** Counts a match. A match that is not completed or is aborted has no points and is not counted. */
   addMatch(match: Pick<Match, "players" | "outcome">): void;
-  /** The table of these players. Every player has a row, also before the first match; players of a result who are not listed have none. */
+  /** Returns the standings with one row for each of these players. Players of a result that are not listed have no row. */
   standings(players: readonly StandingsPlayer[]): readonly Standing[];
 }
 
 /**
- * The table of a league: win 3, draw 1, loss 0; sorted by points, wins and draws, all descending,
- * then player id ascending. A match forfeited by both is a loss for both; an aborted match is not counted.
+ * Creates a tally without results. A win is 3 points, a draw 1, a loss 0. Standings are sorted by points, wins and draws, all descending, then by
+ * player id, ascending. A match that both players forfeit is a loss for both. An aborted match is not counted.
  */
 export function createTally(): Tally {
   const counts = new Map<string, { wins: number; draws: number; losses: number }>();
@@ -51,7 +51,7 @@ export function createTally(): Tally {
   return {
     add({ termination, points }) {
       if (termination === "aborted") return;
-      for (const [playerId, given] of Object.entries(points)) addPoints(playerId, given);
+      for (const [playerId, value] of Object.entries(points)) addPoints(playerId, value);
     },
     addMatch({ players, outcome }) {
       for (const [seat, points] of (outcome?.points ?? []).entries()) addPoints(players[seat] as string, points);
@@ -68,14 +68,14 @@ export function createTally(): Tally {
   };
 }
 
-/** The results of a league, all at once. */
+/** Creates a tally of all results of a league. */
 export function tallyOf(league: Pick<League, "rounds">): Tally {
   const tally = createTally();
   for (const { matches } of league.rounds) for (const match of matches) tally.addMatch(match);
   return tally;
 }
 
-/** The table that these results give, all at once. */
+/** The standings after these results. */
 export function foldStandings(
   players: readonly StandingsPlayer[],
   results: readonly StandingsResult[],

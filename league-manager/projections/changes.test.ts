@@ -23,12 +23,12 @@ type AgentEvents = NonNullable<Decision<null>["agentEvents"]>;
 const inFirst = (...events: readonly LeagueEvents[number]["event"][]): Pick<Decision<null>, "leagueEvents"> => ({
   leagueEvents: events.map((event) => ({ leagueId: "first", event })),
 });
-const of = (agentId: string, event: AgentEvents[number]["event"]): Pick<Decision<null>, "agentEvents"> => ({
+const ofAgent = (agentId: string, event: AgentEvents[number]["event"]): Pick<Decision<null>, "agentEvents"> => ({
   agentEvents: [{ agentId, event }],
 });
 const registration = (id: string): Step => [
   `${id} registers`,
-  { ...inFirst(entered(id)), ...of(id, registered(id)), writes: [profile(id)] },
+  { ...inFirst(entered(id)), ...ofAgent(id, registered(id)), writes: [profile(id)] },
 ];
 const R1M1 = { match_id: "R1M1", epoch: 1, referee_id: "REF01" };
 const R2M1 = { match_id: "R2M1", epoch: 1, referee_id: "REF01" };
@@ -42,8 +42,8 @@ const STEPS: readonly Step[] = [
   registration("P1"),
   registration("P2"),
   registration("P3"),
-  ["REF01 registers", { ...of("REF01", registered("REF01", "referee")), writes: [profile("REF01")] }],
-  ["P3 leaves", { ...inFirst({ type: "player_left", player_id: "P3" }), ...of("P3", { type: "forgotten" }) }],
+  ["REF01 registers", { ...ofAgent("REF01", registered("REF01", "referee")), writes: [profile("REF01")] }],
+  ["P3 leaves", { ...inFirst({ type: "player_left", player_id: "P3" }), ...ofAgent("P3", { type: "forgotten" }) }],
   [
     "the league starts",
     inFirst(
@@ -51,8 +51,8 @@ const STEPS: readonly Step[] = [
       { type: "round_paired", round_id: 1, pairings: [{ match_id: "R1M1", players: ["P1", "P2"] }], byes: [] },
     ),
   ],
-  ["P1 is activated", of("P1", { type: "activated" })],
-  ["P2 is activated", of("P2", { type: "activated" })],
+  ["P1 is activated", ofAgent("P1", { type: "activated" })],
+  ["P2 is activated", ofAgent("P2", { type: "activated" })],
   ["the round opens", inFirst({ type: "round_opened", round_id: 1, absent: [] })],
   ["the round is announced", inFirst({ type: "round_announced", round_id: 1 })],
   ["a match is scheduled", inFirst({ type: "match_scheduled", match_id: "R2M1", round_id: 2, players: ["P1", "P2"] })],
@@ -61,16 +61,16 @@ const STEPS: readonly Step[] = [
   ["a withdrawal is settled", inFirst({ type: "withdrawal_settled", ...R1M1 })],
   ["a match is assigned again", inFirst({ type: "match_assigned", ...R1M1, epoch: 2 })],
   ["a match is completed", inFirst({ type: "match_completed", ...R1M1, epoch: 2, ...won })],
-  ["P2 is suspended", of("P2", timeout)],
-  ["P2 recovers", of("P2", { type: "recovered", by: "health" })],
+  ["P2 is suspended", ofAgent("P2", timeout)],
+  ["P2 recovers", ofAgent("P2", { type: "recovered", by: "health" })],
   ["the second round opens", inFirst({ type: "round_opened", round_id: 2, absent: [] })],
   ["its match is assigned", inFirst({ type: "match_assigned", ...R2M1 })],
-  ["its match is aborted", inFirst({ type: "match_aborted", ...R2M1, reason: "why", log_head: "" })],
+  ["its match is aborted", inFirst({ type: "match_aborted", ...R2M1, reason: "no answer", log_head: "" })],
   ["the league is completed", inFirst({ type: "completed" })],
-  ["P1 is dismissed", of("P1", { type: "dismissed" })],
+  ["P1 is dismissed", ofAgent("P1", { type: "dismissed" })],
 ];
 
-/** A manager's resources with two leagues, and the URIs that its events have changed since the last commit. */
+/** Starts a ledger with two leagues. `contents` reads all resources, `takeNotified` returns the URIs that were notified since the last call. */
 async function start() {
   const folder = mkdtempSync(join(tmpdir(), "changes-"));
   const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"));
@@ -89,39 +89,39 @@ async function start() {
   const views = { projections, awaited: () => null, logOf: () => [], seedOf: () => "" };
   const [resources, templates] = [managerResources(views), managerTemplates(views)];
   const contentOf = async (uri: string): Promise<string | null> => {
-    const resource = resources.find((one) => one.uri === uri);
+    const resource = resources.find((candidate) => candidate.uri === uri);
     if (resource) return JSON.stringify(await resource.read({} as never));
-    const [scheme, league_id, what = "", round_id = ""] = uri.split(/:?\/+/);
+    const [scheme, league_id, kindOrMatchId = "", round_id = ""] = uri.split(/:?\/+/);
     const template = templates.find(({ uriTemplate }) =>
       scheme === "match"
         ? uriTemplate.startsWith("match:")
-        : new RegExp(`/${what}${round_id && "/.*"}$`).test(uriTemplate),
+        : new RegExp(`/${kindOrMatchId}${round_id && "/.*"}$`).test(uriTemplate),
     );
-    const found = await template?.read({ league_id, match_id: what, round_id } as never);
+    const found = await template?.read({ league_id, match_id: kindOrMatchId, round_id } as never);
     return found ? JSON.stringify(found) : null;
   };
   const contents = async (): Promise<ReadonlyMap<string, string | null>> => {
     const uris = ["league://standings", "league://schedule", ...LEAGUE_URIS];
     return new Map(await Promise.all(uris.map(async (uri) => [uri, await contentOf(uri)] as const)));
   };
-  const taken = (): readonly string[] => {
+  const takeNotified = (): readonly string[] => {
     const uris = [...notified].sort();
     notified = new Set();
     return uris;
   };
-  return { commit, contents, taken };
+  return { commit, contents, takeNotified };
 }
 
-test("subscribers are notified of exactly the resources whose content an event has changed", async () => {
-  const { commit, contents, taken } = await start();
+test("an event notifies the subscribers of exactly the resources whose content it changes", async () => {
+  const { commit, contents, takeNotified } = await start();
   const notified: Record<string, readonly string[]> = {};
   const changed: Record<string, readonly string[]> = {};
   for (const [name, decision] of STEPS) {
     const before = await contents();
     await commit(decision);
     const after = await contents();
-    notified[name] = taken();
-    // A match is in the schedule that is notified when it is paired.
+    notified[name] = takeNotified();
+    // The resource of a new match is not notified, because the notified schedule lists it.
     const isNew = (uri: string): boolean => name === "the league starts" && uri.startsWith("match:");
     changed[name] = [...after.keys()].filter((uri) => before.get(uri) !== after.get(uri) && !isNew(uri)).sort();
   }

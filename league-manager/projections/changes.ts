@@ -7,7 +7,7 @@ import type { Projections } from "./projections.ts";
 
 type Leagues = Pick<Projections, "league" | "leagues">;
 
-/** The resources that a committed event has changed. `change` is the change of an agent by the event. */
+/** The URIs of the resources that a committed event has changed. `change` is the change of an agent's state by the event. */
 export function changedBy(committed: CommittedEvent, change: StateChange | null, leagues: Leagues): readonly string[] {
   if (committed.kind === "league") {
     const league = leagues.league(committed.leagueId);
@@ -24,7 +24,7 @@ function changedByLeague(league: League, event: LeagueEvent): readonly string[] 
     case "player_entered":
     case "player_left":
       return ["league://standings", standingsOf(league)];
-    // Not the matches of the round, of which a large league has hundreds of thousands: each changes again when it is assigned.
+    // The matches of the round are left out, because there can be hundreds of thousands. Each changes again when it is assigned.
     case "round_paired":
       return scheduleOf(league, event.round_id);
     case "match_scheduled":

@@ -6,7 +6,7 @@ import type { Standing } from "../league/standings.ts";
 export interface CompletedMatch {
   readonly match_id: string;
   readonly round_id: number;
-  /** Role to player id. */
+  /** Player ids by role. */
   readonly roles: Readonly<Record<string, string>>;
   readonly winner: string | null;
   /** Match points by player id; empty for an aborted match. */
@@ -27,6 +27,7 @@ export interface ResultsDocument {
   }[];
 }
 
+/** Creates the results document of these leagues. */
 export const resultsDocument = (
   leagues: readonly League[],
   standingsOf: (league: League) => readonly Standing[],
@@ -40,7 +41,7 @@ export const resultsDocument = (
   })),
 });
 
-/** Null for a match that is not completed. */
+/** Returns the document of a match, or null if the match is not completed. */
 export function completedMatch(league: League, match: Match): CompletedMatch | null {
   if (match.outcome === null) return null;
   const { winner, match_points: points, termination, reason } = summaryOf(match);

@@ -6,7 +6,7 @@ import { managerStore } from "../store/manager-store.ts";
 import { type ResultsDocument, resultsDocument } from "./document.ts";
 import { createProjections } from "./projections.ts";
 
-/** The results document from the file of a manager, which may be running. */
+/** Reads the results document from the file of a manager. The manager may be running. */
 export function keptDocument(config: Pick<Config, "leagues">, storeFile: string): ResultsDocument {
   const db = new DatabaseSync(storeFile, { readOnly: true, timeout: 5_000 });
   try {

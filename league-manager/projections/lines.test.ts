@@ -45,18 +45,18 @@ test.each([
     `Bravo wins (Alpha: ${"x".repeat(193)}…)`,
     { ...forfeit, ...won("P02"), faults: [{ player_id: "P01", detail: "x".repeat(4000) }] },
   ],
-] as const)("a result for people: %s", (line, result) => {
+] as const)("resultLine describes a result: %s", (line, result) => {
   expect(resultLine(result, standings)).toBe(line);
 });
 
 test.each([
-  ["0 of 4 players have come", { present: 0, needed: 4 }],
-  ["2 of 3 players have come, Cid has not", { present: 2, needed: 3, missing: ["Cid"] }],
-  ["3 of 3 players have come; no referee has come", { present: 3, needed: 3, isWithoutReferee: true }],
+  ["0 of 4 players are registered", { present: 0, needed: 4 }],
+  ["2 of 3 players are registered; missing: Cid", { present: 2, needed: 3, missing: ["Cid"] }],
+  ["3 of 3 players are registered; no referee is registered", { present: 3, needed: 3, isWithoutReferee: true }],
   [
-    "0 of 12 players have come, A, B, C, D, E, F, G, H, I, J and 2 more have not",
+    "0 of 12 players are registered; missing: A, B, C, D, E, F, G, H, I, J and 2 more",
     { present: 0, needed: 12, missing: [..."ABCDEFGHIJKL"] },
   ],
-])("what a league waits for is said in words: %s", (text, awaited) => {
+])("waitingText describes what a league waits for: %s", (text, awaited) => {
   expect(waitingText({ missing: [], isWithoutReferee: false, ...awaited })).toBe(text);
 });

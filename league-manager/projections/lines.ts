@@ -7,8 +7,8 @@ import type { Standing } from "../league/standings.ts";
 import type { LiveEvent } from "./live.ts";
 
 /**
- * A player's new state, for people. Null if another line reports it already: the lines about the start and the end of a league include
- * its players, and a shutdown after timeouts has a notice.
+ * The line about a player's new state. Null if another line reports it: the lines about the start and the end of a league include its players, and a
+ * shutdown after timeouts has a notice.
  */
 export function stateLine(event: Extract<LiveEvent, { type: "player_state" }>): string | null {
   const { name, agent_id, was, state } = event;
@@ -18,23 +18,24 @@ export function stateLine(event: Extract<LiveEvent, { type: "player_state" }>): 
   return state === "REGISTERED" ? `${player} is registered again` : null;
 }
 
-/** So many names of missing players are listed. */
-const MOST_MISSING = 10;
+/** The most names of missing players in a line. */
+const MAX_MISSING_NAMES = 10;
 
-/** What an open league waits for, for people. */
+/** The line about what an open league waits for. */
 export const waitingLine = (leagueId: string, awaited: Awaited): string => `${leagueId} waits: ${waitingText(awaited)}`;
 
-/** The same without the league. */
+/** The same without the id of the league. */
 export function waitingText({ present, needed, missing, isWithoutReferee }: Awaited): string {
-  const others = missing.length - MOST_MISSING;
-  const listed = [...missing.slice(0, MOST_MISSING), ...(others > 0 ? [`${others} more`] : [])];
+  const others = missing.length - MAX_MISSING_NAMES;
+  const listed = [...missing.slice(0, MAX_MISSING_NAMES), ...(others > 0 ? [`${others} more`] : [])];
   const last = listed.at(-1) ?? "";
   const names = listed.length > 1 ? `${listed.slice(0, -1).join(", ")} and ${last}` : last;
-  const absent = names === "" ? "" : `, ${names} ${listed.length === 1 ? "has" : "have"} not`;
-  return `${present} of ${needed} players have come${absent}${isWithoutReferee ? "; no referee has come" : ""}`;
+  const absent = names === "" ? "" : `; missing: ${names}`;
+  const noReferee = isWithoutReferee ? "; no referee is registered" : "";
+  return `${present} of ${needed} players are registered${absent}${noReferee}`;
 }
 
-/** The display name of a player; the id of a player who is not in the standings. */
+/** The display name of a player, or its id if it is not in the standings. */
 export const nameIn = (standings: readonly Standing[], playerId: string): string =>
   standings.find((row) => row.player_id === playerId)?.display_name ?? playerId;
 
@@ -46,11 +47,11 @@ type Result = Pick<Outcome, "termination" | "reason"> & {
 
 const DETAIL_CHARACTERS = 200;
 
-/** How a match ended, in one line for people: the winners (several if a team has won), the reason, and the faults of a forfeit. */
+/** The line about the end of a match: the winners (several if a team has won), and the reason or the faults of a forfeit. */
 export const resultLine = (result: Result, standings: readonly Standing[]): string =>
   resultText(result, (playerId) => nameIn(standings, playerId));
 
-/** The same with names from any source. */
+/** The same with a function that gives the names. */
 export function resultText({ points, termination, reason, faults }: Result, nameOf: (playerId: string) => string) {
   const winners = Object.keys(points).filter((playerId) => points[playerId] === POINTS.win);
   const verdict =
@@ -58,6 +59,6 @@ export function resultText({ points, termination, reason, faults }: Result, name
       ? { normal: "draw", forfeit: "no winner", aborted: "aborted" }[termination]
       : `${winners.map(nameOf).join(" and ")} ${winners.length === 1 ? "wins" : "win"}`;
   const details = faults.map((fault) => `${nameOf(fault.player_id)}: ${fault.detail}`);
-  const why = inOneLine(details.join("; ") || spoken(reason));
-  return why === verdict ? verdict : `${verdict} (${cutTo(DETAIL_CHARACTERS, why)})`;
+  const detail = inOneLine(details.join("; ") || spoken(reason));
+  return detail === verdict ? verdict : `${verdict} (${cutTo(DETAIL_CHARACTERS, detail)})`;
 }

@@ -20,14 +20,14 @@ const append =
 const complete = (...leagueIds: readonly string[]): Decide<null> =>
   append(leagueIds.map((leagueId) => ({ leagueId, event: { type: "completed" } })));
 
-/** The events of a league of two players up to its last match, which is forfeited. */
-const played = (leagueId: string) =>
+/** The events of a league of two players until all its matches are completed. The only match is forfeited. */
+const playedOut = (leagueId: string) =>
   afterCommands([
     ...running(["P1", "P2"], { ...SETTINGS, leagueId }).slice(0, -1),
     { type: "open_round", roundId: 1, shutDown: new Map([["P1", 5]]) },
   ]).events.map(({ v, at, ...event }) => ({ leagueId, event: event as NewLeagueEvent }));
 
-/** A ledger with the leagues "first" and "second", whose matches are all played, and the live events of its later commits. */
+/** Creates a ledger with two leagues whose matches are completed. `events` collects the live events of later commits. */
 async function twoLeagues() {
   const folder = mkdtempSync(join(tmpdir(), "live-feed-"));
   const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"));
@@ -35,7 +35,7 @@ async function twoLeagues() {
     db.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  for (const leagueId of ["first", "second"]) await ledger.execute(append(played(leagueId)));
+  for (const leagueId of ["first", "second"]) await ledger.execute(append(playedOut(leagueId)));
   const events: LiveEvent[] = [];
   liveFeed({
     ...{ ledger, projections: createProjections(ledger), log: silentProcess("manager").log },
@@ -44,14 +44,14 @@ async function twoLeagues() {
   return { ledger, events, types: () => events.map(({ type }) => type) };
 }
 
-test("two leagues that complete in one commit are followed by one all_completed, without their results", async () => {
+test("two leagues that complete in one commit cause one all_completed without results", async () => {
   const { ledger, events, types } = await twoLeagues();
   await ledger.execute(complete("first", "second"));
   expect(types()).toEqual(["league_completed", "league_completed", "all_completed"]);
   expect(events.at(-1)).toEqual({ type: "all_completed" });
 });
 
-test("all_completed comes after the last league, and not again with a later commit", async () => {
+test("all_completed follows the completion of the last league, and is not repeated by later commits", async () => {
   const { ledger, types } = await twoLeagues();
   await ledger.execute(complete("second"));
   expect(types()).toEqual(["league_completed"]);

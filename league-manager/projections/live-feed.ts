@@ -13,8 +13,8 @@ export interface LiveFeedOptions {
 }
 
 /**
- * Advances the projections with each commit and reports its live events. Only `onCommitted` may read the projections of a commit that is under
- * way; other listeners of the ledger may run before this one. Returns the function that ends it.
+ * Advances the projections with each commit and emits its live events. Only `onCommitted` may read the projections during a commit, because other
+ * listeners of the ledger may be called before the projections are advanced. Returns the function that stops the feed.
  */
 export const liveFeed = ({ ledger, projections, log, emit, onCommitted }: LiveFeedOptions): (() => void) =>
   ledger.onCommit((commit) => {
@@ -22,7 +22,7 @@ export const liveFeed = ({ ledger, projections, log, emit, onCommitted }: LiveFe
       const change = projections.advance(committed, commit);
       if (change) {
         const { agent, was } = change;
-        log.info({ agent: agent.id, was, state: agent.state }, "an agent's state has changed");
+        log.info({ agent: agent.id, was, state: agent.state }, "the state of an agent has changed");
       }
       onCommitted(committed, change);
       for (const event of liveEventsOf(committed, commit, projections, change)) emit(event);

@@ -6,11 +6,11 @@ import type { Commit } from "../ledger.ts";
 import { liveEventsOf } from "./live.ts";
 import type { Projections } from "./projections.ts";
 
-test("the live event of a match has the first ten rows of the standings and those of its players", () => {
+test("the live event of a match has the first ten rows of the standings and the rows of its players", () => {
   const players = Array.from({ length: 30 }, (_, index) => `P${String(index + 1).padStart(2, "0")}`);
   const started = running(players);
   const { league } = afterCommands(started);
-  const match = league.rounds[0]?.matches.find((one) => one.players.includes("P20"));
+  const match = league.rounds[0]?.matches.find((candidate) => candidate.players.includes("P20"));
   if (!match) throw new Error("P20 has no match");
   const { events, league: after } = afterCommands([
     ...started,
@@ -30,10 +30,10 @@ test("the live event of a match has the first ten rows of the standings and thos
 });
 
 test.each([
-  ["removed", ["Ann (P01) was taken out by the operator"]],
-  ["absent", ["Ann (P01) is forgotten: too many players have left their endpoints"]],
+  ["removed", ["the operator has removed Ann (P01)"]],
+  ["absent", ["Ann (P01) is no longer registered: too many players have left their endpoints"]],
   [undefined, []],
-] as const)("the notice of a forgotten player names the reason: %s", (reason, notices) => {
+] as const)("the notice about a forgotten player depends on the reason: %s", (reason, notices) => {
   const state = stateAfter([open("rps"), player("Ann")]);
   const event = { v: 1, at: AT, type: "forgotten", ...(reason && { reason }) } as const;
   const committed = { kind: "agent", agentId: "P01", version: 2, event } as const;

@@ -11,7 +11,7 @@ import type { Commit, CommittedEvent } from "../ledger.ts";
 import { type CompletedMatch, completedMatch } from "./document.ts";
 import type { Projections } from "./projections.ts";
 
-/** The events that the terminal and `league run --json` show while leagues are played. */
+/** The events that the terminal and `league run --json` report while leagues are running. */
 export type LiveEvent =
   | { readonly type: "registered"; readonly agent_id: string; readonly name: string; readonly kind: string }
   | { readonly type: "league_started"; readonly league_id: string; readonly game: string; readonly matches: number }
@@ -23,7 +23,7 @@ export type LiveEvent =
       readonly faults: readonly MatchFault[];
       readonly completed: number;
       readonly matches: number;
-      /** The leaders and the players of the match. The whole table for each match of a large league would overload the process that reads it. */
+      /** The rows of the leaders and of the players of the match. All rows for each match of a large league would overload the reader. */
       readonly standings: readonly Standing[];
     }
   | { readonly type: "league_waiting"; readonly league_id: string; readonly awaited: Awaited }
@@ -35,11 +35,11 @@ export type LiveEvent =
       readonly name: string;
       readonly was: AgentState;
       readonly state: AgentState;
-      /** The leagues that it has entered. */
+      /** The leagues that the player has entered. */
       readonly league_ids: readonly string[];
     }
   | { readonly type: "notice"; readonly message: string }
-  /** Without the results, which can be too many for a message: `keptDocument` reads them. */
+  /** All leagues are completed. The event has no results, because they can be too large for one message; `keptDocument` reads them. */
   | { readonly type: "all_completed" };
 
 /** A change of an agent's lifecycle state. */
@@ -48,7 +48,7 @@ export interface StateChange {
   readonly was: AgentState;
 }
 
-/** The live events of one event of a commit. The projections have just been advanced by that event; `change` is the change of an agent by it. */
+/** The live events of one committed event. The caller has advanced the projections by it. `change` is the change of an agent's state by the event. */
 export function liveEventsOf(
   committed: CommittedEvent,
   commit: Commit,
@@ -69,8 +69,8 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
       return [{ type: "round_started", league_id, round_id: event.round_id }];
     case "match_released": {
       if (event.reason !== "aborted" && event.reason !== "overdue") return [];
-      const why = inOneLine(event.detail);
-      return [notice(`${matchRef(league_id, event.match_id)} was aborted (${why}) and is played again`)];
+      const reason = inOneLine(event.detail);
+      return [notice(`${matchRef(league_id, event.match_id)} was aborted (${reason}) and is played again`)];
     }
     case "match_completed":
     case "match_aborted": {
@@ -108,17 +108,17 @@ function liveOfAgent(
   if (event.type === "registered") events.push({ type: "registered", agent_id: agentId, name, kind: event.kind });
   else if (change?.agent.kind === "player") events.push(playerState(change, projections));
   if (event.type === "timed_out" && change?.agent.state === "SHUTDOWN") {
-    const why = "it lost three matches in a row by timeout; its matches of later rounds are forfeited";
-    events.push(notice(`${name} (${agentId}) is shut down: ${why}`));
+    const reason = "it lost three matches in a row by timeout; its matches of later rounds are forfeited";
+    events.push(notice(`${name} (${agentId}) is shut down: ${reason}`));
   }
   if (event.type === "forgotten" && agent?.kind === "referee") {
-    events.push(notice(`referee ${agentId} is silent and makes room for another`));
+    events.push(notice(`referee ${agentId} does not answer and is replaced by another referee`));
   }
   if (event.type === "removed" || (event.type === "forgotten" && event.reason === "removed")) {
-    events.push(notice(`${name} (${agentId}) was taken out by the operator`));
+    events.push(notice(`the operator has removed ${name} (${agentId})`));
   }
   if (event.type === "forgotten" && event.reason === "absent") {
-    events.push(notice(`${name} (${agentId}) is forgotten: too many players have left their endpoints`));
+    events.push(notice(`${name} (${agentId}) is no longer registered: too many players have left their endpoints`));
   }
   return events;
 }
@@ -138,7 +138,7 @@ const playerState = ({ agent, was }: StateChange, projections: Projections): Liv
 const LEADERS = 10;
 
 const leadersAnd = (players: readonly string[], standings: readonly Standing[]): readonly Standing[] =>
-  standings.filter(({ player_id }, place) => place < LEADERS || players.includes(player_id));
+  standings.filter(({ player_id }, index) => index < LEADERS || players.includes(player_id));
 
 const leagueCompleted = (league: League, projections: Projections): LiveEvent => ({
   type: "league_completed",
@@ -149,19 +149,19 @@ const leagueCompleted = (league: League, projections: Projections): LiveEvent =>
 const areCompleted = (projections: Projections): boolean =>
   projections.leagues().every(({ status }) => status === "completed");
 
-/** The live event that follows those of a commit's events: the commit has completed the last league. One commit can complete several leagues. */
+/** The live event after those of all events of a commit, if the commit has completed the last league. One commit can complete several leagues. */
 export function liveEventsAfter({ events }: Commit, projections: Projections): readonly LiveEvent[] {
   const hasCompleted = events.some(({ event }) => event.type === "completed");
   return hasCompleted && areCompleted(projections) ? [{ type: "all_completed" }] : [];
 }
 
-/** The live events of a manager's start: the leagues that its store holds. */
+/** The live events at the start of a manager, about the leagues in its store. */
 export function liveEventsAtStart(projections: Projections): readonly LiveEvent[] {
   const events = projections.leagues().flatMap((league): LiveEvent[] => {
     const { leagueId, status, completedCount, matchCount } = league;
     if (status === "completed") return [leagueCompleted(league, projections)];
     if (status === "open") return [];
-    return [notice(`${leagueId} is resumed: ${completedCount} of ${matchCount} matches are played`)];
+    return [notice(`${leagueId} is resumed: ${completedCount} of ${matchCount} matches are completed`)];
   });
   return areCompleted(projections) ? [...events, { type: "all_completed" }] : events;
 }

@@ -14,7 +14,7 @@ import type { Decide } from "../ledger.ts";
 import { ledgerOn, opened, profile, registered } from "../store/testing/ledger.ts";
 import { createProjections } from "./projections.ts";
 
-/** What a match of two may end with. */
+/** The possible ends of a match of two players. */
 const ENDS = [
   { termination: "normal", points: [3, 0] },
   { termination: "normal", points: [1, 1] },
@@ -24,15 +24,18 @@ const ENDS = [
 ] as const;
 
 function eventsOf({ matchId: match_id, players }: Match, end: (typeof ENDS)[number]): readonly NewLeagueEvent[] {
-  const about = { match_id, epoch: 1, referee_id: "REF01" };
-  const assigned = { type: "match_assigned", ...about } as const;
+  const identifiers = { match_id, epoch: 1, referee_id: "REF01" };
+  const assigned = { type: "match_assigned", ...identifiers } as const;
   if (end.termination === "aborted") {
-    return [assigned, { type: "match_aborted", ...about, reason: "any", log_head: "" }];
+    return [assigned, { type: "match_aborted", ...identifiers, reason: "any", log_head: "" }];
   }
   const match_points = Object.fromEntries(end.points.map((point, seat) => [players[seat] ?? "", point]));
   const winner = players.find((id) => match_points[id] === 3) ?? null;
-  const rest = { final_scores: {}, faults: [], reason: "any", log_head: "" };
-  return [assigned, { type: "match_completed", ...about, ...rest, winner, match_points, termination: end.termination }];
+  const details = { final_scores: {}, faults: [], reason: "any", log_head: "" };
+  return [
+    assigned,
+    { type: "match_completed", ...identifiers, ...details, winner, match_points, termination: end.termination },
+  ];
 }
 
 const append =
@@ -40,8 +43,8 @@ const append =
   () =>
     ok({ leagueEvents: events.map((event) => ({ leagueId: "first", event })), reply: null });
 
-/** A league of so many registered players whose rounds are paired and opened. */
-async function runningLeague(count: number) {
+/** Creates a ledger with a running league of `count` registered players whose rounds are paired. */
+async function ledgerWithLeague(count: number) {
   const folder = mkdtempSync(join(tmpdir(), "projections-"));
   const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"));
   onTestFinished(() => {
@@ -64,7 +67,7 @@ async function runningLeague(count: number) {
   return ledger;
 }
 
-/** The standings as all recorded matches give them at once. */
+/** The standings computed from all recorded matches. */
 const folded = ({ rounds, entrants }: League) =>
   foldStandings(
     [...entrants.keys()].map((player_id) => ({ player_id, display_name: `name of ${player_id}` })),
@@ -77,10 +80,10 @@ const folded = ({ rounds, entrants }: League) =>
   );
 
 test.each(["a", "b", "c", "d", "e"])(
-  "standings and counts as events come are those of all matches: %s",
+  "standings and counts that advance with events equal those of all matches: seed %s",
   async (seed) => {
     const random = createRandom(seed);
-    const ledger = await runningLeague(random.int(2, 9));
+    const ledger = await ledgerWithLeague(random.int(2, 9));
     const projections = createProjections(ledger);
     ledger.onCommit((commit) => {
       for (const committed of commit.events) projections.advance(committed, commit);
@@ -92,8 +95,8 @@ test.each(["a", "b", "c", "d", "e"])(
         ? []
         : [{ type: "round_opened", round_id: round?.roundId ?? 1, absent: [] } as const];
       const open = round?.matches.filter(({ outcome }) => outcome === null) ?? [];
-      const some = open.slice(0, random.int(1, open.length));
-      await ledger.execute(append(...opening, ...some.flatMap((match) => eventsOf(match, random.pick(ENDS)))));
+      const finished = open.slice(0, random.int(1, open.length));
+      await ledger.execute(append(...opening, ...finished.flatMap((match) => eventsOf(match, random.pick(ENDS)))));
       const shown = [projections.standings(league()), projections.completed("first")];
       expect(shown).toEqual([folded(league()), league().completedCount]);
       const restarted = createProjections(ledger);
@@ -102,8 +105,8 @@ test.each(["a", "b", "c", "d", "e"])(
   },
 );
 
-test("the standings are the same array until a result or a player changes them", async () => {
-  const ledger = await runningLeague(4);
+test("standings are the same array until a result or an entry changes them", async () => {
+  const ledger = await ledgerWithLeague(4);
   const projections = createProjections(ledger);
   ledger.onCommit((commit) => {
     for (const committed of commit.events) projections.advance(committed, commit);

@@ -6,37 +6,37 @@ import { createTally, type Standing, type Tally, tallyOf } from "../league/stand
 import type { Commit, CommittedEvent, ManagerState } from "../ledger.ts";
 import type { StateChange } from "./live.ts";
 
-/** The read side of the manager. Each committed event advances it, so that no request and no event costs a pass over all matches. */
+/** The read models of the manager. Each committed event advances them, so that neither requests nor events need a pass over all matches. */
 export interface Projections {
-  /** In the order of the config. */
+  /** All leagues in the order of the config. */
   leagues(): readonly League[];
   league(leagueId: string): League | null;
   agent(agentId: string): Agent | null;
-  /** The agent with this token. */
+  /** Returns the agent with this token, or null. */
   authenticate(token: string | null): Agent | null;
-  /** Advances by one event of a commit. Returns the change of an agent's lifecycle state, if the event is one. */
+  /** Advances by one event of a commit. Returns the change of an agent's lifecycle state, or null. */
   advance(committed: CommittedEvent, commit: Commit): StateChange | null;
-  /** The standings of a league; the same array until they change. */
+  /** The standings of a league. Returns the same array until they change. */
   standings(league: League): readonly Standing[];
-  /** Completed matches of a league as of the last event. */
+  /** The number of completed matches of a league after the last event. */
   completed(leagueId: string): number;
 }
 
 interface LeagueProjection {
   readonly tally: Tally;
   completed: number;
-  /** Null after a change. */
+  /** The cached standings; null after a change. */
   rows: readonly Standing[] | null;
 }
 
 export function createProjections(ledger: { readonly state: ManagerState }): Projections {
   const { state } = ledger;
   const leagues = new Map([...state.leagues].map(([leagueId, league]) => [leagueId, projectionOf(league)]));
-  /** Agents as of the last event, which may be in the middle of a commit. */
+  /** The agents after the last event, which may not be the last one of its commit. */
   const agents = new Map(state.agents);
   const byTokenHash = new Map([...agents.values()].map(({ tokenHash, id }) => [tokenHash, id]));
 
-  const ofLeague = (leagueId: string): LeagueProjection => {
+  const projectionFor = (leagueId: string): LeagueProjection => {
     const found = leagues.get(leagueId) ?? { tally: createTally(), completed: 0, rows: null };
     leagues.set(leagueId, found);
     return found;
@@ -44,7 +44,7 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
   const nameOf = (playerId: string): string => ledger.state.agents.get(playerId)?.name ?? playerId;
 
   const advanceLeague = ({ leagueId, event }: Extract<CommittedEvent, { kind: "league" }>): void => {
-    const projection = ofLeague(leagueId);
+    const projection = projectionFor(leagueId);
     if (event.type === "match_completed") {
       projection.tally.add({ points: event.match_points, termination: event.termination });
     }
@@ -82,13 +82,13 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
       return null;
     },
     standings(league) {
-      const projection = ofLeague(league.leagueId);
+      const projection = projectionFor(league.leagueId);
       projection.rows ??= projection.tally.standings(
         [...league.entrants.keys()].map((player_id) => ({ player_id, display_name: nameOf(player_id) })),
       );
       return projection.rows;
     },
-    completed: (leagueId) => ofLeague(leagueId).completed,
+    completed: (leagueId) => projectionFor(leagueId).completed,
   };
 }
 

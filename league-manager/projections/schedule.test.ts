@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { playerId } from "#shared/lib/ids.ts";
 import type { League } from "../league/league.ts";
 import { afterCommands, running, SETTINGS } from "../league/testing/leagues.ts";
-import { scheduleOf, scheduleOfAll, scheduleOfRound, WHOLE_SCHEDULE_MATCHES } from "./schedule.ts";
+import { MAX_SCHEDULE_MATCHES, scheduleOf, scheduleOfAll, scheduleOfRound } from "./schedule.ts";
 
 const leagueOf = (players: number, leagueId = "rps"): League => {
   const ids = Array.from({ length: players }, (_, index) => playerId(index + 1));
@@ -13,19 +13,19 @@ const roundIds = (schedule: { readonly schedule: readonly { readonly round_id: n
 ];
 
 describe("the schedule of a league", () => {
-  test("is whole up to 1,000 matches", () => {
+  test("is complete up to 1,000 matches", () => {
     const league = leagueOf(45);
-    expect(league.matchCount).toBeLessThanOrEqual(WHOLE_SCHEDULE_MATCHES);
+    expect(league.matchCount).toBeLessThanOrEqual(MAX_SCHEDULE_MATCHES);
     const shown = scheduleOf(league);
     expect(shown.schedule).toHaveLength(league.matchCount);
     expect(Object.keys(shown)).toEqual(["schedule"]);
   });
 
-  test("of more matches has the current round and the rounds beside it, with counts and the URI template of the others", () => {
+  test("of more than 1,000 matches has the current and the adjacent rounds, with counts and the URI template of the other rounds", () => {
     const league = leagueOf(46);
-    const { schedule, ...about } = scheduleOf(league);
+    const { schedule, ...summary } = scheduleOf(league);
     expect(roundIds({ schedule })).toEqual([1, 2]);
-    expect(about).toEqual({
+    expect(summary).toEqual({
       truncated: true,
       total: 1_035,
       completed: 0,
@@ -37,7 +37,7 @@ describe("the schedule of a league", () => {
     expect(roundIds(scheduleOf({ ...league, currentRound: null }))).toEqual([44, 45]);
   });
 
-  test("can be read by rounds, each whole", () => {
+  test("can be read by rounds, each of which is complete", () => {
     const league = leagueOf(46);
     const rounds = league.rounds.map(({ roundId }) => scheduleOfRound(league, roundId));
     expect(rounds.every((round) => round?.truncated === undefined && round?.schedule.length === 23)).toBe(true);
@@ -45,10 +45,10 @@ describe("the schedule of a league", () => {
   });
 });
 
-test("the schedules of all leagues together are truncated when they have more than 1,000 matches", () => {
+test("the schedule of all leagues is truncated if they have more than 1,000 matches in total", () => {
   const [small, large] = [leagueOf(30, "a"), leagueOf(40, "b")];
   expect(scheduleOfAll([small]).schedule).toHaveLength(435);
-  const { schedule, ...about } = scheduleOfAll([small, large]);
+  const { schedule, ...summary } = scheduleOfAll([small, large]);
   expect(schedule).toHaveLength(2 * 15 + 2 * 20);
-  expect(about).toMatchObject({ truncated: true, total: 435 + 780 });
+  expect(summary).toMatchObject({ truncated: true, total: 435 + 780 });
 });

@@ -1,23 +1,23 @@
 import type { League, Match, Round } from "../league/league.ts";
 import { publicReason, rolesOf, summaryOf } from "../league/outcome.ts";
 
-/** A schedule of more matches is shown in part: the rounds around the current one. */
-export const WHOLE_SCHEDULE_MATCHES = 1_000;
+/** A schedule of more matches is truncated to the rounds around the current one. */
+export const MAX_SCHEDULE_MATCHES = 1_000;
 
-/** Where the other rounds of a truncated schedule can be read. */
+/** The URI template of the resources that have the other rounds of a truncated schedule. */
 export const ROUND_TEMPLATE = "league://{league_id}/schedule/{round_id}";
 
-/** A schedule as `get_schedule` and the schedule resources show it. The fields besides `schedule` are absent when it is whole. */
+/** A schedule as `get_schedule` and the schedule resources return it. A complete schedule has only the field `schedule`. */
 export interface Schedule {
   readonly schedule: readonly ScheduleRow[];
   readonly truncated?: true;
-  /** Matches of the whole schedule. */
+  /** The number of matches of the complete schedule. */
   readonly total?: number;
   readonly completed?: number;
-  /** Rounds of the whole schedule. */
+  /** The number of rounds of the complete schedule. */
   readonly rounds?: number;
   readonly current_round?: number | null;
-  /** The template of the resources that show one round each. */
+  /** `ROUND_TEMPLATE`. */
   readonly rest?: string;
 }
 
@@ -53,20 +53,21 @@ export function scheduleRow(league: League, match: Match): ScheduleRow {
 const rowsOf = (league: League, rounds: readonly Round[]): readonly ScheduleRow[] =>
   rounds.flatMap(({ matches }) => matches.map((match) => scheduleRow(league, match)));
 
-/** The rounds that are shown when no round is named: all of a short schedule, else the current round and its neighbours. */
-export function roundsShown(league: League, matchLimit = WHOLE_SCHEDULE_MATCHES): readonly Round[] {
+/** The rounds that are shown without a requested round: all rounds of a short schedule, else the current and the adjacent rounds. */
+export function roundsShown(league: League, matchLimit = MAX_SCHEDULE_MATCHES): readonly Round[] {
   if (league.matchCount <= matchLimit) return league.rounds;
   const current = league.currentRound ?? league.rounds.length;
   return league.rounds.slice(Math.max(0, current - 2), current + 1);
 }
 
-/** One round of a league, or null when there is none of that number. */
+/** Returns a round of a league, or null if there is no round of that number. */
 export const roundOf = (league: League, roundId: number): Round | null => league.rounds[roundId - 1] ?? null;
 
-/** The number of a round in a URI or query, which has one spelling; 0, which no round has, for any other text. */
+/** Parses the number of a round in a URI or query. Returns 0, which is not the number of a round, for a text that is not in canonical form. */
 export const roundNumber = (text: unknown): number =>
   typeof text === "string" && /^[1-9]\d{0,5}$/.test(text) ? Number(text) : 0;
 
+/** The schedule of a league, truncated if it is too long. */
 export function scheduleOf(league: League): Schedule {
   const schedule = rowsOf(league, roundsShown(league));
   if (schedule.length === league.matchCount) return { schedule };
@@ -81,16 +82,16 @@ export function scheduleOf(league: League): Schedule {
   };
 }
 
-/** One round, whole. Null when there is none of that number. */
+/** Returns the complete schedule of one round, or null if there is no round of that number. */
 export function scheduleOfRound(league: League, roundId: number): Schedule | null {
   const round = roundOf(league, roundId);
   return round && { schedule: rowsOf(league, [round]) };
 }
 
-/** The schedules of several leagues in one list, each in part when they are too long together. */
+/** The schedule of several leagues in one list. Each league is truncated if all of them together have too many matches. */
 export function scheduleOfAll(leagues: readonly League[]): Schedule {
   const total = leagues.reduce((sum, league) => sum + league.matchCount, 0);
-  const limit = total <= WHOLE_SCHEDULE_MATCHES ? WHOLE_SCHEDULE_MATCHES : 0;
+  const limit = total <= MAX_SCHEDULE_MATCHES ? MAX_SCHEDULE_MATCHES : 0;
   const schedule = leagues.flatMap((league) => rowsOf(league, roundsShown(league, limit)));
   if (schedule.length === total) return { schedule };
   const completed = leagues.reduce((sum, league) => sum + league.completedCount, 0);

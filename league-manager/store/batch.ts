@@ -23,7 +23,7 @@ interface BatchContext {
 
 export const newBatch = (state: ManagerState): Batch => ({ state, events: [], appends: new Map(), statements: [] });
 
-/** Adds a decision to a batch. An event that cannot follow throws, and then the batch is as it was. */
+/** Adds a decision to a batch. Throws if an event cannot follow; the batch is then unchanged. */
 export function addDecision(batch: Batch, decision: Decision<unknown>, at: string, context: BatchContext): void {
   const { writes = [] } = decision;
   const versions = new Map<string, number>();
@@ -33,13 +33,13 @@ export function addDecision(batch: Batch, decision: Decision<unknown>, at: strin
     versions.set(stream, version);
     return version;
   };
-  const added = recordedOf(decision, at, nextVersion);
+  const added = checkedEvents(decision, at, nextVersion);
   const state = evolveState(
     batch.state,
     { events: added.map(({ committed }) => committed), writes },
     context.leagueIds,
   );
-  // Nothing throws from here on.
+  // The following statements do not throw, so the batch changes completely or not at all.
   batch.state = state;
   for (const { stream, body, committed } of added) {
     const append = batch.appends.get(stream) ?? { stream, expectedVersion: committed.version - 1, events: [] };
@@ -47,32 +47,32 @@ export function addDecision(batch: Batch, decision: Decision<unknown>, at: strin
     batch.appends.set(stream, append);
     batch.events.push(committed);
   }
-  for (const write of writes) batch.statements.push(...context.store.writing(write, at));
+  for (const write of writes) batch.statements.push(...context.store.statementsOf(write, at));
 }
 
-interface Added {
+interface AddedEvent {
   readonly stream: string;
   readonly body: string;
   readonly committed: CommittedEvent;
 }
 
-/** The events as they are read from the log later. An event that could not be read throws: the next start would fail. */
-function recordedOf(
+/** The events of a decision in their stored form. Throws if an event does not match its schema, because the next start could not read it. */
+function checkedEvents(
   { leagueEvents = [], agentEvents = [] }: Decision<unknown>,
   at: string,
   nextVersion: (stream: string) => number,
-): Added[] {
-  const ofLeagues = leagueEvents.map(({ leagueId, event }): Added => {
+): AddedEvent[] {
+  const addedToLeagues = leagueEvents.map(({ leagueId, event }): AddedEvent => {
     const stream = leagueStream(leagueId);
     const checked = LeagueEvent.parse({ v: LEAGUE_FORMAT, at, ...event });
     const committed = { kind: "league", leagueId, version: nextVersion(stream), event: checked } as const;
     return { stream, body: JSON.stringify(checked), committed };
   });
-  const ofAgents = agentEvents.map(({ agentId, event }): Added => {
+  const addedToAgents = agentEvents.map(({ agentId, event }): AddedEvent => {
     const stream = agentStream(agentId);
     const checked = AgentEvent.parse({ v: AGENT_FORMAT, at, ...event });
     const committed = { kind: "agent", agentId, version: nextVersion(stream), event: checked } as const;
     return { stream, body: JSON.stringify(checked), committed };
   });
-  return [...ofLeagues, ...ofAgents];
+  return [...addedToLeagues, ...addedToAgents];
 }

@@ -39,7 +39,7 @@ beforeEach(() => {
 afterEach(() => opened.db.close());
 
 describe("the ledger", () => {
-  test("answers a command after its events are on disk, and then shows them in its state", async () => {
+  test("answers a command after its events are on disk and in its state", async () => {
     const answered = execute(openLeague("first")).then((answer) => ({ answer, onDisk: afterCrash(), shown: state() }));
     expect([state().leagues.size, afterCrash().leagues.size]).toEqual([0, 0]);
     const { answer, onDisk, shown } = await answered;
@@ -48,14 +48,14 @@ describe("the ledger", () => {
     expect(onDisk).toEqual(shown);
   });
 
-  test("stores an event with its format and the time of its command", async () => {
+  test("stores an event with its format version and the time of its command", async () => {
     await execute(openLeague("first"));
     const [event] = opened.store.log.read("league:first");
     expect(event?.type).toBe("opened");
     expect(JSON.parse(event?.body ?? "")).toMatchObject({ v: 1, at: AT, type: "opened", league_id: "first" });
   });
 
-  test("commands of one turn are decided one after the other and share one append", async () => {
+  test("decides the commands of one turn one after the other and appends their events at once", async () => {
     await execute(openLeague("first"));
     const before = opened.appends();
     const answers = await Promise.all([1, 2, 3].map(() => execute(enter("first"))));
@@ -64,25 +64,25 @@ describe("the ledger", () => {
     expect(opened.store.log.read("league:first")).toHaveLength(3);
   });
 
-  test("commands that arrive while a commit is under way are decided together on the state after it", async () => {
+  test("decides commands that arrive during a commit on the state after it", async () => {
     const seen: number[] = [];
-    const look: Decide<null> = ({ leagues }) => {
+    const observe: Decide<null> = ({ leagues }) => {
       seen.push(leagues.get("first")?.entrants.size ?? -1);
       return ok({ leagueEvents: [{ leagueId: "second", event: entered(`P9${seen.length}`) }], reply: null });
     };
     await Promise.all([execute(openLeague("first")), execute(openLeague("second"))]);
-    let late: Promise<unknown> | null = null;
-    const first = execute((given, at) => {
-      late ??= Promise.all([execute(look), execute(look)]);
-      return enter("first")(given, at);
+    let laterCommands: Promise<unknown> | null = null;
+    const first = execute((current, at) => {
+      laterCommands ??= Promise.all([execute(observe), execute(observe)]);
+      return enter("first")(current, at);
     });
     await first;
-    await late;
+    await laterCommands;
     expect(seen).toEqual([1, 1]);
     expect(opened.appends()).toBe(3);
   });
 
-  test("a rejection is answered after the commit of the events that it may be due to", async () => {
+  test("answers a rejection after the commit of earlier events in its batch, because it may depend on them", async () => {
     await execute(openLeague("first"));
     const order: string[] = [];
     opened.ledger.onCommit(() => order.push("commit"));
@@ -93,7 +93,7 @@ describe("the ledger", () => {
     expect(order).toEqual(["commit", "accepted", "accepted", "rejected"]);
   });
 
-  test("listeners get each commit with events, in order, with the states before and after it", async () => {
+  test("calls listeners for each commit with events, in order, with the states before and after it", async () => {
     const commits: Commit[] = [];
     const remove = opened.ledger.onCommit((commit) => {
       expect(opened.ledger.state).toBe(commit.state);
@@ -106,7 +106,7 @@ describe("the ledger", () => {
     await execute(enter("first"));
     remove();
     await execute(openLeague("second"));
-    const events = commits.map((commit) => commit.events.map((one) => `${one.event.type} ${one.version}`));
+    const events = commits.map((commit) => commit.events.map(({ event, version }) => `${event.type} ${version}`));
     expect(events).toEqual([
       ["opened 1", "player_entered 2", "registered 1"],
       ["player_entered 3", "registered 1"],
@@ -115,7 +115,7 @@ describe("the ledger", () => {
     expect(commits[1]?.before.agents.get("P1")?.name).toBe("renamed");
   });
 
-  test("a listener that throws fails neither the command nor the other listeners", async () => {
+  test("answers the command and calls the other listeners if a listener throws", async () => {
     const called: string[] = [];
     for (const name of ["first", "second"]) {
       opened.ledger.onCommit(() => {
@@ -129,12 +129,12 @@ describe("the ledger", () => {
     expect(opened.uncaught).toEqual(["first", "second"]);
   });
 
-  test("a command without events or writes is answered without an append", async () => {
+  test("answers a command without events and writes without an append", async () => {
     expect(await execute(({ leagues }) => ok({ reply: leagues.size }))).toEqual(ok(0));
     expect(opened.appends()).toBe(0);
   });
 
-  test("a command whose decision throws, or has an event that cannot follow or be read, is rejected alone and changes nothing", async () => {
+  test("fails only the command whose decision throws or has an event that cannot follow or cannot be stored", async () => {
     const broken: Decide<null>[] = [
       () => {
         throw new Error("our bug");
@@ -162,7 +162,7 @@ describe("the ledger", () => {
     expect(afterCrash()).toEqual(state());
   });
 
-  test("a failed commit rejects every command of its batch and leaves the committed state; the next commands are executed on it", async () => {
+  test("fails every command of a batch that cannot be appended, and continues on the committed state", async () => {
     await execute(openLeague("first"));
     const committed = state();
     opened.db.exec("PRAGMA busy_timeout = 1");
@@ -179,20 +179,20 @@ describe("the ledger", () => {
         reason: expect.objectContaining({ message: expect.stringContaining("locked") }),
       }),
     );
-    expect(failed.every((one) => one.status === "rejected" && one.reason instanceof StoreBusy)).toBe(true);
+    expect(failed.every((result) => result.status === "rejected" && result.reason instanceof StoreBusy)).toBe(true);
     expect([state(), commits, opened.fatal]).toEqual([committed, [], []]);
     expect(state()).toBe(committed);
     expect(await execute(enter("first"))).toEqual(ok("P1"));
     expect(afterCrash()).toEqual(state());
   });
 
-  test("a stream that another process has appended to, and a row that breaks a constraint, are fatal", async () => {
+  test("reports a fatal error if another process has appended to a stream or a row violates a constraint", async () => {
     await execute(openLeague("first"));
-    const taken: Decide<null> = () => {
+    const duplicateToken: Decide<null> = () => {
       const row = { name: "n", salt: "s", endpoint: "http://n", tokenHash: "one" };
       return ok({ writes: ["P1", "P2"].map((agentId) => ({ type: "profile", agentId, profile: row })), reply: null });
     };
-    await expect(execute(taken)).rejects.toThrow("UNIQUE");
+    await expect(execute(duplicateToken)).rejects.toThrow("UNIQUE");
     expect(opened.fatal.map(({ message }) => message)).toEqual([expect.stringContaining("UNIQUE")]);
     const other = ledgerOn(file);
     await other.ledger.execute(enter("first"));
@@ -202,7 +202,7 @@ describe("the ledger", () => {
     expect(opened.fatal[1]).toBeInstanceOf(VersionConflict);
   });
 
-  test("settled resolves when every command that was given before is answered", async () => {
+  test("settles when all earlier commands are answered", async () => {
     const answered: unknown[] = [];
     for (const id of LEAGUE_IDS) void execute(openLeague(id)).then((answer) => answered.push(answer));
     await opened.ledger.settled();
@@ -210,14 +210,14 @@ describe("the ledger", () => {
     await opened.ledger.settled();
   });
 
-  test("a batch has at most 100 commands, and other work gets its turn between batches", async () => {
+  test("executes at most 100 commands in a batch, and yields to other work between batches", async () => {
     await execute(openLeague("first"));
     const seen: number[] = [];
     let decided = 0;
     const count: Decide<number> = () => ok({ reply: ++decided });
-    setImmediate(function look() {
+    setImmediate(function observe() {
       seen.push(decided);
-      if (decided < 250) setImmediate(look);
+      if (decided < 250) setImmediate(observe);
     });
     const answers = await Promise.all(Array.from({ length: 250 }, () => execute(count)));
     expect(answers).toHaveLength(250);
@@ -225,25 +225,25 @@ describe("the ledger", () => {
     expect(seen.every((n) => n % 100 === 0 || n === 250)).toBe(true);
   });
 
-  test("settled does not wait for commands that are given later", async () => {
+  test("settles without waiting for later commands", async () => {
     await execute(openLeague("first"));
     let later = 0;
-    const goOn = (): void => {
-      if (later < 100) void execute(() => ok({ reply: ++later })).then(goOn);
+    const executeNext = (): void => {
+      if (later < 100) void execute(() => ok({ reply: ++later })).then(executeNext);
     };
-    goOn();
+    executeNext();
     await opened.ledger.settled();
     expect(later).toBeLessThan(5);
     while (later < 100) await opened.ledger.settled();
   });
 
-  test("leagues are in the order of the config, not in that of their opening", async () => {
+  test("has the leagues in the order of the config instead of that of their opening", async () => {
     for (const id of ["second", "first"]) await execute(openLeague(id));
     expect([...state().leagues.keys()]).toEqual(["first", "second"]);
     expect([...afterCrash().leagues.keys()]).toEqual(["first", "second"]);
   });
 
-  test("a league that is no longer in the config leaves its entrants only, and takes no events", async () => {
+  test("keeps only the entrants and the status of a league that the config no longer lists, and accepts no events for it", async () => {
     for (const command of [openLeague("first"), openLeague("second"), enter("second")]) await execute(command);
     opened.db.close();
     opened = ledgerOn(file, { leagueIds: ["first", "third"] });
@@ -255,17 +255,17 @@ describe("the ledger", () => {
     ]);
   });
 
-  test("a profile that is written or erased is in the agent's state, with an event of the agent or without", async () => {
+  test("updates the state of an agent whose profile is written or erased, with or without an event of the agent", async () => {
     await Promise.all([execute(openLeague("first")), execute(enter("first")), execute(enter("first"))]);
-    const activated = { agentId: "P1", event: { type: "token_reset" } } as const;
-    await execute(() => ok({ agentEvents: [activated], writes: [profile("P1", "new")], reply: null }));
+    const tokenReset = { agentId: "P1", event: { type: "token_reset" } } as const;
+    await execute(() => ok({ agentEvents: [tokenReset], writes: [profile("P1", "new")], reply: null }));
     await execute(() => ok({ writes: [{ type: "erase_profile", agentId: "P2" }], reply: null }));
     expect(state().agents.get("P1")).toMatchObject({ name: "new", endpoint: "http://new", version: 2 });
     expect(state().agents.get("P2")).toMatchObject({ name: "", tokenHash: "", version: 1 });
     expect(afterCrash()).toEqual(state());
   });
 
-  test("a forgotten agent leaves the state but not the log, and its id can be registered again in the same stream", async () => {
+  test("removes a forgotten agent from the state, and continues its stream when its id is registered again", async () => {
     await execute(openLeague("first"));
     await execute(enter("first"));
     const forget =
@@ -285,9 +285,9 @@ describe("the ledger", () => {
     expect(afterCrash()).toEqual(state());
     opened.db.close();
     opened = ledgerOn(file);
-    const again: Decide<null> = () =>
+    const registerAgain: Decide<null> = () =>
       ok({ agentEvents: [{ agentId: "P1", event: registered("P1") }], writes: [profile("P1")], reply: null });
-    await execute(again);
+    await execute(registerAgain);
     expect(state().agents.get("P1")).toMatchObject({ name: "P1", version: 3 });
     expect(afterCrash()).toEqual(state());
   });

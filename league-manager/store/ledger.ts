@@ -9,19 +9,19 @@ import type { ManagerStore } from "./manager-store.ts";
 
 interface LedgerOptions {
   readonly store: ManagerStore;
-  /** The state of the store. */
+  /** The state that was loaded from the store. */
   readonly loaded: Pick<Loaded, "state" | "versions">;
   readonly clock: Pick<Clock, "iso" | "nextTurn" | "defer">;
-  /** The leagues of the config, in their order. */
+  /** The league ids of the config, in its order. */
   readonly leagueIds: readonly string[];
-  /** Called when an append is rejected, except with StoreBusy: the memory may differ from the file. */
+  /** Called when an append fails other than with StoreBusy, because the memory may then differ from the file. */
   readonly onFatal: (error: Error) => void;
 }
 
-/** Commands of one batch. They are decided without a break, so other work waits for them. */
-const BATCH_COMMANDS = 100;
+/** The most commands of one batch. They are decided in one turn of the event loop, so other work waits for them. */
+const MAX_BATCH_COMMANDS = 100;
 
-interface Pending {
+interface PendingCommand {
   readonly decide: Decide<unknown>;
   readonly resolve: (result: Result<unknown, ProtocolError>) => void;
   readonly reject: (reason: unknown) => void;
@@ -29,17 +29,17 @@ interface Pending {
 
 type Listener = (commit: Commit) => void;
 
-/** The ledger on a store. */
+/** Opens the ledger of a store. */
 export function openLedger(options: LedgerOptions): Ledger {
   const { state, versions } = options.loaded;
-  const ledger: Working = {
+  const ledger: LedgerState = {
     ...options,
     ...{
       loaded: { state, versions },
-      waiting: [],
+      pending: [],
       listeners: new Set(),
-      isWorking: false,
-      last: Promise.resolve(),
+      isRunning: false,
+      lastAnswer: Promise.resolve(),
     },
   };
   return {
@@ -48,10 +48,10 @@ export function openLedger(options: LedgerOptions): Ledger {
     },
     execute<Reply>(decide: Decide<Reply>) {
       const answer = new Promise<Result<Reply, ProtocolError>>((resolve, reject) => {
-        ledger.waiting.push({ decide, resolve: resolve as Pending["resolve"], reject });
+        ledger.pending.push({ decide, resolve: resolve as PendingCommand["resolve"], reject });
       });
-      ledger.last = answer;
-      if (!ledger.isWorking) void work(ledger);
+      ledger.lastAnswer = answer;
+      if (!ledger.isRunning) void executePending(ledger);
       return answer;
     },
     onCommit(listener) {
@@ -59,47 +59,48 @@ export function openLedger(options: LedgerOptions): Ledger {
       return () => void ledger.listeners.delete(listener);
     },
     settled: async () => {
-      await Promise.allSettled([ledger.last]);
+      await Promise.allSettled([ledger.lastAnswer]);
     },
   };
 }
 
-interface Working extends LedgerOptions {
+/** The mutable state of a ledger. */
+interface LedgerState extends LedgerOptions {
   loaded: LedgerOptions["loaded"];
-  readonly waiting: Pending[];
+  readonly pending: PendingCommand[];
   readonly listeners: Set<Listener>;
-  isWorking: boolean;
-  /** The answer to the last command that was given. Commands are answered in the order in which they are given. */
-  last: Promise<unknown>;
+  isRunning: boolean;
+  /** The answer to the last command. Commands are answered in order. */
+  lastAnswer: Promise<unknown>;
 }
 
-/** Executes commands in batches: those of one turn of the event loop, and those that arrive while a batch is being committed. */
-async function work(ledger: Working): Promise<void> {
-  ledger.isWorking = true;
+/** Executes the pending commands in batches. A batch has the commands of one turn of the event loop, or those that arrived during a commit. */
+async function executePending(ledger: LedgerState): Promise<void> {
+  ledger.isRunning = true;
   await ledger.clock.nextTurn();
-  while (ledger.waiting.length > 0) {
-    await executeAll(ledger, ledger.waiting.splice(0, BATCH_COMMANDS));
+  while (ledger.pending.length > 0) {
+    await executeBatch(ledger, ledger.pending.splice(0, MAX_BATCH_COMMANDS));
     await ledger.clock.nextTurn();
   }
-  ledger.isWorking = false;
+  ledger.isRunning = false;
 }
 
-async function executeAll(ledger: Working, commands: readonly Pending[]): Promise<void> {
+async function executeBatch(ledger: LedgerState, commands: readonly PendingCommand[]): Promise<void> {
   const batch = newBatch(ledger.loaded.state);
   const answers = commands.map((command) => decideOne(ledger, batch, command));
   try {
     await commit(ledger, batch);
   } catch (thrown) {
     if (!(thrown instanceof StoreBusy)) ledger.onFatal(thrown instanceof Error ? thrown : new Error(String(thrown)));
-    // A rejection may be due to an event of the same batch, so it is void too.
+    // A rejection may depend on an event of the same batch, so rejected commands fail, too.
     for (const { reject } of commands) reject(thrown);
     return;
   }
   for (const answer of answers) answer();
 }
 
-/** Decides a command on the state after the commands before it. Returns a function that answers the command after the commit. */
-function decideOne(ledger: Working, batch: Batch, { decide, resolve, reject }: Pending): () => void {
+/** Decides a command on the state after the earlier commands of its batch. Returns a function that answers it, to be called after the commit. */
+function decideOne(ledger: LedgerState, batch: Batch, { decide, resolve, reject }: PendingCommand): () => void {
   try {
     const at = ledger.clock.iso();
     const decision = decide(batch.state, at);
@@ -112,8 +113,8 @@ function decideOne(ledger: Working, batch: Batch, { decide, resolve, reject }: P
   }
 }
 
-/** Appends a batch, then makes its state the committed one and calls the listeners. */
-async function commit(ledger: Working, batch: Batch): Promise<void> {
+/** Appends a batch, makes its state the committed state and calls the listeners. */
+async function commit(ledger: LedgerState, batch: Batch): Promise<void> {
   const { store, loaded } = ledger;
   const { state: before, versions } = loaded;
   const appends = [...batch.appends.values()];
@@ -126,8 +127,8 @@ async function commit(ledger: Working, batch: Batch): Promise<void> {
   for (const listener of [...ledger.listeners]) callListener(ledger, listener, commit);
 }
 
-/** The events are committed when a listener is called, so its error may fail neither the commands nor the other listeners. */
-function callListener({ clock }: Working, listener: Listener, commit: Commit): void {
+/** Calls a listener. Its error is thrown later, because the events are committed and the other listeners must be called. */
+function callListener({ clock }: LedgerState, listener: Listener, commit: Commit): void {
   try {
     listener(commit);
   } catch (thrown) {

@@ -32,8 +32,8 @@ afterEach(async () => {
 
 describe("snapshots of leagues", () => {
   const snapshotVersion = () => opened.store.readSnapshot("league:first")?.version ?? null;
-  /** The events of a league from its start to its end; its match is forfeited. */
-  const rest: Decide<null>[] = afterCommands([
+  /** The decisions that play the league from its start to its end. Its match is forfeited. */
+  const playLeague: Decide<null>[] = afterCommands([
     ...running(["P1", "P2"], { ...SETTINGS, leagueId: "first" }).slice(0, -1),
     { type: "open_round", roundId: 1, shutDown: new Map([["P1", 5]]) },
     { type: "complete" },
@@ -49,10 +49,10 @@ describe("snapshots of leagues", () => {
     opened = ledgerOn(file, options);
   };
 
-  test("are written after so many events and when the league completes", async () => {
+  test("are written after a number of events and when the league completes", async () => {
     reopen({ snapshotAfter: 5 });
     const versions: unknown[] = [];
-    for (const command of [openLeague("first"), enter("first"), enter("first"), ...rest]) {
+    for (const command of [openLeague("first"), enter("first"), enter("first"), ...playLeague]) {
       await execute(command);
       await opened.snapshots.settled();
       versions.push(snapshotVersion());
@@ -62,28 +62,28 @@ describe("snapshots of leagues", () => {
     expect(stateAfterCrash(file)).toEqual(state());
   });
 
-  test("are written at a stop, of leagues with later events alone", async () => {
+  test("are written when the manager stops, for leagues with later events only", async () => {
     for (const command of [openLeague("first"), enter("first")]) await execute(command);
     expect(snapshotVersion()).toBeNull();
     await opened.snapshots.stop();
     expect(snapshotVersion()).toBe(2);
-    opened.db.exec("UPDATE snapshots SET body = 'as it was'");
+    opened.db.exec("UPDATE snapshots SET body = 'unchanged'");
     await opened.snapshots.stop();
-    expect(opened.store.readSnapshot("league:first")?.head).toBe("as it was");
+    expect(opened.store.readSnapshot("league:first")?.head).toBe("unchanged");
   });
 
   test.each([
-    ["since the last one", () => {}],
-    ["also since one that was written before a start", () => reopen({ snapshotAfter: 1 })],
-  ])("are written with the rounds that have changed, %s", async (_, restart) => {
+    ["since the previous snapshot", () => {}],
+    ["since a snapshot from before a restart", () => reopen({ snapshotAfter: 1 })],
+  ])("contain only the rounds that have changed %s", async (_, restart) => {
     reopen({ snapshotAfter: 1 });
     const roundAfter = async (command: Decide<unknown>) => {
-      opened.db.exec("UPDATE snapshot_rounds SET body = 'as it was'");
+      opened.db.exec("UPDATE snapshot_rounds SET body = 'unchanged'");
       await execute(command);
       await opened.snapshots.settled();
       return opened.store.readSnapshotRound("league:first", 1);
     };
-    const [started, paired, roundOpened, matchCompleted, completed] = rest;
+    const [started, paired, roundOpened, matchCompleted, completed] = playLeague;
     for (const command of [openLeague("first"), enter("first"), enter("first"), started, paired, roundOpened]) {
       await execute(command as Decide<unknown>);
       await opened.snapshots.settled();
@@ -91,11 +91,11 @@ describe("snapshots of leagues", () => {
     restart();
     expect(await roundAfter(matchCompleted as Decide<unknown>)).toMatch(/shut_down/);
     restart();
-    expect(await roundAfter(completed as Decide<unknown>)).toBe("as it was");
+    expect(await roundAfter(completed as Decide<unknown>)).toBe("unchanged");
     expect(snapshotVersion()).toBe(8);
   });
 
-  test("that cannot be written are reported, and do not hold up those that are due later", async () => {
+  test("that cannot be written are reported and do not delay later ones", async () => {
     reopen({ snapshotAfter: 1 });
     opened.db.exec("PRAGMA busy_timeout = 1");
     const other = new DatabaseSync(file);
@@ -113,11 +113,11 @@ describe("snapshots of leagues", () => {
     expect(opened.snapshotErrors).toHaveLength(2);
   });
 
-  test("that cannot be written are tried again after so many events", async () => {
+  test("that cannot be written are tried again after the same number of events", async () => {
     reopen({ snapshotAfter: 2 });
     opened.db.exec("CREATE TRIGGER full BEFORE INSERT ON snapshots BEGIN SELECT RAISE(ABORT, 'full'); END");
     const errors: number[] = [];
-    for (const command of [openLeague("first"), enter("first"), enter("first"), ...rest.slice(0, 2)]) {
+    for (const command of [openLeague("first"), enter("first"), enter("first"), ...playLeague.slice(0, 2)]) {
       await execute(command);
       await opened.snapshots.settled();
       errors.push(opened.snapshotErrors.length);
@@ -126,7 +126,7 @@ describe("snapshots of leagues", () => {
     expect([errors, snapshotVersion()]).toEqual([[0, 1, 1, 1, 1], 4]);
   });
 
-  test("are no part of the commit that makes them due", async () => {
+  test("are not part of the commit that makes them due", async () => {
     reopen({ snapshotAfter: 1 });
     const executed = execute(openLeague("first")).then(() => snapshotVersion());
     expect(await executed).toBeNull();
@@ -134,11 +134,11 @@ describe("snapshots of leagues", () => {
     expect(snapshotVersion()).toBe(1);
   });
 
-  test("are written in a separate turn, after the commit that makes them due", async () => {
+  test("are written in a separate turn of the event loop after the commit that makes them due", async () => {
     const deferred: (() => void)[] = [];
     const clock = { defer: (run: () => void) => void deferred.push(run) };
     const { ledger, store } = opened;
-    const snapshots = keepSnapshots({ ledger, store, written: new Map(), clock, after: 1, onError: () => {} });
+    const snapshots = keepSnapshots({ ledger, store, written: new Map(), clock, afterEvents: 1, onError: () => {} });
     await execute(openLeague("first"));
     await systemClock.nextTurn();
     expect([deferred.length, snapshotVersion()]).toEqual([1, null]);
@@ -148,58 +148,58 @@ describe("snapshots of leagues", () => {
     await snapshots.stop();
   });
 
-  test("let a start read the later events only, and the ledger continues from there", async () => {
+  test("reduce the events that a start reads to the later ones", async () => {
     reopen({ snapshotAfter: 2 });
     for (const command of [openLeague("first"), enter("first"), enter("first")]) await execute(command);
     await opened.snapshots.stop();
-    const wanted = state();
+    const expected = state();
     reopen();
     expect(opened.reads).toContain("league:first 3");
     expect(opened.reads).not.toContain("league:first 0");
-    expect(state()).toEqual(wanted);
-    for (const command of rest) await execute(command);
+    expect(state()).toEqual(expected);
+    for (const command of playLeague) await execute(command);
     expect(state().leagues.get("first")).toMatchObject({ version: 8, status: "completed" });
     expect(stateAfterCrash(file)).toEqual(state());
   });
 
   test.each([
     ["without its round", "DELETE FROM snapshot_rounds"],
-    ["of an unreadable round", "UPDATE snapshot_rounds SET body = 'null'"],
+    ["with an unreadable round", "UPDATE snapshot_rounds SET body = 'null'"],
     [
       "with a player that it does not have",
       "UPDATE snapshot_rounds SET body = json_set(body, '$.matches', json('[[0,7]]'))",
     ],
     ["with an outcome that it does not have", "UPDATE snapshot_rounds SET body = json_set(body, '$.matches[0][5]', 7)"],
-  ])("%s: a start reads every event of a played league", async (_, change) => {
-    for (const command of [openLeague("first"), enter("first"), enter("first"), ...rest]) await execute(command);
+  ])("%s are ignored, and a start reads every event of the completed league", async (_, change) => {
+    for (const command of [openLeague("first"), enter("first"), enter("first"), ...playLeague]) await execute(command);
     await opened.snapshots.settled();
-    const wanted = state();
+    const expected = state();
     opened.db.exec(change);
     reopen();
     expect(opened.reads).toContain("league:first 0");
-    expect(state()).toEqual(wanted);
+    expect(state()).toEqual(expected);
   });
 
   test.each([
     ["of another format", "UPDATE snapshots SET body = json_set(body, '$.format', 1)"],
-    ["of no object", "UPDATE snapshots SET body = 'null'"],
-    ["of a version that its league does not have", "UPDATE snapshots SET seq = 2"],
-    ["of a later version than the log", "UPDATE snapshots SET seq = 9, body = json_set(body, '$.fields.version', 9)"],
-    ["of a round that it does not have", "UPDATE snapshots SET body = json_set(body, '$.rounds', 1)"],
-    ["deleted", "DELETE FROM snapshots"],
-  ])("%s: a start reads every event", async (_, change) => {
+    ["that are not objects", "UPDATE snapshots SET body = 'null'"],
+    ["with another version than their league", "UPDATE snapshots SET seq = 2"],
+    ["with a later version than the log", "UPDATE snapshots SET seq = 9, body = json_set(body, '$.fields.version', 9)"],
+    ["with a missing round", "UPDATE snapshots SET body = json_set(body, '$.rounds', 1)"],
+    ["that are deleted", "DELETE FROM snapshots"],
+  ])("%s are ignored, and a start reads every event", async (_, change) => {
     reopen({ snapshotAfter: 2 });
     for (const command of [openLeague("first"), enter("first"), enter("first")]) await execute(command);
     await opened.snapshots.stop();
-    const wanted = state();
+    const expected = state();
     opened.db.exec(change);
     reopen();
     expect(opened.reads).toContain("league:first 0");
-    expect(state()).toEqual(wanted);
+    expect(state()).toEqual(expected);
   });
 });
 
-test("a stream of more events than are read at once is read whole", async () => {
+test("a start reads all events of a stream that has more events than one read returns", async () => {
   await execute(openLeague("first"));
   const { game, roles, format } = SETTINGS;
   const events = Array.from({ length: 10_001 }, (_, n) => {

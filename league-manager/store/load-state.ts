@@ -13,26 +13,26 @@ import type { ManagerState } from "../ledger.ts";
 import { ERASED, inOrder, withForgotten } from "./manager-state.ts";
 import type { ManagerStore } from "./manager-store.ts";
 
-/** The committed state, with the versions in the store for the next appends and snapshots. */
+/** The committed state, and the versions of streams and snapshots in the store. */
 export interface Loaded {
   readonly state: ManagerState;
-  /** By stream, also of agents that are forgotten. */
+  /** Versions by stream, including the streams of forgotten agents. */
   readonly versions: Map<string, number>;
-  /** Leagues as their snapshots have them, by league id. */
+  /** The leagues that were restored from snapshots, by league id. */
   readonly snapshots: ReadonlyMap<string, League>;
 }
 
-const LEAGUES = leagueStream("");
-const AGENTS = agentStream("");
-/** How many events of a stream are in memory at once. */
-const EVENTS_READ = 5_000;
+const LEAGUE_PREFIX = leagueStream("");
+const AGENT_PREFIX = agentStream("");
+/** The number of events that are read from a stream at once. */
+const EVENTS_PER_READ = 5_000;
 
-/** Folds all streams of a store. */
+/** Loads the state of a store: folds the streams of all leagues, from their snapshots, and of all agents. Throws `UnusableEvent`. */
 export function loadState(store: ManagerStore, leagueIds: readonly string[]): Loaded {
   const versions = new Map<string, number>();
   const leagues = new Map<string, League>();
   const snapshots = new Map<string, League>();
-  for (const stream of store.log.streams(LEAGUES)) {
+  for (const stream of store.log.streams(LEAGUE_PREFIX)) {
     let league = restore(store, stream);
     if (league) snapshots.set(league.leagueId, league);
     let version = league?.version ?? 0;
@@ -41,13 +41,13 @@ export function loadState(store: ManagerStore, leagueIds: readonly string[]): Lo
       version = seq + 1;
     }
     versions.set(stream, version);
-    if (league) leagues.set(stream.slice(LEAGUES.length), league);
+    if (league) leagues.set(stream.slice(LEAGUE_PREFIX.length), league);
   }
   const profiles = store.loadProfiles();
   const agents = new Map<string, Agent>();
   let lastForgotten: ManagerState["lastForgotten"] = { player: 0, referee: 0 };
-  for (const stream of store.log.streams(AGENTS)) {
-    const id = stream.slice(AGENTS.length);
+  for (const stream of store.log.streams(AGENT_PREFIX)) {
+    const id = stream.slice(AGENT_PREFIX.length);
     const profile = profiles.get(id) ?? ERASED;
     let agent: Agent | null = null;
     const events = store.log.read(stream);
@@ -66,7 +66,7 @@ export function loadState(store: ManagerStore, leagueIds: readonly string[]): Lo
   return { state, versions, snapshots };
 }
 
-/** What a fold returns. Its faults name the event. */
+/** Returns the result of `fold`. Converts its exceptions into `UnusableEvent`, which names the event. */
 function folded<T>(stream: string, seq: number, fold: () => T): T {
   try {
     return fold();
@@ -75,16 +75,16 @@ function folded<T>(stream: string, seq: number, fold: () => T): T {
   }
 }
 
-/** The events of a stream from a version on. They are read in parts: a stream can be larger than the memory. */
+/** The events of a stream after a version. They are read in parts, because a stream can be larger than the memory. */
 function* eventsOf({ log }: ManagerStore, stream: string, from: number): Generator<RecordedEvent> {
-  for (let next = from; ; next += EVENTS_READ) {
-    const events = log.read(stream, next, EVENTS_READ);
+  for (let next = from; ; next += EVENTS_PER_READ) {
+    const events = log.read(stream, next, EVENTS_PER_READ);
     yield* events;
-    if (events.length < EVENTS_READ) return;
+    if (events.length < EVENTS_PER_READ) return;
   }
 }
 
-/** A league's snapshot; null when there is none, or one that this version cannot use. Every event is read then. */
+/** Restores a league from its snapshot. Returns null without a usable snapshot; the league is then folded from all its events. */
 function restore(store: ManagerStore, stream: string): League | null {
   const snapshot = store.readSnapshot(stream);
   if (!snapshot) return null;

@@ -5,40 +5,45 @@ import { evolveLeague } from "../league/evolve.ts";
 import type { League } from "../league/league.ts";
 import type { CommittedEvent, ManagerState, Write } from "../ledger.ts";
 
-/** The profile of an agent whose profile is erased. */
+/** The profile of an agent after it is erased. */
 export const ERASED: Profile = { name: "", salt: "", endpoint: "", tokenHash: "" };
 
-/** Changes of some leagues and agents, by id. A forgotten agent is null. */
+/** Changed leagues and agents by id. A forgotten agent is null. */
 interface Changes {
   readonly leagues: Map<string, League>;
   readonly agents: Map<string, Agent | null>;
 }
 
 /**
- * The state after the events and writes of one decision. Throws when an event cannot follow. A profile that the decision writes is that of the
- * agent, whether or not the agent has an event. `leagueIds` are the leagues of the config, in their order.
+ * Returns the state after the events and writes of one decision. Throws if an event cannot follow. A written profile becomes that of its agent even
+ * if the agent has no event. `leagueIds` are the leagues of the config, in its order.
  */
 export function evolveState(
   state: ManagerState,
   { events, writes }: { readonly events: readonly CommittedEvent[]; readonly writes: readonly Write[] },
   leagueIds: readonly string[],
 ): ManagerState {
-  const unknown = events.find((one) => one.kind === "league" && !leagueIds.includes(one.leagueId));
+  const unknown = events.find((committed) => committed.kind === "league" && !leagueIds.includes(committed.leagueId));
   invariant(!unknown, "an event belongs to a league of the config");
   const changes: Changes = { leagues: new Map(), agents: new Map() };
   const profiles = profilesOf(writes);
   let { lastForgotten } = state;
   const agentOf = (id: string): Agent | null =>
     changes.agents.get(id) ?? (changes.agents.has(id) ? null : (state.agents.get(id) ?? null));
-  for (const one of events) {
-    if (one.kind === "league") {
-      const league = changes.leagues.get(one.leagueId) ?? state.leagues.get(one.leagueId) ?? null;
-      changes.leagues.set(one.leagueId, evolveLeague(league, one.event));
+  for (const committed of events) {
+    if (committed.kind === "league") {
+      const league = changes.leagues.get(committed.leagueId) ?? state.leagues.get(committed.leagueId) ?? null;
+      changes.leagues.set(committed.leagueId, evolveLeague(league, committed.event));
       continue;
     }
-    const agent = agentOf(one.agentId);
-    const next = evolveAgent(agent, one.event, profiles.get(one.agentId) ?? agent ?? ERASED, one.version);
-    changes.agents.set(one.agentId, next);
+    const agent = agentOf(committed.agentId);
+    const next = evolveAgent(
+      agent,
+      committed.event,
+      profiles.get(committed.agentId) ?? agent ?? ERASED,
+      committed.version,
+    );
+    changes.agents.set(committed.agentId, next);
     if (agent && !next) lastForgotten = withForgotten(lastForgotten, agent);
   }
   for (const [id, profile] of profiles) {
@@ -53,7 +58,7 @@ export function evolveState(
   };
 }
 
-/** The profiles that writes leave behind, by agent id. */
+/** The profiles after writes, by agent id. */
 function profilesOf(writes: readonly Write[]): ReadonlyMap<string, Profile> {
   const profiles = new Map<string, Profile>();
   for (const write of writes) {
@@ -66,7 +71,7 @@ function profilesOf(writes: readonly Write[]): ReadonlyMap<string, Profile> {
   return profiles;
 }
 
-/** Counts the number in a forgotten agent's id. */
+/** Raises the highest number of a forgotten agent's id if necessary. */
 export const withForgotten = (
   last: ManagerState["lastForgotten"],
   { id, kind }: Pick<Agent, "id" | "kind">,
@@ -74,7 +79,7 @@ export const withForgotten = (
 
 const numberOf = (id: string): number => Number(/\d+$/.exec(id)?.[0] ?? 0);
 
-/** A copy of a map with some values changed, or removed where they are null. With `order` it has the keys of that list, in its order. */
+/** A copy of a map with changed values; null removes a key. If keys are added, `order` lists the keys of the result in their order. */
 function merged<T>(
   map: ReadonlyMap<string, T>,
   changes: ReadonlyMap<string, T | null>,
@@ -88,6 +93,6 @@ function merged<T>(
   return order && next.size > map.size ? inOrder(next, order) : next;
 }
 
-/** The values of a map whose keys are in a list, in its order. */
+/** A copy of a map with only the keys of a list, in its order. */
 export const inOrder = <T>(map: ReadonlyMap<string, T>, order: readonly string[]): ReadonlyMap<string, T> =>
   new Map(order.flatMap((key) => (map.has(key) ? [[key, map.get(key) as T] as const] : [])));

@@ -17,7 +17,7 @@ const broken: Error[] = [];
 const write = (...writes: Write[]) =>
   store.log.append(
     [],
-    writes.flatMap((one) => store.writing(one, AT)),
+    writes.flatMap((row) => store.statementsOf(row, AT)),
   );
 const sessionLog = (matchId: string, epoch: number, log: readonly string[]): Write => {
   return { type: "session_log", leagueId: "l", matchId, epoch, seed: `seed ${epoch}`, log };
@@ -32,7 +32,7 @@ beforeEach(() => {
 afterEach(() => db.close());
 
 describe("the manager's store", () => {
-  test("keeps the newest profile of each agent, until it is erased", async () => {
+  test("has the newest profile of each agent until it is erased", async () => {
     await write(profile("P01"), profile("P02"), profile("P01", "renamed"));
     expect([...store.loadProfiles()]).toEqual([
       ["P01", { name: "renamed", salt: "s", endpoint: "http://renamed", tokenHash: "hash of P01" }],
@@ -43,14 +43,14 @@ describe("the manager's store", () => {
     expect(db.prepare("SELECT agent_id FROM tokens").all()).toEqual([{ agent_id: "P02" }]);
   });
 
-  test("no two agents have the same token", async () => {
+  test("rejects a second agent with the same token", async () => {
     await write(profile("P01"));
-    const thief = { ...profile("P02"), profile: { name: "x", salt: "s", endpoint: "", tokenHash: "hash of P01" } };
-    await expect(write(thief as Write)).rejects.toThrow("UNIQUE constraint failed: tokens.token_hash");
+    const duplicate = { ...profile("P02"), profile: { name: "x", salt: "s", endpoint: "", tokenHash: "hash of P01" } };
+    await expect(write(duplicate as Write)).rejects.toThrow("UNIQUE constraint failed: tokens.token_hash");
     expect([...store.loadProfiles().keys()]).toEqual(["P01"]);
   });
 
-  test("the session log of a match is that of its newest epoch", async () => {
+  test("returns the session log of the newest epoch of a match", async () => {
     await write(sessionLog("R1M1", 2, ["é", '{"n":1}']), sessionLog("R1M1", 1, []), sessionLog("R1M2", 1, []));
     expect(store.sessionLogOf("l", "R1M1")).toEqual({
       epoch: 2,
@@ -65,17 +65,17 @@ describe("the manager's store", () => {
     "UPDATE session_logs SET log = '[]'",
     "DELETE FROM session_logs",
     "REPLACE INTO session_logs SELECT league_id, match_id, epoch, seed, '[]', recorded_at FROM session_logs",
-  ])("nothing updates, deletes or replaces a session log: %s", async (sql) => {
+  ])("rejects changes of a session log: %s", async (sql) => {
     await write(sessionLog("R1M1", 1, ["kept"]));
     expect(() => db.exec(sql)).toThrow("session_logs is append-only");
     await expect(write(sessionLog("R1M1", 1, []))).rejects.toThrow("append-only");
     expect(store.sessionLogOf("l", "R1M1")?.log).toEqual(["kept"]);
   });
 
-  test("a stream has one snapshot: the last head, and the last text of each round", async () => {
+  test("has one snapshot of a stream, with the last head and the last text of each round", async () => {
     const snapshot = (version: number, ...roundIds: number[]) => {
       const rounds = new Map(roundIds.map((roundId) => [roundId, `${roundId} at ${version}`]));
-      return store.snapshotting("s", version, { head: `at ${version}`, rounds });
+      return store.snapshotStatements("s", version, { head: `at ${version}`, rounds });
     };
     await store.log.append([], [...snapshot(1, 1, 2), ...snapshot(5, 2, 3)]);
     expect([store.readSnapshot("s"), store.readSnapshot("t")]).toEqual([{ version: 5, head: "at 5" }, null]);
@@ -83,23 +83,23 @@ describe("the manager's store", () => {
     expect([...rounds, store.readSnapshotRound("t", 1)]).toEqual(["1 at 1", "2 at 5", "3 at 5", null, null]);
   });
 
-  test("meta values are kept, and replaced", async () => {
+  test("stores and replaces meta values", async () => {
     await store.setMeta("seed", "a");
     await store.setMeta("seed", "b");
     expect([store.getMeta("seed"), store.getMeta("run_id")]).toEqual(["b", null]);
   });
 
-  test("a file that can take no more is reported, a broken constraint is not", async () => {
+  test("reports a full file, and not a violated constraint", async () => {
     await write(profile("P01"));
-    const thief = { ...profile("P02"), profile: { name: "x", salt: "s", endpoint: "", tokenHash: "hash of P01" } };
-    await expect(write(thief as Write)).rejects.toThrow("UNIQUE");
+    const duplicate = { ...profile("P02"), profile: { name: "x", salt: "s", endpoint: "", tokenHash: "hash of P01" } };
+    await expect(write(duplicate as Write)).rejects.toThrow("UNIQUE");
     expect(broken).toEqual([]);
     db.exec("PRAGMA max_page_count = 4");
     await expect(write(sessionLog("R1M1", 1, ["x".repeat(100_000)]))).rejects.toThrow("full");
     expect(broken.map(({ message }) => message)).toContainEqual(expect.stringContaining("full"));
   });
 
-  test("an erased profile is not in the file any more", async () => {
+  test("removes an erased profile from the file", async () => {
     const folder = mkdtempSync(join(tmpdir(), "manager-store-"));
     const file = join(folder, "store.sqlite");
     const onDisk = openSqlite(file, MANAGER_SCHEMA);
@@ -116,7 +116,7 @@ describe("the manager's store", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("a file that cannot be read any more is reported", async () => {
+  test("reports a damaged file", async () => {
     const folder = mkdtempSync(join(tmpdir(), "manager-store-"));
     const file = join(folder, "store.sqlite");
     const intact = openSqlite(file, MANAGER_SCHEMA);

@@ -12,47 +12,49 @@ import type { Write } from "../ledger.ts";
 export interface SessionLog {
   readonly epoch: number;
   readonly seed: string;
-  /** The entries' stored texts; empty for a match that was not played. */
+  /** The stored texts of the entries; empty for a match that was not played. */
   readonly log: readonly string[];
+  /** The time of the record, ISO 8601. */
   readonly recordedAt: string;
 }
 
-/** The manager's store: the log of its streams and the tables beside it. */
+/** The manager's store: the log of its streams and its other tables. */
 export interface ManagerStore {
   readonly log: EventLog;
-  /** The statements of a write, for the transaction of its events. */
-  writing(write: Write, at: string): readonly Statement[];
+  /** The statements of a write. They are executed in the transaction of its events. */
+  statementsOf(write: Write, at: string): readonly Statement[];
   /**
-   * The statements that replace the snapshot of a league's stream at a version: its head, and those of its rounds that have changed since the
-   * snapshot before.
+   * The statements that replace the snapshot of a league's stream: the head, and the rounds that have changed since the previous snapshot. `version`
+   * is the version of the stream.
    */
-  snapshotting(stream: string, version: number, snapshot: LeagueSnapshot): readonly Statement[];
-  /** Profiles by agent id, without those that were erased. */
+  snapshotStatements(stream: string, version: number, snapshot: LeagueSnapshot): readonly Statement[];
+  /** The profiles by agent id, without erased ones. */
   loadProfiles(): ReadonlyMap<string, Profile>;
-  /** The log of a match under its newest epoch; null when none is recorded. */
+  /** Returns the log of a match under its newest epoch, or null if none is recorded. */
   sessionLogOf(leagueId: string, matchId: string): SessionLog | null;
-  /** The head of the snapshot of a league's stream, and the version of the stream; null when there is none. */
+  /** Returns the head of the snapshot of a league's stream and the version of the stream, or null if there is none. */
   readSnapshot(stream: string): { readonly version: number; readonly head: string } | null;
+  /** Returns the text of a round in the snapshot of a league's stream, or null if there is none. */
   readSnapshotRound(stream: string, roundId: number): string | null;
   getMeta(key: string): string | null;
   /** Resolves when the value is on disk. */
   setMeta(key: string, value: string): Promise<void>;
-  /** Resolves when everything that was appended before is settled. The database stays open. */
+  /** Resolves when all earlier appends are settled. The database stays open. */
   close(): Promise<void>;
 }
 
 /**
- * The store on a database with the tables of `MANAGER_SCHEMA`. It writes with `writer`, which writes to the same database; `noWriter` if the
- * store is only read. `onBroken` is called when a read shows that the file is damaged.
+ * Creates the store on a database with the tables of `MANAGER_SCHEMA`. `writer` writes to the same database; it is `noWriter` if the store is only
+ * read. `onBroken` is called when a read finds that the file is damaged.
  */
 export function managerStore(
   db: DatabaseSync,
   writer: Writer,
   onBroken: (error: Error) => void = () => {},
 ): ManagerStore {
-  // An erased profile is overwritten with zeros, and does not stay in a free page of the file.
+  // Overwrites an erased profile with zeros, so that it does not remain in a free page of the file.
   db.exec("PRAGMA secure_delete = ON");
-  const watched = <T>(read: () => T): T => {
+  const reportingDamage = <T>(read: () => T): T => {
     try {
       return read();
     } catch (thrown) {
@@ -62,7 +64,7 @@ export function managerStore(
   };
   const select = (sql: string) => {
     const statement = db.prepare(sql);
-    return <Row>(...parameters: SQLInputValue[]) => watched(() => statement.all(...parameters) as Row[]);
+    return <Row>(...parameters: SQLInputValue[]) => reportingDamage(() => statement.all(...parameters) as Row[]);
   };
   const selectProfiles = select(SELECT_PROFILES);
   const selectLog = select(SELECT_SESSION_LOG);
@@ -73,11 +75,11 @@ export function managerStore(
   return {
     log: {
       ...log,
-      read: (...place) => watched(() => log.read(...place)),
-      streams: (prefix) => watched(() => log.streams(prefix)),
+      read: (...range) => reportingDamage(() => log.read(...range)),
+      streams: (prefix) => reportingDamage(() => log.streams(prefix)),
     },
-    writing,
-    snapshotting: (stream, version, { head, rounds }) => [
+    statementsOf,
+    snapshotStatements: (stream, version, { head, rounds }) => [
       { sql: UPSERT_SNAPSHOT, parameters: [stream, version, head] },
       ...[...rounds].map(([roundId, body]) => ({ sql: UPSERT_SNAPSHOT_ROUND, parameters: [stream, roundId, body] })),
     ],
@@ -97,7 +99,7 @@ export function managerStore(
   };
 }
 
-function writing(write: Write, at: string): readonly Statement[] {
+function statementsOf(write: Write, at: string): readonly Statement[] {
   switch (write.type) {
     case "profile": {
       const { agentId, profile } = write;

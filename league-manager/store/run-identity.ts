@@ -1,15 +1,15 @@
 import type { Ids } from "#shared/lib/ids.ts";
 import type { ManagerStore } from "./manager-store.ts";
 
-/** The values that are fixed when a run begins. They are rows of the store, because the seed is secret. */
+/** The values that are fixed for a run. They are rows of the store instead of events, because the seed is secret. */
 export interface RunIdentity {
-  /** Random. Referees that keep their stores distinguish this run's matches by it from matches of the same names in another run. */
+  /** A random id. Referees that keep their stores use it to distinguish matches of this run from matches with the same ids in other runs. */
   readonly runId: string;
-  /** The seeds of the leagues follow from it. */
+  /** The seed from which the seeds of the leagues are derived. */
   readonly seed: string;
 }
 
-/** The identity of the run that a store holds. A new store gets one, with the seed that is given or a random one. */
+/** Returns the identity of the run of a store. In a new store it creates one with the given seed or a random one. */
 export async function openRun(
   store: Pick<ManagerStore, "getMeta" | "setMeta">,
   givenSeed: string | null,
@@ -22,8 +22,8 @@ export async function openRun(
   return run;
 }
 
-/** The identity of a run that has begun. */
-export const keptRun = (store: Pick<ManagerStore, "getMeta">): RunIdentity => ({
+/** Reads the identity of the run of an existing store. */
+export const readRun = (store: Pick<ManagerStore, "getMeta">): RunIdentity => ({
   runId: store.getMeta(RUN_ID) ?? "",
   seed: store.getMeta(SEED) ?? "",
 });

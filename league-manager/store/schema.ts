@@ -2,8 +2,8 @@ import { appendOnly } from "#shared/store/sqlite.ts";
 import { EVENT_LOG_SCHEMA } from "#shared/store/sqlite-event-log.ts";
 
 /**
- * The manager's tables. The streams of leagues and agents are authoritative. Data that events must not contain is in other tables: personal
- * data, secrets and session logs. Snapshots can be deleted at any time.
+ * The tables of the manager. The streams of leagues and agents are authoritative. Personal data, secrets and session logs, which events must not
+ * contain, are in other tables. Snapshots can be deleted at any time.
  */
 export const MANAGER_SCHEMA = `
   ${EVENT_LOG_SCHEMA}

@@ -7,32 +7,39 @@ import type { ManagerStore } from "./manager-store.ts";
 
 interface SnapshotOptions {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
-  readonly store: Pick<ManagerStore, "log" | "snapshotting">;
-  /** Leagues as their snapshots in the store have them, by league id. */
+  readonly store: Pick<ManagerStore, "log" | "snapshotStatements">;
+  /** The leagues of the snapshots in the store, by league id. */
   readonly written: ReadonlyMap<string, League>;
   readonly clock: Pick<Clock, "defer">;
-  /** A league is snapshotted after so many events at least. */
-  readonly after?: number;
+  /** The number of events after which a snapshot of a league is due. */
+  readonly afterEvents?: number;
   readonly onError: (thrown: unknown) => void;
 }
 
-/** Keeps the snapshots of leagues young, so that a start reads few events. */
+/** Writes snapshots of leagues, so that a start reads few events. */
 export interface Snapshots {
-  /** Resolves when every snapshot that is due is on disk. */
+  /** Resolves when every due snapshot is on disk or has failed. */
   settled(): Promise<void>;
-  /** Writes a snapshot of each league that has events since its last one, and ends. An error goes to `onError`. */
+  /** Writes a snapshot of each league that has events since its last snapshot, and stops. Errors are passed to `onError`. */
   stop(): Promise<void>;
 }
 
-const EVENTS = 5_000;
+const DEFAULT_AFTER_EVENTS = 5_000;
 
 /**
- * A snapshot is written in a separate turn after the commit that makes it due, so that no answer waits for it. It writes the rounds that have
- * changed since the one before, so that it costs as much as the events between them.
+ * Starts to write snapshots. A snapshot is written in a separate turn of the event loop after the commit that makes it due, so that no answer waits
+ * for it. It contains only the rounds that have changed since the previous one, so its cost depends on the number of events in between.
  */
-export function keepSnapshots({ ledger, store, clock, after = EVENTS, onError, ...given }: SnapshotOptions): Snapshots {
-  const written = new Map(given.written);
-  /** The version of each league's last snapshot that could not be written. */
+export function keepSnapshots({
+  ledger,
+  store,
+  clock,
+  afterEvents = DEFAULT_AFTER_EVENTS,
+  onError,
+  ...options
+}: SnapshotOptions): Snapshots {
+  const written = new Map(options.written);
+  /** The version of the last snapshot that could not be written, by league id. */
   const failed = new Map<string, number>();
   const due = new Set<string>();
   let writing: Promise<void> | null = null;
@@ -44,7 +51,7 @@ export function keepSnapshots({ ledger, store, clock, after = EVENTS, onError, .
     if (version === before?.version) return;
     try {
       const snapshot = leagueSnapshot(league, before);
-      await store.log.append([], store.snapshotting(leagueStream(leagueId), version, snapshot));
+      await store.log.append([], store.snapshotStatements(leagueStream(leagueId), version, snapshot));
       written.set(leagueId, league);
     } catch (thrown) {
       failed.set(leagueId, version);
@@ -61,14 +68,15 @@ export function keepSnapshots({ ledger, store, clock, after = EVENTS, onError, .
   };
   const isDue = (leagueId: string, version: number): boolean => {
     const last = Math.max(written.get(leagueId)?.version ?? 0, failed.get(leagueId) ?? 0);
-    return version - last >= after;
+    return version - last >= afterEvents;
   };
 
   const removeListener = ledger.onCommit(({ events, state }) => {
-    for (const one of events) {
-      if (one.kind !== "league") continue;
-      const version = state.leagues.get(one.leagueId)?.version ?? 0;
-      if (one.event.type === "completed" || isDue(one.leagueId, version)) due.add(one.leagueId);
+    for (const committed of events) {
+      if (committed.kind !== "league") continue;
+      const { leagueId, event } = committed;
+      const version = state.leagues.get(leagueId)?.version ?? 0;
+      if (event.type === "completed" || isDue(leagueId, version)) due.add(leagueId);
     }
     if (due.size > 0) writing ??= writeDue();
   });

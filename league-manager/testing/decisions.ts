@@ -9,11 +9,11 @@ import { matchSeeds } from "../league/seeds.ts";
 import type { Decide } from "../ledger.ts";
 import type { ScriptedLeague } from "./scripted-league.ts";
 
-/** The result of a match is committed, and the manager is killed before anything follows from it. */
+/** Records a result of REF01, as if the manager had been killed immediately afterwards. */
 export const recorded = (result: MatchResult) =>
   reportResult(result, "REF01", matchSeeds("s")(result.league_id, result.match_id, result.epoch));
 
-/** REF01 and REF02 are registered as REF99 and REF100. */
+/** Replaces the registrations of REF01 and REF02 by REF99 and REF100. */
 export const renamedReferees = (league: ScriptedLeague): Decide<null> => {
   const renamed = [
     ["REF01", "REF99"],
@@ -48,7 +48,7 @@ export const renamedReferees = (league: ScriptedLeague): Decide<null> => {
   };
 };
 
-/** A referee is forgotten, as when it makes room for another one. */
+/** Forgets a referee, as if it had been replaced by another one. */
 export const withoutReferee =
   (refereeId: string): Decide<null> =>
   (state, at) => {
@@ -57,7 +57,7 @@ export const withoutReferee =
     return draft.decision(null);
   };
 
-/** P02 is not registered any more, which no command leads to in a running league. P01 and P03 play the league `later`. */
+/** Forgets P02, which no command does in a running league, and starts the league `later` with P01 and P03. */
 export const withoutP02: Decide<null> = () =>
   ok({
     leagueEvents: [

@@ -11,7 +11,7 @@ import { MANAGER_SCHEMA } from "../store/schema.ts";
 
 const fileOf = (dataFolder: string): string => join(dataFolder, "league-manager.sqlite");
 
-/** Reads the file of a manager, which may run. */
+/** Reads the file of a manager. The manager may run. */
 function reading<T>(dataFolder: string, read: (store: ManagerStore) => T): T {
   const db = new DatabaseSync(fileOf(dataFolder), { readOnly: true, timeout: 5_000 });
   try {
@@ -25,14 +25,14 @@ function reading<T>(dataFolder: string, read: (store: ManagerStore) => T): T {
 export const keptState = (dataFolder: string, leagueIds: readonly string[]): ManagerState =>
   reading(dataFolder, (store) => loadState(store, leagueIds).state);
 
-/** The session log of a recorded match. */
+/** Returns the session log of a recorded match; throws if there is none. */
 export function sessionLog(dataFolder: string, leagueId: string, matchId: string): SessionLog {
   const found = reading(dataFolder, (store) => store.sessionLogOf(leagueId, matchId));
   if (!found) throw new Error(`${leagueId}/${matchId} has no session log`);
   return found;
 }
 
-/** Commits a decision to the file of a manager that does not run. */
+/** Commits a decision to the file of a manager, which must not run. */
 export async function changeKept(
   dataFolder: string,
   leagueIds: readonly string[],

@@ -6,7 +6,7 @@ import { act, playSession } from "#shared/session/testing/play.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 
-/** The result that a referee reports of a match after these commands to its session. */
+/** The result of a match after these commands to its session, as its referee reports it. */
 function resultOf(order: StartGame, commands: readonly Command[]): MatchResult {
   const game = findGame(order.game);
   if (!game) throw new Error(`no game ${order.game}`);
@@ -19,14 +19,14 @@ function resultOf(order: StartGame, commands: readonly Command[]): MatchResult {
   return { league_id, round_id, match_id, epoch, ...outcomeOf(session, head, players), log };
 }
 
-/** Rock against scissors. */
+/** The result of a match that player_1 wins with rock against scissors. */
 export const played = (order: StartGame): MatchResult =>
   resultOf(order, [act("player_1", "rock"), act("player_2", "scissors")]);
 
-/** Aborted through no fault of its players. */
+/** The result of a match that the referee aborted. */
 export const aborted = (order: StartGame): MatchResult => resultOf(order, [{ type: "abort", reason: "our fault" }]);
 
-/** Lost by a player that did not answer. */
+/** The result of a match that a player lost because it did not answer. */
 export function timedOut(order: StartGame, playerId: string): MatchResult {
   const role = Object.entries(order.roles).find(([, seat]) => seat.player_id === playerId)?.[0] ?? "";
   return resultOf(order, [

@@ -4,31 +4,32 @@ import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 
-/** An agent that a test controls: it accepts every match, plays none, and keeps the messages that it received. */
+/** An agent that a test controls: it accepts every match, plays none, and keeps the messages that it receives. */
 export interface ScriptedAgent {
   readonly url: string;
-  readonly told: Envelope[];
+  readonly received: Envelope[];
   token: string;
-  /** Whether it answers the nth health probe since this function was set. */
-  isWell: (time: number) => boolean;
+  /** Whether it answers a health probe, given the number of probes since this function was set, from 1. */
+  answersProbe: (probe: number) => boolean;
   readonly probes: () => number;
-  /** The START_GAMEs that it received since the last start of the manager. */
+  /** The START_GAMEs that it has received since the last start of the manager. */
   orders: () => readonly StartGame[];
   isListening: () => boolean;
   listen(): Promise<void>;
   close(): Promise<void>;
 }
 
+/** Starts a scripted agent on a free port. */
 export async function scriptedAgent(): Promise<ScriptedAgent> {
-  const told: Envelope[] = [];
+  const received: Envelope[] = [];
   let probes = 0;
-  let isWell = (_time: number): boolean => true;
+  let answersProbe = (_probe: number): boolean => true;
   const server = createServer(async (request, response) => {
-    if (request.method !== "POST") return void response.writeHead(isWell(++probes) ? 200 : 503).end("");
+    if (request.method !== "POST") return void response.writeHead(answersProbe(++probes) ? 200 : 503).end("");
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
     const { id, params } = JSON.parse(text);
-    told.push(params.arguments);
+    received.push(params.arguments);
     const reply = newEnvelope("START_GAME_RESPONSE", "referee:x", { status: "ACCEPTED" });
     const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
     response.setHeader("content-type", "application/json");
@@ -39,17 +40,17 @@ export async function scriptedAgent(): Promise<ScriptedAgent> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/mcp`,
-    told,
+    received,
     token: "",
-    set isWell(how) {
+    set answersProbe(next) {
       probes = 0;
-      isWell = how;
+      answersProbe = next;
     },
-    get isWell() {
-      return isWell;
+    get answersProbe() {
+      return answersProbe;
     },
     probes: () => probes,
-    orders: () => told.flatMap(({ type, payload }) => (type === "START_GAME" ? [payload as StartGame] : [])),
+    orders: () => received.flatMap(({ type, payload }) => (type === "START_GAME" ? [payload as StartGame] : [])),
     isListening: () => server.listening,
     listen: () => listen(port),
     close: () =>

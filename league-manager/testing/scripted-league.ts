@@ -20,7 +20,7 @@ import { startManager } from "../service.ts";
 import { changeKept, keptState } from "./kept-state.ts";
 import { type ScriptedAgent, scriptedAgent } from "./scripted-agent.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer of the manager, whose shape each test knows
+// biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of the manager's answer
 type Wire = any;
 
 /** A manager in this process with scripted players P01, P02, … and referees REF01, REF02, …, all registered. */
@@ -49,7 +49,7 @@ export class ScriptedLeague {
     return this.player(id);
   }
 
-  /** The events of the manager that runs now. */
+  /** The live events since the last start of the manager. */
   events(): readonly LiveEvent[] {
     return this.#events;
   }
@@ -57,20 +57,20 @@ export class ScriptedLeague {
   async start(): Promise<void> {
     const events: LiveEvent[] = [];
     this.#events = events;
-    const own = { config: this.#config, port: 0, dataFolder: this.dataFolder, seed: this.#seed };
+    const options = { config: this.#config, port: 0, dataFolder: this.dataFolder, seed: this.#seed };
     const report: AgentProcess["report"] = (ready) => {
       if (ready.type === "ready") this.#url = `${ready.url}/mcp`;
     };
     this.#manager = await startManager(
-      { ...own, onEvent: (event) => events.push(event) },
+      { ...options, onEvent: (event) => events.push(event) },
       silentProcess("manager", { report }),
     );
   }
 
-  /** Stops the manager and starts it again on the same folder. */
+  /** Stops the manager, calls `meanwhile` and starts the manager again on the same folder. */
   async restart(meanwhile?: () => unknown): Promise<void> {
     await this.#stop();
-    for (const one of this.#agents.values()) one.told.length = 0;
+    for (const agent of this.#agents.values()) agent.received.length = 0;
     await meanwhile?.();
     await this.start();
   }
@@ -94,43 +94,43 @@ export class ScriptedLeague {
     const player = { display_name: id, version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: agent.url };
     const referee = { referee_name: id, endpoint: agent.url, max_concurrent_matches: maxConcurrent };
     const registered = id.startsWith("P")
-      ? (await this.say("PLAYER_REGISTER_REQUEST", `player:${id}`, { ...player, league_ids: ["rps"] }, "")).payload
+      ? (await this.send("PLAYER_REGISTER_REQUEST", `player:${id}`, { ...player, league_ids: ["rps"] }, "")).payload
       : await this.#tool("register_referee", referee);
     expect(registered).toMatchObject({ status: "ACCEPTED" });
     agent.token = registered.auth_token;
   }
 
-  /** Starts the league `rps`, with `more` matches of P01 and P02 in round 1 besides the paired ones. */
-  async begin(more = 0): Promise<void> {
+  /** Starts the league `rps` and adds `extraMatches` matches of P01 and P02 to round 1. */
+  async begin(extraMatches = 0): Promise<void> {
     const operator = readFileSync(join(this.dataFolder, "operator-token"), "utf8").trim();
     expect(await this.#tool("start_league", { league_id: "rps" }, operator)).toMatchObject({ status: "STARTED" });
-    for (let count = 0; count < more; count++) {
+    for (let count = 0; count < extraMatches; count++) {
       const match = { league_id: "rps", player1_id: "P01", player2_id: "P02", round_id: 1 };
       expect(await this.#tool("schedule_match", match, operator)).toMatchObject({ status: "SCHEDULED" });
     }
   }
 
-  say(type: MessageType, sender: string, payload: object, authToken: string): Promise<Wire> {
+  send(type: MessageType, sender: string, payload: object, authToken: string): Promise<Wire> {
     return this.#tool("league_message", newEnvelope(type, sender, payload, { authToken }));
   }
 
   /** Reports the result of a match in the name of its referee. */
   report(refereeId: string, result: MatchResult): Promise<Wire> {
-    return this.say("MATCH_RESULT", `referee:${refereeId}`, result, this.referee(refereeId).token);
+    return this.send("MATCH_RESULT", `referee:${refereeId}`, result, this.referee(refereeId).token);
   }
 
-  /** The first order for a match that the referee has had from the manager that runs now; waits for it. */
+  /** Resolves with the first START_GAME for a match that the referee has received since the last start of the manager. */
   order(refereeId: string, matchId: string): Promise<StartGame> {
     return vi.waitFor(() => {
       const orders = this.referee(refereeId).orders();
-      const found = orders.find((one) => one.match_id === matchId);
-      if (!found) throw new Error(`${refereeId} was not given ${matchId}`);
+      const found = orders.find(({ match_id }) => match_id === matchId);
+      if (!found) throw new Error(`${refereeId} received no START_GAME for ${matchId}`);
       return found;
     }, PATIENCE);
   }
 
-  /** Waits until every league is over. */
-  over(): Promise<ResultsDocument> {
+  /** Resolves with the results when every league is over. */
+  completion(): Promise<ResultsDocument> {
     return vi.waitFor(() => {
       const isOver = this.#events.some((event) => event.type === "all_completed");
       if (!isOver) throw new Error("the leagues are not over");
@@ -138,15 +138,15 @@ export class ScriptedLeague {
     }, PATIENCE);
   }
 
-  /** The matches of the league in the manager's file. */
+  /** The matches of the league `rps` in the manager's file. */
   matches(): readonly Match[] {
-    const league = this.#kept().leagues.get("rps");
+    const league = this.#storedState().leagues.get("rps");
     return league?.rounds.flatMap(({ matches }) => matches) ?? [];
   }
 
   /** A registered agent in the manager's file. */
-  kept(id: string): Agent {
-    const found = this.#kept().agents.get(id);
+  storedAgent(id: string): Agent {
+    const found = this.#storedState().agents.get(id);
     if (!found) throw new Error(`${id} is not registered`);
     return found;
   }
@@ -156,7 +156,7 @@ export class ScriptedLeague {
     return changeKept(this.dataFolder, this.#leagueIds(), decide);
   }
 
-  #kept() {
+  #storedState() {
     return keptState(this.dataFolder, this.#leagueIds());
   }
 
@@ -172,7 +172,7 @@ export class ScriptedLeague {
   }
 }
 
-/** `test` is the test that uses it: several tests may run at the same time. */
+/** Starts a scripted league that is closed at the end of `test`. Several tests may run at the same time. */
 export async function startScriptedLeague(
   test: TestContext,
   {

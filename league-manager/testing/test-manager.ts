@@ -20,7 +20,7 @@ import { matchSeeds } from "../league/seeds.ts";
 import type { LiveEvent } from "../projections/live.ts";
 import { startManager } from "../service.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever came over the wire
+// biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of the parsed answer
 export type Wire = any;
 
 /** A league manager in this process, with a server at which all its players and referees answer every request. */
@@ -30,25 +30,25 @@ export interface TestManager {
   readonly operator: string;
   /** Every token, by the name of its agent. The names equal the ids if the agents register in order. */
   readonly tokens: Readonly<Record<string, string>>;
-  /** Where a player or referee of that name answers. */
+  /** The endpoint of the player or referee with this name. */
   endpointOf(name: string): string;
   post(body: string, bearer?: string): Promise<{ readonly status: number; readonly body: Wire }>;
   /** Calls a named tool. Returns the parsed text of its result, with `isError`. */
   tool(name: string, args?: object, bearer?: string): Promise<Wire>;
-  /** An envelope through `league_message`, or through a named tool. */
+  /** Sends an envelope through `league_message` or another tool. */
   message(type: MessageType, sender: string, payload: object, token?: string, tool?: string): Promise<Wire>;
-  /** Registers by the plain tools, the names in order. */
+  /** Registers agents through the plain tools, in order. A name that begins with REF is that of a referee. */
   register(...names: readonly string[]): Promise<void>;
   leagues(): Promise<Wire[]>;
   schedule(leagueId: string): Promise<Wire[]>;
-  /** Waits until a match is assigned to a referee. */
+  /** Resolves with a match when it is assigned to a referee. */
   assigned(leagueId: string, matchId: string): Promise<Wire>;
-  /** The endpoint of each agent in the store's own file. */
-  endpointsKept(): Readonly<Record<string, string>>;
+  /** The endpoint of each agent in the manager's file. */
+  storedEndpoints(): Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
-/** Starts a program for the test that runs, which answers `{}` to every request; resolves with its port. */
+/** Starts a server that answers `{}` to every request until the current test ends. Resolves with its port. */
 export async function startProgram(): Promise<number> {
   const program = createServer((_, response) => response.end("{}"));
   onTestFinished(() => void program.close().closeAllConnections());
@@ -56,38 +56,38 @@ export async function startProgram(): Promise<number> {
   return (program.address() as AddressInfo).port;
 }
 
-/** Starts the server of all players and referees. It answers every request as a referee answers START_GAME. */
-async function startAgents(): Promise<{ readonly others: Server; readonly port: number }> {
-  const others = createServer(async (request, response) => {
+/** Starts the server of all players and referees. It answers every request with START_GAME_RESPONSE. */
+async function startAgents(): Promise<{ readonly agentServer: Server; readonly port: number }> {
+  const agentServer = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
     const reply = newEnvelope("START_GAME_RESPONSE", "referee:x", {});
     const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
     response.end(JSON.stringify({ jsonrpc: "2.0", id: text === "" ? 0 : JSON.parse(text).id, result }));
   });
-  await new Promise<void>((resolve) => others.listen(0, "127.0.0.1", resolve));
-  return { others, port: (others.address() as AddressInfo).port };
+  await new Promise<void>((resolve) => agentServer.listen(0, "127.0.0.1", resolve));
+  return { agentServer, port: (agentServer.address() as AddressInfo).port };
 }
 
-/** Starts a manager with these leagues on a port of the system's choice; more of its config after that. `own` replaces parts of its process. */
+/** Starts a manager with these leagues on a free port. `more` is merged into its config, `processParts` into its process. */
 export async function startTestManager(
   leagues: readonly object[],
   more: object = {},
   onEvent: (event: LiveEvent) => void = () => {},
-  own: Partial<AgentProcess> = {},
+  processParts: Partial<AgentProcess> = {},
 ): Promise<TestManager> {
   const dataFolder = mkdtempSync(join(tmpdir(), "agent-test-"));
-  const { others, port: place } = await startAgents();
+  const { agentServer, port: agentPort } = await startAgents();
   const config = Config.parse({ leagues, timeouts: { default_ms: 300 }, ...more });
   let origin = "";
-  const quiet = silentProcess("manager", {
+  const agentProcess = silentProcess("manager", {
     report: (report: object) => {
       if ("url" in report) origin = String(report.url);
     },
-    ...own,
+    ...processParts,
   });
-  const base = { config, port: 0, dataFolder, seed: "s", onEvent };
-  const manager = await startManager(base, quiet);
+  const options = { config, port: 0, dataFolder, seed: "s", onEvent };
+  const manager = await startManager(options, agentProcess);
   const url = `${origin}/mcp`;
   const tokens: Record<string, string> = {};
 
@@ -102,7 +102,7 @@ export async function startTestManager(
     return { isError: body.result.isError ?? false, ...JSON.parse(body.result.content[0].text) };
   };
   const schedule = async (league_id: string): Promise<Wire[]> => (await tool("get_schedule", { league_id })).schedule;
-  const endpointOf = (name: string): string => `http://127.0.0.1:${place}/${name}`;
+  const endpointOf = (name: string): string => `http://127.0.0.1:${agentPort}/${name}`;
   return {
     url,
     port: Number(new URL(url).port),
@@ -116,8 +116,8 @@ export async function startTestManager(
     async register(...names) {
       for (const name of names) {
         const kind = name.startsWith("REF") ? "referee" : "player";
-        const given = await tool(`register_${kind}`, { [`${kind}_name`]: name, endpoint: endpointOf(name) });
-        tokens[name] = given.auth_token;
+        const answer = await tool(`register_${kind}`, { [`${kind}_name`]: name, endpoint: endpointOf(name) });
+        tokens[name] = answer.auth_token;
       }
     },
     leagues: async () => (await tool("list_leagues")).leagues,
@@ -128,7 +128,7 @@ export async function startTestManager(
         if (match?.status !== "assigned") throw new Error(`${leagueId}/${matchId} is ${match?.status}`);
         return match;
       }, PATIENCE),
-    endpointsKept() {
+    storedEndpoints() {
       const db = new DatabaseSync(join(dataFolder, "league-manager.sqlite"), { readOnly: true, timeout: 5_000 });
       const rows = db.prepare("SELECT agent_id, endpoint FROM profiles").all();
       db.close();
@@ -136,12 +136,13 @@ export async function startTestManager(
     },
     async stop() {
       await manager.stop();
-      others.close().closeAllConnections();
+      agentServer.close().closeAllConnections();
       rmSync(dataFolder, { recursive: true, force: true });
     },
   };
 }
 
+/** The text of a JSON-RPC request. */
 export const rpcOf = (method: string, params: object = {}): string =>
   JSON.stringify({ jsonrpc: "2.0", id: 7, method, params });
 
@@ -150,7 +151,7 @@ export const ROLES = { player_1: "P01", player_2: "P02" };
 /** The seed of a match of the league `rps`. */
 export const seedOf = (matchId: string, epoch = 1): string => matchSeeds("s")("rps", matchId, epoch);
 
-/** The log of a match in which P01 wins with rock; with fewer of its entries, another seed or other options. */
+/** The log of a match that P01 wins with rock, or its first `entries` entries. */
 export function logOf({
   match_id = "R1M1",
   entries = 3,
@@ -162,9 +163,10 @@ export function logOf({
   return playSession(setup, [act("player_1", "rock"), act("player_2", "scissors")]).log.slice(0, entries);
 }
 
+/** The fields of a result that carry a log. */
 export const withLog = (log: readonly string[]) => ({ log: [...log], log_head: rowsOf("s", log).at(-1)?.hash ?? "" });
 
-/** The result of R1M1, which P01 has won. */
+/** The result of R1M1, won by P01, with some fields replaced. */
 export const won = (more: object = {}) => ({
   league_id: "rps",
   round_id: 1,
@@ -180,7 +182,7 @@ export const won = (more: object = {}) => ({
   ...more,
 });
 
-/** The same of R2M1. */
+/** The result of R2M1, won by P01. */
 export const wonR2M1 = () => won({ round_id: 2, match_id: "R2M1", ...withLog(logOf({ match_id: "R2M1" })) });
 
 /** The report of a referee that cannot play R1M1. */

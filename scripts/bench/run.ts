@@ -83,7 +83,7 @@ async function append(
   writes: readonly Write[] = [],
 ): Promise<number> {
   const stored = events.map((event) => ({ type: event.type, body: body(event) }));
-  const statements = writes.flatMap((write) => store.writing(write, AT));
+  const statements = writes.flatMap((write) => store.statementsOf(write, AT));
   await store.log.append([{ stream: leagueStream(LEAGUE), expectedVersion, events: stored }], statements);
   return expectedVersion + events.length;
 }
@@ -113,7 +113,7 @@ async function writePlayer(store: ManagerStore, id: string): Promise<void> {
     { type: "activated" },
   ];
   const stored = events.map((event) => ({ type: event.type, body: body(event) }));
-  const write = store.writing({ type: "profile", agentId: id, profile: profileOf(id) }, AT);
+  const write = store.statementsOf({ type: "profile", agentId: id, profile: profileOf(id) }, AT);
   await store.log.append([{ stream: agentStream(id), expectedVersion: 0, events: stored }], write);
 }
 
@@ -151,7 +151,7 @@ async function writeSnapshot(store: ManagerStore): Promise<void> {
   const stream = leagueStream(LEAGUE);
   const league = foldLeague(store.log.read(stream).map((event) => parseLeagueEvent(event.body)));
   if (!league) throw new Error(`the store has no league ${LEAGUE}`);
-  await store.log.append([], store.snapshotting(stream, league.version, leagueSnapshot(league)));
+  await store.log.append([], store.snapshotStatements(stream, league.version, leagueSnapshot(league)));
 }
 
 /** Plays a session with random actions. Returns the completed session and the rows of its log. */

@@ -1,5 +1,5 @@
 import { createContext, runInContext } from "node:vm";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { FOLLOW_SCRIPT } from "./follow-script.ts";
 
 interface Section {
@@ -9,7 +9,7 @@ const section = (league: string, version: number, status = "active"): Section =>
   dataset: { league, version: String(version), status },
 });
 
-/** Runs the script with a document of sections, and with a clock and a server that the test controls. */
+/** Runs the script in a document with these sections. The test controls the clock and the server. */
 function openPage(...leagues: readonly Section[]) {
   let now = 0;
   const timers: { readonly at: number; readonly run: () => unknown }[] = [];
@@ -36,7 +36,7 @@ function openPage(...leagues: readonly Section[]) {
       this.readyState = 1;
       this.#listeners.get("open")?.({ type: "open" });
     }
-    /** Fails as after an answer other than 200 (CLOSED) or after a lost connection (CONNECTING). */
+    /** Fails like a browser: CLOSED after a status other than 200, CONNECTING after a lost connection. */
     fail(readyState: number): void {
       this.readyState = readyState;
       this.#listeners.get("error")?.({ type: "error" });
@@ -73,7 +73,7 @@ function openPage(...leagues: readonly Section[]) {
     server,
     sources,
     loads,
-    /** Whether the page says that the manager does not answer. */
+    /** Whether the page shows that the manager does not answer. */
     isLost: () => !connection.hidden,
     /** The addresses of the open streams, without their types. */
     following: () =>
@@ -92,101 +92,103 @@ function openPage(...leagues: readonly Section[]) {
   };
 }
 
-it("loads the page after a stream was refused, and follows from the version shown there", async () => {
-  const page = openPage(section("a b", 40));
-  expect(page.following()).toEqual(["/leagues/a%20b/events?from=40"]);
-  page.sources[0]?.fail(2);
-  page.server.leagues = [section("a b", 3)];
-  await page.advance(4_999);
-  expect(page.loads).toEqual([]);
-  await page.advance(1);
-  expect(page.following()).toEqual(["/leagues/a%20b/events?from=3"]);
-  page.sources[1]?.emit("started", 4);
-  await page.advance(2_000);
-  expect(page.loads).toEqual([5_000, 7_000]);
-});
-
-it("leaves a lost connection to the browser, which reconnects it", async () => {
-  const page = openPage(section("first", 1));
-  page.sources[0]?.fail(0);
-  await page.advance(60_000);
-  expect([page.loads, page.sources.length]).toEqual([[], 1]);
-});
-
-it("tries again every five seconds while the page cannot be loaded, also when another server answers", async () => {
-  const page = openPage(section("first", 1));
-  page.sources[0]?.fail(2);
-  page.server.status = 429;
-  await page.advance(10_000);
-  page.server.status = 200;
-  page.server.leagues = null;
-  await page.advance(5_000);
-  page.server.leagues = [section("first", 9)];
-  await page.advance(5_000);
-  expect(page.loads).toEqual([5_000, 10_000, 15_000, 20_000]);
-  expect(page.following()).toEqual(["/leagues/first/events?from=9"]);
-});
-
-it("loads the page at most every two seconds, however many events arrive", async () => {
-  const page = openPage(section("first", 0), section("second", 0));
-  for (let version = 1; version <= 600; version++) {
-    for (const source of page.sources) source.emit("match_completed", version);
-    await page.advance(100);
-  }
-  expect(page.loads).toHaveLength(30);
-  expect(page.loads.slice(0, 3)).toEqual([500, 2_500, 4_500]);
-});
-
-it("stops following a league that the page no longer shows or shows as completed", async () => {
-  const page = openPage(section("first", 0), section("second", 0), section("third", 0));
-  page.server.leagues = [section("first", 5, "completed"), section("third", 1)];
-  page.sources[0]?.emit("completed", 5);
-  await page.advance(500);
-  expect(page.following()).toEqual(["/leagues/third/events?from=0"]);
-  page.sources[1]?.emit("started", 1);
-  await page.advance(60_000);
-  expect(page.loads).toEqual([500]);
-});
-
-it("loads the page of more than three leagues every five seconds, and opens no stream", async () => {
-  const page = openPage(...["a", "b", "c", "d"].map((league) => section(league, 0)));
-  await page.advance(15_000);
-  expect([page.sources.length, page.loads]).toEqual([0, [5_000, 10_000, 15_000]]);
-  page.server.leagues = ["a", "b", "c"].map((league) => section(league, 7));
-  await page.advance(20_000);
-  expect([page.following().length, page.loads]).toEqual([3, [5_000, 10_000, 15_000, 20_000]]);
-});
-
-it("is sent the events that change what it shows, and no others", async () => {
-  const page = openPage(section("first", 0));
-  const types = new URL(page.sources[0]?.url ?? "", "http://manager").searchParams.get("types")?.split(",") ?? [];
-  expect(types).toEqual(expect.arrayContaining(["player_entered", "match_completed", "completed"]));
-  for (const unused of ["round_paired", "round_announced", "withdrawal_settled"]) expect(types).not.toContain(unused);
-  for (const [index, type] of types.entries()) {
-    page.sources[0]?.emit(type, index + 1);
+describe("the script of the league page", () => {
+  it("loads the page again after a stream was rejected, and follows from the version that the page shows", async () => {
+    const page = openPage(section("a b", 40));
+    expect(page.following()).toEqual(["/leagues/a%20b/events?from=40"]);
+    page.sources[0]?.fail(2);
+    page.server.leagues = [section("a b", 3)];
+    await page.advance(4_999);
+    expect(page.loads).toEqual([]);
+    await page.advance(1);
+    expect(page.following()).toEqual(["/leagues/a%20b/events?from=3"]);
+    page.sources[1]?.emit("started", 4);
     await page.advance(2_000);
-  }
-  expect(page.loads).toHaveLength(types.length);
-});
+    expect(page.loads).toEqual([5_000, 7_000]);
+  });
 
-it("says that the manager does not answer when the browser could not reconnect, until it has", () => {
-  const page = openPage(section("first", 0));
-  page.sources[0]?.fail(0);
-  expect(page.isLost()).toBe(false); // a stream ends with its league, too
-  page.sources[0]?.fail(0);
-  expect(page.isLost()).toBe(true);
-  page.sources[0]?.open();
-  expect(page.isLost()).toBe(false);
-  page.sources[0]?.fail(0);
-  expect(page.isLost()).toBe(false);
-});
+  it("does not load the page after a lost connection, because the browser reconnects", async () => {
+    const page = openPage(section("first", 1));
+    page.sources[0]?.fail(0);
+    await page.advance(60_000);
+    expect([page.loads, page.sources.length]).toEqual([[], 1]);
+  });
 
-it("says that the manager does not answer while the page cannot be loaded", async () => {
-  const page = openPage(...["a", "b", "c", "d"].map((league) => section(league, 0)));
-  page.server.status = 503;
-  await page.advance(5_000);
-  expect(page.isLost()).toBe(true);
-  page.server.status = 200;
-  await page.advance(5_000);
-  expect(page.isLost()).toBe(false);
+  it("tries again every five seconds while the page cannot be loaded or is not that of a league manager", async () => {
+    const page = openPage(section("first", 1));
+    page.sources[0]?.fail(2);
+    page.server.status = 429;
+    await page.advance(10_000);
+    page.server.status = 200;
+    page.server.leagues = null;
+    await page.advance(5_000);
+    page.server.leagues = [section("first", 9)];
+    await page.advance(5_000);
+    expect(page.loads).toEqual([5_000, 10_000, 15_000, 20_000]);
+    expect(page.following()).toEqual(["/leagues/first/events?from=9"]);
+  });
+
+  it("loads the page at most every two seconds, however many events arrive", async () => {
+    const page = openPage(section("first", 0), section("second", 0));
+    for (let version = 1; version <= 600; version++) {
+      for (const source of page.sources) source.emit("match_completed", version);
+      await page.advance(100);
+    }
+    expect(page.loads).toHaveLength(30);
+    expect(page.loads.slice(0, 3)).toEqual([500, 2_500, 4_500]);
+  });
+
+  it("stops following a league that the page no longer shows or shows as completed", async () => {
+    const page = openPage(section("first", 0), section("second", 0), section("third", 0));
+    page.server.leagues = [section("first", 5, "completed"), section("third", 1)];
+    page.sources[0]?.emit("completed", 5);
+    await page.advance(500);
+    expect(page.following()).toEqual(["/leagues/third/events?from=0"]);
+    page.sources[1]?.emit("started", 1);
+    await page.advance(60_000);
+    expect(page.loads).toEqual([500]);
+  });
+
+  it("loads the page of more than three leagues every five seconds, and opens no stream", async () => {
+    const page = openPage(...["a", "b", "c", "d"].map((league) => section(league, 0)));
+    await page.advance(15_000);
+    expect([page.sources.length, page.loads]).toEqual([0, [5_000, 10_000, 15_000]]);
+    page.server.leagues = ["a", "b", "c"].map((league) => section(league, 7));
+    await page.advance(20_000);
+    expect([page.following().length, page.loads]).toEqual([3, [5_000, 10_000, 15_000, 20_000]]);
+  });
+
+  it("requests only the types of events that change the page", async () => {
+    const page = openPage(section("first", 0));
+    const types = new URL(page.sources[0]?.url ?? "", "http://manager").searchParams.get("types")?.split(",") ?? [];
+    expect(types).toEqual(expect.arrayContaining(["player_entered", "match_completed", "completed"]));
+    for (const unused of ["round_paired", "round_announced", "withdrawal_settled"]) expect(types).not.toContain(unused);
+    for (const [index, type] of types.entries()) {
+      page.sources[0]?.emit(type, index + 1);
+      await page.advance(2_000);
+    }
+    expect(page.loads).toHaveLength(types.length);
+  });
+
+  it("shows that the manager does not answer from the second failed connection until the browser has reconnected", () => {
+    const page = openPage(section("first", 0));
+    page.sources[0]?.fail(0);
+    expect(page.isLost()).toBe(false); // a completed league also ends its stream
+    page.sources[0]?.fail(0);
+    expect(page.isLost()).toBe(true);
+    page.sources[0]?.open();
+    expect(page.isLost()).toBe(false);
+    page.sources[0]?.fail(0);
+    expect(page.isLost()).toBe(false);
+  });
+
+  it("shows that the manager does not answer while the page cannot be loaded", async () => {
+    const page = openPage(...["a", "b", "c", "d"].map((league) => section(league, 0)));
+    page.server.status = 503;
+    await page.advance(5_000);
+    expect(page.isLost()).toBe(true);
+    page.server.status = 200;
+    await page.advance(5_000);
+    expect(page.isLost()).toBe(false);
+  });
 });

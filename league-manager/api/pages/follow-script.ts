@@ -1,6 +1,6 @@
 import type { LeagueEvent } from "../../league/events.ts";
 
-/** The events that change what the page shows. `started` and `round_opened` follow the pairings that they are about. */
+/** The types of events that change the page. `round_paired` is left out, because it is committed together with `started`. */
 const FOLLOWED_TYPES = [
   "reconfigured",
   "player_entered",
@@ -16,41 +16,41 @@ const FOLLOWED_TYPES = [
 ] as const satisfies readonly LeagueEvent["type"][];
 
 /**
- * Keeps the manager's page up to date: follows the events of each league from the version that the page shows, and loads the page's content
- * again when there are newer ones. Browsers allow six connections to one server, so a page of many leagues asks every five seconds instead.
+ * Keeps the manager's page up to date: follows the events of each league from the version that the page shows, and loads the page's content again
+ * when there are newer events. Browsers allow six connections to one server, so a page of many leagues is loaded every five seconds instead.
  *
- * A browser does not reconnect an EventSource that was answered with anything but 200. The page then loads its content again and follows from
- * the version shown there. The least time between two loads keeps a page within the manager's limit of requests for remote callers.
+ * A browser does not reconnect an EventSource after a status other than 200. The page then loads its content again and follows from the version
+ * shown there. `BETWEEN_LOADS_MS` keeps a page within the manager's rate limit for remote callers.
  *
- * A stream also ends when its league does, so the page says that the connection is lost when the browser has failed to reconnect.
+ * A stream also ends with its league, so the page reports a lost connection only after the browser has failed to reconnect.
  */
 export const FOLLOW_SCRIPT = `
 const FOLLOWED = 3;
 const RETRY_MS = 5000;
 const BETWEEN_LOADS_MS = 2000;
 const TYPES = ${JSON.stringify(FOLLOWED_TYPES)};
-const sections = () => [...document.querySelectorAll("section[data-league]")].filter((one) => one.dataset.status !== "completed");
+const sections = () => [...document.querySelectorAll("section[data-league]")].filter((section) => section.dataset.status !== "completed");
 /** The version of a league that the page shows; NaN if it does not show the league or shows it as completed. */
-const shown = (id) => Number(sections().find((one) => one.dataset.league === id)?.dataset.version);
+const shown = (id) => Number(sections().find((section) => section.dataset.league === id)?.dataset.version);
 const showLost = (isLost) => { document.querySelector("#connection").hidden = !isLost; };
 const sources = new Map();
 let timer = null;
 let loadedAt = -Infinity;
-const soon = (ms) => { timer ??= setTimeout(load, Math.max(ms, loadedAt + BETWEEN_LOADS_MS - performance.now())); };
+const loadIn = (ms) => { timer ??= setTimeout(load, Math.max(ms, loadedAt + BETWEEN_LOADS_MS - performance.now())); };
 const load = async () => {
   timer = null;
   loadedAt = performance.now();
   try {
-    const answer = await fetch(location.href);
-    if (!answer.ok) throw new Error(String(answer.status));
-    const next = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("main");
+    const response = await fetch(location.href);
+    if (!response.ok) throw new Error(String(response.status));
+    const next = new DOMParser().parseFromString(await response.text(), "text/html").querySelector("main");
     if (!next) throw new Error("not a page of a league manager");
     document.querySelector("main").replaceWith(next);
     showLost(false);
     followAll();
   } catch {
     showLost(true);
-    soon(RETRY_MS);
+    loadIn(RETRY_MS);
   }
 };
 const stop = (league) => {
@@ -62,7 +62,7 @@ const follow = ({ dataset: { league, version } }) => {
   sources.set(league, source);
   let failures = 0;
   const changed = (event) => {
-    if (Number(event.lastEventId) > shown(league)) soon(500);
+    if (Number(event.lastEventId) > shown(league)) loadIn(500);
   };
   for (const type of TYPES) source.addEventListener(type, changed);
   source.addEventListener("open", () => {
@@ -73,15 +73,15 @@ const follow = ({ dataset: { league, version } }) => {
     failures++;
     if (source.readyState !== EventSource.CLOSED) return showLost(failures > 1);
     if (sources.get(league) === source) sources.delete(league);
-    soon(RETRY_MS);
+    loadIn(RETRY_MS);
   });
 };
 const followAll = () => {
-  const open = sections();
-  const isFollowing = open.length <= FOLLOWED;
+  const shownSections = sections();
+  const isFollowing = shownSections.length <= FOLLOWED;
   for (const league of sources.keys()) if (!isFollowing || Number.isNaN(shown(league))) stop(league);
-  if (!isFollowing) soon(RETRY_MS);
-  else for (const one of open) if (!sources.has(one.dataset.league)) follow(one);
+  if (!isFollowing) loadIn(RETRY_MS);
+  else for (const section of shownSections) if (!sources.has(section.dataset.league)) follow(section);
 };
 followAll();
 `;

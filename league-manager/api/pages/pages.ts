@@ -11,7 +11,10 @@ import { STYLE } from "./style.ts";
 
 type AwaitedBy = (league: League) => Awaited | null;
 
-/** The manager's page: standings and schedule of every league. A script follows the leagues' events; without scripts the browser reloads it. */
+/**
+ * The manager's page: standings and schedule of every league. A script follows the events of the leagues. Without scripts the browser reloads the
+ * page.
+ */
 export const leaguePages =
   (projections: Projections, awaited: AwaitedBy, ids: Ids) =>
   (app: Express): void => {
@@ -28,13 +31,13 @@ export const leaguePages =
     });
   };
 
-/** What a page shows; `isLive` if a script keeps it up to date. */
+/** The content of the page's `main` element. `isLive`: a script keeps the page up to date. */
 interface Page {
   readonly main: string;
   readonly isLive: boolean;
 }
 
-/** `nonce` is new for each answer: a script without it does not run. */
+/** Sends a page. `nonce` must be new for each response: the browser runs only scripts that carry it. */
 function send(response: Response, nonce: string, { main, isLive }: Page): void {
   response.set(
     "content-security-policy",
@@ -50,17 +53,17 @@ function send(response: Response, nonce: string, { main, isLive }: Page): void {
 ${refresh}<title>League</title><style>${STYLE}</style></head><body><h1>League</h1>${connection}<main>${main}</main>${script}</body></html>`);
 }
 
-/** Shown by the script. */
+/** Hidden until the script shows it. */
 const CONNECTION_LOST =
   '<p id="connection" role="status" hidden>The league manager does not answer. The page shows the last known state and tries again every few seconds.</p>';
 
 /**
- * Rows of standings and schedules in one page: about 1 MB. Leagues beyond them show their leaders and a link to their own page. The first league
- * is always whole.
+ * The most rows of standings and schedules in one page, about 1 MB. Further leagues show their leaders and a link to their own page. The first
+ * league is always shown completely.
  */
 const PAGE_ROWS = 4_000;
 
-/** One round of one league, when the page is asked for that alone. */
+/** The league and the round that the query names; null for the page of all leagues. `roundId` is 0 if the query names no valid round. */
 type Choice = { readonly league: League; readonly roundId: number } | null;
 
 function leaguesPage(projections: Projections, awaited: AwaitedBy, choice: Choice): Page {
@@ -68,14 +71,17 @@ function leaguesPage(projections: Projections, awaited: AwaitedBy, choice: Choic
   let rows = 0;
   const sections = leagues.map((league) => {
     const rounds = roundsOf(league, choice);
-    const own = projections.standings(league).length + rounds.reduce((sum, { matches }) => sum + matches.length, 0);
-    const isWhole = rows === 0 || rows + own <= PAGE_ROWS;
-    if (isWhole) rows += own;
+    const sectionRows =
+      projections.standings(league).length + rounds.reduce((sum, { matches }) => sum + matches.length, 0);
+    const isComplete = rows === 0 || rows + sectionRows <= PAGE_ROWS;
+    if (isComplete) rows += sectionRows;
     const waiting = awaited(league);
-    return isWhole ? leagueSection(projections, league, rounds, waiting) : leadersSection(projections, league, waiting);
+    return isComplete
+      ? leagueSection(projections, league, rounds, waiting)
+      : leadersSection(projections, league, waiting);
   });
-  const others = choice && projections.leagues().length > 1 ? '<p><a href="/">All leagues</a></p>' : "";
-  return { main: sections.join("") + others, isLive: leagues.some(({ status }) => status !== "completed") };
+  const backLink = choice && projections.leagues().length > 1 ? '<p><a href="/">All leagues</a></p>' : "";
+  return { main: sections.join("") + backLink, isLive: leagues.some(({ status }) => status !== "completed") };
 }
 
 /** The rounds that a league's section shows. */
@@ -84,11 +90,12 @@ function roundsOf(league: League, choice: Choice): readonly Round[] {
   return chosen ? [chosen] : roundsShown(league);
 }
 
-/** Characters of a name that is no league's in the answer. */
+/** The most characters of an unknown league name that the page shows. */
 const MAX_NAME_CHARACTERS = 100;
 
-function unknownLeague(projections: Projections, asked: unknown): Page {
-  const name = typeof asked === "string" ? ` “${escapeHtml(cutTo(MAX_NAME_CHARACTERS, asked))}”` : " of that name";
+function unknownLeague(projections: Projections, requested: unknown): Page {
+  const name =
+    typeof requested === "string" ? ` “${escapeHtml(cutTo(MAX_NAME_CHARACTERS, requested))}”` : " of that name";
   return {
     main: `<p>There is no league${name}. The leagues are:</p>${leagueList(projections.leagues())}`,
     isLive: false,

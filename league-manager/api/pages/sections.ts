@@ -9,7 +9,7 @@ import type { Projections } from "../../projections/projections.ts";
 
 const LEADERS = 10;
 
-/** A league with its standings and these rounds of its schedule. */
+/** The section of a league, with its standings and these rounds of its schedule. */
 export function leagueSection(
   projections: Projections,
   league: League,
@@ -24,34 +24,34 @@ export function leagueSection(
   );
 }
 
-/** A league in short: its leaders, and a link to its own page. */
+/** The short section of a league, with its leaders and a link to its own page. */
 export function leadersSection(projections: Projections, league: League, awaited: Awaited | null): string {
   const standings = projections.standings(league);
   const link = `<a href="${pathOf(league)}">All ${standings.length} players and the schedule</a>`;
   return section(league, `${waiting(awaited)}${standingsTable(standings.slice(0, LEADERS))}\n<p>${link}</p>`);
 }
 
-/** What an open league waits for. */
+/** The paragraph that states what an open league waits for. */
 const waiting = (awaited: Awaited | null): string => (awaited ? `<p>${escapeHtml(waitingText(awaited))}.</p>\n` : "");
 
-/** Links to the pages of leagues. */
+/** A list of links to the pages of leagues. */
 export const leagueList = (leagues: readonly League[]): string =>
-  `<ul>${leagues.map((league) => `<li><a href="${pathOf(league)}">${escapeHtml(league.leagueId)}</a> ${about(league)}</li>`).join("")}</ul>`;
+  `<ul>${leagues.map((league) => `<li><a href="${pathOf(league)}">${escapeHtml(league.leagueId)}</a> ${leagueSummary(league)}</li>`).join("")}</ul>`;
 
-/** The path of a league's own page, for an attribute. */
+/** The path of a league's own page, without characters that HTML attributes escape. */
 const pathOf = ({ leagueId }: League): string => `/?league=${encodeURIComponent(leagueId)}`;
 
-const about = ({ game, status }: League): string =>
+const leagueSummary = ({ game, status }: League): string =>
   `<small>${escapeHtml(findGame(game)?.info.name ?? game)}, ${status}</small>`;
 
 function section(league: League, content: string): string {
   const id = escapeHtml(league.leagueId);
   return `<section data-league="${id}" data-version="${league.version}" data-status="${league.status}">
-<h2>${id} ${about(league)}</h2>
+<h2>${id} ${leagueSummary(league)}</h2>
 ${content}</section>`;
 }
 
-/** The columns of figures, with the headings that they have on a narrow screen. */
+/** The numeric columns of the standings: heading, and heading on a narrow screen. */
 const FIGURES = [
   ["Played", "P"],
   ["Won", "W"],
@@ -90,7 +90,7 @@ function matchRow(league: League, match: Match, nameOf: (playerId: string) => st
   return `<tr><td>${escapeHtml(match.matchId)}</td><td>${pairing.join(" – ")}</td><td>${match.status}</td><td>${result}</td></tr>`;
 }
 
-/** Where the other rounds are, below a part of the schedule. */
+/** The range of the shown rounds, with links to other rounds; empty if all rounds are shown. */
 function roundLinks(league: League, shown: readonly Round[]): string {
   const { rounds, completedCount, matchCount, currentRound } = league;
   const first = shown[0]?.roundId ?? 0;
@@ -104,7 +104,7 @@ function roundLinks(league: League, shown: readonly Round[]): string {
     currentRound === null ? "" : link(currentRound, "current"),
     link(last + 1, "next"),
     link(rounds.length, "last"),
-  ].filter((one) => one !== "");
+  ].filter((html) => html !== "");
   const range = first === last ? `Round ${first}` : `Rounds ${first} to ${last}`;
   return `<p>${range} of ${rounds.length}; ${completedCount} of ${matchCount} matches are completed. Rounds: ${links.join(" · ")}</p>`;
 }

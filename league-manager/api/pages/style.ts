@@ -1,4 +1,4 @@
-/** On a narrow screen the columns of the standings have short headings, and each match takes some lines instead of a row. */
+/** On a narrow screen the columns of the standings have short headings, and each match is shown in several lines instead of one row. */
 export const STYLE = `
   :root { color-scheme: light dark; }
   body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem;

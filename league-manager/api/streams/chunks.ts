@@ -17,36 +17,36 @@ export type ReadEvents = (leagueId: string, after: number, limit: number) => rea
 
 /** A chunk ends with the event that reaches this size. */
 const CHUNK_BYTES = 64 * 1024;
-/** Chunks end at multiples of this version, so that readers that began at different versions come to share chunks. */
-const ALIGNED = 64;
-/** Events of one read of the store. An event of a round of 1,000 players has 25 kB. */
+/** Chunks end at versions that are multiples of this number, so that readers that began at different versions share later chunks. */
+const ALIGNED_VERSIONS = 64;
+/** The number of events per read of the store. The event of a round of 1,000 players has 25 kB. */
 const READ_EVENTS = 8;
 const CACHE_BYTES = 4 * 1024 * 1024;
-/** About what a chunk and each of its events need besides the bytes. */
+/** Estimated memory of a chunk, and of each of its events, in addition to `bytes`. */
 const ENTRY_BYTES = 200;
 const EVENT_BYTES = 40;
 
 /**
- * The chunk that follows a version; null if there are no later events. Chunks that were used recently are kept, so that the readers of a
- * league share their bytes. A committed event never changes, so a kept chunk stays valid.
+ * Returns a function that gives the chunk after a version, or null if there are no later events. Recently used chunks are cached, so that the
+ * readers of a league share their bytes. A cached chunk stays valid, because a committed event never changes.
  */
 export function eventChunks(read: ReadEvents): (leagueId: string, after: number) => EventChunk | null {
-  /** The least recently used first. */
-  const kept = new Map<string, EventChunk>();
-  let keptBytes = 0;
+  /** In order of use, the least recently used first. */
+  const cached = new Map<string, EventChunk>();
+  let cachedBytes = 0;
   return (leagueId, after) => {
     const key = `${after} ${leagueId}`;
-    const known = kept.get(key);
-    const chunk = known ?? chunkAfter(read, leagueId, after);
+    const hit = cached.get(key);
+    const chunk = hit ?? chunkAfter(read, leagueId, after);
     if (!chunk) return null;
-    kept.delete(key);
-    kept.set(key, chunk);
-    if (known) return chunk;
-    keptBytes += sizeOf(chunk);
-    for (const [oldest, one] of kept) {
-      if (keptBytes <= CACHE_BYTES) break;
-      kept.delete(oldest);
-      keptBytes -= sizeOf(one);
+    cached.delete(key);
+    cached.set(key, chunk);
+    if (hit) return chunk;
+    cachedBytes += sizeOf(chunk);
+    for (const [oldestKey, oldest] of cached) {
+      if (cachedBytes <= CACHE_BYTES) break;
+      cached.delete(oldestKey);
+      cachedBytes -= sizeOf(oldest);
     }
     return chunk;
   };
@@ -55,7 +55,7 @@ export function eventChunks(read: ReadEvents): (leagueId: string, after: number)
 const sizeOf = ({ bytes, events }: EventChunk): number => bytes.length + ENTRY_BYTES + events.length * EVENT_BYTES;
 
 function chunkAfter(read: ReadEvents, leagueId: string, after: number): EventChunk | null {
-  const limit = after + ALIGNED - (after % ALIGNED);
+  const limit = after + ALIGNED_VERSIONS - (after % ALIGNED_VERSIONS);
   const parts: Buffer[] = [];
   const events: { type: EventType; end: number }[] = [];
   let version = after;
@@ -80,8 +80,8 @@ const textOf = (leagueId: string, version: number, event: LeagueEvent): string =
   `id: ${version}\nevent: ${event.type}\ndata: ${JSON.stringify(publicEvent(leagueId, version, event))}\n\n`;
 
 /**
- * The bytes of a chunk for a reader of these types; null means all types. If the last event is left out, its id follows without data: readers
- * of server-sent events then resume after it, and are sent no event.
+ * The bytes of a chunk for a reader of these types; null means all types. If the last event is not of these types, only its id is sent: by the rules
+ * of server-sent events, a reader then resumes after it and dispatches no event.
  */
 export function bytesOfTypes({ version, bytes, events }: EventChunk, types: ReadonlySet<EventType> | null): Buffer {
   if (types === null) return bytes;

@@ -6,25 +6,25 @@ import { bytesOfTypes, type EventType, eventChunks, type ReadEvents } from "./ch
 /** A connection that follows the events of a league. */
 export interface Reader {
   readonly leagueId: string;
-  /** The types of events that it is sent; null for all. */
+  /** The types of events that the reader receives; null for all types. */
   readonly types: ReadonlySet<EventType> | null;
   readonly response: ServerResponse;
-  /** Null for a reader on this machine. */
+  /** The network of the reader's address; null for a reader on this machine. */
   readonly network: string | null;
-  /** The version up to which it has been sent its events. */
+  /** The version of the last event that was sent or left out. */
   version: number;
-  /** Whether the connection takes no more at the moment. */
+  /** Whether the connection's buffer is full. */
   isFull: boolean;
-  /** When the connection was last able to take more. */
-  readyAt: number;
+  /** The monotonic time at which the buffer last had room. */
+  readyAtMs: number;
 }
 
-/** How many events are read in one turn of the event loop: reading a long stream must not hold up the manager's other work. */
+/** The amount of events that is read in one turn of the event loop, so that a long stream does not delay other work of the manager. */
 const TURN_BYTES = 256 * 1024;
-/** What a chunk of fewer bytes counts as. */
-const WRITE_BYTES = 2 * 1024;
+/** The least amount that a chunk counts toward `TURN_BYTES`, because each write has a cost. */
+const MIN_CHUNK_BYTES = 2 * 1024;
 
-/** Sends readers the events that they have not received, until their connections are full: a chunk at a time, in turns. */
+/** Sends each reader the events that it has not received, one chunk per reader in turn, until its connection is full. */
 export function eventFeed(ledger: Pick<Ledger, "state">, read: ReadEvents, clock: Clock) {
   const chunkAfter = eventChunks(read);
   const waiting = new Set<Reader>();
@@ -42,33 +42,34 @@ export function eventFeed(ledger: Pick<Ledger, "state">, read: ReadEvents, clock
     return chunk?.bytes.length ?? 0;
   };
 
-  /** Sends the next chunk. Returns the size of its events, sent or not; 0 if there is none or the connection takes none. */
-  const now = (reader: Reader): number => {
+  /** Sends the next chunk. Returns the size of its events, including those that the reader does not want; 0 if nothing was sent. */
+  const sendNow = (reader: Reader): number => {
     try {
       return send(reader);
     } catch {
-      // The store could not be read, which ends the manager or passes. The reader resumes with a new connection.
+      // The store could not be read. The reader resumes with a new connection.
       reader.response.destroy();
       return 0;
     }
   };
 
   const takeTurn = (): void => {
-    let taken = 0;
+    let turnBytes = 0;
     // A reader that is added again during the loop comes last.
     for (const reader of waiting) {
-      if (taken >= TURN_BYTES) break;
+      if (turnBytes >= TURN_BYTES) break;
       waiting.delete(reader);
-      const size = now(reader);
-      taken += Math.max(size, WRITE_BYTES);
+      const size = sendNow(reader);
+      turnBytes += Math.max(size, MIN_CHUNK_BYTES);
       if (size > 0) waiting.add(reader);
     }
     if (waiting.size > 0) clock.defer(takeTurn);
   };
 
-  const later = (reader: Reader): void => {
+  /** Sends chunks in later turns of the event loop. */
+  const sendLater = (reader: Reader): void => {
     if (waiting.size === 0) clock.defer(takeTurn);
     waiting.add(reader);
   };
-  return { now, later };
+  return { sendNow, sendLater };
 }

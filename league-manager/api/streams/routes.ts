@@ -13,48 +13,48 @@ export const streamRoutes =
   (app: Express): void => {
     app.get("/leagues/:league_id/events", (request, response) => {
       const league = projections.league(request.params.league_id);
-      if (!league) return refuse(response, 404, "NOT_FOUND", `no league ${request.params.league_id}`);
+      if (!league) return reject(response, 404, "NOT_FOUND", `no league ${request.params.league_id}`);
       const wanted = wantedEvents(league, request);
-      if (!wanted.ok) return refuse(response, 400, "INVALID_REQUEST", wanted.error);
+      if (!wanted.ok) return reject(response, 400, "INVALID_REQUEST", wanted.error);
       // After 204 an EventSource does not reconnect.
       if (league.status === "completed" && wanted.value.after === league.version)
         return void response.status(204).end();
       if (request.method === "HEAD") return void response.type("text/event-stream").end();
       if (!streams.open(wanted.value, response)) {
-        refuse(response, 503, "TOO_MANY_REQUESTS", "too many readers of events; try again later");
+        reject(response, 503, "TOO_MANY_REQUESTS", "too many readers of events; try again later");
       }
     });
   };
 
-const refuse = (response: Response, status: number, code: string, message: string): void =>
+const reject = (response: Response, status: number, code: string, message: string): void =>
   void response.status(status).json({ error: { code, message } });
 
 function wantedEvents(league: League, request: Request): Result<WantedEvents, string> {
   const { leagueId, version } = league;
-  const after = versionAsked(request) ?? version;
-  if (after === "invalid") return err("from and Last-Event-ID are versions: 0, 1, 2, …");
-  if (after > version) return err(`league ${leagueId} has version ${version}, not ${after} yet`);
-  const types = typesAsked(request.query.types);
+  const after = requestedVersion(request) ?? version;
+  if (after === "invalid") return err("from and Last-Event-ID must be versions: 0, 1, 2, …");
+  if (after > version) return err(`version ${after} is later than version ${version} of league ${leagueId}`);
+  const types = requestedTypes(request.query.types);
   return types.ok ? ok({ leagueId, after, types: types.value }) : types;
 }
 
-/** The version that the reader has: that of the last event it received, else that of the query. Undefined when neither is given. */
-function versionAsked(request: Request): number | "invalid" | undefined {
-  const asked = request.get("last-event-id") ?? request.query.from;
-  if (asked === undefined) return undefined;
-  return typeof asked === "string" && /^\d{1,15}$/.test(asked) ? Number(asked) : "invalid";
+/** The version after which the reader continues: that of the header Last-Event-ID, else that of the query; undefined if there is neither. */
+function requestedVersion(request: Request): number | "invalid" | undefined {
+  const requested = request.get("last-event-id") ?? request.query.from;
+  if (requested === undefined) return undefined;
+  return typeof requested === "string" && /^\d{1,15}$/.test(requested) ? Number(requested) : "invalid";
 }
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set(LEAGUE_EVENT_TYPES);
 const MAX_TYPE_CHARACTERS = 50;
 
-/** The types of events that a query names; null when it names none. */
-function typesAsked(asked: unknown): Result<WantedEvents["types"], string> {
-  if (asked === undefined) return ok(null);
-  const types = typeof asked === "string" ? asked.split(",") : [];
+/** The types of events that a query names; null if it has no `types`. */
+function requestedTypes(requested: unknown): Result<WantedEvents["types"], string> {
+  if (requested === undefined) return ok(null);
+  const types = typeof requested === "string" ? requested.split(",") : [];
   const unknown = types.find((type) => !KNOWN_TYPES.has(type));
   if (types.length > 0 && unknown === undefined) return ok(new Set(types as EventType[]));
   const fault =
-    unknown === undefined ? "is one list" : `has "${cutTo(MAX_TYPE_CHARACTERS, unknown)}", which is no type`;
+    unknown === undefined ? "must be one list" : `has the unknown type "${cutTo(MAX_TYPE_CHARACTERS, unknown)}"`;
   return err(`types ${fault}; the types, separated by commas, are ${LEAGUE_EVENT_TYPES.join(", ")}`);
 }

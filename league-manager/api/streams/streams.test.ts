@@ -3,34 +3,34 @@ import { PATIENCE } from "#shared/lib/testing/patience.ts";
 import { ids, oneMatch, players, reader, startStream } from "../testing/streams.ts";
 
 describe("GET /leagues/{league_id}/events", () => {
-  test("sends the events after a version, and then those that are committed, each with its version as its id", async () => {
+  test("sends the events after a version and then each committed event, with the version as the id", async () => {
     const { append, url } = await startStream();
     await append(...players(1, 2));
     const all = await reader(`${url}?from=0`);
-    const behind = await reader(`${url}?from=2`);
-    const now = await reader(url);
+    const fromTwo = await reader(`${url}?from=2`);
+    const current = await reader(url);
     expect(ids(await all.next(3))).toEqual([1, 2, 3]);
     await append(...players(3, 1));
-    for (const [one, count] of [
+    for (const [client, count] of [
       [all, 1],
-      [behind, 2],
-      [now, 1],
+      [fromTwo, 2],
+      [current, 1],
     ] as const) {
-      const last = (await one.next(count)).at(-1);
+      const last = (await client.next(count)).at(-1);
       expect(last).toMatchObject({ id: 4, event: "player_entered" });
       expect(last?.data).toMatchObject({ league_id: "first", version: 4, type: "player_entered", player_id: "P3" });
     }
   });
 
-  test("continues after the last event of a reader that reconnects: it misses nothing and receives nothing twice", async () => {
+  test("continues after the last event of a reader that reconnects, without missing or repeating an event", async () => {
     const { append, url } = await startStream();
     const seen: number[] = [];
     for (let round = 0; round < 5; round++) {
-      const one = await reader(`${url}?from=0`, seen.at(-1));
+      const client = await reader(`${url}?from=0`, seen.at(-1));
       await append(...players(1 + 3 * round, 3));
-      seen.push(...ids(await one.next(round === 0 ? 2 : 3)));
-      one.leave();
-      await one.ended;
+      seen.push(...ids(await client.next(round === 0 ? 2 : 3)));
+      client.leave();
+      await client.ended;
     }
     const last = await reader(url, seen.at(-1));
     seen.push(...ids(await last.next(2)));
@@ -49,32 +49,32 @@ describe("GET /leagues/{league_id}/events", () => {
     expect(ids(await near.next(41))).toEqual(Array.from({ length: 41 }, (_, index) => 961 + index));
     expect(bodiesRead).toHaveLength(1_001);
     await append(...players(1_001, 1));
-    for (const one of [first, second, near]) expect(ids(await one.next(1))).toEqual([1_002]);
+    for (const client of [first, second, near]) expect(ids(await client.next(1))).toEqual([1_002]);
     expect(bodiesRead).toHaveLength(1_002);
   });
 
-  test("leaves the event loop to other work after about 256 kB", async () => {
+  test("leaves the event loop to other work after about 256 kB of events", async () => {
     const turns: (() => void)[] = [];
     const { append, bodiesRead, url } = await startStream({ defer: (run) => void turns.push(run) });
     const pad = "x".repeat(30_000);
     const game = { game: "rps.v1", roles: ["a", "b"], format: "round-robin" } as const;
     await append(...Array.from({ length: 200 }, () => ({ type: "reconfigured", ...game, options: { pad } }) as const));
-    const [one, other] = [await reader(`${url}?from=0`), await reader(`${url}?from=0`)];
-    let taken = 0;
-    while (Math.min(one.received.length, other.received.length) < 201) {
+    const [first, second] = [await reader(`${url}?from=0`), await reader(`${url}?from=0`)];
+    let turnCount = 0;
+    while (Math.min(first.received.length, second.received.length) < 201) {
       const before = bodiesRead.length;
       turns.shift()?.();
-      taken++;
+      turnCount++;
       expect(bodiesRead.length - before).toBeLessThan(40);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(taken).toBeGreaterThan(20);
-    expect(ids(one.received)).toEqual(Array.from({ length: 201 }, (_, index) => index + 1));
+    expect(turnCount).toBeGreaterThan(20);
+    expect(ids(first.received)).toEqual(Array.from({ length: 201 }, (_, index) => index + 1));
   });
 
-  test("does not send what is for operators only: run ids, commitments of names, why a referee lost a match", async () => {
+  test("does not send run ids, commitments of names and the reasons of a referee", async () => {
     const { append, url } = await startStream();
-    const one = await reader(`${url}?from=0`);
+    const client = await reader(`${url}?from=0`);
     const assigned = { match_id: "R1M1", epoch: 1, referee_id: "REF01" };
     await append(
       ...players(1, 2),
@@ -86,7 +86,7 @@ describe("GET /leagues/{league_id}/events", () => {
       { type: "match_assigned", ...assigned, epoch: 2 },
       { type: "match_aborted", ...assigned, epoch: 2, reason: "connect ECONNREFUSED 10.0.0.7:8001", log_head: "" },
     );
-    const text = JSON.stringify(await one.next(10));
+    const text = JSON.stringify(await client.next(10));
     for (const secret of ["run_id", "name_commitment", "10.0.0.7", "endpoint"]) expect(text).not.toContain(secret);
   });
 
@@ -95,38 +95,38 @@ describe("GET /leagues/{league_id}/events", () => {
     const status = async (address: string): Promise<number> => (await fetch(address)).status;
     expect(await status(url.replace("first", "second"))).toBe(404);
     for (const from of ["-1", "1.5", "x", "", "2"]) expect(await status(`${url}?from=${from}`)).toBe(400);
-    const one = await reader(`${url}?from=0`);
+    const client = await reader(`${url}?from=0`);
     expect(await status(`${url}?from=0`)).toBe(503);
-    one.leave();
+    client.leave();
   });
 
-  test("has a limited number of readers of one remote network", async () => {
+  test("limits the readers of one remote network", async () => {
     const { url } = await startStream({ maxReadersOfNetwork: 1 });
     const from = (address: string) => fetch(`${url}?from=0`, { headers: { "x-forwarded-for": address } });
-    const one = await from("2001:db8::1");
+    const client = await from("2001:db8::1");
     const statuses = [(await from("2001:db8::2")).status, (await from("203.0.113.9")).status];
-    expect([one.status, ...statuses]).toEqual([200, 503, 200]);
+    expect([client.status, ...statuses]).toEqual([200, 503, 200]);
     for (let local = 0; local < 2; local++) await reader(`${url}?from=0`);
-    await one.body?.cancel();
+    await client.body?.cancel();
     await vi.waitFor(async () => expect((await from("2001:db8::2")).status).toBe(200), PATIENCE);
   });
 
   test("ends with the league, and answers 204 to a reader that has every event", async () => {
     const { append, url } = await startStream();
-    const one = await reader(`${url}?from=0`);
+    const client = await reader(`${url}?from=0`);
     await append(...oneMatch(), { type: "completed" });
-    expect((await one.next(8)).at(-1)).toMatchObject({ id: 8, event: "completed" });
-    await one.ended;
+    expect((await client.next(8)).at(-1)).toMatchObject({ id: 8, event: "completed" });
+    await client.ended;
     expect((await fetch(`${url}?from=8`)).status).toBe(204);
     expect(ids(await (await reader(`${url}?from=6`)).next(2))).toEqual([7, 8]);
   });
 });
 
-test("a reader that takes nothing is disconnected after 30 s, and resumes where it stopped", async () => {
+test("a reader that takes no data is disconnected after 30 s and resumes where it stopped", async () => {
   const { append, clock, url } = await startStream();
   const slow = await reader(`${url}?from=0`);
   slow.response.pause();
-  // More than the sockets of both sides hold.
+  // More data than the buffers of both sockets hold.
   const pad = "x".repeat(100_000);
   const game = { game: "rps.v1", roles: ["a", "b"], format: "round-robin" } as const;
   for (let sent = 0; sent < 300; sent++) await append({ type: "reconfigured", ...game, options: { pad, sent } });

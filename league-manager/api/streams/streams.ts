@@ -7,17 +7,17 @@ import type { Ledger } from "../../ledger.ts";
 import type { ReadEvents } from "./chunks.ts";
 import { eventFeed, type Reader } from "./feed.ts";
 
-/** The events of leagues as server-sent events. */
+/** Streams of server-sent events, one event for each event of a league. */
 export interface LeagueStreams {
   /**
-   * Sends a league's events after a version, each with its version as its id, and then those that are committed. Ends with the league. Returns
-   * false if there are too many readers, in total or of the reader's network.
+   * Sends the events of a league after a version, and then each event that is committed. The id of a sent event is its version. The response ends
+   * with the league. Returns false if there are too many readers, in total or of the reader's network.
    */
   open(wanted: WantedEvents, response: ServerResponse): boolean;
   close(): void;
 }
 
-/** Which events a reader asks for; `types` is null for all types. */
+/** The events that a reader requests; `types` is null for all types. */
 export type WantedEvents = Pick<Reader, "leagueId" | "types"> & { readonly after: number };
 
 export interface StreamOptions {
@@ -41,17 +41,17 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
 
   const stopListening = ledger.onCommit(({ events }) => {
     const changed = new Set(events.map((committed) => (committed.kind === "league" ? committed.leagueId : null)));
-    for (const reader of readers) if (changed.has(reader.leagueId)) feed.later(reader);
+    for (const reader of readers) if (changed.has(reader.leagueId)) feed.sendLater(reader);
   });
 
   const stopBeating = clock.every(HEARTBEAT_MS, () => {
     for (const reader of readers) {
       if (!reader.isFull) reader.isFull = !reader.response.write(": heartbeat\n\n");
-      else if (clock.monotonic() - reader.readyAt > STALLED_MS) reader.response.destroy();
+      else if (clock.monotonic() - reader.readyAtMs > STALLED_MS) reader.response.destroy();
     }
   });
 
-  const hasPlace = (network: string | null): boolean => {
+  const hasCapacity = (network: string | null): boolean => {
     if (readers.size >= maxReaders) return false;
     return network === null || count(readers, network) < maxReadersOfNetwork;
   };
@@ -60,29 +60,29 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
     open({ after, ...wanted }, response) {
       const address = remoteAddressOf(response.req);
       const network = isLoopback(address) ? null : networkOf(address);
-      if (!hasPlace(network)) return false;
-      // Without chunks each event is one write. The end of the stream is the end of the connection.
+      if (!hasCapacity(network)) return false;
+      // Without chunked encoding each event is one write, and the end of the connection ends the stream.
       response.useChunkedEncodingByDefault = false;
       response.writeHead(200, EVENT_STREAM_HEADERS).flushHeaders();
       const reader: Reader = {
         ...wanted,
-        ...{ response, network, version: after, isFull: false, readyAt: clock.monotonic() },
+        ...{ response, network, version: after, isFull: false, readyAtMs: clock.monotonic() },
       };
       readers.add(reader);
       response.once("close", () => readers.delete(reader));
       response.on("drain", () => {
         reader.isFull = false;
-        reader.readyAt = clock.monotonic();
-        feed.later(reader);
+        reader.readyAtMs = clock.monotonic();
+        feed.sendLater(reader);
       });
-      feed.later(reader);
+      feed.sendLater(reader);
       return true;
     },
     close() {
       stopListening();
       stopBeating();
       for (const reader of readers) {
-        feed.now(reader);
+        feed.sendNow(reader);
         reader.response.end();
       }
     },

@@ -6,46 +6,46 @@ describe("GET /leagues/{league_id}/events?types=", () => {
   test("sends the events of these types only, each with its version as its id", async () => {
     const { append, url } = await startStream();
     await append(...oneMatch());
-    const one = await reader(`${url}?from=0&types=match_completed,started`);
-    const received = await one.next(2);
+    const client = await reader(`${url}?from=0&types=match_completed,started`);
+    const received = await client.next(2);
     expect(received.map(({ id, event }) => [id, event])).toEqual([
       [4, "started"],
       [7, "match_completed"],
     ]);
     await append({ type: "completed" });
-    await one.ended;
-    expect(one.received).toEqual([]);
+    await client.ended;
+    expect(client.received).toEqual([]);
   });
 
-  test("sends the id of an event that is left out, so that a reader resumes after it", async () => {
+  test("sends the id of an omitted event, so that a reader resumes after it", async () => {
     const { append, url } = await startStream();
     await append(...players(1, 200));
-    const one = await reader(`${url}?from=0&types=player_left`);
+    const client = await reader(`${url}?from=0&types=player_left`);
     await append({ type: "player_left", player_id: "P200" });
-    expect(ids(await one.next(1))).toEqual([202]);
+    expect(ids(await client.next(1))).toEqual([202]);
     await append(...oneMatch().slice(2), { type: "completed" });
-    await one.ended;
-    expect([one.received, one.lastId()]).toEqual([[], 207]);
-    const again = await fetch(`${url}?types=player_left`, { headers: { "last-event-id": String(one.lastId()) } });
+    await client.ended;
+    expect([client.received, client.lastId()]).toEqual([[], 207]);
+    const again = await fetch(`${url}?types=player_left`, { headers: { "last-event-id": String(client.lastId()) } });
     expect(again.status).toBe(204);
   });
 
-  test("a reader that reconnects after any event misses none and receives none twice", async () => {
+  test("sends a reader that reconnects each event exactly once", async () => {
     const { append, url } = await startStream();
     const wanted: number[] = [];
     const seen: number[] = [];
     let version = 1;
     let lastId = 0;
     for (let round = 0; round < 8; round++) {
-      const one = await reader(`${url}?from=0&types=player_left`, lastId);
+      const client = await reader(`${url}?from=0&types=player_left`, lastId);
       const first = 1 + 3 * round;
       await append(...players(first, 1), { type: "player_left", player_id: `P${first}` }, ...players(first + 1, 2));
       wanted.push(version + 2);
       version += 4;
-      seen.push(...ids(await one.next(1)));
-      one.leave();
-      await one.ended;
-      lastId = one.lastId();
+      seen.push(...ids(await client.next(1)));
+      client.leave();
+      await client.ended;
+      lastId = client.lastId();
     }
     expect(seen).toEqual(wanted);
   });
@@ -54,8 +54,8 @@ describe("GET /leagues/{league_id}/events?types=", () => {
     const { append, bodiesRead, url } = await startStream();
     await append(...players(1, 500), { type: "player_left", player_id: "P1" });
     for (const query of ["from=0", "from=0&types=player_left", "from=0&types=started,player_left"]) {
-      const one = await reader(`${url}?${query}`);
-      await one.next(query === "from=0" ? 502 : 1);
+      const client = await reader(`${url}?${query}`);
+      await client.next(query === "from=0" ? 502 : 1);
     }
     expect(bodiesRead).toHaveLength(502);
   });
@@ -67,21 +67,21 @@ describe("GET /leagues/{league_id}/events?types=", () => {
     const game = { game: "rps.v1", roles: ["a", "b"], format: "round-robin" } as const;
     await append(...Array.from({ length: 200 }, () => ({ type: "reconfigured", ...game, options: { pad } }) as const));
     await append(...players(1, 1));
-    const one = await reader(`${url}?from=0&types=player_entered`);
-    let taken = 0;
-    while (one.received.length === 0) {
+    const client = await reader(`${url}?from=0&types=player_entered`);
+    let turnCount = 0;
+    while (client.received.length === 0) {
       const before = bodiesRead.length;
       turns.shift()?.();
-      taken++;
+      turnCount++;
       expect(bodiesRead.length - before).toBeLessThan(40);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(taken).toBeGreaterThan(10);
-    expect(ids(one.received)).toEqual([202]);
+    expect(turnCount).toBeGreaterThan(10);
+    expect(ids(client.received)).toEqual([202]);
   });
 
   test.each(["match_complete", "", "started,", "started,all", "Started"])(
-    "refuses %j with the types that there are",
+    "rejects %j with the list of known types",
     async (types) => {
       const { url } = await startStream();
       const response = await fetch(`${url}?from=0&types=${types}`);
@@ -92,7 +92,7 @@ describe("GET /leagues/{league_id}/events?types=", () => {
     },
   );
 
-  test("refuses more than one list", async () => {
+  test("rejects more than one list", async () => {
     const { url } = await startStream();
     expect((await fetch(`${url}?types=started&types=completed`)).status).toBe(400);
   });

@@ -23,7 +23,7 @@ interface Received {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A server with the stream of the league `first`, which has been opened; `bodiesRead` are the events that were read from the store. */
+/** Starts a server with the event stream of the open league `first`. `bodiesRead` collects the events that are read from the store. */
 export async function startStream({ maxReaders = 10, maxReadersOfNetwork = 5, defer = systemClock.defer } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "streams-"));
   const { ledger, store, db } = ledgerOn(join(folder, "league-manager.sqlite"));
@@ -54,7 +54,7 @@ export async function startStream({ maxReaders = 10, maxReadersOfNetwork = 5, de
   return { append, clock, bodiesRead, url: `http://127.0.0.1:${port}/leagues/first/events` };
 }
 
-/** Reads events from a stream; `next(n)` resolves with the next n of them. */
+/** Connects to a stream. `next(n)` resolves with the next n events. */
 export async function reader(url: string, lastEventId?: number) {
   const headers = lastEventId === undefined ? {} : { "last-event-id": String(lastEventId) };
   const request = get(url, { headers });
@@ -74,13 +74,13 @@ export async function reader(url: string, lastEventId?: number) {
     }
     wake();
   });
-  response.on("error", () => {}); // the connection was closed by one of the two
+  response.on("error", () => {}); // one side has closed the connection
   const ended = new Promise<void>((resolve) => void response.once("close", resolve));
   return {
     response,
     ended,
     received,
-    /** The last id, with an event or without. */
+    /** The last received id, with or without an event. */
     lastId: () => lastId,
     leave: () => void request.destroy(),
     async next(count: number): Promise<readonly Received[]> {
@@ -94,7 +94,7 @@ export const ids = (events: readonly Received[]): readonly number[] => events.ma
 export const players = (from: number, count: number): readonly NewLeagueEvent[] =>
   Array.from({ length: count }, (_, index) => entered(`P${from + index}`));
 
-/** A league of P1 and P2 with one match, from its start to the end of that match. */
+/** The events of a league of P1 and P2 from the first entry to the end of its only match. */
 export const oneMatch = (): readonly NewLeagueEvent[] => [
   ...players(1, 2),
   { type: "started" },

@@ -24,7 +24,7 @@ export const POLICY: AdmissionPolicy = {
   maxPlayers: new Map(),
 };
 
-export const NOTHING: ManagerState = {
+export const EMPTY_STATE: ManagerState = {
   leagues: new Map(),
   agents: new Map(),
   lastForgotten: { player: 0, referee: 0 },
@@ -41,7 +41,7 @@ export const settingsOf = (leagueId: string, game = "rps.v1"): LeagueSettings =>
   seedCommitment: "commitment",
 });
 
-/** The token of an agent, which proposes it when it registers. */
+/** The token that an agent of this name proposes when it registers. */
 export const tokenOf = (name: string): string => hmacBase64Url("tests", name);
 export const endpointAt = (port: number): string => `http://127.0.0.1:${port}/mcp`;
 
@@ -59,12 +59,12 @@ function circumstances(name: string, { port = 9000, ...more }: { port?: number }
   return { request: { ...request, ...more }, given: { ...given, ...more } };
 }
 
-/** The command that registers a player with its own token, on a port of this machine. */
+/** The command that registers a player with `tokenOf(name)` at a port of this machine. */
 export function player(name: string, more: More<PlayerRegistration> = {}, policy = POLICY) {
   const { request, given } = circumstances(name, more);
-  return registerPlayer(policy, { left: new Set(), ...given, request });
+  return registerPlayer(policy, { departed: new Set(), ...given, request });
 }
-/** A league that is not in the config any more, with these players. */
+/** A league with these players that the config no longer lists. */
 export const formerLeague = (
   status: League["status"],
   ...playerIds: string[]
@@ -73,9 +73,10 @@ export const formerLeague = (
   entrants: new Map(playerIds.map((id) => [id, "commitment"])),
 });
 
-/** The players that a registration is given as having left. */
-export const left = (...ids: string[]) => ({ left: new Set(ids) });
+/** The part of a registration that names the players that have left their endpoints. */
+export const departed = (...ids: string[]) => ({ departed: new Set(ids) });
 
+/** The command that registers a referee with `tokenOf(name)` at a port of this machine. */
 export function referee(name: string, more: More<RefereeRegistration> = {}, policy = POLICY) {
   const { request, given } = circumstances(name, more);
   return registerReferee(policy, { silent: [], ...given, request: { max_concurrent_matches: 2, ...request } });
@@ -102,8 +103,8 @@ export function applied(state: ManagerState, decision: Decision<unknown>): Manag
   return evolveState(state, { events, writes }, [...leagueIds]);
 }
 
-/** The state after commands, all of which must be accepted, decided one after the other as in one batch. */
-export function stateAfter(commands: readonly Decide<unknown>[], state = NOTHING): ManagerState {
+/** The state after commands that are decided one after the other. Throws if one is rejected. */
+export function stateAfter(commands: readonly Decide<unknown>[], state = EMPTY_STATE): ManagerState {
   return commands.reduce((before, command, index) => {
     const decided = command(before, AT);
     if (!decided.ok) throw new Error(`command ${index}: ${decided.error.message}`);
@@ -112,17 +113,21 @@ export function stateAfter(commands: readonly Decide<unknown>[], state = NOTHING
 }
 
 /** The message of L003 for a name or an endpoint. */
-export const alreadyRegistered = (what: string): string =>
-  `${what} is registered already: take another, or send its token to come back (the operator can reset a lost token)`;
+export const alreadyRegistered = (subject: string): string =>
+  `${subject} is already registered: choose another, or send its token to register again (the operator can reset a lost token)`;
 
-/** A place that the config keeps for a player. */
+/** A place that the config reserves for a player. */
 export const playerPlace = (id: string, name: string, endpoint: string | null = null): Place => ({
-  ...{ id, kind: "player", name, endpoint, own: null },
+  ...{ id, kind: "player", name, endpoint, startedByRun: null },
 });
 
-/** A policy by which the league `rps` takes so many players. */
-export const withSeats = (n: number): AdmissionPolicy => ({ ...POLICY, maxPlayers: new Map([["rps", n]]) });
+/** A policy that limits the league `rps` to this number of players. */
+export const withMaxPlayers = (count: number): AdmissionPolicy => ({
+  ...POLICY,
+  maxPlayers: new Map([["rps", count]]),
+});
 
+/** The command that opens leagues. */
 export const open = (...leagueIds: string[]) => openLeagues(leagueIds.map((id) => settingsOf(id)));
 
 /** Commands that open a league, register its players P01, P02, … and the referee REF01, and start it. */
@@ -133,15 +138,16 @@ export const startedLeague = (leagueId: string, players: number): readonly Decid
   startLeague(leagueId),
 ];
 
-/** The events of a decision, in short: their streams and types. */
+/** The events of a decision as "stream type", those of leagues first. */
 export const typesOf = ({ leagueEvents = [], agentEvents = [] }: Decision<unknown>): readonly string[] => [
   ...leagueEvents.map(({ leagueId, event }) => `${leagueId} ${event.type}`),
   ...agentEvents.map(({ agentId, event }) => `${agentId} ${event.type}`),
 ];
 
-/** Given these commands, when another one comes, then these events follow with a reply, or it is rejected. */
+/** Tests a command in the state after other commands: `given(…).when(command).leadsTo(events)` or `.isRejected(code, message)`. */
 export const given = (...commands: readonly Decide<unknown>[]) => givenState(stateAfter(commands));
 
+/** Tests a command in a state; see `given`. */
 export const givenState = (before: ManagerState) => ({
   when<Reply>(command: Decide<Reply>) {
     const decided: Result<Decision<Reply>, ProtocolError> = command(before, AT);

@@ -10,7 +10,7 @@ const typesAt = (league: TestLeague, id: string) =>
   league.agent(id).received.map(({ type, payload }) => [type, payload.round_id]);
 
 describe("the announcements of a league", () => {
-  test("reach each player and referee in order, signed, with the referees that have the matches", async () => {
+  test("reach each player and referee in order, signed, and name the referees of the matches", async () => {
     const league = await startTestLeague({ players: 3 });
     for (const roundId of [1, 2, 3]) await league.playRound(roundId);
     await league.eventually(() => expect(league.league().status).toBe("completed"));
@@ -55,7 +55,7 @@ describe("the announcements of a league", () => {
     ]);
   });
 
-  test("standings after a round do not hold the forfeits of the next one, which are committed when it is opened", async () => {
+  test("contain standings without the forfeits of the next round, which are committed when it is opened", async () => {
     const league = await startTestLeague({ players: 4 });
     await league.eventually(() =>
       expect(league.round()).toMatchObject([{ status: "assigned" }, { status: "assigned" }]),
@@ -71,7 +71,7 @@ describe("the announcements of a league", () => {
     expect(league.round(2).filter(({ outcome }) => outcome?.reason === "removed_by_operator")).toHaveLength(1);
   });
 
-  test("a player that registered with announcements: false gets none, and its matches do not wait for it", async () => {
+  test("are not sent to a player that registered with announcements: false, and its matches do not wait for them", async () => {
     const league = await startTestLeague({ players: 0, minPlayers: 2 });
     await league.registerPlayer("P01", undefined, { announcements: false });
     await league.registerPlayer("P02");
@@ -82,21 +82,21 @@ describe("the announcements of a league", () => {
   });
 });
 
-describe("the order of a match", () => {
-  test("is sent when both players have received the round's announcement and start", async () => {
+describe("START_GAME of a match", () => {
+  test("is sent after both players have received ROUND_ANNOUNCEMENT and ROUND_START", async () => {
     const seen: string[] = [];
     const league = await startTestLeague({ players: 0, minPlayers: 2 });
-    const note = (id: string) => {
+    const recordMessages = (id: string) => {
       league.agent(id).answer = ({ type }) => {
         seen.push(`${id} ${type}`);
         return "accepted";
       };
     };
-    note("REF01");
+    recordMessages("REF01");
     await league.registerPlayer("P01");
-    note("P01");
+    recordMessages("P01");
     await league.registerPlayer("P02");
-    note("P02");
+    recordMessages("P02");
     await league.order("REF01", "R1M1");
     const order = seen.indexOf("REF01 START_GAME");
     for (const id of ["P01", "P02"]) expect(seen.indexOf(`${id} ROUND_START`)).toBeLessThan(order);
@@ -112,15 +112,15 @@ describe("the order of a match", () => {
   });
 });
 
-describe("a player that is slow", () => {
-  test("gets the newest standings instead of older ones that wait, and the messages in order", async () => {
+describe("a slow player", () => {
+  test("receives the messages in order, with the newest standings instead of older ones in its queue", async () => {
     const league = await startTestLeague({ players: 3, timeouts: { default_ms: 60_000 } });
     await league.eventually(() => expect(league.agent("P01").received).toHaveLength(2));
-    const silence = Promise.withResolvers<"accepted">();
-    league.agent("P01").answer = () => silence.promise;
+    const answer = Promise.withResolvers<"accepted">();
+    league.agent("P01").answer = () => answer.promise;
     for (const roundId of [1, 2, 3]) await league.playRound(roundId);
     await league.eventually(() => expect(league.league().status).toBe("completed"));
-    silence.resolve("accepted");
+    answer.resolve("accepted");
     await league.eventually(() => expect(typesAt(league, "P01").at(-1)).toEqual(["LEAGUE_STANDINGS_UPDATE", 3]));
     expect(typesAt(league, "P01").slice(2)).toEqual([
       ...[
@@ -140,24 +140,24 @@ describe("a player that is slow", () => {
     ]);
   });
 
-  test("is waited for at the end of its league, for a second", async () => {
+  test("delays the end of its league by at most a second", async () => {
     const league = await startTestLeague();
     const order = await league.order("REF01", "R1M1");
-    const silence = Promise.withResolvers<"accepted">();
-    league.agent("P01").answer = () => silence.promise;
+    const answer = Promise.withResolvers<"accepted">();
+    league.agent("P01").answer = () => answer.promise;
     await league.report("REF01", played(order));
     await league.eventually(() => expect(typesAt(league, "P01").at(-1)).toEqual(["ROUND_END", 1]));
-    const begun = league.clock.monotonic();
+    const startedAtMs = league.clock.monotonic();
     await league.eventually(() => expect(league.league().status).toBe("completed"));
-    expect(league.clock.monotonic() - begun).toBeGreaterThan(500);
-    silence.resolve("accepted");
+    expect(league.clock.monotonic() - startedAtMs).toBeGreaterThan(500);
+    answer.resolve("accepted");
     expect(await league.ledger().execute(completeLeague("rps"))).toMatchObject({ ok: true });
   });
 });
 
-test("a league of more than 100 players sends each agent its own entries and the URI of the whole list", async () => {
+test("a league of more than 100 players sends each agent the entries that concern it and the URI of the complete list", async () => {
   const league = await startTestLeague({ players: 0, minPlayers: 102 });
-  const shared = league.agent("REF01");
+  const referee = league.agent("REF01");
   for (let n = 1; n <= 102; n++) {
     await league.registerPlayer(`P${String(n).padStart(2, "0")}`);
   }
@@ -176,5 +176,5 @@ test("a league of more than 100 players sends each agent its own entries and the
   const [announcement] = league.agent("P07").of("ROUND_ANNOUNCEMENT");
   expect(announcement?.payload).not.toHaveProperty("truncated");
   expect(announcement?.payload.matches).toHaveLength(51);
-  expect(shared.of("LEAGUE_STANDINGS_UPDATE").at(0)?.payload).toMatchObject({ standings: [], truncated: true });
+  expect(referee.of("LEAGUE_STANDINGS_UPDATE").at(0)?.payload).toMatchObject({ standings: [], truncated: true });
 }, 60_000);

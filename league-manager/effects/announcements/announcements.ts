@@ -8,26 +8,26 @@ import { Tasks } from "../tasks.ts";
 import type { Announcement } from "./messages.ts";
 import { AnnouncementQueues, type Sending } from "./queues.ts";
 
-/** How long the end of a league waits for agents that are slow to answer its last announcements. */
+/** The longest time that the end of a league waits for agents to answer its last announcements. */
 const LAST_MS = 1_000;
 
 interface AnnouncementsOptions {
-  /** Resolves when the assignments of a league that are under way are committed: ROUND_ANNOUNCEMENT names the referees. */
+  /** Resolves when the pending assignments of a league are committed: ROUND_ANNOUNCEMENT names the referees. */
   readonly assigned: (leagueId: string) => Promise<void>;
-  /** Resolves when an agent listens, or has had enough time to start. */
+  /** Resolves when an agent listens or the time limit for its start has passed. */
   readonly ready: (agentId: string) => Promise<void>;
 }
 
 /**
  * Announces rounds and standings to the players of a league and to the referees. Delivery is best effort: an agent that does not answer misses
- * messages, and a manager that is killed sends the messages of an unannounced round again, with the same ids.
+ * messages. After a restart the messages of a round that is not recorded as announced are sent again with the same ids.
  */
 export class Announcements implements Part {
   readonly #context: EffectsContext;
   readonly #options: AnnouncementsOptions;
   readonly #queues: AnnouncementQueues;
   readonly #tasks = new Tasks();
-  /** Players who may be invited, by round that is not announced. */
+  /** The gates of the rounds that are not recorded as announced, by `roundKey`. */
   readonly #gates = new Map<string, Gate>();
 
   constructor(context: EffectsContext, options: AnnouncementsOptions) {
@@ -40,14 +40,15 @@ export class Announcements implements Part {
     for (const roundId of roundsToAnnounce) {
       this.#start(leagueId, roundKey(leagueId, roundId), () => this.#announce(leagueId, roundId));
     }
-    // The rounds before are announced first, so that each agent gets its messages in order.
+    // The earlier rounds are announced first, so that each agent receives its messages in order.
     if (isToComplete && roundsToAnnounce.size === 0) {
       this.#start(leagueId, leagueId, (signal) => this.#complete(leagueId, signal));
     }
   }
 
   /**
-   * Resolves when a player has received ROUND_ANNOUNCEMENT and ROUND_START of a round, has failed to or is slow, or receives no announcements.
+   * Resolves when a player has received ROUND_ANNOUNCEMENT and ROUND_START of a round, or has failed to answer in time. Resolves immediately for a
+   * round that is already announced.
    */
   received(leagueId: string, roundId: number, playerId: string): Promise<void> {
     const round = this.#context.ledger.state.leagues.get(leagueId)?.rounds[roundId - 1];
@@ -78,8 +79,8 @@ export class Announcements implements Part {
     const gate = this.#gateOf(leagueId, roundId);
     try {
       await this.#options.assigned(leagueId);
-      const before = roundId > 1 ? endOf(leagueId, roundId - 1) : [];
-      const round = [...before, ...startOf(leagueId, roundId)];
+      const endOfPrevious = roundId > 1 ? endOf(leagueId, roundId - 1) : [];
+      const round = [...endOfPrevious, ...startOf(leagueId, roundId)];
       const players = this.#push(leagueId, round).filter(({ agent }) => agent.kind === "player");
       for (const { agent, sending } of players) void sending.received.then(() => gate.open(agent.id));
       await Promise.all(players.map(({ sending }) => sending.received));
@@ -100,7 +101,7 @@ export class Announcements implements Part {
     if (!signal.aborted) await execute(leagueId, completeLeague(leagueId));
   }
 
-  /** Queues announcements for the players of a league and for all referees, except those that do not receive any. */
+  /** Queues announcements for the players of a league and for all referees; none for agents that do not want announcements. */
   #push(leagueId: string, announcements: readonly Announcement[]): readonly { agent: Agent; sending: Sending }[] {
     const { leagues, agents } = this.#context.ledger.state;
     const players = [...(leagues.get(leagueId)?.entrants.keys() ?? [])].flatMap((id) => agents.get(id) ?? []);
@@ -123,10 +124,11 @@ const startOf = (leagueId: string, roundId: number): readonly Announcement[] => 
   { type: "ROUND_START", leagueId, roundId },
 ];
 
-/** Which players of a round may be invited. */
+/** Releases the invitations of a round, player by player. */
 class Gate {
   readonly #players = new Map<string, PromiseWithResolvers<void>>();
 
+  /** Resolves when the gate is open for a player. */
   passed(playerId: string): Promise<void> {
     return this.#of(playerId).promise;
   }
@@ -140,8 +142,8 @@ class Gate {
   }
 
   #of(playerId: string): PromiseWithResolvers<void> {
-    const known = this.#players.get(playerId) ?? Promise.withResolvers<void>();
-    this.#players.set(playerId, known);
-    return known;
+    const release = this.#players.get(playerId) ?? Promise.withResolvers<void>();
+    this.#players.set(playerId, release);
+    return release;
   }
 }

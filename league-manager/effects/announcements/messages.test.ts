@@ -9,35 +9,38 @@ const NO_AGENTS = { agents: new Map(), lastForgotten: { player: 0, referee: 0 },
 const stateOf = (league: League): ManagerState => ({ ...NO_AGENTS, leagues: new Map([[league.leagueId, league]]) });
 const players = (count: number): string[] => Array.from({ length: count }, (_, index) => `P${index + 1}`);
 
-describe("the lists of a round with more than 100 matches", () => {
+describe("the messages of a round with more than 100 matches", () => {
   const started = afterCommands(running(players(204))).league;
   const [first, ...others] = started.rounds;
   const matches = first?.matches.map((match, turn) => (turn < 2 ? { ...match, refereeId: "REF01" } : match)) ?? [];
   const league = first ? { ...started, rounds: [{ ...first, matches }, ...others] } : started;
-  const own = matches.find((match) => match.players.includes("P7"));
+  const ownMatch = matches.find((match) => match.players.includes("P7"));
   const messages = new AnnouncementMessages(() => stateOf(league));
   const payload = (type: AnnouncementType, recipientId: string) =>
     messages.payload({ type, leagueId: "rps", roundId: 1 }, recipientId);
-  const rest = { truncated: true, total: 102, resource: "league://rps/schedule/1" };
+  const truncation = { truncated: true, total: 102, resource: "league://rps/schedule/1" };
 
-  test("hold the match of the player in ROUND_ANNOUNCEMENT, and the number of all", () => {
-    expect(payload("ROUND_ANNOUNCEMENT", "P7")).toMatchObject({ matches: [{ match_id: own?.matchId }], ...rest });
-  });
-
-  test("hold the matches of the referee in ROUND_ANNOUNCEMENT", () => {
-    const [one, two] = matches;
-    expect(payload("ROUND_ANNOUNCEMENT", "REF01")).toMatchObject({
-      matches: [{ match_id: one?.matchId }, { match_id: two?.matchId }],
-      ...rest,
+  test("list the match of the player in ROUND_ANNOUNCEMENT, and the number of all matches", () => {
+    expect(payload("ROUND_ANNOUNCEMENT", "P7")).toMatchObject({
+      matches: [{ match_id: ownMatch?.matchId }],
+      ...truncation,
     });
-    expect(payload("ROUND_ANNOUNCEMENT", "REF02")).toMatchObject({ matches: [], ...rest });
   });
 
-  test("hold the winner of the player's match in ROUND_END, and how many matches were completed", () => {
-    const summary = { winners: { [own?.matchId ?? ""]: null } };
+  test("list the matches of the referee in ROUND_ANNOUNCEMENT", () => {
+    const [first, second] = matches;
+    expect(payload("ROUND_ANNOUNCEMENT", "REF01")).toMatchObject({
+      matches: [{ match_id: first?.matchId }, { match_id: second?.matchId }],
+      ...truncation,
+    });
+    expect(payload("ROUND_ANNOUNCEMENT", "REF02")).toMatchObject({ matches: [], ...truncation });
+  });
+
+  test("list the winner of the player's match in ROUND_END, and the number of completed matches", () => {
+    const summary = { winners: { [ownMatch?.matchId ?? ""]: null } };
     expect(payload("ROUND_END", "P7")).toEqual({
       ...{ league_id: "rps", round_id: 1, matches_completed: 102, next_round_id: 2, summary },
-      ...rest,
+      ...truncation,
     });
   });
 });
@@ -56,7 +59,7 @@ test.each([
   },
 );
 
-test("standings after a round need the matches of that round only, if those after the round before it were sent", () => {
+test("standings after a round read only the matches of that round if the standings after the previous round were sent", () => {
   let commands: readonly LeagueCommand[] = running(["P1", "P2", "P3", "P4"]);
   const leagues: League[] = [];
   for (const roundId of [1, 2]) {

@@ -7,27 +7,27 @@ import { RoundStandings } from "./round-standings.ts";
 const announcementTypes = ["ROUND_END", "LEAGUE_STANDINGS_UPDATE", "ROUND_ANNOUNCEMENT", "ROUND_START"] as const;
 export type AnnouncementType = (typeof announcementTypes)[number];
 
-/** A queued announcement without its content, which is made when it is sent. */
+/** A queued announcement. Its payload is created when it is sent. */
 export interface Announcement {
   readonly type: AnnouncementType;
   readonly leagueId: string;
   readonly roundId: number;
 }
 
-/** Lists of more entries are sent as the recipient's own entries. */
+/** A longer list is reduced to the entries that concern the recipient. */
 const MAX_ENTRIES = 100;
 
-/** The last list of each league and type, so that the recipients of one announcement share it. */
-interface Shared {
+/** The last list of a league and type, cached so that the recipients of one announcement share it. */
+interface SharedList {
   readonly roundId: number;
   readonly total: number;
-  /** The payload with the whole list; null for a list that is too long. */
+  /** The payload with the complete list; null for a list that is too long. */
   readonly payload: object | null;
-  /** The entries of a list that is too long, by the agent that they are sent to. */
-  readonly own: ReadonlyMap<string, readonly unknown[]>;
+  /** The entries of a list that is too long, by the agent that they concern. */
+  readonly entriesByAgent: ReadonlyMap<string, readonly unknown[]>;
 }
 
-/** A list that announcements hold. */
+/** The list of an announcement. */
 interface List<T> {
   readonly all: () => readonly T[];
   /** The agents that an entry concerns. */
@@ -36,17 +36,17 @@ interface List<T> {
   readonly resource: string;
 }
 
-/** Makes the payloads of announcements from the state at the time they are sent. */
+/** Creates the payloads of announcements from the state at the time of sending. */
 export class AnnouncementMessages {
   readonly #state: () => ManagerState;
-  readonly #shared = new Map<string, Shared>();
+  readonly #shared = new Map<string, SharedList>();
   readonly #standings = new RoundStandings();
 
   constructor(state: () => ManagerState) {
     this.#state = state;
   }
 
-  /** The payload for one recipient; null when the league or round is not there. */
+  /** Returns the payload for one recipient, or null if the league or round does not exist. */
   payload({ type, leagueId, roundId }: Announcement, recipientId: string): object | null {
     const league = this.#state().leagues.get(leagueId);
     const round = league?.rounds[roundId - 1];
@@ -94,8 +94,8 @@ export class AnnouncementMessages {
       this.#shared.set(key, shared);
     }
     if (shared.payload) return shared.payload;
-    const own = (shared.own.get(recipientId) ?? []) as readonly T[];
-    return { ...list.payload(own), truncated: true, total: shared.total, resource: list.resource };
+    const entries = (shared.entriesByAgent.get(recipientId) ?? []) as readonly T[];
+    return { ...list.payload(entries), truncated: true, total: shared.total, resource: list.resource };
   }
 
   #scheduled(league: League, { matchId, players, refereeId }: Match): object {
@@ -120,15 +120,15 @@ export class AnnouncementMessages {
   }
 }
 
-function sharedOf<T>({ all, ownersOf, payload }: List<T>): Omit<Shared, "roundId"> {
+function sharedOf<T>({ all, ownersOf, payload }: List<T>): Omit<SharedList, "roundId"> {
   const list = all();
   const total = list.length;
-  if (total <= MAX_ENTRIES) return { total, payload: payload(list), own: new Map() };
-  const own = new Map<string, T[]>();
+  if (total <= MAX_ENTRIES) return { total, payload: payload(list), entriesByAgent: new Map() };
+  const entriesByAgent = new Map<string, T[]>();
   for (const entry of list) {
-    for (const id of ownersOf(entry)) own.set(id, [...(own.get(id) ?? []), entry]);
+    for (const id of ownersOf(entry)) entriesByAgent.set(id, [...(entriesByAgent.get(id) ?? []), entry]);
   }
-  return { total, payload: null, own };
+  return { total, payload: null, entriesByAgent };
 }
 
 const agentsOf = ({ players, refereeId }: Match): readonly string[] =>

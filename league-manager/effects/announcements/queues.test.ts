@@ -13,7 +13,7 @@ const ROUND = (["ROUND_END", "LEAGUE_STANDINGS_UPDATE", "ROUND_ANNOUNCEMENT", "R
   announcement,
 );
 
-/** The queue of P01, which answers each message after `answerMs`. */
+/** The queues of announcements with the player P01, which answers each message after `answerMs`. */
 function queueOf({ answerMs, ready = async () => {} }: { answerMs: number; ready?: () => Promise<void> }) {
   const clock = manualClock();
   const sent: string[] = [];
@@ -60,7 +60,7 @@ test("an invitation waits until the last answer if the agent answers in time", a
   expect(clock.timers()).toBe(0);
 });
 
-test("the time counts from when the messages are queued, also behind those of another round", async () => {
+test("the time limit of an invitation begins when its messages are queued, even behind those of another round", async () => {
   const { clock, push } = queueOf({ answerMs: 10_000 });
   const first = push(ROUND);
   await clock.advance(200);
@@ -73,7 +73,7 @@ test("the time counts from when the messages are queued, also behind those of an
   expect(second.isOver).toBe(true);
 });
 
-test("for an agent that does not listen yet the time counts from when it listens", async () => {
+test("the time limit of an invitation to an agent that does not listen yet begins when it listens", async () => {
   const listening = Promise.withResolvers<void>();
   const { clock, sent, push } = queueOf({ answerMs: 300, ready: () => listening.promise });
   const received = push(ROUND);
@@ -86,7 +86,7 @@ test("for an agent that does not listen yet the time counts from when it listens
   expect(received.isOver).toBe(true);
 });
 
-test("no more than 100 announcements wait for an agent, and further ones are dropped", async () => {
+test("at most 100 announcements are queued for an agent, and further ones are dropped", async () => {
   const { clock, sent, push } = queueOf({ answerMs: 1 });
   push([announcement("ROUND_END")]);
   await clock.nextTurn();
@@ -101,7 +101,7 @@ test("no more than 100 announcements wait for an agent, and further ones are dro
   expect(received.isOver).toBe(true);
 });
 
-test("nothing waits or is sent after the queues are stopped", async () => {
+test("stopped queues send no messages and resolve all invitations", async () => {
   const { clock, sent, queues, push } = queueOf({ answerMs: 10_000 });
   const received = push(ROUND);
   await clock.nextTurn();

@@ -7,47 +7,49 @@ import { type EffectsContext, MANAGER_SENDER } from "../part.ts";
 import { Tasks } from "../tasks.ts";
 import { type Announcement, AnnouncementMessages } from "./messages.ts";
 
-/** Announcements that wait for one agent; further ones are dropped. */
-const MAX_WAITING = 100;
-/** An invitation waits at most this long for announcements that were queued together. The time begins when the agent listens. */
-const SLOW_MS = 250;
+/** The most announcements in the queue of one agent. Further ones are dropped. */
+const MAX_QUEUED = 100;
+/** `received` of announcements that were queued together resolves at the latest after this time. The time begins when the agent listens. */
+const MAX_RECEIVE_MS = 250;
 
 /** Announcements that were put into one agent's queue together. */
 interface Batch {
-  left: number;
+  /** The number of announcements that are not answered yet. */
+  unanswered: number;
   readonly received: PromiseWithResolvers<void>;
   readonly answered: PromiseWithResolvers<void>;
   /** Cancels the timer of `received`. */
   cancel: Cancel;
 }
 
-interface Waiting extends Announcement {
+interface QueuedAnnouncement extends Announcement {
   readonly batch: Batch;
 }
 
 interface Queue {
-  readonly waiting: Waiting[];
-  /** Batches that have not been answered. */
+  readonly announcements: QueuedAnnouncement[];
+  /** Batches with unanswered announcements. */
   readonly batches: Set<Batch>;
-  /** Resolves when the agent listens, or has had enough time to start. */
+  /** Resolves when the agent listens or the time limit for its start has passed. */
   readonly ready: Promise<void>;
 }
 
+/** The delivery of announcements that were queued together. */
 export interface Sending {
-  /** Resolves when the agent has answered all of them or has failed to, 250 ms after they were queued at the latest. */
+  /** Resolves when each announcement is answered or has failed, or after `MAX_RECEIVE_MS`. */
   readonly received: Promise<void>;
-  /** Resolves when the agent has answered all of them or has failed to. */
+  /** Resolves when each announcement is answered or has failed. */
   readonly answered: Promise<void>;
 }
 
-/** Sends announcements to agents: in order for each agent, each once, without waiting for other agents. */
+/** Sends announcements to agents: to each agent in order, each announcement once, independently of other agents. */
 export class AnnouncementQueues {
   readonly #context: EffectsContext;
   readonly #ready: (agentId: string) => Promise<void>;
   readonly #messages: AnnouncementMessages;
   readonly #queues = new Map<string, Queue>();
   readonly #tasks = new Tasks();
-  #opened = 0;
+  #openedCount = 0;
 
   constructor(context: EffectsContext, ready: (agentId: string) => Promise<void>) {
     this.#context = context;
@@ -55,20 +57,20 @@ export class AnnouncementQueues {
     this.#messages = new AnnouncementMessages(() => context.ledger.state);
   }
 
-  /** After `stop` nothing is sent, and both promises are resolved. */
+  /** Queues announcements for an agent. After `stop` nothing is sent, and both promises are resolved. */
   push(agentId: string, announcements: readonly Announcement[]): Sending {
     if (this.#tasks.signal.aborted) return { received: Promise.resolve(), answered: Promise.resolve() };
     const queue = this.#queues.get(agentId) ?? this.#open(agentId);
     const [received, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const batch: Batch = { left: 0, received, answered, cancel: () => {} };
+    const batch: Batch = { unanswered: 0, received, answered, cancel: () => {} };
     queue.batches.add(batch);
     for (const announcement of announcements) {
       if (announcement.type === "LEAGUE_STANDINGS_UPDATE") removeOlderStandings(queue, announcement);
-      if (queue.waiting.length >= MAX_WAITING) break;
-      queue.waiting.push({ ...announcement, batch });
-      batch.left++;
+      if (queue.announcements.length >= MAX_QUEUED) break;
+      queue.announcements.push({ ...announcement, batch });
+      batch.unanswered++;
     }
-    if (batch.left === 0) end(queue, batch);
+    if (batch.unanswered === 0) end(queue, batch);
     else void queue.ready.then(() => this.#limit(queue, batch));
     return { received: received.promise, answered: answered.promise };
   }
@@ -76,20 +78,20 @@ export class AnnouncementQueues {
   #limit({ batches }: Queue, batch: Batch): void {
     const { clock } = this.#context;
     if (!batches.has(batch)) return;
-    // An answer that has arrived already is read before the agent counts as slow.
-    batch.cancel = clock.after(SLOW_MS, () => clock.defer(() => batch.received.resolve()));
+    // An answer that has already arrived is processed before the time limit.
+    batch.cancel = clock.after(MAX_RECEIVE_MS, () => clock.defer(() => batch.received.resolve()));
   }
 
   stop(): Promise<void> {
     return this.#tasks.stop();
   }
 
-  /** A queue exists while its task sends. It ends in the same turn in which the task finds nothing to send. */
+  /** Opens a queue and starts its task. The task deletes the queue in the same turn in which it finds the queue empty. */
   #open(agentId: string): Queue {
-    const queue: Queue = { waiting: [], batches: new Set(), ready: this.#ready(agentId) };
+    const queue: Queue = { announcements: [], batches: new Set(), ready: this.#ready(agentId) };
     this.#queues.set(agentId, queue);
     const { failures } = this.#context;
-    this.#tasks.start(`${agentId}/${++this.#opened}`, (signal) =>
+    this.#tasks.start(`${agentId}/${++this.#openedCount}`, (signal) =>
       this.#sendAll(agentId, queue, signal).catch((thrown) => failures.other(thrown, "an announcement failed")),
     );
     return queue;
@@ -99,10 +101,10 @@ export class AnnouncementQueues {
     try {
       await queue.ready;
       while (!signal.aborted) {
-        const next = queue.waiting.shift();
+        const next = queue.announcements.shift();
         if (!next) break;
         await this.#send(agentId, next, signal);
-        if (--next.batch.left === 0) end(queue, next.batch);
+        if (--next.batch.unanswered === 0) end(queue, next.batch);
       }
     } finally {
       for (const batch of queue.batches) end(queue, batch);
@@ -126,12 +128,14 @@ export class AnnouncementQueues {
   }
 }
 
-/** Standings of a league that have not been sent are replaced by newer ones. */
+/** Removes the queued standings of a league, because newer ones are queued. */
 function removeOlderStandings(queue: Queue, { leagueId }: Announcement): void {
-  const { waiting } = queue;
-  const index = waiting.findIndex((one) => one.type === "LEAGUE_STANDINGS_UPDATE" && one.leagueId === leagueId);
-  const [older] = index < 0 ? [] : waiting.splice(index, 1);
-  if (older && --older.batch.left === 0) end(queue, older.batch);
+  const { announcements } = queue;
+  const index = announcements.findIndex(
+    (queued) => queued.type === "LEAGUE_STANDINGS_UPDATE" && queued.leagueId === leagueId,
+  );
+  const [older] = index < 0 ? [] : announcements.splice(index, 1);
+  if (older && --older.batch.unanswered === 0) end(queue, older.batch);
 }
 
 function end({ batches }: Queue, batch: Batch): void {

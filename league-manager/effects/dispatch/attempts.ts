@@ -1,13 +1,12 @@
 import type { Commit } from "../../ledger.ts";
 
 /**
- * The referees with which a match has failed: they aborted it, rejected it or did not end it in time. A match waits for a referee with which it
- * has not failed. A referee that was down and is back has not failed: otherwise a match could wait for a full referee while that one is free.
- * Kept in memory only: after a restart a match may be assigned to such a referee once more. If it fails again, it goes to another one then; how
- * often a match is aborted is counted in the league's state.
+ * The referees that have failed a match: they aborted it, rejected it or did not complete it in time. Other referees are preferred for the match. A
+ * referee that was down has not failed: otherwise a match could wait for a busy referee while this one is free. The failures are in memory only, so
+ * after a restart a match may be assigned to such a referee again. The number of aborts of a match is part of the league's state.
  */
 export class FailedAttempts {
-  /** League id, then match id, to referee ids. */
+  /** Referee ids by league id and match id. */
   readonly #failed = new Map<string, Map<string, Set<string>>>();
 
   onCommit({ events }: Commit): void {
@@ -28,8 +27,8 @@ export class FailedAttempts {
   }
 
   #add(leagueId: string, matchId: string, refereeId: string): void {
-    const ofLeague = this.#failed.get(leagueId) ?? new Map<string, Set<string>>();
-    this.#failed.set(leagueId, ofLeague);
-    ofLeague.set(matchId, (ofLeague.get(matchId) ?? new Set()).add(refereeId));
+    const byMatch = this.#failed.get(leagueId) ?? new Map<string, Set<string>>();
+    this.#failed.set(leagueId, byMatch);
+    byMatch.set(matchId, (byMatch.get(matchId) ?? new Set()).add(refereeId));
   }
 }

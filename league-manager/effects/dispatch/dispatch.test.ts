@@ -8,7 +8,7 @@ import { startTestLeague } from "../testing/league.ts";
 const refereesOf = (league: TestLeague): (string | null)[] => league.round().map(({ refereeId }) => refereeId);
 
 describe("dispatch", () => {
-  test("a referee gets no more matches at a time than its max_concurrent_matches", async () => {
+  test("a referee has at most max_concurrent_matches matches at the same time", async () => {
     const league = await startTestLeague({ players: 0, referees: 0, minPlayers: 10 });
     await league.registerReferee("REF01", 2);
     await league.registerReferee("REF02", 1);
@@ -20,14 +20,14 @@ describe("dispatch", () => {
     await league.eventually(() => expect(refereesOf(league)).toEqual(["REF01", "REF02", "REF01", "REF02", null]));
   });
 
-  test("the matches of a round are distributed over the referees, in the same way in each run", async () => {
+  test("the matches of a round are distributed over the referees in a fixed order", async () => {
     const league = await startTestLeague({ players: 8, referees: 2 });
     await league.eventually(() => expect(refereesOf(league)).toEqual(["REF01", "REF02", "REF01", "REF02"]));
     await league.order("REF01", "R1M3");
     await league.order("REF02", "R1M4");
   });
 
-  test("an order is signed with the token of its referee, and a player's match token with the player's", async () => {
+  test("START_GAME is signed for its referee, and each match token for its player", async () => {
     const league = await startTestLeague();
     const { roles } = await league.order("REF01", "R1M1");
     const [envelope] = league.agent("REF01").of("START_GAME");
@@ -37,14 +37,14 @@ describe("dispatch", () => {
     }
   });
 
-  test("a match that was aborted goes to another referee, and back to the first when both have failed", async () => {
+  test("an aborted match is assigned to another referee, and to the first again when both have failed", async () => {
     const league = await startTestLeague({ referees: 2 });
     await league.report("REF01", aborted(await league.order("REF01", "R1M1")));
     await league.report("REF02", aborted(await league.order("REF02", "R1M1", 2)));
     expect(await league.order("REF01", "R1M1", 3)).toMatchObject({ epoch: 3 });
   });
 
-  test("matches of a game that no referee plays wait, with one notice, until a referee plays it", async () => {
+  test("matches of a game that no referee plays wait with one notice until such a referee registers", async () => {
     const league = await startTestLeague({ players: 0, referees: 0, minPlayers: 4 });
     await league.registerReferee("REF01", 64, ["chess.v1"]);
     for (const id of ["P01", "P02", "P03", "P04"]) await league.registerPlayer(id);
@@ -57,7 +57,7 @@ describe("dispatch", () => {
     expect(refereesOf(league)).toEqual(["REF02", "REF02"]);
   });
 
-  test("endpoints of players are parsed once, although the free referee reaches none of them in any pass", async () => {
+  test("endpoints of players are parsed only once, even if no referee can reach them", async () => {
     const network = (peers: Peers): Peers => ({ ...peers, isAlive: async () => true });
     const league = await startTestLeague({ players: 0, minPlayers: 20, network });
     const profile = { name: "REF01", salt: "s", endpoint: "http://203.0.113.7:8001/mcp", tokenHash: "h" };
@@ -71,11 +71,11 @@ describe("dispatch", () => {
     }));
     for (let n = 1; n <= 20; n++) await league.registerPlayer(`P${String(n).padStart(2, "0")}`);
     await league.eventually(() =>
-      expect(league.notices.at(-1)).toMatch(/R1M1 \(and 9 more matches\) waits: no referee that answers reaches/),
+      expect(league.notices.at(-1)).toMatch(/R1M1 \(and 9 more matches\) waits: no referee that answers can reach/),
     );
     const parse = vi.spyOn(URL, "parse");
     onTestFinished(() => parse.mockRestore());
-    league.effects().welcome("REF01");
+    league.effects().onRefereeRegistered("REF01");
     await league.clock.nextTurn();
     await league.clock.nextTurn();
     expect(parse.mock.calls).toEqual([[profile.endpoint]]);

@@ -10,45 +10,45 @@ import { FailedAttempts } from "./attempts.ts";
 import type { Health } from "./health.ts";
 import { occupiedCapacity, type Referees } from "./referees.ts";
 
-/** Assigns the scheduled matches of opened rounds to referees, and takes them from referees that are down or not registered any more. */
+/** Assigns the scheduled matches of opened rounds to referees, and takes them from referees that are down or no longer registered. */
 export class Dispatch implements Part {
   readonly #context: EffectsContext;
   readonly #health: Health;
   readonly #referees: Referees;
-  readonly #failed = new FailedAttempts();
+  readonly #failedAttempts = new FailedAttempts();
   readonly #removeListener: () => void;
   /** Assignments that are not committed yet, by league and match. */
   readonly #pending = new Map<string, Assignment>();
-  /** The commands that are under way, by league. */
-  readonly #underWay = new Map<string, Set<Promise<void>>>();
-  /** The reason in a league's last notice about waiting matches. */
-  readonly #noticedReason = new Map<string, string>();
+  /** The commands that are not answered yet, by league. */
+  readonly #runningCommands = new Map<string, Set<Promise<void>>>();
+  /** The reason in the last notice about the waiting matches of a league, by league id. */
+  readonly #noticedReasons = new Map<string, string>();
 
   constructor(context: EffectsContext, health: Health, referees: Referees) {
     this.#context = context;
     this.#health = health;
     this.#referees = referees;
-    this.#removeListener = context.ledger.onCommit((commit) => this.#failed.onCommit(commit));
+    this.#removeListener = context.ledger.onCommit((commit) => this.#failedAttempts.onCommit(commit));
   }
 
   reconcile(league: League, work: OpenWork): void {
-    const lost = [...work.assigned.values()].filter(({ refereeId }) => !this.#health.isUp(refereeId ?? ""));
-    if (lost.length > 0) this.#release(league.leagueId, lost);
+    const matches = [...work.assigned.values()].filter(({ refereeId }) => !this.#health.isUp(refereeId ?? ""));
+    if (matches.length > 0) this.#release(league.leagueId, matches);
     if (work.unassigned.size > 0) this.#assignAll(league, work.unassigned.values());
-    else this.#noticedReason.delete(league.leagueId);
+    else this.#noticedReasons.delete(league.leagueId);
   }
 
-  /** Resolves when the commands that are under way for a league are answered. */
+  /** Resolves when the running commands of a league are answered. */
   async settled(leagueId: string): Promise<void> {
-    await Promise.all(this.#underWay.get(leagueId) ?? []);
+    await Promise.all(this.#runningCommands.get(leagueId) ?? []);
   }
 
   async stop(): Promise<void> {
     this.#removeListener();
-    await Promise.all([...this.#underWay.values()].flatMap((commands) => [...commands]));
+    await Promise.all([...this.#runningCommands.values()].flatMap((commands) => [...commands]));
   }
 
-  /** The free capacity of each referee that is up: how many more matches it can have. */
+  /** The number of further matches that each referee that is up can have, by referee id. */
   freeCapacity(): Map<string, number> {
     const occupied = this.#occupied();
     return new Map(this.#referees.up().map(({ id, maxConcurrent }) => [id, maxConcurrent - (occupied.get(id) ?? 0)]));
@@ -57,7 +57,9 @@ export class Dispatch implements Part {
   /** The fit referees, except the given one, that are eligible for a match. */
   othersFor(league: League, match: Match, refereeId: string): readonly Agent[] {
     const occupied = this.#occupied();
-    const others = this.#referees.up().filter((one) => one.id !== refereeId && this.#referees.isFit(one, occupied));
+    const others = this.#referees
+      .up()
+      .filter((referee) => referee.id !== refereeId && this.#referees.isFit(referee, occupied));
     return [...this.#referees.eligible(league, others)(match)];
   }
 
@@ -78,7 +80,7 @@ export class Dispatch implements Part {
     return occupied;
   }
 
-  /** The nth match of a round prefers the nth referee, so that the same league has the same assignments in each run. */
+  /** Assigns matches as far as there is capacity. The nth match of a round prefers the nth referee, so that each run has the same assignments. */
   #assignAll(league: League, unassigned: Iterable<Match>): void {
     const up = this.#referees.up();
     const occupied = this.#occupied();
@@ -86,71 +88,72 @@ export class Dispatch implements Part {
     if (!up.some(hasCapacity)) return;
     const indexes = indexesOf(league);
     const eligibleFor = this.#referees.eligible(league, up);
-    const without: Match[] = [];
+    const withoutReferee: Match[] = [];
     for (const match of unassigned) {
       if (this.#pending.has(matchRef(league.leagueId, match.matchId))) continue;
       if (!up.some(hasCapacity)) break;
       const eligible = eligibleFor(match);
-      if (eligible.size === 0) without.push(match);
+      if (eligible.size === 0) withoutReferee.push(match);
       if (![...eligible].some(hasCapacity)) continue;
       const first = (indexes.get(match.matchId) ?? 0) % up.length;
-      const order = [...up.slice(first), ...up.slice(0, first)].filter((one) => eligible.has(one));
-      const referee = this.#best(league, match, order, occupied).find(hasCapacity);
+      const order = [...up.slice(first), ...up.slice(0, first)].filter((candidate) => eligible.has(candidate));
+      const referee = this.#preferred(league, match, order, occupied).find(hasCapacity);
       if (!referee) continue;
       occupied.set(referee.id, (occupied.get(referee.id) ?? 0) + 1);
       this.#assign(league, match, referee);
     }
-    this.#noticeWithoutReferee(league, without, up);
+    this.#noticeWithoutReferee(league, withoutReferee, up);
   }
 
-  /** The preferred referees of a match. It is assigned to the first of them that has free capacity. */
-  #best(
+  /** The preferred referees of a match: fit ones that have not failed it, else fit ones, else all. */
+  #preferred(
     { leagueId }: League,
     { matchId }: Match,
     eligible: readonly Agent[],
     occupied: ReadonlyMap<string, number>,
   ): readonly Agent[] {
-    const fit = eligible.filter((one) => this.#referees.isFit(one, occupied));
-    const untried = fit.filter(({ id }) => !this.#failed.has(leagueId, matchId, id));
-    return [untried, fit].find((some) => some.length > 0) ?? eligible;
+    const fit = eligible.filter((referee) => this.#referees.isFit(referee, occupied));
+    const untried = fit.filter(({ id }) => !this.#failedAttempts.has(leagueId, matchId, id));
+    return [untried, fit].find((candidates) => candidates.length > 0) ?? eligible;
   }
 
   #assign({ leagueId }: League, { matchId, epoch }: Match, { id: refereeId }: Agent): void {
     const key = matchRef(leagueId, matchId);
     const assignment = { leagueId, matchId, epoch, refereeId };
     this.#pending.set(key, assignment);
-    const assigning = this.#context.execute(leagueId, assignMatch(assignment)).finally(() => this.#pending.delete(key));
-    this.#track(leagueId, assigning);
+    const assigned = this.#context.execute(leagueId, assignMatch(assignment)).finally(() => this.#pending.delete(key));
+    this.#track(leagueId, assigned);
   }
 
-  /** Repeated in each pass until it is committed: matches that are released already are left as they are. */
-  #release(leagueId: string, lost: readonly Match[]): void {
+  /** Releases matches. Each pass repeats this until it is committed; matches that are already released are not changed. */
+  #release(leagueId: string, matches: readonly Match[]): void {
     const { agents } = this.#context.ledger.state;
-    const releases = lost.map(({ matchId, epoch, refereeId }) => {
-      const detail = `referee ${refereeId} ${agents.has(refereeId ?? "") ? "does not answer" : "is not registered any more"}`;
+    const releases = matches.map(({ matchId, epoch, refereeId }) => {
+      const detail = `referee ${refereeId} ${agents.has(refereeId ?? "") ? "does not answer" : "is no longer registered"}`;
       return { leagueId, matchId, epoch, reason: "unreachable", detail } as const;
     });
     this.#track(leagueId, this.#context.execute(leagueId, releaseMatches(releases)));
   }
 
   #track(leagueId: string, execution: Promise<void>): void {
-    const commands = this.#underWay.get(leagueId) ?? new Set();
-    this.#underWay.set(leagueId, commands);
+    const commands = this.#runningCommands.get(leagueId) ?? new Set();
+    this.#runningCommands.set(leagueId, commands);
     const command: Promise<void> = execution.finally(() => commands.delete(command));
     commands.add(command);
   }
 
-  /** One notice for each league and reason, until the reason changes. */
-  #noticeWithoutReferee({ leagueId, game }: League, without: readonly Match[], up: readonly Agent[]): void {
-    const [first] = without;
-    if (!first) return void this.#noticedReason.delete(leagueId);
+  /** Sends a notice about matches without an eligible referee, once for each league and reason. */
+  #noticeWithoutReferee({ leagueId, game }: League, withoutReferee: readonly Match[], up: readonly Agent[]): void {
+    const [first] = withoutReferee;
+    if (!first) return void this.#noticedReasons.delete(leagueId);
     const isPlayed = up.some(({ gameTypes }) => gameTypes.includes(game));
     const reason = isPlayed
-      ? "no referee that answers reaches its players; a player on this machine's loopback address is reached by referees on this machine"
+      ? "no referee that answers can reach its players; only referees on this machine can reach a player on its loopback address"
       : `no referee that answers plays ${game}`;
-    if (this.#noticedReason.get(leagueId) === reason) return;
-    this.#noticedReason.set(leagueId, reason);
-    const others = without.length > 1 ? ` (and ${counted(without.length - 1, "more match", "more matches")})` : "";
+    if (this.#noticedReasons.get(leagueId) === reason) return;
+    this.#noticedReasons.set(leagueId, reason);
+    const others =
+      withoutReferee.length > 1 ? ` (and ${counted(withoutReferee.length - 1, "more match", "more matches")})` : "";
     this.#context.notice(`${leagueId} ${first.matchId}${others} waits: ${reason}`);
   }
 }

@@ -8,7 +8,7 @@ import { openLog } from "#shared/runtime/process/logger.ts";
 import type { TestAnswer } from "../testing/agents.ts";
 import { startTestLeague, type TestLeague, type TestLeagueOptions } from "../testing/league.ts";
 
-/** A league whose referees answer START_GAME like this from its start; the referees without an answer accept. */
+/** Starts a league whose referees answer START_GAME as given. Referees without a given answer accept. */
 async function leagueWith(
   answers: Readonly<Record<string, TestAnswer>>,
   { players = 2, ...options }: TestLeagueOptions = {},
@@ -23,13 +23,14 @@ const answerOrders = (league: TestLeague, id: string, answer: TestAnswer): void 
 };
 const assignments = (league: TestLeague) => league.round().map(({ refereeId, epoch }) => `${refereeId} ${epoch}`);
 const refereesOf = (league: TestLeague, roundId: number) => league.round(roundId).map(({ refereeId }) => refereeId);
-const unfit = (why: string) => `referee REF01 takes no matches (${why}); they go to another, if there is one`;
+const unfitNotice = (reason: string) =>
+  `referee REF01 accepts no matches (${reason}); they are assigned to another referee if there is one`;
 
-describe("a referee that answers its probes and accepts no match", () => {
-  test("loses its matches to the others, is informed of that, and gets none while there are others", async () => {
+describe("a referee that answers probes and accepts no match", () => {
+  test("loses its matches to the other referees with MATCH_WITHDRAWN, and gets none while there are others", async () => {
     const league = await leagueWith({ REF01: "foreign" }, { players: 6 });
     await league.eventually(() => expect(assignments(league)).toEqual(["REF02 2", "REF02 1", "REF02 2"]));
-    expect(league.notices).toEqual([unfit("foreign")]);
+    expect(league.notices).toEqual([unfitNotice("foreign")]);
     const withdrawn = await league.eventually(() => {
       const messages = league.agent("REF01").of("MATCH_WITHDRAWN");
       expect(messages).toHaveLength(2);
@@ -39,21 +40,21 @@ describe("a referee that answers its probes and accepts no match", () => {
     await league.eventually(() => expect(league.league().withdrawals).toEqual([]));
   });
 
-  test("keeps its match, and gets others, if no other referee plays the game", async () => {
+  test("keeps its matches if no other referee plays the game", async () => {
     const league = await startTestLeague({ players: 0, referees: 1, minPlayers: 4 });
     await league.registerReferee("REF02", 64, ["chess.v1"]);
     answerOrders(league, "REF01", "foreign");
     for (const id of ["P01", "P02", "P03", "P04"]) await league.registerPlayer(id);
-    await league.eventually(() => expect(league.notices).toEqual([unfit("foreign")]));
+    await league.eventually(() => expect(league.notices).toEqual([unfitNotice("foreign")]));
     await league.clock.advance(5_000);
     expect(assignments(league)).toEqual(["REF01 1", "REF01 1"]);
     expect(league.agent("REF02").orders()).toEqual([]);
   });
 
-  test("is offered one match after ten seconds, and has its share again once it has accepted that", async () => {
+  test("is offered one match after ten seconds, and gets its usual matches again after it has accepted it", async () => {
     const league = await leagueWith({ REF01: 503 }, { players: 6 });
     await league.eventually(() => expect(assignments(league)).toEqual(["REF02 2", "REF02 1", "REF02 2"]));
-    expect(league.notices).toEqual([unfit("HTTP 503")]);
+    expect(league.notices).toEqual([unfitNotice("HTTP 503")]);
     answerOrders(league, "REF01", "accepted");
     await league.playRound(1);
     await league.eventually(() => expect(refereesOf(league, 2)).toEqual(["REF02", "REF02", "REF02"]));
@@ -64,7 +65,7 @@ describe("a referee that answers its probes and accepts no match", () => {
     await league.eventually(() => expect(refereesOf(league, 4)).toEqual(["REF01", "REF02", "REF01"]));
   });
 
-  test("is offered a waiting match after ten seconds, although nothing is committed then", async () => {
+  test("is offered a waiting match after ten seconds even if nothing is committed", async () => {
     const league = await leagueWith({ REF01: 503 }, { players: 6, maxConcurrent: 1 });
     await league.eventually(() => expect(assignments(league)).toEqual(["null 2", "REF02 1", "null 1"]));
     answerOrders(league, "REF01", "accepted");
@@ -72,14 +73,14 @@ describe("a referee that answers its probes and accepts no match", () => {
     expect(league.clock.monotonic()).toBeLessThan(60_000);
   });
 
-  test("loses the match that it is offered when it rejects it again", async () => {
+  test("loses the offered match if it rejects it again", async () => {
     const league = await leagueWith({ REF01: 503 }, { players: 4 });
     await league.eventually(() => expect(assignments(league)).toEqual(["REF02 2", "REF02 1"]));
     await league.clock.advance(10_000);
     await league.playRound(1);
     await league.eventually(() => expect(league.agent("REF01").orders().at(-1)).toMatchObject({ match_id: "R2M1" }));
     await league.eventually(() => expect(refereesOf(league, 2)).toEqual(["REF02", "REF02"]));
-    expect(league.notices).toEqual([unfit("HTTP 503")]);
+    expect(league.notices).toEqual([unfitNotice("HTTP 503")]);
   });
 });
 
@@ -93,7 +94,7 @@ test("a rejected START_GAME is repeated with the same message id", async () => {
   expect(new Set(ids).size).toBe(1);
 });
 
-test("a START_GAME keeps its message id when a player has changed and the payload has not", async () => {
+test("START_GAME keeps its message id if a player has changed and the payload has not", async () => {
   const league = await leagueWith({ REF01: 503, REF02: 503 });
   const sent = () => league.agent("REF01").of("START_GAME");
   await league.eventually(() => expect(sent().length).toBeGreaterThan(0));
@@ -107,44 +108,45 @@ test("a START_GAME keeps its message id when a player has changed and the payloa
   expect(ids.size).toBe(new Set(ids.values()).size);
 });
 
-test("a START_GAME has another message id when a player has registered again with other capabilities", async () => {
+test("START_GAME gets another message id if a player has registered again with other capabilities", async () => {
   const league = await leagueWith({ REF01: 503, REF02: 503 });
   const sent = () => [...league.agent("REF01").of("START_GAME"), ...league.agent("REF02").of("START_GAME")];
   await league.eventually(() => expect(sent().length).toBeGreaterThan(1));
   await league.registerPlayer("P01", undefined, { legal_actions: false });
   await league.eventually(() => {
-    const wanting = sent().map(({ payload }) => (payload as StartGame).roles.player_1?.legal_actions);
-    expect(new Set(wanting)).toEqual(new Set([true, false]));
+    const values = sent().map(({ payload }) => (payload as StartGame).roles.player_1?.legal_actions);
+    expect(new Set(values)).toEqual(new Set([true, false]));
   });
   const idsOf = (isWanted: boolean): Set<string> => {
-    const some = sent().filter(({ payload }) => (payload as StartGame).roles.player_1?.legal_actions === isWanted);
-    return new Set(some.map(({ message_id }) => message_id));
+    const messages = sent().filter(({ payload }) => (payload as StartGame).roles.player_1?.legal_actions === isWanted);
+    return new Set(messages.map(({ message_id }) => message_id));
   };
   expect([...idsOf(true)].filter((id) => idsOf(false).has(id))).toEqual([]);
 });
 
-test("an answer to START_GAME that is no envelope is explained, in the log too", async () => {
+test("an answer to START_GAME that is not an envelope is explained in the notice and in the log", async () => {
   const folder = mkdtempSync(join(tmpdir(), "hand-over-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const log = openLog(join(folder, "manager.log"), "manager");
   const league = await leagueWith({ REF01: "plain" }, { log });
   await league.eventually(() => expect(league.notices).toHaveLength(1));
-  const why = /not a league\.v2 envelope.*; START_GAME takes an envelope of type START_GAME_RESPONSE as its answer/;
-  expect(league.notices[0]).toMatch(why);
+  const reason =
+    /not a league\.v2 envelope.*; the answer to START_GAME must be an envelope of type START_GAME_RESPONSE/;
+  expect(league.notices[0]).toMatch(reason);
   await log.flushed(systemClock);
   const [line = "{}"] = readFileSync(join(folder, "manager.log"), "utf8").split("\n");
-  const logged = { match: "rps/R1M1", referee: "REF01", why: expect.stringMatching(why) };
+  const logged = { match: "rps/R1M1", referee: "REF01", reason: expect.stringMatching(reason) };
   expect(JSON.parse(line)).toMatchObject({ ...logged, answer: { raw: expect.stringContaining("ACCEPTED") } });
 });
 
-describe("a referee that is full", () => {
-  test("loses a match to one with free capacity, and stays fit", async () => {
+describe("a full referee", () => {
+  test("loses a match to a referee with free capacity and stays fit", async () => {
     const league = await leagueWith({ REF01: "full" });
     await league.eventually(() => expect(assignments(league)).toEqual(["REF02 2"]));
     expect(league.notices).toEqual([]);
   });
 
-  test("keeps a match while the others have no free capacity, and plays it as soon as it can", async () => {
+  test("keeps a match while other referees have no free capacity, and plays it when it accepts it", async () => {
     const league = await leagueWith({ REF01: "full" }, { players: 4, maxConcurrent: 1 });
     await league.clock.advance(6_000);
     await league.eventually(() => expect(league.agent("REF01").orders().length).toBeGreaterThan(12));

@@ -18,23 +18,23 @@ import type { Referees } from "./referees.ts";
 import { type SeedOf, startGameOf } from "./start-game.ts";
 
 const RESEND_MS = 300;
-/** How long a referee may reject a match. A restarted referee rejects matches until it is registered again. */
-const REJECTED_MS = 3_000;
+/** The time for which a referee may reject a match. A restarted referee rejects matches until it is registered again. */
+const MAX_REJECTING_MS = 3_000;
 
 interface HandOverOptions {
   readonly dispatch: Dispatch;
   readonly referees: Referees;
   readonly seedOf: SeedOf;
-  /** Resolves when a player may be invited to a match of the round: it listens and knows of the round, or has taken too long. */
+  /** Resolves when a player may be invited to a match of the round: it listens and has received the announcement, or the time limits have passed. */
   readonly mayInvite: (leagueId: string, roundId: number, playerId: string) => Promise<void>;
 }
 
-/** Sends START_GAME to the referee of each assigned match until it accepts, the match is completed, or the match belongs to another. */
+/** Sends START_GAME to the referee of each assigned match until the referee accepts it or the match is completed or taken from the referee. */
 export class HandOver implements Part {
   readonly #context: EffectsContext;
   readonly #options: HandOverOptions;
   readonly #tasks = new Tasks();
-  /** Assigned matches that their referees have accepted, by league. After a restart they are sent again, which starts nothing new. */
+  /** Keys of the assigned matches that their referees have accepted, by league. After a restart START_GAME is sent again, which has no effect. */
   readonly #accepted = new Map<string, Set<string>>();
 
   constructor(context: EffectsContext, options: HandOverOptions) {
@@ -71,7 +71,7 @@ export class HandOver implements Part {
     );
   }
 
-  /** The league while the match is still assigned to the same referee under the same epoch; else null. */
+  /** Returns the league if the match is still assigned to the same referee under the same epoch, else null. */
   #leagueWhileAssigned(leagueId: string, { matchId, epoch, refereeId }: Match): League | null {
     const league = this.#context.ledger.state.leagues.get(leagueId);
     const match = league && matchOf(league, matchId);
@@ -82,7 +82,7 @@ export class HandOver implements Part {
   async #handOver(leagueId: string, match: Match, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#context;
     await Promise.all(match.players.map((id) => this.#options.mayInvite(leagueId, match.roundId, id)));
-    const begun = clock.monotonic();
+    const startedAtMs = clock.monotonic();
     while (!signal.aborted) {
       const league = this.#leagueWhileAssigned(leagueId, match);
       if (!league) return;
@@ -92,12 +92,12 @@ export class HandOver implements Part {
         this.#accept(leagueId, match);
         return;
       }
-      const [why, answer] = [whyNotStarted(reply), reply.ok ? reply.value.payload : reply.error];
+      const [reason, answer] = [rejectionReason(reply), reply.ok ? reply.value.payload : reply.error];
       log.warn(
-        { match: matchRef(leagueId, match.matchId), referee: match.refereeId, why, answer },
+        { match: matchRef(leagueId, match.matchId), referee: match.refereeId, reason, answer },
         "start_game failed",
       );
-      if (clock.monotonic() - begun > REJECTED_MS) await this.#onRejection(leagueId, match, reply, why);
+      if (clock.monotonic() - startedAtMs > MAX_REJECTING_MS) await this.#onRejection(leagueId, match, reply, reason);
       await clock.pause(RESEND_MS, signal);
     }
   }
@@ -116,7 +116,7 @@ export class HandOver implements Part {
     const envelope = newEnvelope("START_GAME", MANAGER_SENDER, payload, {
       at: clock.iso(),
       authToken: signFor(referee.tokenHash, matchRef(leagueId, match.matchId)),
-      // The payload is part of the id: a player that registers again may change its endpoint and capabilities.
+      // The payload is part of the id, because a player that registers again may change its endpoint and capabilities.
       messageId: derivedMessageId(
         runId,
         leagueStream(leagueId),
@@ -131,8 +131,13 @@ export class HandOver implements Part {
     return peers.message(referee.endpoint, envelope, call).catch(asRefused);
   }
 
-  /** Releases a match that its referee has rejected for longer than `REJECTED_MS`, if another referee can take it. */
-  async #onRejection(leagueId: string, match: Match, reply: Result<Envelope, CallFault>, why: string): Promise<void> {
+  /** Releases a match that its referee has rejected for longer than `MAX_REJECTING_MS`, if another referee can play it. */
+  async #onRejection(
+    leagueId: string,
+    match: Match,
+    reply: Result<Envelope, CallFault>,
+    reason: string,
+  ): Promise<void> {
     // Refused connections are handled by the health probes.
     if (!reply.ok && reply.error.cause === "refused") return;
     const league = this.#leagueWhileAssigned(leagueId, match);
@@ -140,26 +145,26 @@ export class HandOver implements Part {
     const { refereeId } = match;
     if (!league || refereeId === null) return;
     const isFull = reply.ok && reply.value.payload.error_code === "G005" && reply.value.payload.retryable === true;
-    if (!isFull) referees.markUnfit(refereeId, why);
+    if (!isFull) referees.markUnfit(refereeId, reason);
     const others = dispatch.othersFor(league, match, refereeId);
-    // A match stays with a full referee until another one has free capacity.
+    // A full referee keeps the match until another one has free capacity.
     const free = dispatch.freeCapacity();
-    const isTaken = isFull ? others.some(({ id }) => (free.get(id) ?? 0) > 0) : others.length > 0;
-    if (!isTaken) return;
+    const canReassign = isFull ? others.some(({ id }) => (free.get(id) ?? 0) > 0) : others.length > 0;
+    if (!canReassign) return;
     const { matchId, epoch } = match;
-    const command = releaseMatch({ leagueId, matchId, epoch, reason: "refused", detail: why });
+    const command = releaseMatch({ leagueId, matchId, epoch, reason: "refused", detail: reason });
     await this.#context.execute(leagueId, command);
   }
 }
 
 const keyOf = ({ matchId, epoch, refereeId }: Match): string => `${matchId}/${epoch}/${refereeId}`;
 
-/** Why a START_GAME was not accepted. */
-function whyNotStarted(reply: Result<Envelope, CallFault>): string {
+/** The reason why a START_GAME was not accepted. */
+function rejectionReason(reply: Result<Envelope, CallFault>): string {
   if (!reply.ok) {
     const { cause, detail } = reply.error;
     const isMalformed = cause === "bad_json" || cause === "bad_reply";
-    return isMalformed ? `${detail}; START_GAME takes an envelope of type START_GAME_RESPONSE as its answer` : detail;
+    return isMalformed ? `${detail}; the answer to START_GAME must be an envelope of type START_GAME_RESPONSE` : detail;
   }
   const { type, payload } = reply.value;
   const isError = type === "GAME_ERROR" || type === "LEAGUE_ERROR";

@@ -6,57 +6,57 @@ import { startTestLeague, type TestLeague } from "../testing/league.ts";
 const stateOf = (league: TestLeague, id: string) => league.ledger().state.agents.get(id)?.state;
 
 describe("a player that was suspended for a timeout", () => {
-  /** P01 has lost its match of round 1 by a timeout; the other match of the round goes on. */
-  async function suspended(): Promise<TestLeague> {
+  /** Starts a league in which P01 has lost its match of round 1 by timeout and the other match of the round is running. */
+  async function leagueWithSuspended(): Promise<TestLeague> {
     const league = await startTestLeague({ players: 4 });
     const orders = [await league.order("REF01", "R1M1"), await league.order("REF01", "R1M2")];
-    const own = orders.find(({ roles }) => Object.values(roles).some(({ player_id }) => player_id === "P01"));
-    league.agent("P01").isWell = false;
-    if (own) await league.report("REF01", timedOut(own, "P01"));
+    const order = orders.find(({ roles }) => Object.values(roles).some(({ player_id }) => player_id === "P01"));
+    league.agent("P01").isHealthy = false;
+    if (order) await league.report("REF01", timedOut(order, "P01"));
     expect(stateOf(league, "P01")).toBe("SUSPENDED");
     return league;
   }
 
-  test("stays suspended while its health does not answer, and is active again when it does", async () => {
-    const league = await suspended();
+  test("is active again when it answers a health probe, and not before", async () => {
+    const league = await leagueWithSuspended();
     const player = league.agent("P01");
     await league.eventually(() => expect(player.probes).toBeGreaterThan(2));
     expect(stateOf(league, "P01")).toBe("SUSPENDED");
-    player.isWell = true;
+    player.isHealthy = true;
     await league.eventually(() => expect(stateOf(league, "P01")).toBe("ACTIVE"));
     const { probes } = player;
     await league.clock.advance(5_000);
     expect(player.probes).toBeLessThanOrEqual(probes + 1);
   });
 
-  test("is active again when it has registered again", async () => {
-    const league = await suspended();
+  test("is active again when it registers again", async () => {
+    const league = await leagueWithSuspended();
     await league.registerPlayer("P01");
     expect(stateOf(league, "P01")).toBe("ACTIVE");
   });
 });
 
-test("a referee that registers again counts as up at once, and is fit", async () => {
+test("a referee that registers again is up and fit immediately", async () => {
   const league = await startTestLeague();
   await league.order("REF01", "R1M1");
-  league.agent("REF01").isWell = false;
-  await league.eventually(() => expect(league.effects().silent()).toEqual(["REF01"]));
-  league.agent("REF01").isWell = true;
+  league.agent("REF01").isHealthy = false;
+  await league.eventually(() => expect(league.effects().silentReferees()).toEqual(["REF01"]));
+  league.agent("REF01").isHealthy = true;
   await league.registerReferee("REF01");
-  expect(league.effects().silent()).toEqual([]);
+  expect(league.effects().silentReferees()).toEqual([]);
   await league.order("REF01", "R1M1", 2);
 });
 
 describe("a referee that does not listen yet when the manager starts again", () => {
-  /** Two referees; the match is REF01's. `missed` is the number of probes in a row that were not answered, of both. */
-  async function restarted(): Promise<{ league: TestLeague; missed: () => number }> {
+  /** Restarts a manager with two referees while REF01, which has the match, is down. `missed` counts the unanswered probes of both referees. */
+  async function restartWithoutReferee(): Promise<{ league: TestLeague; missed: () => number }> {
     let missed = 0;
     const network = (peers: Peers): Peers => ({
       ...peers,
       async isAlive(...probe) {
-        const answers = await peers.isAlive(...probe);
-        if (!answers) missed++;
-        return answers;
+        const isAlive = await peers.isAlive(...probe);
+        if (!isAlive) missed++;
+        return isAlive;
       },
     });
     const league = await startTestLeague({ referees: 2, network });
@@ -69,38 +69,38 @@ describe("a referee that does not listen yet when the manager starts again", () 
   }
 
   test("keeps its match if it listens within ten seconds", async () => {
-    const { league, missed } = await restarted();
+    const { league, missed } = await restartWithoutReferee();
     await league.eventually(() => expect(missed()).toBe(9));
-    expect(league.effects().silent()).toEqual([]);
+    expect(league.effects().silentReferees()).toEqual([]);
     await league.agent("REF01").listen();
     await league.order("REF01", "R1M1", 1);
     expect(league.round()).toMatchObject([{ epoch: 1, refereeId: "REF01" }]);
   });
 
-  test("loses its match to another after ten seconds", async () => {
-    const { league, missed } = await restarted();
+  test("loses its match to another referee after ten seconds", async () => {
+    const { league, missed } = await restartWithoutReferee();
     await league.order("REF02", "R1M1", 2);
     expect(missed()).toBeGreaterThanOrEqual(10);
   });
 
-  test("is down after three missed probes once it has answered", async () => {
-    const { league, missed } = await restarted();
+  test("is down after three missed probes if it has answered since the restart", async () => {
+    const { league, missed } = await restartWithoutReferee();
     await league.agent("REF01").listen();
     const { probes } = league.agent("REF01");
     await league.eventually(() => expect(league.agent("REF01").probes).toBeGreaterThan(probes));
     const before = missed();
-    league.agent("REF01").isWell = false;
-    await league.eventually(() => expect(league.effects().silent()).toEqual(["REF01"]));
+    league.agent("REF01").isHealthy = false;
+    await league.eventually(() => expect(league.effects().silentReferees()).toEqual(["REF01"]));
     expect(missed() - before).toBe(3);
   });
 });
 
-test("referees that are down are listed with the longest silent first", async () => {
+test("referees that are down are listed in the order of their silence, the longest first", async () => {
   const league = await startTestLeague({ players: 0, referees: 3, minPlayers: 2 });
-  league.agent("REF03").isWell = false;
-  await league.eventually(() => expect(league.effects().silent()).toEqual(["REF03"]));
-  league.agent("REF01").isWell = false;
-  await league.eventually(() => expect(league.effects().silent()).toEqual(["REF03", "REF01"]));
+  league.agent("REF03").isHealthy = false;
+  await league.eventually(() => expect(league.effects().silentReferees()).toEqual(["REF03"]));
+  league.agent("REF01").isHealthy = false;
+  await league.eventually(() => expect(league.effects().silentReferees()).toEqual(["REF03", "REF01"]));
 });
 
 test("a referee without a usable endpoint is down", async () => {
@@ -115,13 +115,13 @@ test("a referee without a usable endpoint is down", async () => {
       reply: null,
     },
   }));
-  await league.eventually(() => expect(league.effects().silent()).toEqual(["REF01"]));
+  await league.eventually(() => expect(league.effects().silentReferees()).toEqual(["REF01"]));
 });
 
-test("nothing runs after the effects have stopped", async () => {
+test("stopped effects have no timers, send no probes and commit no events", async () => {
   const league = await startTestLeague({ players: 4, referees: 2 });
   const order = await league.order("REF01", "R1M1");
-  league.agent("REF02").isWell = false;
+  league.agent("REF02").isHealthy = false;
   league.agent("P01").answer = () => new Promise(() => {});
   await league.report("REF01", played(order));
   await league.effects().stop();

@@ -9,12 +9,12 @@ import { open, player, referee } from "../../commands/testing/commands.ts";
 import { ledgerOn } from "../../store/testing/ledger.ts";
 import { Referees } from "./referees.ts";
 
-const at = (address: string) => ({
+const locatedAt = (address: string) => ({
   ...{ contact_endpoint: `http://${address}:9000/mcp`, remoteAddress: address },
   game_types: ["rps.v1"],
 });
 
-test("a match with a player on loopback is for referees at the present addresses of this machine", async () => {
+test("a match with a player on loopback is assigned only to referees at the current addresses of this machine", async () => {
   const folder = mkdtempSync(join(tmpdir(), "referees-"));
   const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"), { leagueIds: ["rps"] });
   onTestFinished(() => {
@@ -23,7 +23,11 @@ test("a match with a player on loopback is for referees at the present addresses
   });
   const commands = [
     ...[open("rps"), player("Ann", { port: 1 }), player("Bob", { port: 2 })],
-    ...[referee("R1", at("203.0.113.50")), referee("R2", at("203.0.113.60")), referee("R3", at("127.0.0.1"))],
+    ...[
+      referee("R1", locatedAt("203.0.113.50")),
+      referee("R2", locatedAt("203.0.113.60")),
+      referee("R3", locatedAt("127.0.0.1")),
+    ],
     startLeague("rps"),
   ];
   for (const command of commands) expect(await ledger.execute<unknown>(command)).toMatchObject({ ok: true });

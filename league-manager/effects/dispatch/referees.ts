@@ -6,29 +6,30 @@ import { currentMatches, type League, type Match } from "../../league/league.ts"
 import type { EffectsContext } from "../part.ts";
 import type { Health } from "./health.ts";
 
-/** After this time an unfit referee is offered one match, which decides whether it is fit again. */
+/** The time after which an unfit referee is offered one match. It is fit again if it accepts it. */
 const UNFIT_MS = 10_000;
 const REASON_CHARACTERS = 200;
 
 type Context = Pick<EffectsContext, "ledger" | "clock" | "machineAddresses" | "notice">;
 
-/** The registered referees, and which of them can be given matches. */
+/** Determines which registered referees can be assigned matches. */
 export class Referees {
   readonly #context: Context;
   readonly #health: Pick<Health, "isUp">;
   /**
-   * Referees that answer their probes and accept no match, e.g. because of a wrong endpoint: until this time they are offered no match while
-   * there are other referees. Kept in memory only: after a restart an unfit referee is offered a match, rejects it and is unfit again.
+   * The monotonic time until which an unfit referee is offered no match while there are other referees, by referee id. An unfit referee answers
+   * probes and accepts no match, e.g. because its endpoint is wrong. The times are in memory only: after a restart such a referee is offered a match
+   * again.
    */
-  readonly #unfitUntil = new Map<string, number>();
+  readonly #unfitUntilMs = new Map<string, number>();
   readonly #removeListener: () => void;
 
   constructor(context: Context, health: Pick<Health, "isUp">) {
     this.#context = context;
     this.#health = health;
     this.#removeListener = context.ledger.onCommit(({ events }) => {
-      for (const one of events) {
-        if (one.kind === "agent" && one.event.type === "forgotten") this.markFit(one.agentId);
+      for (const committed of events) {
+        if (committed.kind === "agent" && committed.event.type === "forgotten") this.markFit(committed.agentId);
       }
     });
   }
@@ -37,32 +38,32 @@ export class Referees {
     this.#removeListener();
   }
 
-  /** Referees that answer their probes, in the order of their ids. */
+  /** The referees that answer their probes, in the order of their ids. */
   up(): readonly Agent[] {
     return [...this.#context.ledger.state.agents.values()]
       .filter(({ kind, id }) => kind === "referee" && this.#health.isUp(id))
       .sort((a, b) => compareIds(a.id, b.id));
   }
 
-  /** Whether a referee is offered matches although there are others. An unfit one is offered one match when its time is over. */
+  /** Whether a referee is up and accepts matches. An unfit referee without a match is fit again after `UNFIT_MS`. */
   isFit({ id }: Agent, occupied: ReadonlyMap<string, number>): boolean {
     if (!this.#health.isUp(id)) return false;
-    const until = this.#unfitUntil.get(id);
-    return until === undefined || (this.#context.clock.monotonic() >= until && (occupied.get(id) ?? 0) === 0);
+    const untilMs = this.#unfitUntilMs.get(id);
+    return untilMs === undefined || (this.#context.clock.monotonic() >= untilMs && (occupied.get(id) ?? 0) === 0);
   }
 
   /**
-   * The eligible referees for a match of the league: those that play its game and can reach its players. The set is the same for all matches
-   * with a player on loopback, which can be reached from this machine only, and the same for all other matches.
+   * Returns a function that gives the eligible referees of a match of the league: those that play its game and can reach its players. All matches
+   * with a player on loopback share one set, because only this machine can reach such players. All other matches share another set.
    */
-  eligible({ game }: League, among: readonly Agent[]): (match: Match) => ReadonlySet<Agent> {
-    const all = new Set(among.filter(({ gameTypes }) => gameTypes.includes(game)));
+  eligible({ game }: League, candidates: readonly Agent[]): (match: Match) => ReadonlySet<Agent> {
+    const all = new Set(candidates.filter(({ gameTypes }) => gameTypes.includes(game)));
     const machineAddresses = this.#context.machineAddresses();
-    let here: ReadonlySet<Agent> | null = null;
+    let onThisMachine: ReadonlySet<Agent> | null = null;
     return (match) => {
       if (!this.#hasPlayerOnLoopback(match)) return all;
-      here ??= new Set([...all].filter(({ endpoint }) => isOnThisMachine(endpoint, machineAddresses)));
-      return here;
+      onThisMachine ??= new Set([...all].filter(({ endpoint }) => isOnThisMachine(endpoint, machineAddresses)));
+      return onThisMachine;
     };
   }
 
@@ -74,42 +75,44 @@ export class Referees {
     });
   }
 
-  /** The referee has accepted a match or has registered. */
+  /** Records that a referee has accepted a match or has registered. */
   markFit(refereeId: string): void {
-    this.#unfitUntil.delete(refereeId);
+    this.#unfitUntilMs.delete(refereeId);
   }
 
-  /** The referee answers and takes no match. */
-  markUnfit(refereeId: string, why: string): void {
+  /** Records that a referee answers and accepts no match. Sends a notice if it was fit before. */
+  markUnfit(refereeId: string, detail: string): void {
     const { clock, notice } = this.#context;
-    if (!this.#unfitUntil.has(refereeId)) {
-      const reason = inOneLine(why.slice(0, REASON_CHARACTERS));
-      notice(`referee ${refereeId} takes no matches (${reason}); they go to another, if there is one`);
+    if (!this.#unfitUntilMs.has(refereeId)) {
+      const reason = inOneLine(detail.slice(0, REASON_CHARACTERS));
+      notice(
+        `referee ${refereeId} accepts no matches (${reason}); they are assigned to another referee if there is one`,
+      );
     }
-    this.#unfitUntil.set(refereeId, clock.monotonic() + UNFIT_MS);
+    this.#unfitUntilMs.set(refereeId, clock.monotonic() + UNFIT_MS);
   }
 }
 
-/** An agent is never changed in place, so its endpoint is parsed once. */
+/** Whether a player is on loopback. An agent is never changed in place, so its endpoint is parsed once. */
 function isPlayerOnLoopback(player: Agent): boolean {
-  const known = onLoopback.get(player) ?? isOnLoopback(player.endpoint);
-  onLoopback.set(player, known);
-  return known;
+  const isLocal = loopbackPlayers.get(player) ?? isOnLoopback(player.endpoint);
+  loopbackPlayers.set(player, isLocal);
+  return isLocal;
 }
-const onLoopback = new WeakMap<Agent, boolean>();
+const loopbackPlayers = new WeakMap<Agent, boolean>();
 
-/** How many matches of a league occupy each referee: the assigned ones, and withdrawn ones that the referee has not acknowledged. */
+/** The number of matches of a league that occupy each referee: assigned ones, and withdrawn ones that it has not acknowledged. */
 export function occupiedCapacity(league: League): ReadonlyMap<string, number> {
-  const known = counted.get(league);
-  if (known) return known;
+  const cached = occupiedCapacities.get(league);
+  if (cached) return cached;
   const occupied = new Map<string, number>();
   const add = (refereeId: string): void => void occupied.set(refereeId, (occupied.get(refereeId) ?? 0) + 1);
   for (const { status, refereeId } of currentMatches(league)) {
     if (status === "assigned" && refereeId !== null) add(refereeId);
   }
   for (const { refereeId } of league.withdrawals) add(refereeId);
-  counted.set(league, occupied);
+  occupiedCapacities.set(league, occupied);
   return occupied;
 }
-/** A league is never changed in place, so its count is valid as long as the object. */
-const counted = new WeakMap<League, ReadonlyMap<string, number>>();
+/** A league is never changed in place, so its cached counts stay valid. */
+const occupiedCapacities = new WeakMap<League, ReadonlyMap<string, number>>();

@@ -10,7 +10,7 @@ import type { ManagerState } from "../../ledger.ts";
 /** The seed of a match under its current epoch. */
 export type SeedOf = (league: League, match: Match) => string;
 
-/** The payload of START_GAME: one match for one referee. */
+/** The payload of START_GAME for a match. */
 export function startGameOf(
   { agents }: ManagerState,
   league: League,
@@ -38,7 +38,7 @@ export function startGameOf(
   };
 }
 
-/** The matches that a referee has now, for a referee that registers again. */
+/** The payloads of START_GAME for all matches that are assigned to a referee. */
 export function startGamesOf(
   state: ManagerState,
   refereeId: string,

@@ -5,24 +5,26 @@ import { withoutReferee } from "../../testing/decisions.ts";
 import { played } from "../../testing/results.ts";
 import { startTestLeague, type TestLeague, type TestLeagueOptions } from "../testing/league.ts";
 
-/** A match of REF01 that its referee has lost to REF02, because REF01 answers no probe. */
-async function lostMatch(options: Pick<TestLeagueOptions, "players" | "maxConcurrent"> = {}): Promise<TestLeague> {
+/** Starts a league in which REF01 has lost the match R1M1, because it does not answer probes. */
+async function leagueWithLostMatch(
+  options: Pick<TestLeagueOptions, "players" | "maxConcurrent"> = {},
+): Promise<TestLeague> {
   const league = await startTestLeague({ players: 2, referees: 2, ...options });
   await league.order("REF01", "R1M1");
-  league.agent("REF01").isWell = false;
+  league.agent("REF01").isHealthy = false;
   await league.eventually(() => expect(league.round()[0]).toMatchObject({ epoch: 2 }));
   return league;
 }
-/** In such steps time passes while the manager pauses. */
+/** The step by which the test advances the clock while the manager pauses. */
 const STEP_MS = 50;
-const withdrawn = (league: TestLeague) => league.agent("REF01").of("MATCH_WITHDRAWN");
+const withdrawalsSent = (league: TestLeague) => league.agent("REF01").of("MATCH_WITHDRAWN");
 
 describe("a referee that is down", () => {
   test("loses its matches after three missed probes, under a higher epoch, with a notice", async () => {
-    const league = await lostMatch();
+    const league = await leagueWithLostMatch();
     expect(await league.order("REF02", "R1M1", 2)).toMatchObject({ epoch: 2 });
-    expect(league.notices).toEqual(["referee REF01 does not answer; its matches go to another"]);
-    expect(league.effects().silent()).toEqual(["REF01"]);
+    expect(league.notices).toEqual(["referee REF01 does not answer; its matches are assigned to other referees"]);
+    expect(league.effects().silentReferees()).toEqual(["REF01"]);
   });
 
   test("keeps its match when it misses two probes and answers the third", async () => {
@@ -33,32 +35,32 @@ describe("a referee that is down", () => {
     referee.probesToMiss = 2;
     await league.eventually(() => expect(referee.probes).toBeGreaterThan(before + 5));
     expect(league.round()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
-    expect(withdrawn(league)).toEqual([]);
-    expect(league.effects().silent()).toEqual([]);
+    expect(withdrawalsSent(league)).toEqual([]);
+    expect(league.effects().silentReferees()).toEqual([]);
   });
 
-  test("is informed when it answers again, until it acknowledges; until then the match counts against its capacity", async () => {
-    const league = await lostMatch({ players: 4, maxConcurrent: 1 });
+  test("receives MATCH_WITHDRAWN until it acknowledges it, and until then the match counts against its capacity", async () => {
+    const league = await leagueWithLostMatch({ players: 4, maxConcurrent: 1 });
     const answers = [503, 500, 429, 200];
     const referee = league.agent("REF01");
     referee.answer = ({ type }) => (type === "MATCH_WITHDRAWN" ? (answers.shift() ?? 200) : "accepted");
-    expect(withdrawn(league)).toEqual([]);
+    expect(withdrawalsSent(league)).toEqual([]);
     // R1M2 occupies the capacity of REF02, and the withdrawn match that of REF01.
     expect(league.round()[0]).toMatchObject({ refereeId: null });
-    referee.isWell = true;
+    referee.isHealthy = true;
     await league.order("REF01", "R1M1", 2);
-    const sent = withdrawn(league);
+    const sent = withdrawalsSent(league);
     expect(sent).toHaveLength(4);
     for (const { payload, auth_token } of sent) {
       expect(payload).toEqual({ league_id: "rps", match_id: "R1M1", epoch: 1 });
       expect(isSignedFor(referee.token, "rps/R1M1", auth_token ?? "")).toBe(true);
     }
     expect(new Set(sent.map(({ message_id }) => message_id)).size).toBe(1);
-    expect(league.notices.at(-1)).toBe("referee REF01 is back");
+    expect(league.notices.at(-1)).toBe("referee REF01 answers again");
   });
 
-  test("is informed at growing intervals of up to ten seconds while it does not acknowledge", async () => {
-    const league = await lostMatch();
+  test("receives MATCH_WITHDRAWN at growing intervals of up to ten seconds while it does not acknowledge it", async () => {
+    const league = await leagueWithLostMatch();
     const { clock } = league;
     const referee = league.agent("REF01");
     const sent: { readonly at: number; readonly timers: number }[] = [];
@@ -66,10 +68,10 @@ describe("a referee that is down", () => {
       if (type === "MATCH_WITHDRAWN") sent.push({ at: clock.monotonic(), timers: clock.timers() });
       return type === "MATCH_WITHDRAWN" ? 503 : "accepted";
     };
-    referee.isWell = true;
+    referee.isHealthy = true;
     await league.eventually(() => expect(sent).toHaveLength(1));
     while (sent.length < 10) {
-      // The pause begins when the answer has arrived: no time passes before.
+      // The pause begins when the answer has arrived. The clock must not advance before.
       await vi.waitFor(() => expect(clock.timers()).toBeGreaterThan(sent.at(-1)?.timers ?? 0), PATIENCE);
       const count = sent.length;
       while (sent.length === count && clock.timers() > (sent.at(-1)?.timers ?? 0)) await clock.advance(STEP_MS);
@@ -77,27 +79,27 @@ describe("a referee that is down", () => {
     }
     const pauses = sent.slice(1).map(({ at }, index) => at - (sent[index]?.at ?? 0));
     for (const [index, pause] of pauses.entries()) {
-      const wanted = Math.min(300 * 2 ** index, 10_000);
-      expect(pause).toBeGreaterThanOrEqual(wanted);
-      expect(pause).toBeLessThan(wanted + 3 * STEP_MS);
+      const expectedMs = Math.min(300 * 2 ** index, 10_000);
+      expect(pause).toBeGreaterThanOrEqual(expectedMs);
+      expect(pause).toBeLessThan(expectedMs + 3 * STEP_MS);
     }
   });
 
-  test("has its capacity back if it does not know MATCH_WITHDRAWN", async () => {
-    const league = await lostMatch();
+  test("regains its capacity if it does not know MATCH_WITHDRAWN", async () => {
+    const league = await leagueWithLostMatch();
     league.agent("REF01").answer = ({ type }) => (type === "MATCH_WITHDRAWN" ? 404 : "accepted");
-    league.agent("REF01").isWell = true;
+    league.agent("REF01").isHealthy = true;
     await league.eventually(() => expect(league.league().withdrawals).toEqual([]));
-    expect(withdrawn(league)).toHaveLength(1);
+    expect(withdrawalsSent(league)).toHaveLength(1);
   });
 
-  test("is informed of its lost matches after a restart of the manager", async () => {
-    const league = await lostMatch();
+  test("receives MATCH_WITHDRAWN after a restart of the manager", async () => {
+    const league = await leagueWithLostMatch();
     await league.order("REF02", "R1M1", 2);
     await league.restart();
-    league.agent("REF01").isWell = true;
+    league.agent("REF01").isHealthy = true;
     await league.eventually(() =>
-      expect(withdrawn(league)).toMatchObject([{ payload: { match_id: "R1M1", epoch: 1 } }]),
+      expect(withdrawalsSent(league)).toMatchObject([{ payload: { match_id: "R1M1", epoch: 1 } }]),
     );
     await league.eventually(() => expect(league.league().withdrawals).toEqual([]));
     await league.report("REF02", played(await league.order("REF02", "R1M1", 2)));
@@ -105,37 +107,37 @@ describe("a referee that is down", () => {
   });
 });
 
-test("when the only referee is down the league waits for it", async () => {
+test("a league whose only referee is down waits for it", async () => {
   const league = await startTestLeague();
   await league.order("REF01", "R1M1");
-  league.agent("REF01").isWell = false;
+  league.agent("REF01").isHealthy = false;
   await league.eventually(() => expect(league.round()).toMatchObject([{ refereeId: null, epoch: 2 }]));
   expect(league.notices).toEqual(["referee REF01 does not answer; no referee is left: the league waits for one"]);
-  league.agent("REF01").isWell = true;
+  league.agent("REF01").isHealthy = true;
   await league.order("REF01", "R1M1", 2);
 });
 
-describe("a referee that was forgotten while its league was not in the config", () => {
+describe("a referee that was forgotten while the config did not list its league", () => {
   /** Restarts the manager without the league, forgets REF01, and restarts it with the league. */
-  async function withoutLeague(league: TestLeague): Promise<void> {
+  async function forgetWithoutLeague(league: TestLeague): Promise<void> {
     await league.restart(undefined, ["other"]);
     expect(await league.ledger().execute(withoutReferee("REF01"))).toMatchObject({ ok: true });
     await league.restart();
   }
 
-  test("loses its matches to the others, and no withdrawal is left", async () => {
+  test("loses its matches to other referees without a withdrawal", async () => {
     const league = await startTestLeague({ referees: 2 });
     await league.order("REF01", "R1M1");
-    await withoutLeague(league);
+    await forgetWithoutLeague(league);
     expect(await league.order("REF02", "R1M1", 2)).toMatchObject({ epoch: 2 });
     expect(league.league().withdrawals).toEqual([]);
   });
 
-  test("is not informed of a match that it had lost before", async () => {
-    const league = await lostMatch();
+  test("receives no MATCH_WITHDRAWN for a match that it had lost before", async () => {
+    const league = await leagueWithLostMatch();
     await league.order("REF02", "R1M1", 2);
-    await withoutLeague(league);
+    await forgetWithoutLeague(league);
     await league.eventually(() => expect(league.league().withdrawals).toEqual([]));
-    expect(withdrawn(league)).toEqual([]);
+    expect(withdrawalsSent(league)).toEqual([]);
   });
 });

@@ -11,14 +11,14 @@ import { Tasks } from "../tasks.ts";
 import type { Health } from "./health.ts";
 
 const FIRST_RESEND_MS = 300;
-/** The pause between two messages is doubled up to this. */
+/** The pause between two messages is doubled up to this time. */
 const LAST_RESEND_MS = 10_000;
 const TOO_MANY_REQUESTS = 429;
 
 /**
- * Informs referees of matches that they have lost and may still play: MATCH_WITHDRAWN is sent to a referee that answers its probes until it
- * acknowledges. Until then the match counts against its capacity (referees.ts). A withdrawal from a referee that is not registered any more is
- * settled: the referee was forgotten while the league was not in the config.
+ * Sends MATCH_WITHDRAWN to referees that have lost a match and may still play it. A referee that answers its probes receives the message until it
+ * acknowledges it. Until then the match counts against its capacity (referees.ts). A withdrawal from a referee that is no longer registered is
+ * settled without a message: the referee was forgotten while the config did not list the league.
  */
 export class Withdrawals implements Part {
   readonly #context: EffectsContext;
@@ -52,11 +52,11 @@ export class Withdrawals implements Part {
     return this.#context.execute(leagueId, settleWithdrawal({ leagueId, matchId, epoch, refereeId }));
   }
 
-  /** Whether the referee has yet to acknowledge, is registered and answers its probes. */
+  /** Whether a withdrawal is not settled and its referee is up. */
   #isDue(leagueId: string, { matchId, epoch, refereeId }: Withdrawal): boolean {
     const isOpen = this.#context.ledger.state.leagues
       .get(leagueId)
-      ?.withdrawals.some((one) => one.matchId === matchId && one.epoch === epoch && one.refereeId === refereeId);
+      ?.withdrawals.some((open) => open.matchId === matchId && open.epoch === epoch && open.refereeId === refereeId);
     return isOpen === true && this.#health.isUp(refereeId);
   }
 
@@ -64,7 +64,7 @@ export class Withdrawals implements Part {
     const { clock } = this.#context;
     let pauseMs = FIRST_RESEND_MS;
     while (!signal.aborted && this.#isDue(leagueId, withdrawal)) {
-      if (await this.#isAcknowledged(leagueId, runId, withdrawal, signal)) {
+      if (await this.#notify(leagueId, runId, withdrawal, signal)) {
         return this.#settle(leagueId, withdrawal);
       }
       await clock.pause(pauseMs, signal);
@@ -72,7 +72,8 @@ export class Withdrawals implements Part {
     }
   }
 
-  async #isAcknowledged(
+  /** Sends MATCH_WITHDRAWN once. Resolves with true if the referee has acknowledged it or does not implement it. */
+  async #notify(
     leagueId: string,
     runId: string,
     { matchId, epoch, refereeId }: Withdrawal,
@@ -93,6 +94,6 @@ export class Withdrawals implements Part {
   }
 }
 
-/** A referee that does not implement MATCH_WITHDRAWN answers 4xx each time. 429 is a rate limit. */
+/** Whether the referee does not implement MATCH_WITHDRAWN: it then always answers with a 4xx status. 429 is a rate limit. */
 const isUnknownMessage = ({ status = 0 }: CallFault): boolean =>
   status >= 400 && status < 500 && status !== TOO_MANY_REQUESTS;

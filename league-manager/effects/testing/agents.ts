@@ -6,21 +6,21 @@ import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 
 /**
- * How an agent answers a message: `accepted` is the expected answer, `full` and `foreign` are errors of the protocol, `plain` is a tool
- * result without an envelope, a number is an HTTP status without a body.
+ * The answer of an agent to a message: `accepted` is the expected answer, `full` and `foreign` are errors of the protocol, `plain` is a tool result
+ * without an envelope, a number is an HTTP status without a body.
  */
 export type TestAnswer = "accepted" | "full" | "foreign" | "plain" | number;
 
-/** An HTTP server that answers as its test determines and keeps the messages that it receives. */
+/** An HTTP server that answers as its test determines and records the messages that it receives. */
 export interface TestAgent {
   readonly url: string;
   /** In the order in which they arrived. */
   readonly received: Envelope[];
-  /** Decides each answer; a promise delays it. */
+  /** Returns the answer to a message. A promise delays it. */
   answer: (envelope: Envelope) => TestAnswer | Promise<TestAnswer>;
   /** Whether it answers GET /health with 200; otherwise with 503. */
-  isWell: boolean;
-  /** How many of its next probes it answers with 503, although it is well. */
+  isHealthy: boolean;
+  /** The number of next probes that it answers with 503 although it is healthy. */
   probesToMiss: number;
   probes: number;
   token: string;
@@ -30,12 +30,12 @@ export interface TestAgent {
   close(): Promise<void>;
 }
 
-/** Starts an agent for the test that runs. `onMessage` is called before each message is answered. */
+/** Starts an agent that is closed at the end of the current test. `onMessage` is called before each message is answered. */
 export async function startTestAgent(onMessage: (envelope: Envelope) => void = () => {}): Promise<TestAgent> {
   const server = createServer(async (request, response) => {
     if (request.method === "GET") {
       agent.probes++;
-      const isMissed = !agent.isWell || agent.probesToMiss-- > 0;
+      const isMissed = !agent.isHealthy || agent.probesToMiss-- > 0;
       return void response.writeHead(isMissed ? 503 : 200).end();
     }
     let text = "";
@@ -59,7 +59,7 @@ export async function startTestAgent(onMessage: (envelope: Envelope) => void = (
     url: `http://127.0.0.1:${port}/mcp`,
     received: [],
     answer: () => "accepted",
-    isWell: true,
+    isHealthy: true,
     probesToMiss: 0,
     probes: 0,
     token: "",

@@ -1,12 +1,13 @@
 import type { Ledger } from "../../ledger.ts";
 
 interface BusyStore {
+  /** While true, every command fails with "database is locked". */
   isBusy: boolean;
-  /** A ledger whose commands are rejected while the store is busy. */
+  /** Wraps a ledger. */
   readonly ledger: (real: Ledger) => Ledger;
 }
 
-/** A store that another process keeps busy until the test ends this. */
+/** Simulates a store that another process keeps locked. */
 export function busyStore(): BusyStore {
   const store: BusyStore = {
     isBusy: false,

@@ -29,11 +29,11 @@ export interface TestLeagueOptions
   readonly referees?: number;
   readonly maxConcurrent?: number;
   readonly leagues?: readonly string[];
-  /** How many players start a league. Default: all of them. */
+  /** The number of players at which the leagues start. Default: `players`. */
   readonly minPlayers?: number;
 }
 
-/** A manager without its API: a ledger on a file and the effects, with scripted agents P01, P02, … and REF01, REF02, … over HTTP. */
+/** A manager without its API: a ledger on a file and the effects, with agents P01, P02, … and REF01, REF02, … at HTTP servers of the test. */
 export class TestLeague {
   readonly clock: ManualClock;
   readonly notices: string[];
@@ -74,7 +74,7 @@ export class TestLeague {
     return this.league(leagueId).rounds[roundId - 1]?.matches ?? [];
   }
 
-  /** Lets time pass until the check holds; it holds when it returns without throwing. `each` is called each time before. */
+  /** Advances the clock until `check` returns without throwing. `each` is called before each check. */
   eventually<T>(check: () => T, each: () => Promise<void> = async () => {}): Promise<T> {
     return vi.waitFor(
       async () => {
@@ -86,12 +86,12 @@ export class TestLeague {
     ) as Promise<T>;
   }
 
-  /** Waits for the order of a match from the manager that runs now. */
+  /** Resolves with a START_GAME that the referee has received since the last start of the manager. */
   order(refereeId: string, matchId: string, epoch = 1): Promise<StartGame> {
     return this.eventually(() => {
       const orders = this.agent(refereeId).orders();
-      const found = orders.find((one) => one.match_id === matchId && one.epoch === epoch);
-      if (!found) throw new Error(`${refereeId} was not given ${matchId}`);
+      const found = orders.find((order) => order.match_id === matchId && order.epoch === epoch);
+      if (!found) throw new Error(`${refereeId} received no START_GAME for ${matchId}`);
       return found;
     });
   }
@@ -102,7 +102,7 @@ export class TestLeague {
     return this.#manager.ledger.execute(reportResult(result, refereeId, seed));
   }
 
-  /** Waits for the order of each match of a round at its referee, and reports a result for each. */
+  /** Reports a result for each match of a round, when its referee has received START_GAME. */
   async playRound(roundId: number): Promise<void> {
     const matches = await this.eventually(() => {
       const round = this.round(roundId);
@@ -118,10 +118,16 @@ export class TestLeague {
   }
 
   async registerPlayer(id: string, agent?: TestAgent, more: object = {}): Promise<void> {
-    const known = await this.#agentFor(id, agent);
-    const request = { display_name: id, version: "1", game_types: ["rps.v1"], contact_endpoint: known.url, ...more };
-    const command = registerPlayer(POLICY, { request, ...this.#circumstances(known.token), left: new Set() });
-    known.token = acceptedToken(id, await this.#manager.ledger.execute(command));
+    const registered = await this.#agentFor(id, agent);
+    const request = {
+      display_name: id,
+      version: "1",
+      game_types: ["rps.v1"],
+      contact_endpoint: registered.url,
+      ...more,
+    };
+    const command = registerPlayer(POLICY, { request, ...this.#circumstances(registered.token), departed: new Set() });
+    registered.token = acceptedToken(id, await this.#manager.ledger.execute(command));
   }
 
   async registerReferee(
@@ -129,15 +135,19 @@ export class TestLeague {
     maxConcurrent = this.#maxConcurrent,
     gameTypes: readonly string[] = ["rps.v1"],
   ): Promise<void> {
-    const known = await this.#agentFor(id);
-    const agent = { display_name: id, version: "1", game_types: [...gameTypes], contact_endpoint: known.url };
+    const registered = await this.#agentFor(id);
+    const agent = { display_name: id, version: "1", game_types: [...gameTypes], contact_endpoint: registered.url };
     const request = { ...agent, max_concurrent_matches: maxConcurrent };
-    const registration = { request, ...this.#circumstances(known.token), silent: this.#manager.effects.silent() };
-    known.token = acceptedToken(id, await this.#manager.ledger.execute(registerReferee(POLICY, registration)));
-    this.#manager.effects.welcome(id);
+    const registration = {
+      request,
+      ...this.#circumstances(registered.token),
+      silent: this.#manager.effects.silentReferees(),
+    };
+    registered.token = acceptedToken(id, await this.#manager.ledger.execute(registerReferee(POLICY, registration)));
+    this.#manager.effects.onRefereeRegistered(id);
   }
 
-  /** Stops the manager and starts it again on the same file, with a config of these leagues. */
+  /** Stops the manager, calls `meanwhile`, and starts the manager again on the same file with a config of these leagues. */
   async restart(meanwhile?: () => unknown, leagueIds: readonly string[] = this.#leagueIds): Promise<void> {
     await this.stop();
     for (const agent of this.#agents.values()) agent.received.length = 0;
@@ -165,14 +175,14 @@ export class TestLeague {
   }
 }
 
-/** The token in the answer to a registration that must be accepted under this id. */
+/** Returns the token in the answer to a registration. Throws if it was not accepted under this id. */
 function acceptedToken(id: string, answer: { ok: boolean; value?: unknown; error?: unknown }): string {
   const { agentId, token } = (answer.value ?? {}) as { agentId?: string; token?: string };
   if (agentId !== id || token === undefined) throw new Error(`${id} is not registered: ${JSON.stringify(answer)}`);
   return token;
 }
 
-/** Starts a league whose agents have registered. */
+/** Starts leagues whose agents have registered. They are stopped at the end of the current test. */
 export async function startTestLeague({
   players = 2,
   referees = 1,

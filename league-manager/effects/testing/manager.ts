@@ -25,18 +25,18 @@ const GAME = {
 export const seedOf = ({ leagueId }: League, { matchId, epoch }: Match): string =>
   seedOfMatch(leagueSeed("seed", leagueId), leagueId, matchId, epoch);
 
-/** What each start of the manager has in common. */
+/** The options that all starts of a manager share. */
 export interface ManagerOptions {
   readonly file: string;
   readonly clock: ManualClock;
   readonly notices: string[];
-  /** How many players start each league. */
+  /** The number of players at which each league starts, by league id. */
   readonly minPlayers: ReadonlyMap<string, number>;
   readonly timeouts?: Partial<Timeouts> | undefined;
   readonly log?: Logger | undefined;
-  /** Wraps the network of each start of the manager. */
+  /** Wraps the network. */
   readonly network?: ((peers: Peers) => Peers) | undefined;
-  /** Wraps the ledger that the effects of each start are given. */
+  /** Wraps the ledger of the effects. */
   readonly ledger?: ((ledger: Ledger) => Ledger) | undefined;
   readonly effects?: Partial<EffectsOptions> | undefined;
 }

@@ -36,7 +36,7 @@ export const CODENAMES: LeagueSettings = {
 /** An event as it is stored. */
 export const stored = (event: NewLeagueEvent): LeagueEvent => ({ v: FORMAT_VERSION, at: AT, ...event }) as LeagueEvent;
 
-/** The league that these commands lead to, all of which must be accepted, and its events. */
+/** The league after these commands, and its events. Throws if a command is rejected. */
 export function afterCommands(commands: readonly LeagueCommand[]): { league: League; events: readonly LeagueEvent[] } {
   const events: LeagueEvent[] = [];
   for (const command of commands) {
@@ -60,7 +60,7 @@ export const running = (playerIds: readonly string[], settings = SETTINGS): read
   { type: "open_round", roundId: 1, shutDown: new Map() },
 ];
 
-/** Given these commands, when another one comes, then these events follow, or it is rejected. */
+/** Tests a command after other commands: `given(…).when(command).leadsTo(events)` or `.isRejected(code, message)`. */
 export const given = (...commands: readonly LeagueCommand[]) => ({
   when(command: LeagueCommand) {
     const league = commands.length === 0 ? null : afterCommands(commands).league;
@@ -76,10 +76,10 @@ export const given = (...commands: readonly LeagueCommand[]) => ({
   },
 });
 
-/** The seed of every match in these tests. */
+/** The seed of every match. */
 export const SEED = "seed of the match";
 
-/** The result of a match that is played by these commands of its session, which must end it. */
+/** The result of a match after these commands to its session, which must end it. */
 export function resultOf(league: League, match: Match, commands: readonly Command[], seed = SEED): MatchResult {
   const game = findGame(league.game);
   if (!game) throw new Error(`no game ${league.game}`);
@@ -93,18 +93,18 @@ export function resultOf(league: League, match: Match, commands: readonly Comman
   return { league_id, match_id, round_id, epoch, ...outcomeOf(session, head, players), log };
 }
 
-/** A choice of the player in a seat of rock, paper, scissors. */
+/** The command by which the player in a seat makes its choice in rock-paper-scissors. */
 export const act = (seat: 1 | 2, action: string): Command => actOfRole(`player_${seat}`, action);
 
-/** The player in the first seat wins. */
+/** The commands of a match that the player in the first seat wins. */
 export const WON: readonly Command[] = [act(1, "rock"), act(2, "scissors")];
 
-/** A role does not answer in time. */
+/** The commands of a match that these roles forfeit by timeout. */
 export const forfeitBy = (...roles: readonly string[]): readonly Command[] => [
   { type: "forfeit", faults: roles.map((role) => ({ role, code: "G002", cause: "timeout", detail: "no answer" })) },
 ];
 
-/** A match that ended without having been played. */
+/** The result of a match that was aborted without having been played. */
 export const unplayed = ({ leagueId }: League, { matchId, roundId, epoch }: Match, reason: string): MatchResult => ({
   league_id: leagueId,
   match_id: matchId,

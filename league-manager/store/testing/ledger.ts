@@ -22,18 +22,19 @@ export interface OpenedLedger {
   readonly store: ManagerStore;
   readonly ledger: Ledger;
   readonly snapshots: Snapshots;
-  /** The failures that end a manager. */
+  /** The errors that were passed to `onFatal`. */
   readonly fatal: readonly Error[];
-  /** What was thrown in later turns of the event loop, where nothing catches it. */
+  /** The exceptions that were thrown in later turns of the event loop. */
   readonly uncaught: readonly unknown[];
-  /** Why snapshots were not written. */
+  /** The errors of snapshots that could not be written. */
   readonly snapshotErrors: readonly unknown[];
-  /** How often the store's log was appended to. */
+  /** The number of appends to the log. */
   appends(): number;
-  /** The reads of streams: name and first sequence number. */
+  /** The reads of streams as "name first-sequence-number". */
   readonly reads: readonly string[];
 }
 
+/** Opens a ledger on a file, and records its appends, reads and errors. */
 export function ledgerOn(file: string, { snapshotAfter = 5_000, leagueIds = LEAGUE_IDS } = {}): OpenedLedger {
   const db = openSqlite(file, MANAGER_SCHEMA);
   const store = managerStore(db, testWriter(db));
@@ -48,7 +49,7 @@ export function ledgerOn(file: string, { snapshotAfter = 5_000, leagueIds = LEAG
     reads.push(`${stream} ${from}`);
     return store.log.read(stream, from, limit);
   };
-  const counted = { ...store, log: { ...store.log, append, read } };
+  const recordingStore = { ...store, log: { ...store.log, append, read } };
   const uncaught: unknown[] = [];
   const defer = (run: () => void): void =>
     systemClock.defer(() => {
@@ -59,12 +60,12 @@ export function ledgerOn(file: string, { snapshotAfter = 5_000, leagueIds = LEAG
       }
     });
   const clock = { iso: () => AT, nextTurn: systemClock.nextTurn, defer };
-  const loaded = loadState(counted, leagueIds);
-  const ledger = openLedger({ store: counted, loaded, clock, leagueIds, onFatal: (error) => fatal.push(error) });
+  const loaded = loadState(recordingStore, leagueIds);
+  const ledger = openLedger({ store: recordingStore, loaded, clock, leagueIds, onFatal: (error) => fatal.push(error) });
   const snapshotErrors: unknown[] = [];
   const onError = (thrown: unknown): void => void snapshotErrors.push(thrown);
   const written = loaded.snapshots;
-  const snapshots = keepSnapshots({ ledger, store, written, clock: systemClock, after: snapshotAfter, onError });
+  const snapshots = keepSnapshots({ ledger, store, written, clock: systemClock, afterEvents: snapshotAfter, onError });
   return { db, store, ledger, snapshots, appends: () => appends, reads, fatal, uncaught, snapshotErrors };
 }
 
@@ -100,7 +101,7 @@ export const openLeague =
   () =>
     ok({ leagueEvents: [{ leagueId, event: opened(leagueId) }], reply: leagueId });
 
-/** Registers the next player, with a profile, and enters it into a league; a league has two places. */
+/** Registers the next player with a profile and enters it into a league. Rejects the third player of a league with L002. */
 export const enter =
   (leagueId: string): Decide<string> =>
   ({ leagues, agents }) => {
@@ -117,10 +118,10 @@ export const enter =
 
 let copies = 0;
 
-/** The state that a process loads when it starts on a copy of the current files. */
+/** The state that a process loads from a copy of the current files. */
 export function stateAfterCrash(file: string): ManagerState {
   const copy = `${file}.copy-${++copies}`;
-  for (const end of ["", "-wal"]) copyFileSync(file + end, copy + end);
+  for (const suffix of ["", "-wal"]) copyFileSync(file + suffix, copy + suffix);
   const { ledger, db } = ledgerOn(copy);
   db.close();
   return ledger.state;

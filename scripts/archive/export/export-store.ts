@@ -12,7 +12,7 @@ import { rolesOf, summaryOf } from "../../../league-manager/league/outcome.ts";
 import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
 import { tallyOf } from "../../../league-manager/league/standings.ts";
 import { type ManagerStore, managerStore } from "../../../league-manager/store/manager-store.ts";
-import { keptRun } from "../../../league-manager/store/run-identity.ts";
+import { readRun } from "../../../league-manager/store/run-identity.ts";
 import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
 import { agentLogFile, canonical, leagueLogFile, linesOf, matchFile, RUN_FILE } from "../files.ts";
 import { completedMatches, ExportedMatch, LoggedRun } from "../format.ts";
@@ -55,7 +55,7 @@ function openStore(storeFile: string): ReturnType<typeof openSqlite> {
 
 function exportFrom(store: ManagerStore): Export {
   const files: Files = new Map();
-  const { runId, seed } = keptRun(store);
+  const { runId, seed } = readRun(store);
   const profiles = store.loadProfiles();
   const leagues = store.log.streams(leagueStream("")).flatMap((stream) => {
     const events = store.log.read(stream);

@@ -29,7 +29,7 @@ function forgeSnapshot(storeFile: string): void {
   const restored = restoreLeague(head, (roundId) => rounds.get(roundId) ?? null);
   expect(restored).toMatchObject({ version: events.length });
   expect(restored).not.toEqual(league);
-  for (const { sql, parameters } of store.snapshotting(stream, events.length, { head, rounds }))
+  for (const { sql, parameters } of store.snapshotStatements(stream, events.length, { head, rounds }))
     db.prepare(sql).run(...parameters);
   db.close();
 }

@@ -28,7 +28,7 @@ async function repeatedMatch(
 
 /** Waits for the end of a league and exports it. Resolves with the folder of the export. */
 async function exportCompleted(league: ScriptedLeague): Promise<string> {
-  await league.over();
+  await league.completion();
   const folder = join(league.dataFolder, "export");
   writeExport(folder, (await exportOf(findStore(league.dataFolder))).files);
   return folder;

@@ -80,7 +80,11 @@ describe("an export of an earlier version", () => {
   });
 
   it.each<[string, (match: Json) => void, string]>([
-    ["points for both players after a forfeit", (match) => (match.termination = "forfeit"), "lost by who was absent"],
+    [
+      "points for both players after a forfeit",
+      (match) => (match.termination = "forfeit"),
+      "a loss of the absent players",
+    ],
     ["a winner after an abort", (match) => (match.termination = "aborted"), "neither winner nor points"],
     ["a normal end", () => {}, "a result without its log"],
   ])("is not sound if a match without a log has %s", (_, change, message) => {

@@ -125,11 +125,11 @@ describe("league serve with players in its config", () => {
     const names = ["Ann", "Bob", "Cid <b>"];
     const test = await testLeague([], RPS, { config: { players: names.map((name) => ({ name, self: true })) } });
     const served = serve(test);
-    await served.line(/^rps waits: 0 of 3 players have come, Ann, Bob and Cid <b> have not/);
+    await served.line(/^rps waits: 0 of 3 players are registered; missing: Ann, Bob and Cid <b>/);
     await served.line(/takes registrations at /);
     await startPlayer(test, "Bob", test.port + 10).line(/registered as P02 in rps/);
-    await served.line(/^rps waits: 1 of 3 players have come, Ann and Cid <b> have not$/);
+    await served.line(/^rps waits: 1 of 3 players are registered; missing: Ann and Cid <b>$/);
     const page = await (await fetch(`http://127.0.0.1:${test.port}/`)).text();
-    expect(page).toContain("<p>1 of 3 players have come, Ann and Cid &#60;b&#62; have not.</p>");
+    expect(page).toContain("<p>1 of 3 players are registered; missing: Ann and Cid &#60;b&#62;.</p>");
   }, 40_000);
 });

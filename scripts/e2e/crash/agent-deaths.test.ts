@@ -102,7 +102,7 @@ export default ({ legal }) => legal[0];
     const [league] = documentOf(played).leagues;
     expect(league?.matches.map(({ roles }) => Object.values(roles).sort())).toEqual([["P02", "P03"]]);
     expect(notStarted.code).toBe(1);
-    const absent = "Player1 did not come within 6 s (timeouts.registration_ms)";
+    const absent = "Player1 did not register within 6 s (timeouts.registration_ms)";
     expect(notStarted.stderr).toContain(`rps cannot start: a league needs two players, and it has 1; ${absent}\n`);
     for (const { folder } of [three, two]) expect(processesIn(folder)).toEqual([]);
   }, 60_000);

@@ -76,9 +76,9 @@ describe("a league whose referee stops answering during a match", () => {
     await awaitMatch(test, "REF01");
     const stopped = refereeAt(test, test.port + 1);
     kill(stopped, "SIGSTOP");
-    await running.line(/referee REF01 does not answer; its matches go to another/, 20_000);
+    await running.line(/referee REF01 does not answer; its matches are assigned to other referees/, 20_000);
     kill(stopped, "SIGCONT");
-    await running.line(/referee REF01 is back/, 20_000);
+    await running.line(/referee REF01 answers again/, 20_000);
     const log = join(runFolders(test)[0] ?? "", "logs", "Referee%201.log");
     const isNotified = (): boolean => readFileSync(log, "utf8").includes("the match was given to another referee");
     await eventually("the notification of the referee", isNotified);
@@ -120,7 +120,7 @@ describe("league run --resume", () => {
     releaseBots(test);
     const resumed = await run(test, "--resume").ended;
     expect(resumed.code, resumed.stderr).toBe(0);
-    expect(resumed.stderr).toMatch(/^rps is resumed: 2 of 6 matches are played$/m);
+    expect(resumed.stderr).toMatch(/^rps is resumed: 2 of 6 matches are completed$/m);
     expect(documentOf(resumed)).toEqual(expected);
     expect(runFolders(test)).toHaveLength(1);
     const again = await league(["run", test.file, "--resume"]);

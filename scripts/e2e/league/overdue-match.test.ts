@@ -17,7 +17,12 @@ test("an overdue match is played again twice and then aborted without points and
     },
   });
   const [rps] = (await league.completed).leagues;
-  const aborted = { termination: "aborted", reason: "its referee did not end it in time", winner: null, points: {} };
+  const aborted = {
+    termination: "aborted",
+    reason: "its referee did not complete it in time",
+    winner: null,
+    points: {},
+  };
   expect(rps?.matches).toMatchObject([aborted]);
   expect(rps?.standings.map(({ played, points }) => [played, points])).toEqual([
     [0, 0],

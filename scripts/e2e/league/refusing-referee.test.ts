@@ -90,7 +90,7 @@ it("a referee whose proxy rejects START_GAME loses its match, and gets matches a
   }
   expect(await manager.tool("start_league", { league_id: "rps" }, manager.operator)).toMatchObject({ matches: 6 });
 
-  const message = expect.stringContaining("referee REF02 takes no matches (HTTP 503)");
+  const message = expect.stringContaining("referee REF02 accepts no matches (HTTP 503)");
   await vi.waitFor(() => expect(events).toContainEqual({ type: "notice", message }), PATIENCE);
   await vi.waitFor(() => expect(referees()).toEqual(new Map([["R1M2", "REF01"]])), PATIENCE);
 

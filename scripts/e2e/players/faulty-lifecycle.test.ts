@@ -132,7 +132,7 @@ describe.concurrent("a player that does not answer in time", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(entries.map(({ msg }) => msg).filter((msg) => lines.includes(msg))).toEqual(lines);
-    const changes = entries.filter(({ msg, agent }) => msg === "an agent's state has changed" && agent === "P01");
+    const changes = entries.filter(({ msg, agent }) => msg === "the state of an agent has changed" && agent === "P01");
     expect(changes.map(({ was, state }) => [was, state])).toEqual([
       ["REGISTERED", "ACTIVE"],
       ["ACTIVE", "SUSPENDED"],
