@@ -7,7 +7,7 @@ import { err, ok } from "#shared/lib/result.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
 import { factsOf } from "#shared/web/game-facts.ts";
-import { newsInWords, resultInWords, turnInWords } from "#shared/web/texts/words.ts";
+import { announcement, resultInWords, turnInWords } from "#shared/web/texts/words.ts";
 import random from "../player/bots/random.ts";
 import type { Turn } from "../player/sdk.ts";
 import { inWords, takenSeat } from "../referee/play/tools/texts.ts";
@@ -71,7 +71,7 @@ it("a page describes the turns and the result of a new game", () => {
   expect(turnInWords(view("second_player"), "second_player")).toBe("Waiting for first player (P01)");
   const finished = view("spectator", 1, 2);
   expect(resultInWords(finished, facts)).toBe("second player (P02) wins: last taken");
-  expect(newsInWords(finished, "spectator", facts)).toBe("second player (P02) wins: last taken");
+  expect(announcement(finished, "spectator", facts)).toBe("second player (P02) wins: last taken");
 });
 
 it("the texts of tools contain the rules, legal moves and result of a new game", () => {

@@ -53,14 +53,14 @@ describe("the page of a game on a session host", () => {
     const { gameId, link, answer } = await startGame();
     const page = await open(link.slice(0, -1));
     await status(page, "white (human) to move");
-    await page.getByText("This link names no seat of this game, so you are watching.").waitFor();
+    await page.getByText("This link has no seat of this game, so you are watching.").waitFor();
     expect(await page.locator(".movable, .claim, .resign").count()).toBe(0);
     const [player, watcher] = [await open(link), await open(`${host.url}/game/${gameId}`)];
     await move(player, "e2", "e4");
     await status(player, "Waiting for black");
     await answer("e7e5");
     for (const view of [player, watcher]) await view.getByLabel("black pawn, e5, last move").waitFor();
-    for (const view of [player, watcher]) expect(await view.getByText("names no seat").count()).toBe(0);
+    for (const view of [player, watcher]) expect(await view.getByText("has no seat").count()).toBe(0);
   });
 
   it("rejects a false claim without a move and accepts a true one", async () => {
@@ -79,7 +79,7 @@ describe("the page of a game on a session host", () => {
     const { gameId, link } = await startGame();
     const [page, watcher] = [await open(link), await open(`${host.url}/game/${gameId}`)];
     await page.getByRole("button", { name: "Resign" }).click();
-    await page.getByRole("button", { name: "No, play on" }).click();
+    await page.getByRole("button", { name: "No, continue" }).click();
     await page.getByRole("button", { name: "Resign" }).click();
     await page.getByRole("button", { name: "Yes, resign" }).click();
     for (const view of [page, watcher]) {
@@ -123,10 +123,10 @@ describe("the page of a game on a session host", () => {
     const page = await open(link);
     await status(page, "Your move");
     await stopped.stop();
-    await page.getByText("The connection to the server has gone; trying again.").waitFor();
+    await page.getByText("The connection to the server is lost; trying again.").waitFor();
     const restarted = await startTestHost({ port: stopped.port, dataFolder: stopped.dataFolder });
     try {
-      await page.getByText("The connection to the server has gone").waitFor({ state: "detached" });
+      await page.getByText("The connection to the server is lost").waitFor({ state: "detached" });
       await move(page, "e2", "e4");
       await status(page, "Waiting for black");
       await answer("e7e6");

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type App, type AppOptions, openApp, refused } from "./testing/app.ts";
+import { type App, type AppOptions, openApp, toolError } from "./testing/app.ts";
 import { eventually, launchChromium } from "./testing/chromium.ts";
 
 let browser: Browser;
@@ -16,13 +16,13 @@ afterAll(() => browser.close());
 
 const open = (options?: AppOptions) => openApp(browser, options);
 const cell = (square: string): string => `[data-cell="${square}"]`;
-const nowhere = { x: 0, y: 0, width: 0, height: 0 };
+const NO_BOX = { x: 0, y: 0, width: 0, height: 0 };
 const statusOf = (app: App, text: string): Promise<void> => app.frame.locator(".status", { hasText: text }).waitFor();
-/** What the person says by moving; the waiting in between is left out. */
+/** Returns the calls that submit moves, without the calls that wait for a turn. */
 const moves = (app: App) => app.calls.filter(({ name }) => name === "finishTurn");
 
-describe("the chess board as an MCP App, in a sandboxed frame under the official bridge", () => {
-  it("moves by two clicks, tells the model, waits for its answer and goes on", async () => {
+describe("the chess board as an MCP App, in a sandboxed frame with the official bridge", () => {
+  it("moves by two clicks, sends a message to the model, waits for its move and continues", async () => {
     const app = await open();
     await app.frame.click(cell("g1"));
     expect(await app.frame.locator(".target").count()).toBe(2);
@@ -46,7 +46,7 @@ describe("the chess board as an MCP App, in a sandboxed frame under the official
     expect(await app.frame.locator("[aria-live]").textContent()).toBe("black: pawn e7 to e5. Your move");
   });
 
-  it("moves by dragging, and an illegal drop moves nothing", async () => {
+  it("moves by dragging, and ignores an illegal drop", async () => {
     const app = await open();
     const drag = async (from: string, to: string): Promise<void> => {
       await app.frame.locator(cell(from)).hover();
@@ -61,7 +61,7 @@ describe("the chess board as an MCP App, in a sandboxed frame under the official
     expect(moves(app).map((call) => call.arguments.move)).toEqual(["g1f3"]);
   });
 
-  it("moves by the keyboard alone, with the focus where it can be seen", async () => {
+  it("moves by the keyboard only, with a visible focus", async () => {
     const app = await open();
     await app.frame.locator(cell("e1")).waitFor();
     await app.page.keyboard.press("Tab");
@@ -83,12 +83,12 @@ describe("the chess board as an MCP App, in a sandboxed frame under the official
     expect(moves(app)[0]?.arguments.move).toBe("d2d4");
   });
 
-  it("moves by a finger", async () => {
+  it("moves by touch", async () => {
     const app = await open();
     await app.frame.locator(cell("b1")).waitFor();
     const cdp = await app.page.context().newCDPSession(app.page);
     const touch = async (type: "touchStart" | "touchMove", square: string): Promise<void> => {
-      const { x, y, width, height } = (await app.frame.locator(cell(square)).boundingBox()) ?? nowhere;
+      const { x, y, width, height } = (await app.frame.locator(cell(square)).boundingBox()) ?? NO_BOX;
       const touchPoints = [{ x: x + width / 2, y: y + height / 2 }];
       await cdp.send("Input.dispatchTouchEvent", { type, touchPoints });
     };
@@ -100,7 +100,7 @@ describe("the chess board as an MCP App, in a sandboxed frame under the official
     await app.frame.getByLabel("white knight, c3, last move").waitFor();
   });
 
-  it("asks what a pawn becomes", async () => {
+  it("asks for the piece of a promotion", async () => {
     const app = await open({ options: { fen: "8/P6k/8/8/8/8/7K/8 w - - 0 1" } });
     await app.frame.click(cell("a7"));
     await app.frame.click(cell("a8"));
@@ -117,7 +117,7 @@ describe("the chess board as an MCP App, in a sandboxed frame under the official
     expect(moves(app)[0]?.arguments.move).toBe("a7a8n");
   });
 
-  it("shows black its own side", async () => {
+  it("shows the board from black's side to black", async () => {
     const app = await open({ human: "black" });
     await statusOf(app, "Waiting for white (Claude)");
     expect(await app.frame.locator(".movable").count()).toBe(0);
@@ -132,11 +132,11 @@ describe("the chess board as an MCP App, in a sandboxed frame under the official
   });
 });
 
-describe("claims", () => {
+describe("a claim", () => {
   const MATE_IN_ONE = { options: { fen: "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1" } };
   const claim = { name: "Move & claim checkmate" };
 
-  it("a false claim is refused in the server's words, and nothing has moved", async () => {
+  it("is rejected with the server's message if it is false, and the move is not made", async () => {
     const app = await open(MATE_IN_ONE);
     await app.frame.getByRole("button", claim).click();
     await app.frame.click(cell("a1"));
@@ -148,7 +148,7 @@ describe("claims", () => {
     expect(await app.frame.getByRole("button", claim).getAttribute("aria-pressed")).toBe("false");
   });
 
-  it("a true one ends the game", async () => {
+  it("ends the game if it is true", async () => {
     const app = await open(MATE_IN_ONE);
     await app.frame.getByRole("button", claim).click();
     await app.frame.click(cell("a1"));
@@ -160,63 +160,63 @@ describe("claims", () => {
   });
 });
 
-describe("as a guest in its host", () => {
-  it("takes the host's theme, at first and when it changes", async () => {
+describe("the app in its host", () => {
+  it("applies the host's theme, initially and after a change", async () => {
     const app = await open({ hostContext: { theme: "dark", styles: { variables: { "--font-sans": "monospace" } } } });
-    const look = (): Promise<unknown> =>
+    const appearance = (): Promise<unknown> =>
       app.frame.evaluate(
         "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).fontFamily]",
       );
     await app.frame.locator(cell("e2")).waitFor();
-    expect(await look()).toEqual(["rgb(23, 23, 28)", "monospace"]);
+    expect(await appearance()).toEqual(["rgb(23, 23, 28)", "monospace"]);
     await app.page.evaluate(`window.bridge.sendHostContextChange({ theme: "light" })`);
-    await eventually(async () => expect(await look()).toEqual(["rgb(255, 255, 255)", "monospace"]));
+    await eventually(async () => expect(await appearance()).toEqual(["rgb(255, 255, 255)", "monospace"]));
   });
 
-  it("tells its size, and fits into a narrow frame", async () => {
+  it("reports its size, and fits into a narrow frame", async () => {
     const app = await open({ viewport: { width: 360, height: 700 } });
     await app.frame.locator(cell("e2")).waitFor();
     await eventually(() => expect(app.sizes.at(-1)?.height).toBeGreaterThan(400));
     expect(await app.frame.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
   });
 
-  it("keeps the board within the height that the host gives", async () => {
+  it("keeps the board within the height that the host allows", async () => {
     const app = await open({ hostContext: { containerDimensions: { maxHeight: 500 } } });
     await app.frame.locator(cell("e2")).waitFor();
     await eventually(() => expect(app.sizes.at(-1)?.height).toBeLessThanOrEqual(500));
   });
 
-  it("asks for nothing outside, and could not", async () => {
+  it("sends no requests to other servers, and is not able to", async () => {
     const app = await open();
     await app.frame.click(cell("e2"));
     await app.frame.click(cell("e4"));
     await statusOf(app, "Waiting for black (Claude)");
     expect(app.requests.filter((url) => !/^(about|data):/.test(url))).toEqual([]);
     const outside = await countingServer();
-    const tried = await app.frame.evaluate(`Promise.all([
+    const results = await app.frame.evaluate(`Promise.all([
       fetch("${outside.url}").then(() => "sent", () => "blocked"),
       new Promise((done) => {
         addEventListener("securitypolicyviolation", ({ violatedDirective }) => violatedDirective === "img-src" && done("blocked"));
         document.body.append(Object.assign(new Image(), { src: "${outside.url}a.png" }));
       }),
     ])`);
-    expect(tried).toEqual(["blocked", "blocked"]);
+    expect(results).toEqual(["blocked", "blocked"]);
     expect(await outside.close()).toBe(0);
   });
 
-  it("says what went wrong with the news, pauses, and goes on", async () => {
+  it("shows why the game cannot be updated, and continues after a pause", async () => {
     let failures = 1;
     const app = await open({
       human: "black",
-      tool: ({ name }) => (name === "waitForNextTurn" && failures-- > 0 ? refused("the server sleeps") : undefined),
+      tool: ({ name }) => (name === "waitForNextTurn" && failures-- > 0 ? toolError("the server is busy") : undefined),
     });
-    await app.frame.getByText("the server sleeps").waitFor();
+    await app.frame.getByText("the server is busy").waitFor();
     app.game.play("white", "d2d4");
     await statusOf(app, "Your move");
-    expect(await app.frame.getByText("the server sleeps").count()).toBe(0);
+    expect(await app.frame.getByText("the server is busy").count()).toBe(0);
   });
 
-  it("answers a teardown, and then is silent", async () => {
+  it("answers a teardown request and then makes no more calls", async () => {
     const app = await open();
     await app.frame.locator(cell("e2")).waitFor();
     expect(await app.page.evaluate("window.bridge.teardownResource({})")).toEqual({});
@@ -227,7 +227,7 @@ describe("as a guest in its host", () => {
 });
 
 describe("other games", () => {
-  it("never shows the person the model's hand", async () => {
+  it("does not show the model's hand to the person", async () => {
     const app = await open({ template: "kuhn_poker.v1", human: "player_2" });
     await statusOf(app, "Waiting for player 1 (Claude)");
     expect(await app.frame.locator("body").innerText()).not.toMatch(/player_1 holds/);
@@ -239,8 +239,8 @@ describe("other games", () => {
     expect(moves(app)[0]?.arguments.move).toBe("bet");
   });
 
-  it("waits for the person's own view when it is told none", async () => {
-    const app = await open({ template: "kuhn_poker.v1", human: "player_2", isViewTold: false });
+  it("waits for the person's view if the tool result does not contain it", async () => {
+    const app = await open({ template: "kuhn_poker.v1", human: "player_2", hasPersonView: false });
     await eventually(() => expect(app.calls.length).toBe(1));
     expect(await app.frame.locator("body").innerText()).not.toMatch(/holds/);
     app.game.play("player_1", "check");
@@ -280,7 +280,7 @@ describe("other games", () => {
   });
 });
 
-/** Somewhere outside, which counts who comes. */
+/** Starts a server that counts its requests. `close` resolves with the number. */
 async function countingServer(): Promise<{ url: string; close(): Promise<number> }> {
   let requests = 0;
   const server = createServer((_request, response) => {

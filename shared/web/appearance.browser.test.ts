@@ -9,7 +9,7 @@ import { boardPage, gamesPage } from "./pages.ts";
 import { launchChromium } from "./testing/chromium.ts";
 import { chessAt, testingGame } from "./testing/games.ts";
 
-/** With `SCREENSHOTS=folder` each look is kept as a picture there. */
+/** The folder for screenshots, from the environment variable `SCREENSHOTS`; no screenshots are taken without it. */
 const FOLDER = process.env.SCREENSHOTS;
 const LIGHT = { colorScheme: "light", viewport: { width: 720, height: 860 } } as const;
 const DARK = { ...LIGHT, colorScheme: "dark" } as const;
@@ -29,17 +29,17 @@ const played = (template: string, moves: readonly unknown[], role: string): Game
   for (const move of moves) game.play(game.view(role).to_act[0] ?? "", move);
   return game.view(role);
 };
-/** Whoever begins, which the game's seed decides. */
+/** Returns a role of the team that begins, which the seed of the game decides. */
 const codenamesRole = (half: string): string =>
   `${testingGame("codenames.v1").view("spectator").to_act[0]?.split("_")[0]}_${half}`;
-function guessing(): GameView {
+function afterGuess(): GameView {
   const team = codenamesRole("team");
   const clue = { type: "clue", word: "QUIXOTIC", number: 3 };
   const words = played("codenames.v1", [], codenamesRole("spymaster")).state as CodenamesView;
-  const own = words.cards.find(({ identity }) => team.startsWith(String(identity)))?.word;
-  return played("codenames.v1", [clue, { type: "guess", word: own }], team);
+  const ownWord = words.cards.find(({ identity }) => team.startsWith(String(identity)))?.word;
+  return played("codenames.v1", [clue, { type: "guess", word: ownWord }], team);
 }
-const opened = (): GameView => played("chess.v1", ["e2e4", "e7e5"], "white");
+const afterOpening = (): GameView => played("chess.v1", ["e2e4", "e7e5"], "white");
 const pick =
   (...squares: readonly string[]) =>
   async (page: Page): Promise<void> => {
@@ -47,31 +47,31 @@ const pick =
   };
 
 const looks: readonly [name: string, game: () => GameView, look: Look, act?: (page: Page) => Promise<void>][] = [
-  ["chess, light", opened, LIGHT, pick("g1")],
-  ["chess, dark", opened, DARK, pick("g1")],
-  ["chess on a phone", opened, PHONE, pick("d2")],
+  ["chess, light", afterOpening, LIGHT, pick("g1")],
+  ["chess, dark", afterOpening, DARK, pick("g1")],
+  ["chess on a phone", afterOpening, PHONE, pick("d2")],
   ["chess from black's side", () => played("chess.v1", ["e2e4"], "black"), LIGHT],
   ["check", () => chessAt(CHECK), DARK],
   ["promotion", () => chessAt(PROMOTION), LIGHT, pick("a7", "a8")],
   ["promotion on a phone", () => chessAt(PROMOTION), PHONE, pick("a7", "a8")],
   ["chess, finished", () => played("chess.v1", ["f2f3", "e7e5", "g2g4", "d8h4"], "black"), LIGHT],
-  ["a claim", opened, LIGHT, (page) => page.getByRole("button", { name: "Move & claim" }).click()],
+  ["a claim", afterOpening, LIGHT, (page) => page.getByRole("button", { name: "Move & claim" }).click()],
   ["connect four", () => played("connect_four.v1", [4, 4, 3, 5], "red"), PHONE],
   ["tic-tac-toe", () => played("tic_tac_toe.v1", ["b2", "a1"], "x"), PHONE],
   ["codenames, a spymaster on a phone", () => played("codenames.v1", [], codenamesRole("spymaster")), PHONE],
-  ["codenames, guessing", guessing, DARK],
+  ["codenames, a team after a guess", afterGuess, DARK],
   ["kuhn poker", () => played("kuhn_poker.v1", ["check"], "player_2"), LIGHT],
   ["even or odd", () => played("even_odd.v1", [], "ODD"), DARK],
 ];
 
-it.each(looks)("%s: nothing hides from those who see, hear or type otherwise", async (name, game, look, act) => {
+it.each(looks)("%s is accessible and not wider than the window", async (name, game, look, act) => {
   const page = await (await browser.newContext(look)).newPage();
   await page.setContent(await boardPage({ mode: "embed", game: game() }));
   await act?.(page);
   await inspect(page, name);
 });
 
-const listed = (status: string, template: string, players: GameSummary["players"], hour: number): GameSummary => ({
+const summary = (status: string, template: string, players: GameSummary["players"], hour: number): GameSummary => ({
   game_id: `s_${hour}`,
   template,
   status,
@@ -81,16 +81,16 @@ const listed = (status: string, template: string, players: GameSummary["players"
     status === "completed" ? { winners: ["red"], winner: "red", reason: "four_in_a_row", termination: "normal" } : null,
 });
 const GAMES = [
-  listed("active", "chess.v1", { white: "Ann", black: "greedy" }, 15),
-  listed("active", "kuhn_poker.v1", { player_1: "Claude", player_2: "agent" }, 14),
-  listed("completed", "connect_four.v1", { red: "Claude, who has a rather long name", yellow: "counter" }, 13),
+  summary("active", "chess.v1", { white: "Ann", black: "greedy" }, 15),
+  summary("active", "kuhn_poker.v1", { player_1: "Claude", player_2: "agent" }, 14),
+  summary("completed", "connect_four.v1", { red: "Claude, who has a rather long name", yellow: "counter" }, 13),
 ];
 
 it.each([
   ["the list of games", LIGHT],
   ["the list of games, dark", DARK],
   ["the list of games on a phone", PHONE],
-] as const)("%s: nothing hides either", async (name, look) => {
+] as const)("%s is accessible and not wider than the window", async (name, look) => {
   const page = await (await browser.newContext(look)).newPage();
   const html = await gamesPage();
   await page.route("http://games.test/", (route) => route.fulfill({ contentType: "text/html", body: html }));
@@ -100,6 +100,7 @@ it.each([
   await inspect(page, name);
 });
 
+/** Takes a screenshot if configured. Expects no serious fault of accessibility and no horizontal scrolling. */
 async function inspect(page: Page, name: string): Promise<void> {
   if (FOLDER) {
     mkdirSync(FOLDER, { recursive: true });

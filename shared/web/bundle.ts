@@ -3,23 +3,29 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { lazily } from "../lib/lazily.ts";
 
-/** All that a document needs besides its data. */
+/** The parts of a document apart from its data. */
 interface Bundle {
-  /** Script of a board in any mode. */
+  /** The script of a board in any mode. */
   readonly board: string;
-  /** Script of the list of games. */
+  /** The script of the list of games. */
   readonly games: string;
   readonly style: string;
-  /** Chess pieces by id, "wk" to "bp": SVG. */
+  /** The chess pieces as SVG, with ids from "wk" to "bp". */
   readonly sprite: string;
 }
 
-/** Cburnett's pieces (CC BY-SA 3.0), with their licence inside. The package's other set may not be used commercially. */
+/**
+ * Pieces by Cburnett (CC BY-SA 3.0); the file contains the licence. The other set of the package may not be used
+ * commercially.
+ */
 const SPRITE = "cm-chessboard/assets/pieces/standard.svg";
 
-/** Bundles the browser's part in memory, at the first call only; a call that failed is tried again. */
+/**
+ * Bundles the scripts and styles of the pages in memory, at the first call only. A failed call is repeated at the next
+ * call.
+ */
 export const bundle = lazily(async (): Promise<Bundle> => {
-  // Loaded with the first page: most processes never show one.
+  // Imported here, because most processes never serve a page.
   const esbuild = await import("esbuild");
   const client = (file: string): string => fileURLToPath(new URL(`client/${file}`, import.meta.url));
   const { outputFiles } = await esbuild.build({
@@ -29,14 +35,14 @@ export const bundle = lazily(async (): Promise<Bundle> => {
     bundle: true,
     minify: true,
     format: "iife",
-    // Explicit, because esbuild takes it from the nearest tsconfig.json, and boards/ has none.
+    // Explicit, because esbuild reads these options from the nearest tsconfig.json, and boards/ has none.
     jsx: "automatic",
     jsxImportSource: "preact",
     target: "es2022",
     charset: "utf8",
     logLevel: "silent",
   });
-  // Its helper process has done its work.
+  // Ends the helper process of esbuild.
   await esbuild.stop();
   const text = (name: string): string => outputFiles.find(({ path }) => path.endsWith(name))?.text ?? "";
   const sprite = await readFile(createRequire(import.meta.url).resolve(SPRITE), "utf8");

@@ -12,8 +12,8 @@ import {
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-describe("what a chess board knows of a position", () => {
-  it("reads the pieces of a FEN", () => {
+describe("the squares of a chess board", () => {
+  it("are filled with the pieces of a FEN", () => {
     const pieces = piecesOf(START);
     expect(pieces.size).toBe(32);
     expect(pieces.get("a8")).toEqual({ color: "black", kind: "rook" });
@@ -21,13 +21,13 @@ describe("what a chess board knows of a position", () => {
     expect(piecesOf("8/8/3n4/8/8/8/8/8 w - - 0 1")).toEqual(new Map([["d6", { color: "black", kind: "knight" }]]));
   });
 
-  it("shows each side its own men at the bottom", () => {
+  it("are shown with each side's pieces at the bottom", () => {
     expect(squaresFor("white")[7]).toEqual(["a1", "b1", "c1", "d1", "e1", "f1", "g1", "h1"]);
     expect(squaresFor("black")[7]).toEqual(["h8", "g8", "f8", "e8", "d8", "c8", "b8", "a8"]);
     expect(squaresFor("black")[0]?.[0]).toBe("h1");
   });
 
-  it("says squares and moves in words", () => {
+  it("and moves are described in plain text", () => {
     expect(squareInWords("g1", { color: "white", kind: "knight" })).toBe("white knight, g1");
     expect(squareInWords("e4", undefined)).toBe("e4, empty");
     expect(moveInWords("g1f3", piecesOf("8/8/8/8/8/5N2/8/8 b - - 1 1"))).toBe("knight g1 to f3");
@@ -36,14 +36,14 @@ describe("what a chess board knows of a position", () => {
     expect(squaresOf(4)).toEqual([]);
   });
 
-  it("tells promotions from plain moves", () => {
+  it("distinguish promotions from other moves", () => {
     const legal = ["a7a8b", "a7a8n", "a7a8q", "a7a8r", "h2h3"];
     expect(promotionsOf(legal, "a7", "a8")).toEqual(["q", "r", "b", "n"]);
     expect(promotionsOf(legal, "h2", "h3")).toEqual([""]);
     expect(promotionsOf(legal, "h2", "h4")).toEqual([]);
   });
 
-  it("finds the king in check wherever chess.js finds a check", () => {
+  it("contain a king in check whenever chess.js reports a check", () => {
     let checks = 0;
     for (let game = 0; game < 10; game++) {
       const board = new Chess();

@@ -11,21 +11,21 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-describe("the board in a frame that only passes messages on", () => {
-  it("says what the person wants, with the seat that it came with", async () => {
-    const { frame, said } = await embed(testingGame("chess.v1").view("white"), { role: "white", token: "secret" });
+describe("the board in a frame that only forwards messages", () => {
+  it("posts the person's action with the token of its seat", async () => {
+    const { frame, messages } = await embed(testingGame("chess.v1").view("white"), { role: "white", token: "secret" });
     await frame.click('[data-cell="e2"]');
     await frame.click('[data-cell="e4"]');
     const payload = { game_id: "g_test", move: "e2e4", seat_token: "secret" };
-    await eventually(() => expect(said).toEqual([{ type: "action", action: "finishTurn", payload }]));
-    await frame.getByText("Your move was handed to the chat.").waitFor();
+    await eventually(() => expect(messages).toEqual([{ type: "action", action: "finishTurn", payload }]));
+    await frame.getByText("Your move was sent to the chat.").waitFor();
     await frame.getByRole("button", { name: "Move & claim checkmate" }).click();
     await frame.click('[data-cell="d2"]');
     await frame.click('[data-cell="d4"]');
-    await eventually(() => expect(said[1]).toMatchObject({ payload: { move: "d2d4", claim: "checkmate" } }));
+    await eventually(() => expect(messages[1]).toMatchObject({ payload: { move: "d2d4", claim: "checkmate" } }));
   });
 
-  it("shows a state that it is told", async () => {
+  it("shows a state that the host posts", async () => {
     const game = testingGame("chess.v1");
     const { page, frame } = await embed(game.view("white"));
     const next = game.play("white", "e2e4");
@@ -35,35 +35,35 @@ describe("the board in a frame that only passes messages on", () => {
     await frame.getByLabel("white pawn, e4, last move").waitFor();
   });
 
-  it("lets a spectator look, and no more", async () => {
-    const { frame, said } = await embed(testingGame("chess.v1").view("spectator"));
+  it("lets a spectator watch only", async () => {
+    const { frame, messages } = await embed(testingGame("chess.v1").view("spectator"));
     await frame.click('[data-cell="e2"]');
     expect(await frame.locator(".target, .movable, .claim, .resign").count()).toBe(0);
     await frame.locator(".status", { hasText: "white (Ann) to move" }).waitFor();
-    expect(said).toEqual([]);
+    expect(messages).toEqual([]);
   });
 
-  it("plays games without a board of their own by buttons", async () => {
-    const { frame, said } = await embed(testingGame("rps.v1").view("player_1"));
+  it("shows buttons for the actions of a game without a graphical board", async () => {
+    const { frame, messages } = await embed(testingGame("rps.v1").view("player_1"));
     await frame.getByRole("button", { name: "paper" }).click();
-    await eventually(() => expect(said).toMatchObject([{ payload: { move: "paper" } }]));
+    await eventually(() => expect(messages).toMatchObject([{ payload: { move: "paper" } }]));
   });
 });
 
-/** The page in a sandboxed frame, and all that it says to whoever frames it. */
+/** Shows the page in a sandboxed frame. `messages` are the messages that it posts to its parent. */
 async function embed(
   game: GameView,
   seat?: { role: string; token: string },
-): Promise<{ page: Page; frame: Frame; said: object[] }> {
+): Promise<{ page: Page; frame: Frame; messages: object[] }> {
   const page = await (await browser.newContext()).newPage();
-  const said: object[] = [];
-  await page.exposeFunction("heard", (message: object) => void said.push(message));
-  await page.setContent("<script>addEventListener('message', ({ data }) => heard(data))</script>");
+  const messages: object[] = [];
+  await page.exposeFunction("onAppMessage", (message: object) => void messages.push(message));
+  await page.setContent("<script>addEventListener('message', ({ data }) => onAppMessage(data))</script>");
   const html = await boardPage({ mode: "embed", game, ...(seat && { seat }) });
   await page.evaluate(`
     const frame = Object.assign(document.createElement("iframe"), { srcdoc: ${JSON.stringify(html)}, width: 600, height: 800 });
     frame.sandbox.add("allow-scripts");
     document.body.append(frame);`);
   await page.frameLocator("iframe").locator("main").waitFor();
-  return { page, frame: page.frames()[1] as Frame, said };
+  return { page, frame: page.frames()[1] as Frame, messages };
 }

@@ -1,11 +1,12 @@
 import type { Game, GameInfo } from "../games/game.ts";
 
-/** What a page needs to know of a game besides its views. The games themselves are too large for a page. */
+/** The facts about a game that a page needs besides its views. The games themselves are too large for a page. */
 export type GameFacts = Pick<GameInfo, "name" | "board" | "teams" | "winningReason" | "needsLanguage">;
 
-/** Facts by the id of the game. */
+/** The facts about games by the ids of the games. */
 export type FactsOfGames = Readonly<Record<string, GameFacts>>;
 
+/** Returns the facts about games. */
 export const factsOf = (games: Iterable<Pick<Game, "id" | "info">>): FactsOfGames =>
   Object.fromEntries(
     Array.from(games, ({ id, info: { name, board, teams, winningReason, needsLanguage } }) => [

@@ -1,11 +1,11 @@
 import type { FactsOfGames } from "./game-facts.ts";
 
-/** What one viewer may know of a game: the contract between the server that tells it and the board that shows it. */
+/** The view of a game for one viewer: the contract between the server and the board. */
 export interface GameView {
   readonly game_id: string;
-  /** Template id with version, e.g. "chess.v1": it chooses the board. */
+  /** The id of the game with its version, e.g. "chess.v1". It determines the board. */
   readonly template: string;
-  /** The game's name for people: "Chess". */
+  /** The name of the game for people, e.g. "Chess". */
   readonly name: string;
   readonly status: "waiting_for_players" | "active" | "completed";
   readonly tick: number;
@@ -14,11 +14,11 @@ export interface GameView {
   readonly roles: readonly string[];
   readonly players: Readonly<Record<string, PlayerView>>;
   readonly to_act: readonly string[];
-  /** The game's `viewState` for `your_role`. */
+  /** The result of the game's `viewState` for `your_role`. */
   readonly state: unknown;
-  /** Of `your_role` when it is to act, else empty. */
+  /** The legal actions of `your_role` if it is to act, otherwise empty. */
   readonly legal_actions: readonly unknown[];
-  /** The game as text, always there: the board of every game that has no own one. */
+  /** The game as text, always present. It is the board of games without a graphical board. */
   readonly board: string;
   readonly last_action: { readonly role: string; readonly action: unknown; readonly tick: number } | null;
   readonly result: GameResult | null;
@@ -31,16 +31,19 @@ export interface PlayerView {
 }
 
 export interface GameResult {
-  /** The roles that have won: several where a team does, none in a draw. */
+  /** The roles that have won: several if a team has won, none in a draw. */
   readonly winners: readonly string[];
-  /** The one role that has won; null when none has, or several have. */
+  /** The role that has won; null if no role or several roles have won. */
   readonly winner: string | null;
-  /** snake_case: "checkmate". */
+  /** The reason in snake_case, e.g. "checkmate". */
   readonly reason: string;
   readonly termination: string;
 }
 
-/** A row of `GET /api/games`, which answers `{"games": [...]}`, running ones first: what everybody may know. */
+/**
+ * The public information about a game: an entry of `GET /api/games`, which answers `{"games": [...]}` with active games
+ * first.
+ */
 export interface GameSummary {
   readonly game_id: string;
   readonly template: string;
@@ -51,22 +54,22 @@ export interface GameSummary {
   readonly result: GameResult | null;
 }
 
-/** A person's place in a game; the token is a secret. */
+/** A person's seat in a game. The token is a secret. */
 export interface Seat {
   readonly role: string;
   readonly token: string;
 }
 
-/** Said together with a move; one that turns out wrong is refused together with its move. */
+/** A claim that is sent together with a move. If it is wrong, the move is rejected as well. */
 export type Claim = "checkmate" | "draw";
 
 /**
- * Where a board stands, hence how it talks: "page" over HTTP with our server, "app" with the host of an MCP App,
- * "embed" by plain messages to whatever frames it.
+ * How a board communicates: "page" over HTTP with the session host, "app" with the host of an MCP App, "embed" by
+ * messages to the window that contains its frame.
  */
 export type BoardMode = "page" | "app" | "embed";
 
-/** What a document brings along for its script. */
+/** The data of a document for its script. */
 export interface BoardSetup {
   readonly mode: BoardMode;
   readonly game: GameView | null;
@@ -74,13 +77,16 @@ export interface BoardSetup {
   readonly games: FactsOfGames;
 }
 
-/** What the list of games brings along for its script. */
+/** The data of the list of games for its script. */
 export type GamesSetup = Pick<BoardSetup, "games">;
 
-/** In a tool's result, under `_meta`: the `UserSeat` of the person who looks at the app; never in what the model reads. */
+/**
+ * The field of `_meta` of a tool's result with the `UserSeat` of the person who sees the app. The model does not see
+ * `_meta`.
+ */
 export const USER_SEAT_META = "agent-league/user_seat";
 
-/** A person's seat, and the game as that seat sees it: what the model sees may be another hand. */
+/** A person's seat, with the game as this seat sees it. The view of the model may show other hidden information. */
 export interface UserSeat extends Seat {
   readonly view?: GameView;
 }

@@ -5,6 +5,6 @@ test.each([
   ["http://192.168.1.7:8001/game/1#seat=abc", "/game/1#seat=abc"],
   ["http://[fd00::1]:8001/game/1", "/game/1"],
   ["/game/1#seat=abc", "/game/1#seat=abc"],
-])("a page follows the link %s as %s", (link, path) => {
+])("pathOf(%s) is %s", (link, path) => {
   expect(pathOf(link)).toBe(path);
 });

@@ -1,23 +1,27 @@
 import { createHash } from "node:crypto";
-import { games as registered } from "../games/registry.ts";
+import { games as allGames } from "../games/registry.ts";
 import { escapeHtml } from "../lib/text.ts";
 import { bundle } from "./bundle.ts";
 import { factsOf } from "./game-facts.ts";
 import type { BoardMode, BoardSetup, GamesSetup, GameView, Seat } from "./game-view.ts";
 
-const FACTS = factsOf(Object.values(registered));
+const FACTS = factsOf(Object.values(allGames));
 
 interface BoardOptions {
   readonly mode: BoardMode;
-  /** What is shown before anything is heard; needed for "embed", which hears nothing. */
+  /** The game that is shown initially. Required for "embed", which receives no state. */
   readonly game?: GameView;
-  /** Whoever gets the document can play this seat: for one person's eyes only. */
+  /**
+   * The seat of the person. Every reader of the document can play it, so the document must be shown to this person
+   * only.
+   */
   readonly seat?: Seat;
 }
 
 /**
- * A board as one self-contained HTML document, script, style and pieces inlined. It loads nothing and, but for "page", connects to nothing;
- * its own policy says so. A page takes its game from its address, `/game/{id}#seat=TOKEN`.
+ * Returns a board as one self-contained HTML document with its script, styles and pieces. It loads no files and, except
+ * in mode "page", connects to no server, which its content security policy enforces. A page takes the game from its
+ * address, `/game/{id}#seat=TOKEN`.
  */
 export async function boardPage({ mode, game, seat }: BoardOptions): Promise<string> {
   const { board, style, sprite } = await bundle();
@@ -27,13 +31,13 @@ ${setupOf(setup)}`;
   return documentOf({ mode, title: game?.name ?? "Game", body, script: board, style });
 }
 
-/** The list of games, active and finished, for `GET /`; it reads `GET /api/games` by itself. */
+/** Returns the page with the list of games for `GET /`. The page reads `GET /api/games`. */
 export async function gamesPage(): Promise<string> {
   const { games, style } = await bundle();
   return documentOf({ mode: "page", title: "Games", body: setupOf({ games: FACTS }), script: games, style });
 }
 
-/** For the address of a game that is not there. */
+/** Returns the page for the address of a game that does not exist. */
 export async function missingPage(): Promise<string> {
   const { style } = await bundle();
   const body = '<h1>No such game</h1><p>There is no game at this address. <a href="/">All games</a></p>';
@@ -43,7 +47,7 @@ export async function missingPage(): Promise<string> {
 const setupOf = (setup: BoardSetup | GamesSetup): string =>
   `<script type="application/json" id="setup">${jsonForScript(setup)}</script>`;
 
-/** JSON that cannot leave its script element, whatever the names in it. */
+/** Returns JSON that cannot end its script element, whatever text it contains. */
 export function jsonForScript(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c");
 }
@@ -71,7 +75,10 @@ ${body}
 `;
 }
 
-/** Deny all, then what is inlined. On our own page only our own script may run; a host may add one of its own to the page it frames. */
+/**
+ * Returns the content security policy: everything is denied except the inlined parts. On a page of the server only the
+ * bundled script may run. In the other modes the host may add a script to the document.
+ */
 function policyOf(mode: BoardMode, script: string): string {
   const scripts =
     mode === "page" ? `'sha256-${createHash("sha256").update(script).digest("base64")}'` : "'unsafe-inline'";

@@ -7,13 +7,13 @@ const EVENTS = [
   { event: "message", data: "plain" },
 ];
 
-it("reads events however the bytes are cut", async () => {
+it("eventsOf reads events however the bytes are split", async () => {
   const bytes = new TextEncoder().encode(STREAM);
   for (let size = 1; size <= bytes.length; size++)
     expect(await read(bytes, size), `in parts of ${size}`).toEqual(EVENTS);
 });
 
-it("gives up on an event that never ends", async () => {
+it("eventsOf throws for an event that does not end", async () => {
   const endless = new ReadableStream<Uint8Array>({
     pull: (controller) => controller.enqueue(new Uint8Array(1_000_000).fill(97)),
   });

@@ -3,7 +3,7 @@ import { games } from "../games/registry.ts";
 import { bundle } from "./bundle.ts";
 import { factsOf } from "./game-facts.ts";
 import { chessAt } from "./testing/games.ts";
-import { newsInWords, resultInWords, turnInWords } from "./texts/words.ts";
+import { announcement, resultInWords, turnInWords } from "./texts/words.ts";
 
 const players = {
   white: { kind: "human", name: "Ann", joined: true },
@@ -13,7 +13,7 @@ const game = { ...chessAt(), players };
 const facts = factsOf(Object.values(games));
 const ofChess = facts["chess.v1"];
 
-it("the browser's scripts hold no game and no chess engine", async () => {
+it("the scripts of the pages contain no game and no chess engine", async () => {
   const { board, games: list } = await bundle();
   for (const script of [board, list]) {
     for (const { info } of Object.values(games)) expect(script).not.toContain(info.rules.slice(0, 60));
@@ -21,16 +21,16 @@ it("the browser's scripts hold no game and no chess engine", async () => {
   }
 });
 
-describe("a game in words", () => {
+describe("the texts about a game", () => {
   it.each([
     ["white", "Your move"],
     ["black", "Waiting for white (Ann)"],
     ["spectator", "white (Ann) to move"],
-  ])("whose turn it is, for %s", (role, words) => {
+  ])("tell %s whose turn it is: %s", (role, words) => {
     expect(turnInWords(game, role)).toBe(words);
   });
 
-  it("who has not come yet", () => {
+  it("name the players that have not joined", () => {
     const white = { kind: "agent", name: "", joined: false } as const;
     const waiting = { ...game, status: "waiting_for_players", to_act: [], players: { ...players, white } } as const;
     expect(turnInWords(waiting, "black")).toBe("Waiting for white to join");
@@ -42,29 +42,29 @@ describe("a game in words", () => {
     [[], "threefold_repetition", "normal", "Draw: threefold repetition"],
     [["black"], "timeout", "forfeit", "black (Claude) wins: forfeit, timeout"],
     [["black"], "resigned", "forfeit", "black (Claude) wins by resignation"],
-    [[], "timeout", "forfeit", "Nobody wins: forfeit, timeout"],
+    [[], "timeout", "forfeit", "No winner: forfeit, timeout"],
     [[], "host_failure", "aborted", "Aborted: host failure"],
-    [[], "nobody_acted", "expired", "Expired: nobody acted"],
-  ])("how it ended: %j %s, %s", (winners, reason, termination, words) => {
+    [[], "no_activity", "expired", "Expired: no activity"],
+  ])("describe the end with the winners %j and the reason %s: %s", (winners, reason, termination, words) => {
     const [winner = null] = winners;
     expect(resultInWords({ ...game, result: { winners, winner, reason, termination } }, ofChess)).toBe(words);
   });
 
-  it("the roles, actions and winners of Codenames without identifiers", () => {
+  it("name the roles, actions and winners of Codenames without identifiers", () => {
     const roles = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"];
     const seats = Object.fromEntries(roles.map((role) => [role, { kind: "agent", name: role, joined: true } as const]));
-    const over = { winners: roles.slice(2), winner: null, reason: "agents_found", termination: "normal" };
+    const result = { winners: roles.slice(2), winner: null, reason: "agents_found", termination: "normal" };
     const last_action = { role: "red_spymaster", action: { type: "skip", reason: "no_answer" }, tick: 1 };
     const view = { ...game, template: "codenames.v1", roles, players: seats, to_act: ["red_team"], last_action };
-    expect(resultInWords({ ...view, result: over }, facts[view.template])).toBe("team blue wins: agents found");
-    expect(newsInWords(view, "spectator", facts[view.template])).toBe(
+    expect(resultInWords({ ...view, result }, facts[view.template])).toBe("team blue wins: agents found");
+    expect(announcement(view, "spectator", facts[view.template])).toBe(
       "red spymaster: skip no answer. red team to move",
     );
   });
 
-  it("what has happened", () => {
+  it("announce a change of the game", () => {
     const fen = "rnbqkbnr/ppp2ppp/8/3pp3/Q1P5/8/PP1PPPPP/RNB1KBNR b KQkq - 0 3";
     const after = { ...chessAt(fen), last_action: { role: "white", action: "d1a4", tick: 5 } };
-    expect(newsInWords({ ...after, players }, "black", ofChess)).toBe("white: queen d1 to a4. Check. Your move");
+    expect(announcement({ ...after, players }, "black", ofChess)).toBe("white: queen d1 to a4. Check. Your move");
   });
 });

@@ -1,13 +1,13 @@
 import type { GameView } from "../game-view.ts";
 
-/** What every board gets, whatever its game. */
+/** The properties of every board. */
 export interface BoardProps {
   readonly game: GameView;
-  /** The role from whose side the board is seen; "spectator" for none. */
+  /** The role from whose side the board is shown; "spectator" for none. */
   readonly side: string;
-  /** The person may act now. */
+  /** Whether the person may act now. */
   readonly canAct: boolean;
-  /** The action that is on its way to the server. */
+  /** The action that is being sent to the server; null if there is none. */
   readonly pending: unknown;
   readonly onPlay: (action: unknown) => void;
 }

@@ -23,7 +23,7 @@ interface Promoting {
   readonly letters: readonly string[];
 }
 
-/** A chess board that is played by clicks, by dragging and by the keyboard; which moves are legal the server has said. */
+/** A chess board that is played by clicks, by dragging and by the keyboard. The server lists the legal moves. */
 export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps): JSX.Element {
   const { fen, turn } = game.state as ChessView;
   const pieces = piecesOf(fen);
@@ -31,7 +31,7 @@ export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps):
   const legal = canAct ? game.legal_actions.map(String) : [];
   const [selected, select] = useState("");
   const [promoting, promote] = useState<Promoting | null>(null);
-  // What was picked up belongs to a position that is gone.
+  // A selection belongs to the previous position.
   useEffect(() => {
     select("");
     promote(null);
@@ -55,7 +55,7 @@ export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps):
   const rows = squares.map((rank, row) =>
     rank.map((square, column) => cellOf(square, row, column, pieces, marks(square))),
   );
-  const held = drag && pieces.get(drag.from);
+  const draggedPiece = drag && pieces.get(drag.from);
   return (
     <div class="framed">
       <Coordinates of="ranks" texts={squares.map(([first = ""]) => first.charAt(1))} />
@@ -69,9 +69,9 @@ export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps):
         onEscape={() => select("")}
       />
       <Coordinates of="files" texts={squares[0]?.map((square) => square.charAt(0)) ?? []} />
-      {drag && held && (
+      {drag && draggedPiece && (
         <div class="held" style={{ left: `${drag.x}px`, top: `${drag.y}px` }}>
-          <ChessPiece {...held} />
+          <ChessPiece {...draggedPiece} />
         </div>
       )}
       {promoting && (
@@ -99,7 +99,9 @@ interface Marking {
   readonly drag: Drag | null;
 }
 
-/** What is to be said of each square, as classes and, in the same words, in its label. */
+/**
+ * Returns a function that returns the marks of a square. They are its CSS classes, and MARK_LABELS has their labels.
+ */
 function marksOf({ game, pieces, turn, legal, selected, pending, drag }: Marking): (square: string) => string[] {
   const last = squaresOf(pending ?? game.last_action?.action);
   const checked = checkedKing(pieces, turn);
@@ -116,7 +118,7 @@ function marksOf({ game, pieces, turn, legal, selected, pending, drag }: Marking
   ];
 }
 
-const SAID: Readonly<Record<string, string>> = {
+const MARK_LABELS: Readonly<Record<string, string>> = {
   selected: "selected",
   target: "can move here",
   last: "last move",
@@ -125,17 +127,17 @@ const SAID: Readonly<Record<string, string>> = {
 
 function cellOf(square: string, row: number, column: number, pieces: Pieces, marks: readonly string[]): Cell {
   const piece = pieces.get(square);
-  const said = marks.flatMap((mark) => SAID[mark] ?? []);
+  const labels = marks.flatMap((mark) => MARK_LABELS[mark] ?? []);
   return {
     id: square,
-    label: [squareInWords(square, piece), ...said].join(", "),
+    label: [squareInWords(square, piece), ...labels].join(", "),
     marks: [(row + column) % 2 === 0 ? "light" : "dark", ...(piece ? ["taken"] : []), ...marks],
     selected: marks.includes("selected"),
     content: piece && <ChessPiece {...piece} />,
   };
 }
 
-/** Each square's label says where it is; the coordinates are for the eyes. */
+/** The coordinates are hidden from screen readers, because the label of each square contains its name. */
 const Coordinates = ({ of, texts }: { readonly of: string; readonly texts: readonly string[] }): JSX.Element => (
   <div class={`coordinates ${of}`} aria-hidden="true">
     {texts.map((text) => (

@@ -3,7 +3,7 @@ import type { Piece } from "./chess-squares.ts";
 
 const LETTERS = { pawn: "p", knight: "n", bishop: "b", rook: "r", queen: "q", king: "k" } as const;
 
-/** A piece from the sprite that the document holds; what it is stands in its cell's label. */
+/** A piece from the sprite in the document. It has no label, because the label of its cell names it. */
 export function ChessPiece({ color, kind }: Piece): JSX.Element {
   return (
     <svg class="piece" viewBox="0 0 40 40" aria-hidden="true">

@@ -8,13 +8,13 @@ export interface Piece {
   readonly kind: PieceKind;
 }
 
-/** By square: "e4". */
+/** The pieces by their squares, e.g. "e4". */
 export type Pieces = ReadonlyMap<string, Piece>;
 
 const KINDS: Readonly<Record<string, PieceKind>> = PIECE_KINDS;
 const FILES = "abcdefgh";
 
-/** The pieces of a FEN's first field; what is no piece there is left out. */
+/** Returns the pieces of the first field of a FEN. Unknown letters are ignored. */
 export function piecesOf(fen: string): Pieces {
   const pieces = new Map<string, Piece>();
   for (const [index, rank] of (fen.split(" ", 1)[0] ?? "").split("/").entries()) {
@@ -28,38 +28,38 @@ export function piecesOf(fen: string): Pieces {
   return pieces;
 }
 
-/** The squares as a person behind `side` sees them: rows from the top, each from the left. */
+/** Returns the squares as a person behind `side` sees them: rows from top to bottom, each from left to right. */
 export function squaresFor(side: Color): readonly (readonly string[])[] {
   const rows = [8, 7, 6, 5, 4, 3, 2, 1].map((rank) => [...FILES].map((file) => `${file}${rank}`));
   return side === "white" ? rows : rows.map((row) => row.toReversed()).reverse();
 }
 
 /**
- * UCI's letters for the pieces that a move from one square to another may promote to, the strongest first; [""] for a plain
- * move, [] for none.
+ * Returns the letters of UCI for the pieces to which a move may promote, the strongest first. Returns [""] for a move
+ * without a promotion and [] if the move is not legal.
  */
 export function promotionsOf(legal: readonly string[], from: string, to: string): readonly string[] {
   return ["", "q", "r", "b", "n"].filter((letter) => legal.includes(`${from}${to}${letter}`));
 }
 
-/** The piece that a letter of UCI names; a queen when it names none. */
-export const promoted = (letter: string): PieceKind => KINDS[letter] ?? "queen";
+/** Returns the piece that a letter of UCI names; a queen for any other text. */
+export const promotedKind = (letter: string): PieceKind => KINDS[letter] ?? "queen";
 
-/** From and to of a move in UCI; [] of anything else. */
+/** Returns the squares from and to of a move in UCI; [] for any other value. */
 export function squaresOf(move: unknown): readonly string[] {
   const [, from, to] = (typeof move === "string" && /^([a-h][1-8])([a-h][1-8])/.exec(move)) || [];
   return from && to ? [from, to] : [];
 }
 
-/** A move in words, on the board that it led to: "knight g1 to f3". */
+/** Returns a move as text for people, on the board after the move: "knight g1 to f3". */
 export function moveInWords(move: string, after: Pieces): string {
   const [from, to] = squaresOf(move);
   if (!from || !to) return move;
-  if (move.length === 5) return `pawn ${from} to ${to}, promoted to ${promoted(move.slice(4))}`;
+  if (move.length === 5) return `pawn ${from} to ${to}, promoted to ${promotedKind(move.slice(4))}`;
   return `${after.get(to)?.kind ?? ""} ${from} to ${to}`.trim();
 }
 
-/** "white knight, g1", or "e4, empty". */
+/** Returns the label of a square: "white knight, g1" or "e4, empty". */
 export function squareInWords(square: string, piece: Piece | undefined): string {
   return piece ? `${piece.color} ${piece.kind}, ${square}` : `${square}, empty`;
 }
@@ -81,46 +81,49 @@ const KNIGHT: readonly Step[] = [1, -1, 2, -2].flatMap((file) =>
   [1, -1].map((sign): Step => [file, sign * (3 - Math.abs(file))]),
 );
 
-/** The square of the king that is to move and stands in check; null when it does not. A FEN does not say so. */
+/**
+ * Returns the square of the king of the side to move if it is in check, otherwise null. A FEN does not contain this
+ * information.
+ */
 export function checkedKing(pieces: Pieces, turn: Color): string | null {
   const king = [...pieces].find(([, { color, kind }]) => kind === "king" && color === turn)?.[0];
   return king && isAttacked(pieces, king, turn) ? king : null;
 }
 
 function isAttacked(pieces: Pieces, square: string, color: Color): boolean {
-  const hostile = (piece: Piece | undefined, kinds: readonly PieceKind[]): boolean =>
+  const isHostile = (piece: Piece | undefined, kinds: readonly PieceKind[]): boolean =>
     piece !== undefined && piece.color !== color && kinds.includes(piece.kind);
-  const near = (steps: readonly Step[], kind: PieceKind): boolean =>
-    steps.some((step) => hostile(pieces.get(beside(square, step)), [kind]));
-  const far = (steps: readonly Step[], kinds: readonly PieceKind[]): boolean =>
-    steps.some((step) => hostile(firstSeen(pieces, square, step), kinds));
-  const ahead = color === "white" ? 1 : -1;
+  const isAttackedByStep = (steps: readonly Step[], kind: PieceKind): boolean =>
+    steps.some((step) => isHostile(pieces.get(neighbourOf(square, step)), [kind]));
+  const isAttackedAlongLine = (steps: readonly Step[], kinds: readonly PieceKind[]): boolean =>
+    steps.some((step) => isHostile(firstPieceFrom(pieces, square, step), kinds));
+  const forward = color === "white" ? 1 : -1;
   return (
-    far(STRAIGHT, ["rook", "queen"]) ||
-    far(DIAGONAL, ["bishop", "queen"]) ||
-    near(KNIGHT, "knight") ||
-    near([...STRAIGHT, ...DIAGONAL], "king") ||
-    near(
+    isAttackedAlongLine(STRAIGHT, ["rook", "queen"]) ||
+    isAttackedAlongLine(DIAGONAL, ["bishop", "queen"]) ||
+    isAttackedByStep(KNIGHT, "knight") ||
+    isAttackedByStep([...STRAIGHT, ...DIAGONAL], "king") ||
+    isAttackedByStep(
       [
-        [1, ahead],
-        [-1, ahead],
+        [1, forward],
+        [-1, forward],
       ],
       "pawn",
     )
   );
 }
 
-/** The first piece that is met on the way from a square. */
-function firstSeen(pieces: Pieces, from: string, step: Step): Piece | undefined {
-  for (let square = beside(from, step); square !== ""; square = beside(square, step)) {
+/** Returns the first piece in a direction from a square. */
+function firstPieceFrom(pieces: Pieces, from: string, step: Step): Piece | undefined {
+  for (let square = neighbourOf(from, step); square !== ""; square = neighbourOf(square, step)) {
     const piece = pieces.get(square);
     if (piece) return piece;
   }
   return undefined;
 }
 
-/** The square one step away; "" beyond the edge. */
-function beside(square: string, [file, rank]: Step): string {
+/** Returns the square one step away; "" beyond the edge of the board. */
+function neighbourOf(square: string, [file, rank]: Step): string {
   const letter = FILES[FILES.indexOf(square.charAt(0)) + file];
   const digit = Number(square.charAt(1)) + rank;
   return letter && digit >= 1 && digit <= 8 ? `${letter}${digit}` : "";

@@ -7,7 +7,9 @@ import { type Cell, SquareGrid } from "./square-grid.tsx";
 const COLUMNS = 5;
 const NUMBERS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0, "unlimited"] as const;
 
-/** Codenames: the words in a grid, guessed by picking them; a spymaster sees whose they are and gives the clue. */
+/**
+ * The board of Codenames. A team guesses a word by selecting it; a spymaster sees the identities and gives the clue.
+ */
 export function CodenamesBoard({ game, canAct, onPlay }: BoardProps): JSX.Element {
   const view = game.state as CodenamesView;
   const legal = game.legal_actions as readonly CodenamesAction[];
@@ -21,7 +23,7 @@ export function CodenamesBoard({ game, canAct, onPlay }: BoardProps): JSX.Elemen
   return (
     <>
       <SquareGrid label="Codenames board" rows={rows} className="words" start={[0, 0]} onPick={guess} />
-      <p>{standing(view)}</p>
+      <p>{statusText(view)}</p>
       {canAct && view.phase === "clue" && <ClueFields onGive={(clue) => onPlay({ type: "clue", ...clue })} />}
       {canAct && legal.some(({ type }) => type === "pass") && (
         <button type="button" onClick={() => onPlay({ type: "pass" })}>
@@ -33,16 +35,16 @@ export function CodenamesBoard({ game, canAct, onPlay }: BoardProps): JSX.Elemen
   );
 }
 
-/** The turns so far, the newest first. */
+/** The turns of the game, the newest first. */
 function History({ view }: { readonly view: CodenamesView }): JSX.Element | null {
-  const begun = view.turns.filter(({ clue, skipped }) => clue !== null || skipped !== null);
-  if (begun.length === 0) return null;
+  const turns = view.turns.filter(({ clue, skipped }) => clue !== null || skipped !== null);
+  if (turns.length === 0) return null;
   return (
     <section class="history" aria-label="History">
       <h2>History</h2>
       <ol reversed>
-        {begun.toReversed().map((turn, age) => (
-          <li key={begun.length - age}>
+        {turns.toReversed().map((turn, age) => (
+          <li key={turns.length - age}>
             <TurnLine turn={turn} />
           </li>
         ))}
@@ -65,28 +67,28 @@ function TurnLine({ turn: { team, clue, guesses, skipped } }: { readonly turn: C
   );
 }
 
-function cellOf({ word, identity, uncovered }: CodenamesCard, isOpen: boolean): Cell {
-  const told = identity === null ? "" : uncovered ? `, uncovered: ${identity}` : `, ${identity}`;
+function cellOf({ word, identity, uncovered }: CodenamesCard, canGuess: boolean): Cell {
+  const identityLabel = identity === null ? "" : uncovered ? `, uncovered: ${identity}` : `, ${identity}`;
   return {
     id: word,
-    label: `${word}${told}`,
+    label: `${word}${identityLabel}`,
     marks: [
       identity === null ? "unknown" : `agent-${identity}`,
       ...(uncovered ? ["uncovered"] : []),
-      ...(isOpen ? ["target"] : []),
+      ...(canGuess ? ["target"] : []),
     ],
     content: word,
   };
 }
 
-function standing({ remaining, turns, guesses_left, phase, turn }: CodenamesView): string {
-  const left = `Agents to find: red ${remaining.red}, blue ${remaining.blue}.`;
+function statusText({ remaining, turns, guesses_left, phase, turn }: CodenamesView): string {
+  const remainingText = `Agents to find: red ${remaining.red}, blue ${remaining.blue}.`;
   const clue = turns.at(-1)?.clue;
-  if (phase !== "guess" || !clue) return left;
-  return `${turn}'s clue: ${clue.word} ${clue.number}${guesses_left === null ? "" : `, ${guesses_left} guesses left`}. ${left}`;
+  if (phase !== "guess" || !clue) return remainingText;
+  return `${turn}'s clue: ${clue.word} ${clue.number}${guesses_left === null ? "" : `, ${guesses_left} guesses left`}. ${remainingText}`;
 }
 
-/** No form: hosts frame boards in sandboxes that let none be submitted. */
+/** Not a form, because hosts show boards in sandboxed frames in which forms cannot be submitted. */
 function ClueFields({ onGive }: { readonly onGive: (clue: Clue) => void }): JSX.Element {
   const [word, setWord] = useState("");
   const [number, setNumber] = useState<Clue["number"]>(1);
@@ -108,8 +110,8 @@ function ClueFields({ onGive }: { readonly onGive: (clue: Clue) => void }): JSX.
       <label>
         for{" "}
         <select onInput={(event) => setNumber(NUMBERS[event.currentTarget.selectedIndex] ?? 1)}>
-          {NUMBERS.map((one) => (
-            <option key={one}>{one}</option>
+          {NUMBERS.map((choice) => (
+            <option key={choice}>{choice}</option>
           ))}
         </select>
       </label>

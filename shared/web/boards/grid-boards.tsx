@@ -4,7 +4,7 @@ import type { TicTacToeView } from "../../games/tic-tac-toe.ts";
 import type { BoardProps } from "./board-props.ts";
 import { type Cell, SquareGrid } from "./square-grid.tsx";
 
-/** Tic-tac-toe: a cell's name is the action that takes it. */
+/** The board of tic-tac-toe. The name of a cell is the action that marks it. */
 export function TicTacToeBoard({ game, canAct, pending, onPlay }: BoardProps): JSX.Element {
   const last = pending ?? game.last_action?.action;
   const rows = (game.state as TicTacToeView).board.map((marks, row) =>
@@ -31,7 +31,7 @@ export function TicTacToeBoard({ game, canAct, pending, onPlay }: BoardProps): J
 
 const DISCS: Readonly<Record<string, string>> = { r: "red", y: "yellow", ".": "empty" };
 
-/** Connect Four: any cell of a column drops a disc into it. */
+/** The board of Connect Four. Each cell of a column drops a disc into the column. */
 export function ConnectFourBoard({ game, canAct, pending, onPlay }: BoardProps): JSX.Element {
   const { board } = game.state as ConnectFourView;
   const last = Number(pending ?? game.last_action?.action);
@@ -39,7 +39,7 @@ export function ConnectFourBoard({ game, canAct, pending, onPlay }: BoardProps):
     [...discs].map((disc, index): Cell => {
       const column = index + 1;
       const isOpen = canAct && game.legal_actions.includes(column);
-      // The last disc lies on top of its column.
+      // The last disc is the highest one in its column.
       const isLast = column === last && disc !== "." && (board[row - 1]?.[index] ?? ".") === ".";
       return {
         id: `${column}/${board.length - row}`,

@@ -1,17 +1,17 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { ChessPiece } from "./chess-piece.tsx";
-import { type Color, promoted } from "./chess-squares.ts";
+import { type Color, promotedKind } from "./chess-squares.ts";
 
 interface Props {
   readonly color: Color;
-  /** Letters of UCI. */
+  /** The letters of UCI for the pieces. */
   readonly choices: readonly string[];
   readonly onChoose: (letter: string) => void;
   readonly onCancel: () => void;
 }
 
-/** Asks what a pawn becomes; the browser's own dialog keeps the focus inside and closes by Escape. */
+/** Asks for the piece of a promotion. The dialog of the browser keeps the focus inside and closes on Escape. */
 export function Promotion({ color, choices, onChoose, onCancel }: Props): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
@@ -20,8 +20,8 @@ export function Promotion({ color, choices, onChoose, onCancel }: Props): JSX.El
       <p>Promote to</p>
       <div class="choices">
         {choices.map((letter) => (
-          <button type="button" key={letter} aria-label={promoted(letter)} onClick={() => onChoose(letter)}>
-            <ChessPiece color={color} kind={promoted(letter)} />
+          <button type="button" key={letter} aria-label={promotedKind(letter)} onClick={() => onChoose(letter)}>
+            <ChessPiece color={color} kind={promotedKind(letter)} />
           </button>
         ))}
       </div>

@@ -2,9 +2,9 @@ import type { ComponentChildren, JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
 
 export interface Cell {
-  /** The cell's name in its game: "e4". */
+  /** The name of the cell in its game, e.g. "e4". */
   readonly id: string;
-  /** What a screen reader says. */
+  /** The label for screen readers. */
   readonly label: string;
   readonly marks: readonly string[];
   readonly content?: ComponentChildren;
@@ -13,10 +13,10 @@ export interface Cell {
 
 interface Props {
   readonly label: string;
-  /** Rows from the top, cells from the left. */
+  /** The rows from top to bottom, the cells from left to right. */
   readonly rows: readonly (readonly Cell[])[];
   readonly className: string;
-  /** Where the keyboard stands at first. */
+  /** The cell that has the keyboard focus first. */
   readonly start: readonly [row: number, column: number];
   readonly onPick: (id: string) => void;
   readonly onGrab?: (id: string, event: PointerEvent) => void;
@@ -24,22 +24,22 @@ interface Props {
 }
 
 /**
- * A board of squares: one stop for the Tab key, the arrow keys within, Enter or Space to pick (the ARIA grid pattern). Everybody may look
- * around; whether a pick means anything is the game's business.
+ * A board of squares with the ARIA grid pattern: one stop for the Tab key, the arrow keys to move within the board,
+ * Enter or Space to select. Spectators may move the focus too; `onPick` decides whether a selection has an effect.
  */
 export function SquareGrid({ label, rows, className, start, onPick, onGrab, onEscape }: Props): JSX.Element {
   const grid = useRef<HTMLDivElement>(null);
   const [cursor, setCursor] = useState(start);
-  const walk = (event: KeyboardEvent): void => {
+  const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "Escape") onEscape?.();
-    const next = stepped(cursor, event.key, rows);
+    const next = cellAfterKey(cursor, event.key, rows);
     if (!next) return;
     event.preventDefault();
     setCursor(next);
     grid.current?.querySelector<HTMLElement>(`[data-at="${next.join()}"]`)?.focus();
   };
   return (
-    <div ref={grid} role="grid" aria-label={label} class={`grid ${className}`} onKeyDown={walk}>
+    <div ref={grid} role="grid" aria-label={label} class={`grid ${className}`} onKeyDown={onKeyDown}>
       {rows.map((cells, row) => (
         <div role="row" class="row" key={row}>
           {cells.map((cell, column) => (
@@ -73,8 +73,8 @@ const STEPS: Readonly<Record<string, readonly [number, number]>> = {
   ArrowRight: [0, 1],
 };
 
-/** Where a key leads; null for other keys and at the edge. */
-function stepped(
+/** Returns the cell to which a key moves the focus; null for other keys and at the edge. */
+function cellAfterKey(
   [row, column]: readonly [number, number],
   key: string,
   rows: Props["rows"],

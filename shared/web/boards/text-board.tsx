@@ -2,16 +2,16 @@ import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { BoardProps } from "./board-props.ts";
 
-/** The board of every game that has none of its own: its text, and a button for each legal action. */
+/** The board of games without a graphical board: the text of the game and a button for each legal action. */
 export function TextBoard({ game, canAct, onPlay }: BoardProps): JSX.Element {
   const text = useRef<HTMLPreElement>(null);
-  // How it stands now is at the end of what has happened.
+  // The current state is at the end of the text.
   useLayoutEffect(() => {
     if (text.current) text.current.scrollTop = text.current.scrollHeight;
   }, [game.board]);
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by the keyboard */}
       <pre class="text" ref={text} aria-label={`${game.name} as text`} role="region" tabIndex={0}>
         {game.board}
       </pre>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** A thing on its way over the board, in pixels of the window. */
+/** A dragged piece. The position is in pixels of the window. */
 export interface Drag {
   readonly from: string;
   readonly x: number;
@@ -9,16 +9,16 @@ export interface Drag {
 
 interface Dragging {
   readonly drag: Drag | null;
-  /** To be called at pointerdown on a cell that may be dragged. */
+  /** Handles pointerdown on a cell that may be dragged. */
   readonly grab: (from: string, event: PointerEvent) => void;
-  /** True once after a drop: the browser may send a click behind it, which means nothing. */
+  /** Returns true once after a drop, because the browser may send a click after it, which must be ignored. */
   readonly isClickOfDrop: () => boolean;
 }
 
-/** A hand shakes: less than this is a click. */
+/** A movement of fewer pixels is a click. */
 const THRESHOLD_PX = 6;
 
-/** Dragging from cell to cell by mouse, pen or finger; a drop outside every cell is told as "". */
+/** Dragging from cell to cell by mouse, pen or touch. A drop outside all cells is reported as "". */
 export function useDrag(onStart: (from: string) => void, onDrop: (from: string, to: string) => void): Dragging {
   const [drag, setDrag] = useState<Drag | null>(null);
   const dropped = useRef(false);
@@ -49,13 +49,14 @@ export function useDrag(onStart: (from: string) => void, onDrop: (from: string, 
     stop.current = listen(move, end, () => setDrag(null));
   };
   const isClickOfDrop = (): boolean => {
-    const was = dropped.current;
+    const isDropped = dropped.current;
     dropped.current = false;
-    return was;
+    return isDropped;
   };
   return { drag, grab, isClickOfDrop };
 }
 
+/** Listens to pointer events. Returns a function that removes the listeners and calls `after`. */
 function listen(move: (event: PointerEvent) => void, end: (event: PointerEvent) => void, after: () => void) {
   addEventListener("pointermove", move);
   addEventListener("pointerup", end);
@@ -68,5 +69,6 @@ function listen(move: (event: PointerEvent) => void, end: (event: PointerEvent) 
   };
 }
 
+/** Returns the id of the cell at a position of the window; "" if there is none. */
 const cellAt = (x: number, y: number): string =>
   document.elementFromPoint(x, y)?.closest<HTMLElement>("[data-cell]")?.dataset.cell ?? "";

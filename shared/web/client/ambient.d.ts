@@ -1,2 +1,2 @@
-// Boards name the types of games, some of which hash; nothing of Node is ever bundled.
+// Boards import types of games, and some games hash. No Node module is bundled.
 declare module "node:crypto";

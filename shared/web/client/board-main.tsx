@@ -10,7 +10,10 @@ const setup = JSON.parse(document.getElementById("setup")?.textContent ?? "") as
 const root = document.getElementById("root");
 if (root) render(<Table transport={transportFor(setup)} first={setup.game} games={setup.games} />, root);
 
-/** A page's seat stands behind the "#" of its address, which no browser sends to any server. */
+/**
+ * Returns the transport of a mode. The seat of a page is after the "#" of its address, which browsers do not send to
+ * the server.
+ */
 function transportFor({ mode, game, seat, games }: BoardSetup): Transport {
   if (mode === "app") return new AppTransport(games);
   if (mode === "embed") return embedTransport(seat);

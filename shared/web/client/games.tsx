@@ -9,7 +9,7 @@ import { NewGame } from "./new-game.tsx";
 const REFRESH_MS = 3000;
 const UNREACHABLE = "The server cannot be reached; trying again.";
 
-/** The games of this server, the active ones first, read anew every few seconds while somebody looks. */
+/** The games of this server, active ones first. The list is refreshed every few seconds while the page is visible. */
 export function Games({ known }: { readonly known: FactsOfGames }): JSX.Element {
   const [games, setGames] = useState<readonly GameSummary[] | null>(null);
   const [trouble, setTrouble] = useState("");

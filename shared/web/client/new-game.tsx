@@ -3,28 +3,28 @@ import { useState } from "preact/hooks";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import { pathOf } from "../texts/links.ts";
 
-/** The built-in bot that plays every game, and in chess takes what it can. */
+/** The built-in bot that plays every game. In chess it prefers captures. */
 const OPPONENT = "greedy";
 
-/** The games that a bot can play well enough, those with a board first. */
-const offeredOf = (known: FactsOfGames): readonly (readonly [id: string, facts: GameFacts])[] =>
+/** Returns the games that a bot can play, those with a graphical board first. */
+const offeredGames = (known: FactsOfGames): readonly (readonly [id: string, facts: GameFacts])[] =>
   Object.entries(known)
     .filter(([, { needsLanguage }]) => !needsLanguage)
-    .sort(([, one], [, other]) => Number(other.board !== undefined) - Number(one.board !== undefined));
+    .sort(([, a], [, b]) => Number(b.board !== undefined) - Number(a.board !== undefined));
 
-/** Begins a game against a bot and goes to the person's seat in it. */
+/** Starts a game against a bot and opens the page of the person's seat. */
 export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Element {
-  const [refusal, setRefusal] = useState("");
+  const [rejection, setRejection] = useState("");
   const [isBusy, setBusy] = useState(false);
   const start = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
     const template = new FormData(event.currentTarget as HTMLFormElement).get("template");
     setBusy(true);
-    setRefusal("");
+    setRejection("");
     try {
       location.assign(await createGame(String(template)));
     } catch (error) {
-      setRefusal(error instanceof Error ? error.message : String(error));
+      setRejection(error instanceof Error ? error.message : String(error));
       setBusy(false);
     }
   };
@@ -33,7 +33,7 @@ export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Elemen
       <label>
         Play{" "}
         <select name="template">
-          {offeredOf(known).map(([id, { name }]) => (
+          {offeredGames(known).map(([id, { name }]) => (
             <option key={id} value={id}>
               {name}
             </option>
@@ -43,12 +43,12 @@ export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Elemen
       <button type="submit" disabled={isBusy}>
         Start against a bot
       </button>
-      {refusal && <p role="alert">{refusal}</p>}
+      {rejection && <p role="alert">{rejection}</p>}
     </form>
   );
 }
 
-/** Gives the path of the person's seat. */
+/** Creates a game. Returns the path of the person's seat. Throws an Error with a message for the person. */
 async function createGame(template: string): Promise<string> {
   const body = JSON.stringify({ template, opponent: OPPONENT });
   const headers = { "content-type": "application/json" };
@@ -58,5 +58,5 @@ async function createGame(template: string): Promise<string> {
     error?: { message?: unknown };
   } | null;
   if (response?.ok && typeof answer?.link === "string") return pathOf(answer.link);
-  throw new Error(typeof answer?.error?.message === "string" ? answer.error.message : "The game could not be begun.");
+  throw new Error(typeof answer?.error?.message === "string" ? answer.error.message : "The game could not be started.");
 }

@@ -8,11 +8,11 @@ import { ConnectFourBoard, TicTacToeBoard } from "../boards/grid-boards.tsx";
 import { TextBoard } from "../boards/text-board.tsx";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
-import { newsInWords, resultInWords, turnInWords } from "../texts/words.ts";
+import { announcement, resultInWords, turnInWords } from "../texts/words.ts";
 import type { Transport } from "../transports/transport.ts";
 import { useGame } from "./use-game.ts";
 
-/** Games with a board of their own; every other one is shown as text. */
+/** The boards of games that have a graphical board. Other games are shown as text. */
 const BOARDS: Readonly<Record<BoardKind, FunctionComponent<BoardProps>>> = {
   chess: ChessBoard,
   marks: TicTacToeBoard,
@@ -26,7 +26,7 @@ interface Props {
   readonly games: FactsOfGames;
 }
 
-/** A game as one person sees it: who plays, the board, whose turn it is, how it ended. */
+/** A game as one person sees it: the players, the board, whose turn it is, and the result. */
 export function Table({ transport, first, games }: Props): JSX.Element {
   const { game, trouble, notice, pending, play, resign } = useGame(transport, first);
   const [isClaiming, setClaiming] = useState(false);
@@ -59,7 +59,7 @@ export function Table({ transport, first, games }: Props): JSX.Element {
         <ClaimButton claim={facts.winningReason} isOn={isClaiming} onToggle={setClaiming} />
       )}
       {notice && (
-        <p class={notice.isRejection ? "notice refusal" : "notice"} role={notice.isRejection ? "alert" : "status"}>
+        <p class={notice.isRejection ? "notice rejection" : "notice"} role={notice.isRejection ? "alert" : "status"}>
           {notice.text}
         </p>
       )}
@@ -69,7 +69,7 @@ export function Table({ transport, first, games }: Props): JSX.Element {
         </p>
       )}
       <p class="unseen" aria-live="polite">
-        {newsInWords(game, role, facts)}
+        {announcement(game, role, facts)}
       </p>
     </main>
   );
@@ -80,10 +80,10 @@ function Players({ game, role }: { readonly game: GameView; readonly role: strin
     <header>
       <h1>{game.name}</h1>
       <ul class="players">
-        {game.roles.map((one) => (
-          <li key={one} class={game.to_act.includes(one) ? "acting" : ""}>
-            <span class={`side side-${one}`} aria-hidden="true" />
-            <strong>{spoken(one)}</strong> <PlayerName player={game.players[one]} isYou={one === role} />
+        {game.roles.map((name) => (
+          <li key={name} class={game.to_act.includes(name) ? "acting" : ""}>
+            <span class={`side side-${name}`} aria-hidden="true" />
+            <strong>{spoken(name)}</strong> <PlayerName player={game.players[name]} isYou={name === role} />
           </li>
         ))}
       </ul>
@@ -99,7 +99,7 @@ interface NameProps {
 function PlayerName({ player, isYou }: NameProps): JSX.Element {
   return (
     <span>
-      {player?.name ?? "nobody yet"}
+      {player?.name ?? "not joined yet"}
       {isYou ? " (you)" : player?.kind === "bot" ? " (bot)" : ""}
     </span>
   );
@@ -125,7 +125,7 @@ interface ClaimProps {
   readonly onToggle: (isOn: boolean) => void;
 }
 
-/** Whoever sees a mate says so before the move; a wrong claim is refused together with it. */
+/** A claim of a mate is made together with the move. If the claim is wrong, the move is rejected as well. */
 function ClaimButton({ claim, isOn, onToggle }: ClaimProps): JSX.Element {
   return (
     <div class="claim">
@@ -142,7 +142,7 @@ interface ResignProps {
   readonly onResign: () => void;
 }
 
-/** Asks once more, because a resignation cannot be taken back. */
+/** Asks for a confirmation, because a resignation cannot be taken back. */
 function ResignButton({ isBusy, onResign }: ResignProps): JSX.Element {
   const [isAsking, setAsking] = useState(false);
   if (!isAsking) {
@@ -163,7 +163,7 @@ function ResignButton({ isBusy, onResign }: ResignProps): JSX.Element {
         Yes, resign
       </button>
       <button type="button" onClick={() => setAsking(false)}>
-        No, play on
+        No, continue
       </button>
     </fieldset>
   );

@@ -4,20 +4,20 @@ import { messageOf, type Transport } from "../transports/transport.ts";
 
 interface Playing {
   readonly game: GameView | null;
-  /** What is wrong with the connection. */
+  /** The fault of the connection, for people; null if there is none. */
   readonly trouble: string | null;
-  /** What the last move led to, if it needs a word: why it was refused, what to do next. */
+  /** The message about the last move, if there is one: why it was rejected, or what to do next. */
   readonly notice: { readonly text: string; readonly isRejection: boolean } | null;
-  /** The action that is on its way. */
+  /** The action that is being sent; null if there is none. */
   readonly pending: unknown;
   readonly play: (action: unknown, claim: Claim | null) => void;
   readonly resign: () => void;
 }
 
-/** Stands for a resignation that is on its way; no board shows it. */
+/** Represents a resignation that is being sent. No board shows it. */
 const RESIGNATION = {};
 
-/** A game as its transport tells it, and the move that is on its way. */
+/** Returns the game as its transport reports it, and the action that is being sent. */
 export function useGame(transport: Transport, first: GameView | null): Playing {
   const [game, setGame] = useState(first);
   const [trouble, setTrouble] = useState<string | null>(null);
@@ -26,19 +26,19 @@ export function useGame(transport: Transport, first: GameView | null): Playing {
 
   useEffect(
     () =>
-      transport.open((news) => {
-        const { game: next } = news;
+      transport.open((update) => {
+        const { game: next } = update;
         if (next) setGame((current) => later(current, next));
-        if (news.trouble !== undefined) setTrouble(news.trouble);
+        if (update.trouble !== undefined) setTrouble(update.trouble);
       }),
     [transport],
   );
-  const send = async (action: unknown, sent: (game: GameView) => Promise<string>): Promise<void> => {
+  const send = async (action: unknown, request: (game: GameView) => Promise<string>): Promise<void> => {
     if (!game || pending !== null) return;
     setPending(action);
     setNotice(null);
     try {
-      const text = await sent(game);
+      const text = await request(game);
       if (text !== "") setNotice({ text, isRejection: false });
     } catch (error) {
       setNotice({ text: messageOf(error), isRejection: true });
@@ -47,11 +47,11 @@ export function useGame(transport: Transport, first: GameView | null): Playing {
   };
   return {
     ...{ game, trouble, notice, pending },
-    play: (action, claim) => void send(action, (now) => transport.play(now, action, claim)),
-    resign: () => void send(RESIGNATION, (now) => transport.resign(now)),
+    play: (action, claim) => void send(action, (current) => transport.play(current, action, claim)),
+    resign: () => void send(RESIGNATION, (current) => transport.resign(current)),
   };
 }
 
-/** An answer that was overtaken on its way must not turn the game back. */
+/** Returns the later state. An answer that arrives after a later one must not take the game back. */
 const later = (current: GameView | null, next: GameView): GameView =>
   current?.game_id === next.game_id && next.tick < current.tick ? current : next;

@@ -1,12 +1,12 @@
 import { AppBridge, type McpUiHostContext, PostMessageTransport } from "@modelcontextprotocol/ext-apps/app-bridge";
 
-/** What the test asks of this page, and what it hears from it. */
+/** The interface between the test and this page. */
 interface HostWindow {
-  /** Given by the test: carries a tool call to its server. */
+  /** Provided by the test: forwards a tool call to its server. */
   callTool(params: object): Promise<object>;
-  /** Given by the test: what the app said. */
-  heard(name: string, params: object): void;
-  /** Shows an app as a host does, in a sandboxed frame, by the official bridge. */
+  /** Provided by the test: receives the messages of the app. */
+  onAppMessage(name: string, params: object): void;
+  /** Shows an app as a host does, in a sandboxed frame with the official bridge. */
   showApp(html: string, hostContext: McpUiHostContext, toolResult: object): Promise<void>;
   bridge: AppBridge;
 }
@@ -23,11 +23,11 @@ host.showApp = async (html, hostContext, toolResult) => {
   host.bridge = bridge;
   bridge.oncalltool = async (params) => (await host.callTool(params)) as never;
   bridge.onmessage = async (params) => {
-    host.heard("message", params);
+    host.onAppMessage("message", params);
     return {};
   };
   bridge.onsizechange = (params) => {
-    host.heard("size", params);
+    host.onAppMessage("size", params);
     if (params.height) frame.style.height = `${params.height}px`;
   };
   const { promise, resolve } = Promise.withResolvers<void>();

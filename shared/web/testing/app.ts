@@ -10,16 +10,16 @@ export interface ToolCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** The app as a host shows it, and all that passes between the two. */
+/** An app in a host, and the messages between the two. */
 export interface App {
   readonly page: Page;
-  /** The app's own frame. */
+  /** The frame of the app. */
   readonly frame: Frame;
   readonly game: TestingGame;
   readonly calls: ToolCall[];
   readonly messages: { readonly content: readonly { readonly text: string }[] }[];
   readonly sizes: { readonly height: number }[];
-  /** Addresses that anything in the page has asked for. */
+  /** The URLs that the page and its frames have requested. */
   readonly requests: string[];
 }
 
@@ -29,17 +29,17 @@ export interface AppOptions {
   readonly human?: string;
   readonly hostContext?: object;
   readonly viewport?: { readonly width: number; readonly height: number };
-  /** Whether the tool result carries the person's own view besides the model's. */
-  readonly isViewTold?: boolean;
-  /** The tool result that the app is opened by, for games that are kept elsewhere. */
+  /** Whether the tool result contains the person's view in addition to the model's. Default: true. */
+  readonly hasPersonView?: boolean;
+  /** The tool result with which the app is opened, for a game on another server. */
   readonly result?: object;
-  /** Stands before the game's own tools; an answer of undefined leaves it to them. */
+  /** Answers tool calls before the test game does. If it returns undefined, the test game answers. */
   readonly tool?: (call: ToolCall) => object | Promise<object> | undefined;
 }
 
 const TOKEN = "seat-token";
 
-/** Opens the app by the tool result that the model would get, whose view is the agent's. */
+/** Opens the app with the tool result that the model would get, which contains the view of the agent. */
 export async function openApp(browser: Browser, options: AppOptions = {}): Promise<App> {
   const { template = "chess.v1", human = "white", hostContext = {}, viewport = { width: 700, height: 800 } } = options;
   const game = testingGame(template, options.options, human);
@@ -53,7 +53,7 @@ export async function openApp(browser: Browser, options: AppOptions = {}): Promi
     app.calls.push(call);
     return options.tool?.(call) ?? answerTool(game, human, call);
   });
-  await page.exposeFunction("heard", (name: string, params: never) => {
+  await page.exposeFunction("onAppMessage", (name: string, params: never) => {
     (name === "size" ? app.sizes : app.messages).push(params);
   });
   await page.setContent(`<!doctype html><title>Host</title><body><script>${await hostScript()}</script>`);
@@ -62,19 +62,23 @@ export async function openApp(browser: Browser, options: AppOptions = {}): Promi
     content: [{ type: "text", text: "The game has begun." }],
     structuredContent: game.view(agent),
     _meta: {
-      [USER_SEAT_META]: { role: human, token: TOKEN, ...(options.isViewTold !== false && { view: game.view(human) }) },
+      [USER_SEAT_META]: {
+        role: human,
+        token: TOKEN,
+        ...(options.hasPersonView !== false && { view: game.view(human) }),
+      },
     },
   };
   const html = await boardPage({ mode: "app" });
   await page.evaluate(`window.showApp(...${JSON.stringify([html, hostContext, options.result ?? result])})`);
-  const frame = page.frames().find((one) => one.parentFrame() !== null) as Frame;
+  const frame = page.frames().find((candidate) => candidate.parentFrame() !== null) as Frame;
   return Object.assign(app, { frame });
 }
 
-/** The two tools, as the server answers them. */
+/** Answers calls of the two tools as the server does. */
 async function answerTool(game: TestingGame, human: string, call: ToolCall): Promise<object> {
   const { move, claim, seat_token } = call.arguments;
-  if (seat_token !== TOKEN) return refused("no such seat");
+  if (seat_token !== TOKEN) return toolError("no such seat");
   if (call.name === "waitForNextTurn") {
     while (!game.view(human).to_act.includes(human) && game.view(human).status === "active")
       await game.after(game.tick);
@@ -83,11 +87,12 @@ async function answerTool(game: TestingGame, human: string, call: ToolCall): Pro
   try {
     return { content: [], structuredContent: game.play(human, move, claim as string | undefined) };
   } catch (error) {
-    return refused((error as Error).message);
+    return toolError((error as Error).message);
   }
 }
 
-export const refused = (text: string): object => ({ isError: true, content: [{ type: "text", text }] });
+/** Returns the result of a tool that has failed. */
+export const toolError = (text: string): object => ({ isError: true, content: [{ type: "text", text }] });
 
 let bundledHost: Promise<string> | null = null;
 function hostScript(): Promise<string> {

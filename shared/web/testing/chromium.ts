@@ -19,5 +19,5 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: findProgram(PATHS) ?? "/usr/bin/chromium" });
 }
 
-/** Resolves when the check no longer fails; a busy machine may need a while. */
+/** Resolves when the check no longer throws. The timeout is long, because the machine may be busy. */
 export const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { timeout: 15_000 });

@@ -2,17 +2,17 @@ import { type Game, winnersOf } from "../../games/game.ts";
 import { findGame } from "../../games/registry.ts";
 import type { GameView } from "../game-view.ts";
 
-/** A game under test, as a server would keep it: by its rules, for several viewers. */
+/** A game under test as a server would keep it: with its rules and views for several viewers. */
 export interface TestingGame {
   view(role: string): GameView;
-  /** Throws what a server would refuse with. */
+  /** Plays an action. Throws the error with which a server would reject it. */
   play(role: string, action: unknown, claim?: string): GameView;
-  /** Resolves when it has gone on beyond this tick. */
+  /** Resolves when the game is beyond this tick. */
   after(tick: number): Promise<void>;
   readonly tick: number;
 }
 
-/** A game with a person, Ann, in the named role and an agent in the others. */
+/** Creates a game with a person, Ann, in the role `human` and agents in the other roles. */
 export function testingGame(template: string, options: object = {}, human = ""): TestingGame {
   const game = findGame(template) as Game;
   let state = game.initialState({ options: game.options.parse(options), seed: "web" });
@@ -77,6 +77,6 @@ export function testingGame(template: string, options: object = {}, human = ""):
 
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/** Chess in a position, as whoever is to move sees it. */
+/** Returns a chess position as the side to move sees it. */
 export const chessAt = (fen = START): GameView =>
   testingGame("chess.v1", { fen }).view(fen.includes(" w ") ? "white" : "black");

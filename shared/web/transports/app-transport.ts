@@ -3,12 +3,12 @@ import { type Claim, type GameView, type Seat, USER_SEAT_META, type UserSeat } f
 import { resultInWords } from "../texts/words.ts";
 import { connectHost, type HostBridge } from "./host-bridge.ts";
 import { applyHostContext, type HostContext, reportSize } from "./host-context.ts";
-import { isGameView, messageOf, type News, type Transport } from "./transport.ts";
+import { type GameUpdate, isGameView, messageOf, type Transport } from "./transport.ts";
 
 const PROTOCOL_VERSION = "2026-01-26";
 const WAIT_S = 25;
 const WAIT_TIMEOUT_MS = 60_000;
-/** The host may ask the person whether the tool may be called. */
+/** The limit is long, because the host may ask the person whether the tool may be called. */
 const MOVE_TIMEOUT_MS = 300_000;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
@@ -20,9 +20,9 @@ interface ToolResult {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** An MCP App: the host calls the tools for the page. */
+/** The transport of an MCP App: the host calls the tools for the page. */
 export class AppTransport implements Transport {
-  #tell: (news: News) => void = () => {};
+  #notify: (update: GameUpdate) => void = () => {};
   #seat: Seat | null = null;
   #latest: GameView | null = null;
   #isOpen = true;
@@ -30,9 +30,9 @@ export class AppTransport implements Transport {
   #stopReporting = (): void => {};
   readonly #games: FactsOfGames;
   readonly #host: HostBridge = connectHost((method, params) => {
-    if (method === "ui/notifications/tool-result") this.#take(params);
+    if (method === "ui/notifications/tool-result") this.#applyResult(params);
     else if (method === "ui/notifications/host-context-changed") applyHostContext(params);
-    else if (method === "ui/notifications/tool-cancelled") this.#tell({ trouble: "The tool call was cancelled." });
+    else if (method === "ui/notifications/tool-cancelled") this.#notify({ trouble: "The tool call was cancelled." });
     else if (method === "ui/resource-teardown") this.#close();
     else if (method !== "ping") return undefined;
     return {};
@@ -42,9 +42,9 @@ export class AppTransport implements Transport {
     this.#games = games;
   }
 
-  open(listener: (news: News) => void): () => void {
-    this.#tell = listener;
-    this.#greet().catch((error) => this.#tell({ trouble: messageOf(error) }));
+  open(listener: (update: GameUpdate) => void): () => void {
+    this.#notify = listener;
+    this.#initialize().catch((error) => this.#notify({ trouble: messageOf(error) }));
     return () => this.#close();
   }
 
@@ -54,16 +54,16 @@ export class AppTransport implements Transport {
 
   async play(game: GameView, move: unknown, claim: Claim | null): Promise<string> {
     const played = `I played ${typeof move === "string" ? move : JSON.stringify(move)}`;
-    const isTold = await this.#finish(game, { move, ...(claim && { claim }) }, played);
-    return isTold ? "" : "Tell the chat that you have moved.";
+    const isDelivered = await this.#submit(game, { move, ...(claim && { claim }) }, played);
+    return isDelivered ? "" : "Tell the chat that you have moved.";
   }
 
   async resign(game: GameView): Promise<string> {
-    const isTold = await this.#finish(game, { resign: true }, "I resigned");
-    return isTold ? "" : "Tell the chat that you have resigned.";
+    const isDelivered = await this.#submit(game, { resign: true }, "I resigned");
+    return isDelivered ? "" : "Tell the chat that you have resigned.";
   }
 
-  async #greet(): Promise<void> {
+  async #initialize(): Promise<void> {
     const { hostContext } = (await this.#host.request("ui/initialize", {
       appInfo: { name: "agent-league-board", version: "1.0.0" },
       appCapabilities: { availableDisplayModes: ["inline", "fullscreen"] },
@@ -74,9 +74,9 @@ export class AppTransport implements Transport {
     this.#stopReporting = reportSize(this.#host);
   }
 
-  /** Takes the result of a tool that the model or the page has called. */
-  #take(result: ToolResult): void {
-    if (result.isError) this.#tell({ trouble: textOf(result) });
+  /** Applies the result of a tool that the model or the page has called. */
+  #applyResult(result: ToolResult): void {
+    if (result.isError) this.#notify({ trouble: textOf(result) });
     const found = result._meta?.[USER_SEAT_META] as UserSeat | undefined;
     if (typeof found?.token === "string") this.#seat = found;
     const game = found?.view ?? result.structuredContent;
@@ -86,7 +86,7 @@ export class AppTransport implements Transport {
     if (isNew) this.#latest = game;
     // The person must not see the hidden information of the model's role.
     const isOurs = seat === null || game.your_role === seat.role || game.your_role === "spectator";
-    if (isNew && isOurs) this.#tell({ game, trouble: null });
+    if (isNew && isOurs) this.#notify({ game, trouble: null });
     void this.#follow();
   }
 
@@ -96,7 +96,7 @@ export class AppTransport implements Transport {
     return !(latest.your_role === seat.role && latest.to_act.includes(seat.role));
   }
 
-  /** Asks for the next turn again and again while it is not the person's. */
+  /** Waits for the next turn, repeatedly, while it is not the person's turn. */
   async #follow(): Promise<void> {
     if (this.#isFollowing) return;
     this.#isFollowing = true;
@@ -104,15 +104,15 @@ export class AppTransport implements Transport {
       const before = this.#latest;
       try {
         const args = { game_id: before?.game_id, seat_token: this.#seat?.token, timeout_s: WAIT_S };
-        const asked = performance.now();
-        this.#take(await callTool(this.#host, "waitForNextTurn", args, WAIT_TIMEOUT_MS));
+        const askedAt = performance.now();
+        this.#applyResult(await callTool(this.#host, "waitForNextTurn", args, WAIT_TIMEOUT_MS));
         // An immediate answer without a new turn must not cause a burst of calls.
-        const isIdle = this.#latest?.tick === before?.tick && performance.now() - asked < FIRST_PAUSE_MS;
+        const isIdle = this.#latest?.tick === before?.tick && performance.now() - askedAt < FIRST_PAUSE_MS;
         pauseMs = isIdle ? Math.min(2 * pauseMs, LONGEST_PAUSE_MS) : FIRST_PAUSE_MS;
         if (isIdle && this.#mustWait) await pause(pauseMs);
       } catch (error) {
         if (!this.#isOpen) break;
-        this.#tell({ trouble: `No news of the game: ${messageOf(error)}` });
+        this.#notify({ trouble: `The game cannot be updated: ${messageOf(error)}` });
         await pause(pauseMs);
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
       }
@@ -120,11 +120,14 @@ export class AppTransport implements Transport {
     this.#isFollowing = false;
   }
 
-  /** Sends a turn, then a message about it to the model. False if the host accepts no messages: the person then tells the model. */
-  async #finish(game: GameView, turn: object, said: string): Promise<boolean> {
+  /**
+   * Sends a turn and then a message about it to the model. Returns false if the host does not accept messages; the
+   * person must then tell the model.
+   */
+  async #submit(game: GameView, turn: object, summary: string): Promise<boolean> {
     const args = { game_id: game.game_id, ...turn, seat_token: this.#seat?.token };
-    this.#take(await callTool(this.#host, "finishTurn", args, MOVE_TIMEOUT_MS));
-    const content = [{ type: "text", text: messageFor(game, this.#latest, said, this.#games) }];
+    this.#applyResult(await callTool(this.#host, "finishTurn", args, MOVE_TIMEOUT_MS));
+    const content = [{ type: "text", text: messageFor(game, this.#latest, summary, this.#games) }];
     return this.#host.request("ui/message", { role: "user", content }).then(
       (result) => !(result as { isError?: boolean } | undefined)?.isError,
       () => false,
@@ -134,12 +137,12 @@ export class AppTransport implements Transport {
   #close(): void {
     this.#isOpen = false;
     this.#stopReporting();
-    // After the answer to the host that asks for it.
+    // Closed after the answer to the host's request.
     setTimeout(() => this.#host.close());
   }
 }
 
-/** Rejects with the text of the tool's error. */
+/** Calls a tool. Rejects with the text of the tool's error. */
 async function callTool(host: HostBridge, name: string, args: object, timeoutMs: number): Promise<ToolResult> {
   const result = (await host.request("tools/call", { name, arguments: args }, timeoutMs)) as ToolResult;
   if (result.isError) throw new Error(textOf(result));
@@ -147,18 +150,18 @@ async function callTool(host: HostBridge, name: string, args: object, timeoutMs:
 }
 
 const textOf = ({ content }: ToolResult): string =>
-  content?.flatMap(({ text }) => text ?? []).join("\n") || "The tool failed without a word.";
+  content?.flatMap(({ text }) => text ?? []).join("\n") || "The tool failed without a message.";
 
-/** The message to the model, which then continues the game. */
+/** Returns the message to the model, which then continues the game. */
 function messageFor(
   { game_id, your_role }: GameView,
   after: GameView | null,
-  said: string,
+  summary: string,
   games: FactsOfGames,
 ): string {
-  const played = `${said} as ${your_role} in game ${game_id}.`;
+  const played = `${summary} as ${your_role} in game ${game_id}.`;
   const result = after?.game_id === game_id ? resultInWords(after, games[after.template]) : "";
-  return `${played} ${result ? `The game is over. ${result}.` : "Call waitForNextTurn to see the board and go on."}`;
+  return `${played} ${result ? `The game is over. ${result}.` : "Call waitForNextTurn to see the board and to continue."}`;
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

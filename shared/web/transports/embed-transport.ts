@@ -2,31 +2,31 @@ import type { Seat } from "../game-view.ts";
 import { isGameView, type Transport } from "./transport.ts";
 
 /**
- * A page inside somebody's frame that can only say what the person wants: the host calls our tool with it. A host that keeps the frame
- * may show the next state by `{type: "game", game}`; most will show a new page instead.
+ * The transport of a page in a foreign frame. It can only post the person's action; the host calls the tool with it. A
+ * host that keeps the frame may post the next state as `{type: "game", game}`. Most hosts show a new page instead.
  */
 export function embedTransport(seat: Seat | null): Transport {
   const post = (turn: object): void => {
     const payload = { ...turn, ...(seat && { seat_token: seat.token }) };
-    // The frame's owner got this page, token and all, from our server; its origin is not known to us.
+    // The owner of the frame received this page with its token from the server. Its origin is unknown.
     window.parent.postMessage({ type: "action", action: "finishTurn", payload }, "*");
   };
   return {
-    open(tell) {
-      const hear = ({ source, data }: MessageEvent): void => {
-        if (source === window.parent && data?.type === "game" && isGameView(data.game)) tell({ game: data.game });
+    open(listener) {
+      const onMessage = ({ source, data }: MessageEvent): void => {
+        if (source === window.parent && data?.type === "game" && isGameView(data.game)) listener({ game: data.game });
       };
-      addEventListener("message", hear);
-      return () => removeEventListener("message", hear);
+      addEventListener("message", onMessage);
+      return () => removeEventListener("message", onMessage);
     },
     roleIn: ({ your_role }) => seat?.role ?? your_role,
     async play({ game_id }, move, claim) {
       post({ game_id, move, ...(claim && { claim }) });
-      return "Your move was handed to the chat.";
+      return "Your move was sent to the chat.";
     },
     async resign({ game_id }) {
       post({ game_id, resign: true });
-      return "Your resignation was handed to the chat.";
+      return "Your resignation was sent to the chat.";
     },
   };
 }

@@ -1,12 +1,12 @@
 /** JSON-RPC 2.0 with the host of an MCP App (MCP Apps 2026-01-26), by messages between frames. */
 export interface HostBridge {
-  /** Rejects with the host's message, or when it has not answered in time. */
+  /** Sends a request. Rejects with the host's message, or if the host does not answer in time. */
   request(method: string, params: object, timeoutMs?: number): Promise<unknown>;
   notify(method: string, params: object): void;
   close(): void;
 }
 
-/** Answers what the host asks or tells; `undefined` for a method that is not known. */
+/** Handles a request or notification of the host. Returns the result, or undefined for an unknown method. */
 type HostListener = (method: string, params: Record<string, unknown>) => object | undefined;
 
 interface Message {
@@ -21,21 +21,22 @@ interface Message {
 const TIMEOUT_MS = 30_000;
 const METHOD_NOT_FOUND = -32601;
 
+/** Connects to the host. Calls `listener` for each message of the host. */
 export function connectHost(listener: HostListener): HostBridge {
-  const open = new Map<string | number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  const pending = new Map<string | number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let lastId = 0;
-  // The host's origin is not known to us; that only our parent is heard is what counts.
+  // The origin of the host is unknown. Only messages of the parent window are accepted.
   const post = (message: object): void => window.parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
 
-  const hear = ({ source, data }: MessageEvent<Message | null>): void => {
+  const onMessage = ({ source, data }: MessageEvent<Message | null>): void => {
     if (source !== window.parent || data?.jsonrpc !== "2.0") return;
     if (typeof data.method === "string") answer(data.method, data);
     else if (data.id !== undefined) settle(data.id, data);
   };
   const settle = (id: string | number, data: Message): void => {
-    const waiting = open.get(id);
-    if (data.error) waiting?.reject(new Error(String(data.error.message ?? "The host refused.")));
-    else waiting?.resolve(data.result);
+    const request = pending.get(id);
+    if (data.error) request?.reject(new Error(String(data.error.message ?? "The host rejected the request.")));
+    else request?.resolve(data.result);
   };
   const answer = (method: string, { id, params }: Message): void => {
     const result = listener(method, params ?? {});
@@ -43,24 +44,24 @@ export function connectHost(listener: HostListener): HostBridge {
     if (result) post({ id, result });
     else post({ id, error: { code: METHOD_NOT_FOUND, message: `Method not found: ${method}` } });
   };
-  addEventListener("message", hear);
+  addEventListener("message", onMessage);
 
   return {
     async request(method, params, timeoutMs = TIMEOUT_MS) {
       const id = ++lastId;
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
       const timer = setTimeout(() => reject(new Error("The host has not answered.")), timeoutMs);
-      open.set(id, { resolve, reject });
+      pending.set(id, { resolve, reject });
       post({ id, method, params });
       return promise.finally(() => {
         clearTimeout(timer);
-        open.delete(id);
+        pending.delete(id);
       });
     },
     notify: (method, params) => post({ method, params }),
     close() {
-      removeEventListener("message", hear);
-      for (const { reject } of open.values()) reject(new Error("The board was closed."));
+      removeEventListener("message", onMessage);
+      for (const { reject } of pending.values()) reject(new Error("The board was closed."));
     },
   };
 }

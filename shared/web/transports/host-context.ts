@@ -1,13 +1,13 @@
 import type { HostBridge } from "./host-bridge.ts";
 
-/** What of the host's context matters to a board; it comes whole at first, then in parts. */
+/** The parts of the host's context that a board uses. The first context is complete, later ones contain changes. */
 export interface HostContext {
   readonly theme?: unknown;
   readonly styles?: { readonly variables?: Readonly<Record<string, unknown>> };
   readonly containerDimensions?: { readonly height?: number; readonly maxHeight?: number };
 }
 
-/** Takes on the host's theme, colours and fonts, and keeps the board within its height. */
+/** Applies the host's theme, colours and fonts, and limits the board to the host's height. */
 export function applyHostContext({ theme, styles, containerDimensions }: HostContext): void {
   const root = document.documentElement;
   if (theme === "light" || theme === "dark") {
@@ -21,22 +21,25 @@ export function applyHostContext({ theme, styles, containerDimensions }: HostCon
   if (typeof height === "number") root.style.setProperty("--height", `${height}px`);
 }
 
-/** Tells the host how large the content is, whenever that changes. */
+/**
+ * Reports the size of the content to the host, initially and after each change. Returns a function that ends the
+ * reports.
+ */
 export function reportSize(host: HostBridge): () => void {
-  let told = "";
+  let reportedSize = "";
   const report = (): void => {
     const root = document.documentElement;
-    // The frame may be higher than its content: what counts is what the content needs.
-    const before = root.style.height;
+    // The frame may be higher than its content; the height of the content is reported.
+    const previousHeight = root.style.height;
     root.style.height = "max-content";
     const height = Math.ceil(root.getBoundingClientRect().height);
-    root.style.height = before;
+    root.style.height = previousHeight;
     const width = Math.ceil(window.innerWidth);
-    if (told === `${width} ${height}`) return;
-    told = `${width} ${height}`;
+    if (reportedSize === `${width} ${height}`) return;
+    reportedSize = `${width} ${height}`;
     host.notify("ui/notifications/size-changed", { width, height });
   };
-  // In a frame of its own, or each report would be told as a loop of the observer.
+  // In an animation frame, because the observer would otherwise report each change as a loop.
   const observer = new ResizeObserver(() => requestAnimationFrame(report));
   observer.observe(document.body);
   report();

@@ -1,46 +1,49 @@
 import type { GameView } from "../game-view.ts";
 import { eventsOf } from "./sse.ts";
-import { isGameView, type News, type Transport } from "./transport.ts";
+import { type GameUpdate, isGameView, type Transport } from "./transport.ts";
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
-/** The server says at least a comment every 15 s; after so long a silence the line is dead. */
+/** The server sends at least a comment every 15 s. After this time without data the connection is regarded as lost. */
 const SILENCE_MS = 45_000;
 
-/** Of a link that was copied in part, or is another game's. */
-const NO_SEAT = "This link names no seat of this game, so you are watching. Whoever invited you has the right link.";
+/** Shown for a link that is incomplete or belongs to another game. */
+const NO_SEAT = "This link has no seat of this game, so you are watching. Ask for the complete link.";
 
-/** An answer that will not become better by asking again. */
-class Final extends Error {}
+/** A failure that a repeated request would not change. */
+class FinalError extends Error {}
 
-/** Our own server over HTTP: moves are posted, the game comes by an event stream. Without a token the person watches. */
+/**
+ * The transport of a page of the session host, over HTTP: moves are posted, and the game is received as an event
+ * stream. Without a token the person watches.
+ */
 export function pageTransport(gameId: string, token: string): Transport {
   const path = `/api/games/${encodeURIComponent(gameId)}`;
   const headers: Record<string, string> = token === "" ? {} : { authorization: `Bearer ${token}` };
-  let tell: (news: News) => void = () => {};
+  let notify: (update: GameUpdate) => void = () => {};
 
   const follow = async (signal: AbortSignal): Promise<void> => {
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const show = (game: GameView): void => {
         pauseMs = FIRST_PAUSE_MS;
-        tell({ game, trouble: token !== "" && game.your_role === "spectator" ? NO_SEAT : null });
+        notify({ game, trouble: token !== "" && game.your_role === "spectator" ? NO_SEAT : null });
       };
       try {
         if (await watch(signal, show)) return;
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof Final) return tell({ trouble: error.message });
-        tell({ trouble: "The connection to the server has gone; trying again." });
+        if (error instanceof FinalError) return notify({ trouble: error.message });
+        notify({ trouble: "The connection to the server is lost; trying again." });
       }
       await pause(pauseMs, signal);
     }
   };
 
-  /** Shows the game until the stream ends; true when nothing more is to come. */
+  /** Shows the game until the stream ends. Returns true when the game is over. */
   const watch = async (signal: AbortSignal, show: (game: GameView) => void): Promise<boolean> => {
-    const now = await gameIn(await fetch(path, { headers, signal }));
-    show(now);
-    if (now.status === "completed") return true;
+    const current = await gameIn(await fetch(path, { headers, signal }));
+    show(current);
+    if (current.status === "completed") return true;
     const silence = new AbortController();
     const stream = await fetch(`${path}/events`, { headers, signal: AbortSignal.any([signal, silence.signal]) });
     if (!stream.ok || !stream.body) throw await failureOf(stream);
@@ -59,13 +62,13 @@ export function pageTransport(gameId: string, token: string): Transport {
     const answer = await fetch(`${path}/moves`, request).catch(() => {
       throw new Error("The server cannot be reached. Try again.");
     });
-    tell({ game: await gameIn(answer) });
+    notify({ game: await gameIn(answer) });
     return "";
   };
 
   return {
     open(listener) {
-      tell = listener;
+      notify = listener;
       return whileVisible(follow);
     },
     roleIn: ({ your_role }) => (token === "" ? "spectator" : your_role),
@@ -77,19 +80,22 @@ export function pageTransport(gameId: string, token: string): Transport {
 async function gameIn(response: Response): Promise<GameView> {
   if (!response.ok) throw await failureOf(response);
   const game: unknown = await response.json();
-  if (!isGameView(game)) throw new Error("The server's answer is no game.");
+  if (!isGameView(game)) throw new Error("The server's answer is not a game.");
   return game;
 }
 
-/** What the server says of a request that failed: `{error: {code, message}}`. */
+/** Returns the error of a failed request, with the message of the server's answer `{error: {code, message}}`. */
 async function failureOf(response: Response): Promise<Error> {
   const body = (await response.json().catch(() => null)) as { error?: { message?: unknown } } | null;
   const message = body?.error?.message;
   const text = typeof message === "string" ? message : `The server answered with ${response.status}.`;
-  return [401, 403, 404, 410].includes(response.status) ? new Final(text) : new Error(text);
+  return [401, 403, 404, 410].includes(response.status) ? new FinalError(text) : new Error(text);
 }
 
-/** Runs while the tab can be seen, anew each time: browsers allow six streams for a host, and nobody looks at a hidden tab. */
+/**
+ * Runs while the tab is visible, with a new run each time it becomes visible. Browsers allow six streams for a host,
+ * and a hidden tab needs none.
+ */
 function whileVisible(run: (signal: AbortSignal) => Promise<void>): () => void {
   let running: AbortController | null = null;
   const turn = (): void => {
@@ -105,7 +111,7 @@ function whileVisible(run: (signal: AbortSignal) => Promise<void>): () => void {
   };
 }
 
-/** Calls `onSilence` when nothing has come for too long. */
+/** Returns the stream. Calls `onSilence` if no data arrives for too long. */
 function watchdog(body: ReadableStream<Uint8Array>, onSilence: () => void): ReadableStream<Uint8Array> {
   let timer = setTimeout(onSilence, SILENCE_MS);
   const stop = (): void => clearTimeout(timer);

@@ -5,17 +5,20 @@ export interface ServerEvent {
   readonly data: string;
 }
 
-/** A longer event means that something else than our server answers. */
+/** A longer event is not an event of this project's server. */
 const MAX_EVENT_CHARACTERS = 4_000_000;
 
-/** The events of a response; `EventSource` cannot send a seat's token. Ends with the body; throws what reading it throws. */
+/**
+ * Yields the events of a response. It replaces `EventSource`, which cannot send the token of a seat. Ends with the
+ * body, and throws the errors of reading it.
+ */
 export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   for await (const { event = "message", data } of serverEvents(chunksOf(body), MAX_EVENT_CHARACTERS)) {
     yield { event, data };
   }
 }
 
-/** Not every browser can iterate over a ReadableStream itself. */
+/** Yields the chunks of a stream. Some browsers cannot iterate over a ReadableStream. */
 async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   try {

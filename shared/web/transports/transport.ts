@@ -1,28 +1,31 @@
 import type { Claim, GameView } from "../game-view.ts";
 
-/** What a transport has to tell: each part only when it is new. */
-export interface News {
+/** An update of a transport. Each part is present only if it has changed. */
+export interface GameUpdate {
   readonly game?: GameView;
-  /** What is wrong with the connection, for people; null when it is well again. */
+  /** The fault of the connection, for people; null if there is none. */
   readonly trouble?: string | null;
 }
 
-/** The way from a board to its game, and back. */
+/** The connection between a board and its game. */
 export interface Transport {
-  /** Begins to tell what happens in the game; the function that comes back ends it. */
-  open(tell: (news: News) => void): () => void;
-  /** The role that the person plays in this game, "spectator" for none. */
+  /** Starts to report updates of the game. Returns a function that ends the reports. */
+  open(listener: (update: GameUpdate) => void): () => void;
+  /** Returns the role that the person plays in this game; "spectator" for none. */
   roleIn(game: GameView): string;
   /**
-   * Sends an action. Resolves when it was accepted, with a word for the person or ""; what became of the game is told as news. Rejects
-   * with an `Error` whose message the person can read.
+   * Sends an action. Resolves when it was accepted, with a message for the person or "". The new state of the game is
+   * reported as an update. Rejects with an `Error` whose message is for the person.
    */
   play(game: GameView, action: unknown, claim: Claim | null): Promise<string>;
-  /** Gives the game up; answers as `play` does. */
+  /** Resigns the game. Resolves and rejects as `play` does. */
   resign(game: GameView): Promise<string>;
 }
 
-/** Plain enough to be shown; whoever sent it, a board must not fall over it. */
+/**
+ * Returns whether a value has the fields that a board reads. The value may come from any sender and must not break the
+ * board.
+ */
 export function isGameView(value: unknown): value is GameView {
   const view = value as GameView | null | undefined;
   return (
@@ -37,4 +40,5 @@ export function isGameView(value: unknown): value is GameView {
   );
 }
 
+/** Returns the message of any thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
