@@ -6,7 +6,7 @@ import { RPS, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 
-/** A manual player does not move, so its match stays open, and its league too. */
+/** A manual player makes no move, so the match and the league stay open. */
 const PLAYERS = [
   { name: "Ann", bot: "manual" },
   { name: "Bob", bot: "random" },
@@ -17,14 +17,14 @@ describe("league operator", () => {
   it("removes a player, starts a league, adds a match and resets a token", async () => {
     const test = await testLeague([], RPS);
     const data = join(test.folder, "data");
-    const operator = (...words: string[]) => league(["operator", ...words, "--data", data]);
+    const operator = (...args: string[]) => league(["operator", ...args, "--data", data]);
     const served = start("scripts/league.ts", ["serve", test.file]);
     await served.line(/takes registrations at /);
     for (const [index, { name, bot }] of PLAYERS.entries()) {
       const port = String(test.port + 10 + index);
-      const place = ["--name", name, "--port", port, "--data", join(test.folder, name)];
+      const options = ["--name", name, "--port", port, "--data", join(test.folder, name)];
       const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
-      const player = start("scripts/league.ts", ["join", bot, ...place, ...manager]);
+      const player = start("scripts/league.ts", ["join", bot, ...options, ...manager]);
       await player.line(/registered as P0/);
     }
 
@@ -50,7 +50,7 @@ describe("league operator", () => {
     });
   }, 60_000);
 
-  it("needs the operator token of the data folder", async () => {
+  it("requires the operator token in the data folder", async () => {
     const test = await testLeague([], RPS);
     const empty = newFolder();
     expect(await league(["operator", "start", "rps", "--data", empty])).toMatchObject({

@@ -8,8 +8,8 @@ afterEach(cleanUp);
 
 const BOT = join(root, "scripts/examples/lines-bot.py");
 
-describe("a Python program that plays by lines", () => {
-  it("plays a league whose config has its command, without a forfeit, and ends with its player", async () => {
+describe("a Python program with the line protocol", () => {
+  it("plays the games of a league without a forfeit, and ends with its player", async () => {
     const folder = newFolder();
     copyFileSync(BOT, join(folder, "bot.py"));
     const python = { command: ["python3", "bot.py"], protocol: "lines", folder };
@@ -27,10 +27,10 @@ describe("a Python program that plays by lines", () => {
     expect(ended.code, ended.stderr).toBe(0);
     const played = documentOf(ended).leagues.flatMap(({ matches }) => matches);
     expect(played.map(({ termination }) => termination)).toEqual(games.map(() => "normal"));
-    await eventually("the programs to end", () => processesIn(folder).length === 0);
+    await eventually("the end of the programs", () => processesIn(folder).length === 0);
   }, 60_000);
 
-  it("plays the same match again with the same seed", async () => {
+  it("plays the same match for the same seed", async () => {
     const play = () => league(["play", `lines:python3 ${BOT}`, "counter", "--game", "rps", "--seed", "7"]);
     const [first, second] = [await play(), await play()];
     expect(first.code, first.stderr).toBe(0);

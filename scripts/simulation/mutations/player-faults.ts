@@ -5,8 +5,8 @@ export const PLAYER_FAULTS: readonly Mutation[] = [
   {
     name: "a player answers a repeated request with another move",
     file: "player/matches/player.ts",
-    from: "request.error == null ? playing.answers.get(request.tick) : undefined",
-    to: "request.error === null ? playing.answers.get(request.tick) : undefined",
+    from: "request.error == null ? match.answers.get(request.tick) : undefined",
+    to: "request.error === null ? match.answers.get(request.tick) : undefined",
   },
   {
     name: "a player keeps its ended matches in memory",

@@ -53,8 +53,8 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
   {
     name: "the opponent of a player at fault is charged",
     file: "referee/match/play-match.ts",
-    from: "return err(chargedTo(driver, player, answer.error, request));",
-    to: "return err(chargedTo(driver, match.players.find((one) => one !== player) ?? player, answer.error, request));",
+    from: "return err(recordedFault(driver, player, answer.error, request));",
+    to: "return err(recordedFault(driver, match.players.find((one) => one !== player) ?? player, answer.error, request));",
   },
   {
     name: "a match can be withdrawn without the manager's signature",
@@ -71,15 +71,15 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
   {
     name: "an answer for another tick is accepted",
     file: "referee/match/ask.ts",
-    from: "if (tick !== asked.tick) return",
+    from: "if (tick !== turn.tick) return",
     to: "if (tick < 0) return",
   },
   {
     name: "a player gets the state of another role",
     file: "referee/operations/game-state.ts",
-    from: "return ok({ match_id, ...matchState(match.kept.session, match.viewer, desk.host.lobby) });",
-    to: `const other = match.kept.session.game.roles.find((role) => role !== match.viewer);
-      return ok({ match_id, ...matchState(match.kept.session, other ?? match.viewer, desk.host.lobby) });`,
+    from: "return ok({ match_id, ...matchState(match.stored.session, match.viewer, desk.host.lobby) });",
+    to: `const other = match.stored.session.game.roles.find((role) => role !== match.viewer);
+      return ok({ match_id, ...matchState(match.stored.session, other ?? match.viewer, desk.host.lobby) });`,
   },
   {
     name: "a referee keeps its ended sessions in memory",
