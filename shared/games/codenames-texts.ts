@@ -37,10 +37,10 @@ export function textOf({ cards, remaining, turns, ...view }: CodenamesView): str
       .trimEnd(),
   );
   const clue = turns.at(-1)?.clue;
-  const left = view.guesses_left === null ? "" : `, ${counted(view.guesses_left, "guess", "guesses")} left`;
+  const guessesLeft = view.guesses_left === null ? "" : `, ${counted(view.guesses_left, "guess", "guesses")} left`;
   const status = {
     clue: `${view.turn}'s spymaster gives a clue.`,
-    guess: `${view.turn} guesses for ${clue?.word} ${clue?.number}${left}.`,
+    guess: `${view.turn} guesses for ${clue?.word} ${clue?.number}${guessesLeft}.`,
     over: `The game is over: ${view.result && endInWords(view.result)}.`,
   }[view.phase];
   return [...rows, "", `Agents to find: red ${remaining.red}, blue ${remaining.blue}.`, status].join("\n");

@@ -18,8 +18,8 @@ export const covered = ({ cards }: CodenamesView): string[] =>
   cards.flatMap(({ word, uncovered }) => (uncovered ? [] : [word]));
 
 const remainingIn = (cards: CodenamesState["cards"]): Record<Team, number> => {
-  const left = (team: Team) => cards.filter(({ identity, uncovered }) => identity === team && !uncovered).length;
-  return { red: left("red"), blue: left("blue") };
+  const countOf = (team: Team) => cards.filter(({ identity, uncovered }) => identity === team && !uncovered).length;
+  return { red: countOf("red"), blue: countOf("blue") };
 };
 
 /** Returns the fields of a state at the beginning of a team's turn. */
@@ -66,6 +66,6 @@ export function guess(state: CodenamesState, word: string) {
   if (card.identity === "assassin") return ok(endGame(next, otherTeam(state.turn), "assassin"));
   const winner = TEAMS.find((team) => next.remaining[team] === 0);
   if (winner) return ok(endGame(next, winner, "agents_found"));
-  const left = state.guesses_left === null ? null : state.guesses_left - 1;
-  return ok(card.identity === state.turn && left !== 0 ? { ...next, guesses_left: left } : endTurn(next));
+  const guessesLeft = state.guesses_left === null ? null : state.guesses_left - 1;
+  return ok(card.identity === state.turn && guessesLeft !== 0 ? { ...next, guesses_left: guessesLeft } : endTurn(next));
 }

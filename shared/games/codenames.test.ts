@@ -75,7 +75,7 @@ describe("codenames.v1, a turn", () => {
   });
 
   it.each([
-    ["own", { red: 8, blue: 8 }, "goes on"],
+    ["own", { red: 8, blue: 8 }, "continues the turn"],
     ["neutral", { red: 9, blue: 8 }, "ends the turn"],
     ["other", { red: 9, blue: 7 }, "ends the turn"],
     ["assassin", { red: 9, blue: 8 }, "ends the game"],
@@ -86,7 +86,7 @@ describe("codenames.v1, a turn", () => {
     const [guess] = state.turns[0]?.guesses ?? [];
     expect(state.cards.filter(({ uncovered }) => uncovered)).toEqual([{ ...guess, uncovered: true }]);
     expect(codenames.toAct(state)).toEqual(
-      { "goes on": ["red_team"], "ends the turn": ["blue_spymaster"], "ends the game": [] }[effect],
+      { "continues the turn": ["red_team"], "ends the turn": ["blue_spymaster"], "ends the game": [] }[effect],
     );
   });
 

@@ -131,7 +131,7 @@ const Action = z.union(
 const RULES = `Codenames. The board has 25 words: 9 agents of the team that begins, 8 agents of the other team, 7 neutral cards and 1 assassin. Only the
 two spymasters know the identities. In its turn a spymaster gives a clue: one word of letters and a number from 0 to 9, or unlimited. A clue may not be a word that is
 still covered, a form of one (BROKEN for BREAK, MICE for MOUSE), a part of one (EARTH for EARTHQUAKE) or a compound with one (SNOWSHOE for SHOE). The team then guesses up to number + 1 words, without a limit after 0 or unlimited; it must guess once and may then pass.
-After an agent of its own the team may guess again; any other card ends the turn, and an agent of the other team counts for the other team. The team whose last agent is found first wins. A team
+After one of its agents the team may guess again; any other card ends the turn, and an agent of the other team counts for the other team. The team whose last agent is found first wins. A team
 that guesses the assassin loses immediately. Actions: {"type": "clue", "word": "OCEAN", "number": 2}, {"type": "guess", "word": "WHALE"}, {"type": "pass"};
 as text: "OCEAN 2", "WHALE", "pass".`;
 

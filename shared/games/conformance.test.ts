@@ -161,13 +161,13 @@ describe.each(gameIds)("%s: rounds", (id) => {
   it("rounds close one after another, name every role, and end with the scores of the outcome", () => {
     for (const { states } of tracesOf(id)) {
       const perState = states.map((state) => game.rounds?.(state) ?? []);
-      const all = perState.at(-1) ?? [];
-      for (const rounds of perState) expect(rounds).toEqual(all.slice(0, rounds.length));
-      for (const [index, round] of all.entries()) {
+      const allRounds = perState.at(-1) ?? [];
+      for (const rounds of perState) expect(rounds).toEqual(allRounds.slice(0, rounds.length));
+      for (const [index, round] of allRounds.entries()) {
         expect(round.round).toBe(index + 1);
         expect(Object.keys(round.moves).sort()).toEqual([...game.roles].sort());
       }
-      if (game.rounds) expect(all.at(-1)?.scores).toEqual(game.outcome(states.at(-1))?.scores);
+      if (game.rounds) expect(allRounds.at(-1)?.scores).toEqual(game.outcome(states.at(-1))?.scores);
     }
   });
 });

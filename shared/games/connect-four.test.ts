@@ -84,7 +84,7 @@ describe("connect_four.v1, a game", () => {
     expect(after(start, column)).toMatchObject({ turn: "yellow", outcome: null });
   });
 
-  it("a full board without a line is a draw, after maxActions", () => {
+  it("a full board without a line is a draw, after maxActions moves", () => {
     const state = play(DRAWN);
     expect(state).toMatchObject({ turn: null, outcome: { winner: null, reason: "board_full" } });
     expect(connectFour.outcome(state)).toEqual({ scores: { red: 0.5, yellow: 0.5 }, reason: "board_full" });
@@ -169,20 +169,20 @@ describe("connect_four.v1, rejected actions", () => {
     ["an object, not parsed", "", "red", { column: 4 }, CHOOSE],
     ["a list", "", "red", [4], CHOOSE],
     ["null", "", "red", null, CHOOSE],
-    ["after a line, the loser", "1122334", "yellow", 7, "the game is over"],
-    ["after a line, the winner", "1122334", "red", 7, "the game is over"],
-    ["on a full board", DRAWN, "red", 1, "the game is over"],
-  ])("%s", (_name, columns, role, action, message) => {
+    ["an action of the loser after a line", "1122334", "yellow", 7, "the game is over"],
+    ["an action of the winner after a line", "1122334", "red", 7, "the game is over"],
+    ["an action on a full board", DRAWN, "red", 1, "the game is over"],
+  ])("%s is rejected", (_name, columns, role, action, message) => {
     const state = play(columns);
     expect(connectFour.applyAction(state, role, action as number)).toEqual({ ok: false, error: { message } });
     expect(connectFour.legalActions(state, role)).not.toContain(action);
   });
 
-  it("a full column is not listed", () => {
+  it("a full column is not a legal action", () => {
     expect(connectFour.legalActions(play("111111"), "red")).toEqual([2, 3, 4, 5, 6, 7]);
   });
 
-  it('PROTOCOL.md section 2: an action is 4, "4" or {column: 4}', () => {
+  it('an action is 4, "4" or {column: 4} (PROTOCOL.md, section 2)', () => {
     const sent = [4, "4", { column: 4 }, { column: "4" }];
     expect(sent.map((action) => connectFour.action.parse(action))).toEqual([4, 4, 4, 4]);
     for (const wrong of [0, 8, 1.5, "0", "8", "04", " 4", "4\n", "", "four", [4], {}, { column: 9 }, null, true]) {

@@ -130,7 +130,7 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   outcome(state: State): Outcome | null;
   /** Returns the part of a state that a viewer may know. */
   viewState(state: State, viewer: Viewer): View;
-  /** Returns a view for the time while players are missing, in games whose views name that phase. */
+  /** Returns a view with the phase in which players are missing, in games that have such a phase. */
   waitingView?(view: View): View;
   /**
    * Returns the text that is shown to an LLM or in a terminal. It contains no more information than `viewState` for the

@@ -93,10 +93,10 @@ describe("tic_tac_toe.v1, rejected actions", () => {
     ["null", "", "x", null, "choose an empty cell, a1 to c3"],
     ["a number", "", "x", 0, "choose an empty cell, a1 to c3"],
     ["a list", "", "x", ["a1"], "choose an empty cell, a1 to c3"],
-    ["after a line, the loser", "a1 a2 b1 b2 c1", "o", "c3", "the game is over"],
-    ["after a line, the winner", "a1 a2 b1 b2 c1", "x", "c3", "the game is over"],
-    ["on a full board", "b2 a1 c1 a3 a2 c2 b1 b3 c3", "o", "a1", "the game is over"],
-  ])("%s", (_name, moves, role, action, message) => {
+    ["an action of the loser after a line", "a1 a2 b1 b2 c1", "o", "c3", "the game is over"],
+    ["an action of the winner after a line", "a1 a2 b1 b2 c1", "x", "c3", "the game is over"],
+    ["an action on a full board", "b2 a1 c1 a3 a2 c2 b1 b3 c3", "o", "a1", "the game is over"],
+  ])("%s is rejected", (_name, moves, role, action, message) => {
     const state = play(moves);
     expect(rejection(state, role, action)).toBe(message);
     expect(ticTacToe.legalActions(state, role)).not.toContain(action);

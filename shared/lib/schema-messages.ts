@@ -117,7 +117,9 @@ function unionMessage(forms: readonly (readonly Finished[])[], input: unknown): 
     (issues) => !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0),
   );
   if (candidates.length === 1) return joinFaults(candidates[0] ?? []);
-  const types = forms.flatMap((issues) => issues.flatMap((one) => (one.code === "invalid_type" ? [one.expected] : [])));
+  const types = forms.flatMap((issues) =>
+    issues.flatMap((issue) => (issue.code === "invalid_type" ? [issue.expected] : [])),
+  );
   if (candidates.length === 0 && types.length > 0) {
     return `must be ${joinWithOr([...new Set(types.map(typeName))])}, not ${typeOf(input)}`;
   }

@@ -81,7 +81,8 @@ export const escapeJson = (json: string): string =>
   );
 
 /** Returns a count with its noun: "1 match", "2 matches". */
-export const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+export const counted = (count: number, singular: string, plural = `${singular}s`): string =>
+  `${count} ${count === 1 ? singular : plural}`;
 
 /** Returns a text cut to a number of UTF-16 units, with an ellipsis if it was longer. */
 export const cutTo = (units: number, text: string): string =>

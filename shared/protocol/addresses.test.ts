@@ -118,8 +118,8 @@ describe("endpointKey", () => {
     ["http://League.Example/mcp", "http://league.example:80/mcp"],
     ["https://league.example/mcp", "https://league.example.:443/mcp/"],
     ["http://[2001:db8::1]/", "http://[2001:DB8:0::1]"],
-  ])("is the same for %s and %s", (one, other) => {
-    expect(sameEndpoint(one, other)).toBe(true);
+  ])("is the same for %s and %s", (first, second) => {
+    expect(sameEndpoint(first, second)).toBe(true);
   });
 
   test("is the same for loopback and the other addresses of this machine", () => {
@@ -135,8 +135,8 @@ test.each([
   ["http://127.0.0.1:8101/mcp", "http://203.0.113.7:8101/mcp"],
   ["http://league.example/mcp", "https://league.example/mcp"],
   ["http://league.example/%zz", "http://league.example/%zy"],
-])("endpointKey differs for %s and %s", (one, other) => {
-  expect(sameEndpoint(one, other)).toBe(false);
+])("endpointKey differs for %s and %s", (first, second) => {
+  expect(sameEndpoint(first, second)).toBe(false);
 });
 
 test.each([

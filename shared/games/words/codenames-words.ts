@@ -1,4 +1,4 @@
-/** The built-in words: common nouns, each a single word, none of which is part of another. */
+/** The built-in words: common nouns, each a single word, and no word is part of another. */
 export const WORDS: readonly string[] = `
 ACADEMY ACORN ALARM ALBUM ALIEN ALMOND AMBER ANCHOR ANGEL ANKLE ANTENNA APPLE APRON ARCHER ARENA ARROW ATLAS AUTUMN AVENUE
 BACON BADGE BAKER BALLOON BAMBOO BANANA BANDAGE BANJO BANK BARREL BASKET BATTERY BEACH BEARD BEAVER BELT BENCH BICYCLE BIRCH

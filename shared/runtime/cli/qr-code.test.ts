@@ -10,7 +10,10 @@ const terminal = (columns: number) => ({ isTTY: true, columns }) as NodeJS.Write
 const modulesOf = (lines: readonly string[]): boolean[][] =>
   lines.flatMap((line) => {
     const characters = [...stripVTControlCharacters(line)];
-    return [characters.map((one) => one === "█" || one === "▀"), characters.map((one) => one === "█" || one === "▄")];
+    return [
+      characters.map((shown) => shown === "█" || shown === "▀"),
+      characters.map((shown) => shown === "█" || shown === "▄"),
+    ];
   });
 
 describe("a QR code", () => {

@@ -154,7 +154,7 @@ export const Config = z
     $schema: z.string().optional().describe("for editors: ./league.schema.json"),
     manager: z
       .strictObject({
-        port: port.default(PORT_RANGES.manager[0]).describe("where the league manager listens"),
+        port: port.default(PORT_RANGES.manager[0]).describe("the port on which the league manager listens"),
         host: z
           .string()
           .default(LOOPBACK_HOST)
@@ -180,11 +180,13 @@ export const Config = z
       .describe("the league manager"),
     referees: z
       .strictObject({
-        count: z.int().min(1).max(99).default(1).describe("how many referees are started"),
+        count: z.int().min(1).max(99).default(1).describe("the number of referees that are started"),
         firstPort: port
           .default(PORT_RANGES.referee[0])
           .describe("the port of the first referee; further referees have the next ports"),
-        max_concurrent_matches: MatchCapacity.describe("the most matches that each referee has at the same time"),
+        max_concurrent_matches: MatchCapacity.describe(
+          "the maximum number of matches that each referee has at the same time",
+        ),
       })
       .prefault({})
       .describe("the referees, which run the matches"),

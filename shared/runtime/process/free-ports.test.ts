@@ -37,7 +37,7 @@ it("reserves different ports for processes that run at the same time", async () 
 });
 
 it("rejects if too few ports are free", async () => {
-  await expect(freePorts(13_000)).rejects.toThrow("no 13000 free ports in a row between 20000 and 32000");
+  await expect(freePorts(13_000)).rejects.toThrow("no 13000 consecutive free ports between 20000 and 32000");
   expect(await freePorts(2)).toHaveLength(2);
 });
 

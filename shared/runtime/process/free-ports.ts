@@ -85,6 +85,6 @@ async function reserveBlocks(ports: number): Promise<typeof reserved> {
 }
 
 const noneFree = (count: number): StartError =>
-  new StartError(`no ${count} free ports in a row between ${FIRST} and ${FIRST + BLOCKS * BLOCK}`);
+  new StartError(`no ${count} consecutive free ports between ${FIRST} and ${FIRST + BLOCKS * BLOCK}`);
 
 const hold = (port: number): Promise<HeldPort | null> => holdPort(port, HOST);

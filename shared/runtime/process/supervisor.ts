@@ -76,8 +76,8 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
  * code of users.
  */
 function environmentFor({ reportsEvents = false }: AgentSpec): NodeJS.ProcessEnv {
-  const all = Object.entries(process.env);
-  return reportsEvents ? process.env : Object.fromEntries(all.filter(([name]) => !name.startsWith("LEAGUE__")));
+  const variables = Object.entries(process.env);
+  return reportsEvents ? process.env : Object.fromEntries(variables.filter(([name]) => !name.startsWith("LEAGUE__")));
 }
 
 const slowStartMessage = ({ isExpendable = false }: AgentSpec): string =>

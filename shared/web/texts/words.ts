@@ -35,11 +35,11 @@ export function resultInWords(game: Finished, facts: Facts): string {
   const { winners, termination } = result;
   const reason = reasonInWords(result.reason);
   if (termination === "aborted" || termination === "expired") return withReason(termination, reason);
-  const how = termination === "forfeit" ? `forfeit, ${reason}` : reason;
+  const explanation = termination === "forfeit" ? `forfeit, ${reason}` : reason;
   // If all sides have forfeited, the result is not a draw.
-  if (winners.length === 0) return withReason(termination === "forfeit" ? "no winner" : "draw", how);
+  if (winners.length === 0) return withReason(termination === "forfeit" ? "no winner" : "draw", explanation);
   const winner = winnersInWords(facts?.teams, winners, (role) => nameOf(game, role));
-  return reason === "resigned" ? `${winner} wins by resignation` : `${winner} wins: ${how}`;
+  return reason === "resigned" ? `${winner} wins by resignation` : `${winner} wins: ${explanation}`;
 }
 
 /** Returns a result with its reason, "Draw: stalemate", or the result only if the reason is the same. */
