@@ -7,27 +7,28 @@ import type { Said } from "#shared/rpc/jsonrpc/input.ts";
 /** The questions that a role answers. */
 export type Question = "clue" | "guess" | "continue";
 
-/** Why an answer was rejected: a text for its author, and a code for the session's log, which is public. */
+/** The rejection of an answer: a text for its author, and a code for the log of the session, which is public. */
 export interface Problem {
   readonly problem: string;
   readonly reason: SkipReason;
 }
 
+/** A valid answer: an action, or whether to guess again. */
 export type Answer = CodenamesAction | { readonly goOn: boolean };
 
-/** The form of a model's answer to each question. */
+/** The format of the answer of a model to each question. */
 export const FORMATS: Readonly<Record<Question, string>> = {
   clue: '{"clue": "WORD", "number": 2}',
   guess: '{"guess": "WORD"}',
   continue: '{"continue": true} or {"continue": false}',
 };
 
-/** Longest accepted answer, in characters. */
+/** The maximum length of an answer, in characters. */
 const MAX_TEXT = 10_000;
-/** How much of a rejected value its author is shown, in characters. */
+/** The number of characters of a rejected value that its author is shown. */
 const MAX_SHOWN = 40;
 
-/** Reads a person's form or a model's text. The session decides whether the clue or guess is legal. */
+/** Parses the form of a person or the text of a model. Whether the clue or guess is legal is decided by the session. */
 export function answerIn(said: Said, question: Question, type: "user" | "llm"): Answer | Problem {
   if (said.kind === "failed") return { problem: `no answer came: ${said.why}`, reason: "no_answer" };
   if (type === "user") {
@@ -74,7 +75,7 @@ const FIELDS: Readonly<Record<Question, readonly Field[]>> = {
   ],
 };
 
-/** The fields of a model's object; additional keys are ignored. */
+/** Reads the fields of the object of a model. Additional keys are ignored. */
 function readFields(value: object, fields: readonly Field[]): { read: Readonly<Record<string, unknown>> } | Fault {
   const read: Record<string, unknown> = {};
   for (const { name, values, must } of fields) {
@@ -87,7 +88,7 @@ function readFields(value: object, fields: readonly Field[]): { read: Readonly<R
   return { read };
 }
 
-/** The answer of a form, whose fields have other names than those of a model's object. */
+/** Returns the answer in a form or an object. The fields of forms and objects have different names. */
 function actionOf(question: Question, answer: Readonly<Record<string, unknown>>): Answer {
   switch (question) {
     case "clue":
@@ -106,30 +107,30 @@ interface Fault {
 const NAMES = { object: "JSON object", array: "JSON list" } as const;
 const OPENING = { object: "{", array: "[" } as const;
 
-/** The only JSON value of this kind in a text, which may have words around it. Of several objects, the only one that has the key `name`. */
+/** Finds the only JSON value of this kind in a text that may contain other words. Among several objects, the only one with the key `name` is taken. */
 function valueIn(text: string, kind: keyof typeof NAMES, name?: string): { readonly value: unknown } | Fault {
   if (text.length > MAX_TEXT) return { problem: `your answer is longer than ${MAX_TEXT} characters` };
   const isKind = (value: unknown): value is object =>
     typeof value === "object" && value !== null && Array.isArray(value) === (kind === "array");
   const whole = parsedJson(text.trim());
   if (isKind(whole)) return { value: whole };
-  if (whole !== undefined) return { problem: `your answer is no ${NAMES[kind]}` };
+  if (whole !== undefined) return { problem: `your answer is not a ${NAMES[kind]}` };
   const found = balancedIn(text, OPENING[kind]).map(parsedJson).filter(isKind);
   const named = found.filter((value) => name !== undefined && Object.hasOwn(value, name));
   const [value, another] = found.length > 1 ? named : found;
   if (value !== undefined && another === undefined) return { value };
-  if (found.length === 0) return { problem: `your answer holds no valid ${NAMES[kind]}` };
-  return { problem: `your answer holds ${found.length} ${NAMES[kind]}s instead of one` };
+  if (found.length === 0) return { problem: `your answer contains no valid ${NAMES[kind]}` };
+  return { problem: `your answer contains ${found.length} ${NAMES[kind]}s instead of one` };
 }
 
-/** How many opening brackets of a text are tried: each one may need a scan to the end of the text. */
-const MAX_BEGINNINGS = 20;
+/** The maximum number of opening brackets that are tried. Each one may need a scan to the end of the text. */
+const MAX_OPENINGS = 20;
 
 /** The outermost parts of a text from an opening bracket to its closing bracket. */
 function balancedIn(text: string, opening: "{" | "["): readonly string[] {
   const parts: string[] = [];
   let begin = text.indexOf(opening);
-  for (let tries = 0; begin !== -1 && tries < MAX_BEGINNINGS; tries++) {
+  for (let tries = 0; begin !== -1 && tries < MAX_OPENINGS; tries++) {
     const end = closingOf(text, begin);
     if (end !== -1) parts.push(text.slice(begin, end + 1));
     begin = text.indexOf(opening, end === -1 ? begin + 1 : end + 1);
@@ -152,23 +153,23 @@ function closingOf(text: string, begin: number): number {
   return -1;
 }
 
-/** Reads the words for a board from a person's form or a model's text. */
+/** Parses the words for a board from the form of a person or the text of a model. */
 export function wordsIn(said: Said): { readonly words: readonly string[] } | Fault {
   if (said.kind === "failed") return { problem: `no answer came: ${said.why}` };
   const given = said.kind === "form" ? listIn(said.content.words) : valueIn(said.text, "array");
   if ("problem" in given) return given;
   const list = z.array(z.string()).safeParse(given.value);
   if (!list.success) return { problem: `give a list of ${BOARD_SIZE} words and nothing else` };
-  const words = list.data.map((one) => one.trim()).filter((one) => one !== "");
-  const bad = words.find((one) => !BoardWord.safeParse(one).success);
+  const words = list.data.map((word) => word.trim()).filter((word) => word !== "");
+  const bad = words.find((word) => !BoardWord.safeParse(word).success);
   if (bad !== undefined) return { problem: `each word has letters, at most 30: ${bad.slice(0, MAX_SHOWN)}` };
-  const unique = [...new Map(words.map((one) => BoardWord.parse(one)).map((one) => [fold(one), one])).values()];
+  const unique = [...new Map(words.map((word) => BoardWord.parse(word)).map((word) => [fold(word), word])).values()];
   if (unique.length < BOARD_SIZE)
     return { problem: `${BOARD_SIZE} different words are needed, these are ${unique.length}` };
   return { words: unique.slice(0, BOARD_SIZE) };
 }
 
-/** Splits a person's text at commas, semicolons and line ends. */
+/** Splits the text of a person at commas, semicolons and line ends. */
 const listIn = (given: unknown): { readonly value: unknown } => ({
   value: typeof given === "string" && given.length <= MAX_TEXT ? given.split(/[,;\n]/) : given,
 });

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
-import { type Asked, accept, logOfRefused, MODELS, people, players, USERS } from "./testing/answers.ts";
+import { type AskedQuestion, accept, MODELS, people, players, rejectionLog, USERS } from "./testing/answers.ts";
 import { connectHost, eras } from "./testing/host.ts";
 
 let host: TestHost;
 let url: string;
-const { log, refused } = logOfRefused();
+const { log, rejections } = rejectionLog();
 beforeAll(async () => {
   host = await startTestHost({ log });
   url = `${host.url}/mcp`;
@@ -16,58 +16,58 @@ afterAll(() => host.remove());
 
 const own = Array.from({ length: 25 }, (_, place) => `WORD ${String.fromCharCode(65 + place).repeat(2)}`);
 const SEATS = players(0b0101); // models as spymasters, people as teams
-/** Ends the game at its first clue: only the words are of interest here. */
-const words = (source: string, said: (n: number) => unknown) => {
+/** A respondent that chooses a source of words and gives the answers of `answerTo` to the questions about them. */
+const wordsFrom = (source: string, answerTo: (n: number) => unknown) => {
   let asked = 0;
   return people(({ stage, by }) => {
     if (stage === "source") return accept({ source });
     if (stage !== "words") return undefined;
-    const one = said(++asked);
-    return by === "form" ? (typeof one === "string" ? accept({ words: one }) : one) : one;
+    const answer = answerTo(++asked);
+    return by === "form" && typeof answer === "string" ? accept({ words: answer }) : answer;
   });
 };
 
 describe.each(eras)("the words of a new game in the era %s", (era) => {
-  /** Plays a game with these answers; its board's words, what was asked about them, and what was logged of rejected answers. */
-  const created = async (everybody: ReturnType<typeof people>, seats: object = SEATS, capabilities?: object) => {
-    refused.length = 0;
-    const client = await connectHost(url, era, everybody, capabilities ? { capabilities } : {});
+  /** Creates a game with these answers. Resolves with its board, the questions about the words and the log entries of rejected answers. */
+  const created = async (respondent: ReturnType<typeof people>, seats: object = SEATS, capabilities?: object) => {
+    rejections.length = 0;
+    const client = await connectHost(url, era, respondent, capabilities ? { capabilities } : {});
     const { structuredContent, content, isError } = await client.call("create_new_game", seats);
     await client.close();
-    const asked = everybody.asked.filter(({ stage }) => stage === "words" || stage === "source");
-    const logged = refused.filter((entry) => "setup" in entry);
+    const asked = respondent.questions.filter(({ stage }) => stage === "words" || stage === "source");
+    const logged = rejections.filter((entry) => "setup" in entry);
     return { asked, isError, text: content[0].text as string, board: String(structuredContent?.board ?? ""), logged };
   };
   /** The log entries of these problems, one for each attempt. */
   const entries = (setup: string, problems: readonly unknown[]) =>
     problems.map((problem, place) => expect.objectContaining({ setup, attempt: place + 1, problem }));
-  const said = (asked: readonly Asked[], place: number): string => asked[place]?.text ?? "";
+  const textOf = (asked: readonly AskedQuestion[], index: number): string => asked[index]?.text ?? "";
 
-  it("are a person's own, told back while they are not right", async () => {
+  it("can be given by a person, who is asked again after an invalid list", async () => {
     const bad = [own.slice(0, 24).join(","), `${own.slice(1).join(",")},R2D2`];
-    const { asked, board, logged } = await created(words("own", (n) => bad[n - 1] ?? own.join("\n")));
+    const { asked, board, logged } = await created(wordsFrom("own", (n) => bad[n - 1] ?? own.join("\n")));
     expect(asked.map(({ stage }) => stage)).toEqual(["source", "words", "words", "words"]);
-    expect(said(asked, 2)).toContain("25 different words are needed, these are 24");
-    expect(said(asked, 3)).toContain("each word has letters, at most 30: R2D2");
+    expect(textOf(asked, 2)).toContain("25 different words are needed, these are 24");
+    expect(textOf(asked, 3)).toContain("each word has letters, at most 30: R2D2");
     const problems = ["25 different words are needed, these are 24", "each word has letters, at most 30: R2D2"];
     expect(logged).toEqual(entries("own", problems));
     for (const word of own) expect(board).toContain(word);
   });
 
-  /** Three own lists that are too short, then an answer to the question about the built-in words. */
+  /** Gives three lists that are too short, and then answers the question about the built-in words with `then`. */
   const failing = (then: unknown) => {
-    const everybody = people(({ stage, text }) => {
+    const respondent = people(({ stage, text }) => {
       if (text.startsWith("Your own words cannot be used")) return then;
       if (stage === "source") return accept({ source: "own" });
       return stage === "words" ? accept({ words: "ONE, TWO" }) : undefined;
     });
-    return created(everybody).then((made) => ({ ...made, everybody }));
+    return created(respondent).then((made) => ({ ...made, respondent }));
   };
 
-  it("are the built-in ones after three own lists that are too short, if the person agrees", async () => {
-    const { asked, board, everybody, logged } = await failing(accept({ go_on: true }));
+  it("are the built-in ones after three short lists of a person, if the person agrees", async () => {
+    const { asked, board, respondent, logged } = await failing(accept({ go_on: true }));
     expect(asked.map(({ stage }) => stage)).toEqual(["source", "words", "words", "words"]);
-    expect(everybody.asked[4]).toMatchObject({
+    expect(respondent.questions[4]).toMatchObject({
       by: "form",
       text: "Your own words cannot be used: 25 different words are needed, these are 2.\n\nDo you want to play with the built-in words?",
     });
@@ -77,53 +77,53 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
   });
 
   it.each([accept({ go_on: false }), { action: "decline" }, { action: "cancel" }])(
-    "are not replaced by the built-in ones when the person answers %j: no game is created",
+    "are not replaced by the built-in ones if the person answers %j: no game is created",
     async (answer) => {
       const { isError, text } = await failing(answer);
       expect([isError, text]).toEqual([true, "No game was created: its words could not be used"]);
     },
   );
 
-  it("are a model's, checked as anybody's", async () => {
+  it("can be given by a model, with the same checks", async () => {
     const given = [
       `Sure! ${own.join(", ")}`,
       JSON.stringify([...own.slice(0, 24), own[0]]),
       `\`\`\`json\n${JSON.stringify(own)}\n\`\`\``,
     ];
-    const { asked, board, logged } = await created(words("llm", (n) => given[n - 1]));
+    const { asked, board, logged } = await created(wordsFrom("llm", (n) => given[n - 1]));
     expect(asked.map(({ by }) => by)).toEqual(["form", "prompt", "prompt", "prompt"]);
-    expect(said(asked, 2)).toContain("Your last answer was not taken: your answer holds no valid JSON list");
-    expect(said(asked, 3)).toContain("these are 24");
-    const problems = [/holds no valid JSON list/, /these are 24$/].map((problem) => expect.stringMatching(problem));
+    expect(textOf(asked, 2)).toContain("Your last answer was rejected: your answer contains no valid JSON list");
+    expect(textOf(asked, 3)).toContain("these are 24");
+    const problems = [/contains no valid JSON list/, /these are 24$/].map((problem) => expect.stringMatching(problem));
     expect(logged).toEqual(entries("llm", problems));
     for (const word of own) expect(board).toContain(word);
   });
 
-  it("are the built-in ones when a model writes nothing else but garbage", async () => {
+  it("are the built-in ones after three invalid answers of a model", async () => {
     const garbage = ['{"toString": 1}', '[{"toString": 1}]', "[".repeat(5_000)];
-    const { asked, isError } = await created(words("llm", (n) => garbage[n - 1]));
+    const { asked, isError } = await created(wordsFrom("llm", (n) => garbage[n - 1]));
     expect([asked.length, isError]).toEqual([4, undefined]);
   });
 
-  it("are the built-in ones when a person chooses three times a source that is not offered", async () => {
-    const { asked, isError, logged } = await created(words("dictionary", () => undefined));
+  it("are the built-in ones after a person has chosen three times a source that is not offered", async () => {
+    const { asked, isError, logged } = await created(wordsFrom("dictionary", () => undefined));
     expect([asked.map(({ stage }) => stage), isError]).toEqual([["source", "source", "source"], undefined]);
     const problem = "choose one of built-in, own, llm";
     expect(logged).toEqual(entries("source", [problem, problem, problem]));
   });
 
-  it.each(["decline", "cancel"])("are given up by %s, and so is the game", async (action) => {
+  it.each(["decline", "cancel"])("are not chosen if the person answers %s, and no game is created", async (action) => {
     const { isError, text } = await created(people(({ stage }) => (stage === "source" ? { action } : undefined)));
     expect(isError).toBe(true);
-    expect(text).toBe("No game was created: the question about the words was left");
+    expect(text).toBe("No game was created: the question about the words was declined or cancelled");
   });
 
-  it("are not asked of a model where there is none", async () => {
+  it("cannot come from a model if the client has none", async () => {
     const { asked } = await created(people(), USERS, { elicitation: {} });
-    expect(said(asked, 0)).not.toContain("llm");
+    expect(textOf(asked, 0)).not.toContain("llm");
   });
 
-  it("are the built-in ones where there are no forms", async () => {
+  it("are the built-in ones if the client has no forms", async () => {
     const { asked, isError } = await created(people(), MODELS, { sampling: {} });
     expect([asked, isError]).toEqual([[], undefined]);
   });
@@ -144,21 +144,24 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
     ["no forms", { sampling: {} }, SEATS, /does not offer forms \(elicitation\), which/],
     ["no prompts", { elicitation: {} }, SEATS, /does not offer prompts \(sampling\), which/],
     ["pages instead of forms", { elicitation: { url: {} }, sampling: {} }, USERS, /does not offer forms/],
-  ])("are asked of nobody whose host offers %s: it is told what is lacking and what else there is", async (...args) => {
-    const [, capabilities, seats, lacking] = args;
-    const { isError, text } = await created(people(), seats, capabilities);
-    expect(isError).toBe(true);
-    expect(text).toMatch(lacking);
-    expect(text).toContain("codenames.v1 with createGame");
-  });
+  ])(
+    "are not requested from an MCP host that offers %s: the error names the missing capability and the alternatives",
+    async (...args) => {
+      const [, capabilities, seats, missing] = args;
+      const { isError, text } = await created(people(), seats, capabilities);
+      expect(isError).toBe(true);
+      expect(text).toMatch(missing);
+      expect(text).toContain("codenames.v1 with createGame");
+    },
+  );
 });
 
-describe("callers that cannot be asked anything", () => {
+describe("a caller without elicitation and sampling", () => {
   const post = (body: object) => host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } });
   const curl = async (name: string, args: object) =>
     (await post({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } })).json.result;
 
-  test("curl is told what is lacking, and ends no game that is not there", async () => {
+  test("receives an error with the missing capability, and can call end_game without a game", async () => {
     expect(await curl("create_new_game", MODELS)).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining("does not offer prompts (sampling)") }],
@@ -168,14 +171,14 @@ describe("callers that cannot be asked anything", () => {
     expect(await curl("end_game", { game_token: "guess" })).toMatchObject({ isError: true });
   });
 
-  test("an envelope is answered in an envelope", async () => {
-    const told = async (type: MessageType, payload: object) =>
+  test("receives an envelope in answer to an envelope", async () => {
+    const send = async (type: MessageType, payload: object) =>
       JSON.parse((await curl("league_message", newEnvelope(type, "player:P01", payload))).content[0].text);
-    expect(await told("CREATE_NEW_GAME", USERS)).toMatchObject({
+    expect(await send("CREATE_NEW_GAME", USERS)).toMatchObject({
       type: "GAME_ERROR",
       payload: { error_code: "G001", message: expect.stringContaining("forms (elicitation)") },
     });
-    expect(await told("END_GAME", {})).toMatchObject({ type: "END_GAME_RESPONSE", payload: { status: "no_game" } });
-    expect(await told("CONTINUE_GAME", {})).toMatchObject({ type: "GAME_ERROR" });
+    expect(await send("END_GAME", {})).toMatchObject({ type: "END_GAME_RESPONSE", payload: { status: "no_game" } });
+    expect(await send("CONTINUE_GAME", {})).toMatchObject({ type: "GAME_ERROR" });
   });
 });

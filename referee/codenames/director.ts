@@ -14,23 +14,23 @@ import type { LedGame } from "./table.ts";
 export type Players = Readonly<Record<Role, PlayerType>>;
 
 /**
- * Runs games of Codenames: asks the role that is to act, submits the answer to the session host like any other interface, and reports the
- * progress. Each decision is committed before the next question is asked, so another call can continue an interrupted call.
+ * Runs games of Codenames: asks the role that is to act, submits the answer to the session host and reports the progress. Each decision is
+ * committed before the next question is asked, so another call can continue after an interruption.
  */
 export interface Director {
-  /** Begins a game for a caller; null while another game is being created for the same caller. `setupId` names the rounds that led to it. */
+  /** Begins a game for a caller. Resolves with null while another game is being created for the same caller. `setupId` identifies the rounds before the game. */
   begin(players: Players, words: readonly string[] | null, setupId: string, caller: Caller): Promise<LedGame | null>;
-  /** The game that a token names. Without a token it is the caller's open game, or else its last one. */
+  /** The game of a game token. Without a token, the open game of the caller, or else its last one. */
   gameOf(token: string | undefined, caller: Caller): LedGame | null;
-  /** The game that these rounds have begun, for a caller without a bearer token and session. */
+  /** The game that these rounds have created, for a caller without a bearer token and a session. */
   begunBy(setupId: string): LedGame | null;
   gameById(sessionId: string): LedGame | null;
-  /** Whether a token names a game, or is the bearer token of an owner of one. */
+  /** Whether a token is a game token or the bearer token of the owner of a game. */
   knows(token: string): boolean;
   isOpen(game: LedGame): boolean;
-  /** Makes a caller that has given the game token the owner, unless a bearer token owns the game. */
+  /** Makes a caller that has the game token the owner of the game, unless the game belongs to a bearer token. */
   adopt(game: LedGame, caller: Caller): Promise<void>;
-  /** Takes the caller's answer if it belongs to the open question, and returns the next question; null when the game is over. */
+  /** Applies the answer of the caller if it belongs to the open question. Resolves with the next question, or null if the game is over. */
   advance(sessionId: string, caller: Caller): Promise<InputNeeded | null>;
   /** Ends a game at the request of its user. */
   end(sessionId: string): Promise<void>;
@@ -58,17 +58,17 @@ export function createDirector(desk: DirectorDesk): Director {
     },
     gameOf(token, caller) {
       if (token !== undefined) return table.byToken(token);
-      const own = ownerOf(caller);
-      return own === null ? null : table.of(own);
+      const owner = ownerOf(caller);
+      return owner === null ? null : table.of(owner);
     },
     begunBy: (setupId) => table.of(setupOwner(setupId)),
     gameById: table.get,
     knows: (token) => (table.byToken(token) ?? table.of(bearerOwner(token))) !== null,
     isOpen: (game) => isOpen(desk, game),
     async adopt({ sessionId, owner }, caller) {
-      const own = ownerOf(caller);
-      if (own === null || own === owner || isBearerOwner(owner)) return;
-      await writer.commit([table.owning(sessionId, own)]);
+      const newOwner = ownerOf(caller);
+      if (newOwner === null || newOwner === owner || isBearerOwner(owner)) return;
+      await writer.commit([table.owning(sessionId, newOwner)]);
     },
     advance: (sessionId, caller) => advance(desk, sessionId, caller),
   };

@@ -8,14 +8,14 @@ const pending = (stage: Pending["stage"], more: Partial<Pending> = {}): Pending 
   ...{ tick: 4, stage, attempt: 1, problem: null },
   ...more,
 });
-const text = (said: string): Said => ({ kind: "text", text: said });
+const text = (answer: string): Said => ({ kind: "text", text: answer });
 const form = (content: Record<string, unknown>): Said => ({ kind: "form", action: "accept", content });
 const left = (action: "decline" | "cancel"): Said => ({ kind: "form", action, content: {} });
 const FAILED: Said = { kind: "failed", why: "the time was over" };
 
 const GUESS = { type: "guess", word: "WHALE" };
 
-describe("what a model says", () => {
+describe("the text of a model", () => {
   it.each([
     ["a guess", '{"guess": "WHALE"}'],
     ["with spaces around", ' \n{"guess":"WHALE"}\n '],
@@ -28,10 +28,10 @@ describe("what a model says", () => {
     ["with brackets in the words around", 'Of {sea, land} I take {"guess": "WHALE"} [sea].'],
     ["with a bracket that never closes", 'Hm { then {"guess": "WHALE"}'],
     ["with a bracket in a value", 'So: {"guess": "WHALE", "why": "not {SEA\\"}"}'],
-    ["beside an object that is no answer", '{"thought": {"a": 1}} {"guess": "WHALE"}'],
+    ["with another object that is not an answer", '{"thought": {"a": 1}} {"guess": "WHALE"}'],
     ["with more keys", '{"guess": "WHALE", "why": "it swims", "constructor": {"prototype": {}}}'],
-  ])("is taken for a guess: %s", (_name, said) => {
-    expect(stepOf(pending("guess"), text(said), "llm")).toEqual({ kind: "act", action: GUESS });
+  ])("is read as a guess: %s", (_name, answer) => {
+    expect(stepOf(pending("guess"), text(answer), "llm")).toEqual({ kind: "act", action: GUESS });
   });
 
   it.each<[string, Pending["stage"], string, object]>([
@@ -41,8 +41,8 @@ describe("what a model says", () => {
     ["a clue", "clue", '{"clue": "OCEAN", "number": 2}', { type: "clue", word: "OCEAN", number: 2 }],
     ["no limit", "clue", '{"clue": "SEA", "number": "unlimited"}', { type: "clue", word: "SEA", number: "unlimited" }],
     ["stopping", "continue", '{"continue": false}', { type: "pass" }],
-  ])("is taken: %s", (_name, stage, said, action) => {
-    expect(stepOf(pending(stage), text(said), "llm")).toEqual({ kind: "act", action });
+  ])("is accepted: %s", (_name, stage, answer, action) => {
+    expect(stepOf(pending(stage), text(answer), "llm")).toEqual({ kind: "act", action });
   });
 
   const NUMBER = '"number" must be a number from 0 to 9, or "unlimited"';
@@ -51,19 +51,19 @@ describe("what a model says", () => {
       "two blocks",
       "guess",
       '```\n{"guess": "A"}\n```\n```\n{"guess": "B"}\n```',
-      "your answer holds 2 JSON objects instead of one",
+      "your answer contains 2 JSON objects instead of one",
     ],
-    ["two objects", "guess", '{"guess": "A"}{"guess": "B"}', "your answer holds 2 JSON objects instead of one"],
-    ["three quotes alone", "guess", "```", "your answer holds no valid JSON object"],
-    ["an empty block", "guess", "``````", "your answer holds no valid JSON object"],
-    ["an array", "guess", '[{"guess": "WHALE"}]', "your answer is no JSON object"],
+    ["two objects", "guess", '{"guess": "A"}{"guess": "B"}', "your answer contains 2 JSON objects instead of one"],
+    ["three quotes alone", "guess", "```", "your answer contains no valid JSON object"],
+    ["an empty block", "guess", "``````", "your answer contains no valid JSON object"],
+    ["an array", "guess", '[{"guess": "WHALE"}]', "your answer is not a JSON object"],
     ["a nested answer", "guess", '{"answer": {"guess": "WHALE"}}', 'your JSON object has no "guess"'],
-    ["a word that is none", "guess", '{"guess": ["WHALE"]}', '"guess" must be one word, not ["WHALE"]'],
+    ["a word that is not a string", "guess", '{"guess": ["WHALE"]}', '"guess" must be one word, not ["WHALE"]'],
     ["a prototype", "guess", '{"__proto__": {"guess": "WHALE"}}', 'your JSON object has no "guess"'],
-    ["text", "guess", "WHALE", "your answer holds no valid JSON object"],
-    ["broken JSON", "guess", "{guess: 'WHALE'}", "your answer holds no valid JSON object"],
-    ["null", "guess", "null", "your answer is no JSON object"],
-    ["nothing", "guess", "", "your answer holds no valid JSON object"],
+    ["text", "guess", "WHALE", "your answer contains no valid JSON object"],
+    ["broken JSON", "guess", "{guess: 'WHALE'}", "your answer contains no valid JSON object"],
+    ["null", "guess", "null", "your answer is not a JSON object"],
+    ["nothing", "guess", "", "your answer contains no valid JSON object"],
     ["the clue of another question", "guess", '{"clue": "OCEAN", "number": 2}', 'your JSON object has no "guess"'],
     ["a number too large", "clue", '{"clue": "OCEAN", "number": 10}', `${NUMBER}, not 10`],
     ["a number below", "clue", '{"clue": "OCEAN", "number": -1}', `${NUMBER}, not -1`],
@@ -72,18 +72,18 @@ describe("what a model says", () => {
     ["no number", "clue", '{"clue": "OCEAN"}', 'your JSON object has no "number"'],
     ["yes in words", "continue", '{"continue": "yes"}', '"continue" must be true or false, not "yes"'],
     ["a long text", "guess", "W".repeat(10_001), "your answer is longer than 10000 characters"],
-  ])("is asked again with what is wrong: %s", (_name, stage, said, fault) => {
+  ])("is rejected with the reason: %s", (_name, stage, answer, fault) => {
     const form = { clue: '{"clue": "WORD", "number": 2}', guess: '{"guess": "WORD"}' };
     const format = form[stage as keyof typeof form] ?? '{"continue": true} or {"continue": false}';
     const problem = `${fault}; answer with ${format}`;
-    expect(stepOf(pending(stage), text(said), "llm")).toEqual({
+    expect(stepOf(pending(stage), text(answer), "llm")).toEqual({
       kind: "ask",
       pending: { tick: 4, stage, attempt: 2, problem },
       rejected: { problem, reason: "not_as_asked" },
     });
   });
 
-  test("a prototype key changes no object's prototype", () => {
+  test("does not change the prototype of an object with the key __proto__", () => {
     stepOf(pending("guess"), text('{"__proto__": {"polluted": true}, "guess": "WHALE"}'), "llm");
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
@@ -93,20 +93,20 @@ describe("what a model says", () => {
     ["spaces", " ".repeat(1_000_000)],
     ["brackets", "[".repeat(100_000)],
     ["a long word", JSON.stringify({ guess: "W".repeat(1_000_000) })],
-  ])("however huge it is, is told back: %s", (_name, said) => {
-    expect(stepOf(pending("guess"), text(said), "llm")).toMatchObject({ kind: "ask", pending: { attempt: 2 } });
-    expect(wordsIn(text(said))).toHaveProperty("problem");
+  ])("is rejected if it is very long: %s", (_name, answer) => {
+    expect(stepOf(pending("guess"), text(answer), "llm")).toMatchObject({ kind: "ask", pending: { attempt: 2 } });
+    expect(wordsIn(text(answer))).toHaveProperty("problem");
   });
 });
 
-describe("what a person says", () => {
+describe("the form of a person", () => {
   it.each<[Pending["stage"], Record<string, unknown>, object]>([
     ["clue", { word: "OCEAN", number: "2" }, { type: "clue", word: "OCEAN", number: 2 }],
     ["clue", { word: "OCEAN", number: 2 }, { type: "clue", word: "OCEAN", number: 2 }],
     ["clue", { word: "OCEAN", number: "unlimited" }, { type: "clue", word: "OCEAN", number: "unlimited" }],
     ["guess", { word: "WHALE" }, GUESS],
     ["continue", { go_on: false }, { type: "pass" }],
-  ])("is taken: %s %j", (stage, content, action) => {
+  ])("is accepted: %s %j", (stage, content, action) => {
     expect(stepOf(pending(stage), form(content), "user")).toEqual({ kind: "act", action });
   });
 
@@ -116,7 +116,7 @@ describe("what a person says", () => {
     ["clue", { word: 7, number: "1" }],
     ["guess", { word: null }],
     ["continue", { go_on: "true" }],
-  ])("is told back: %s %j", (stage, content) => {
+  ])("is rejected: %s %j", (stage, content) => {
     const problem = "the form was not filled in as asked";
     expect(stepOf(pending(stage), form(content), "user")).toMatchObject({
       kind: "ask",
@@ -125,7 +125,7 @@ describe("what a person says", () => {
   });
 
   it.each(["decline", "cancel"] as const)(
-    "who leaves by %s is asked whether the game goes on, and comes back to the same question",
+    "with %s leads to the question whether to continue, and then back to the same question",
     (action) => {
       const asked = pending("guess", { attempt: 2 });
       const leave = stepOf(asked, left(action), "user");
@@ -142,13 +142,13 @@ describe("what a person says", () => {
   );
 });
 
-test("declining to guess again ends guessing; cancelling the question leads to the question whether the game goes on", () => {
+test("declining to guess again passes the turn, and cancelling leads to the question whether to continue", () => {
   const asked = pending("continue", { attempt: 2 });
   expect(stepOf(asked, left("decline"), "user")).toEqual({ kind: "act", action: { type: "pass" } });
   expect(stepOf(asked, left("cancel"), "user")).toMatchObject({ pending: { stage: "leave", left: "continue" } });
 });
 
-test("a form is no answer to a prompt, nor a text to a form", () => {
+test("a form is not accepted for a prompt, nor a text for a form", () => {
   expect(stepOf(pending("guess"), form({ word: "WHALE" }), "llm")).toMatchObject({
     kind: "ask",
     pending: { attempt: 2 },
@@ -157,22 +157,22 @@ test("a form is no answer to a prompt, nor a text to a form", () => {
   expect(stepOf(pending("guess"), text('{"guess": "WHALE"}'), "user")).toMatchObject({ kind: "ask" });
 });
 
-test("going on is decided apart: the guess is asked next, for the first time", () => {
+test("after the decision to guess again, the guess is requested as the first attempt", () => {
   const next = { kind: "ask", pending: pending("guess") };
   expect(stepOf(pending("continue", { attempt: 3, problem: "?" }), text('{"continue": true}'), "llm")).toEqual(next);
   expect(stepOf(pending("continue"), form({ go_on: true }), "user")).toEqual(next);
 });
 
-test("three attempts, then the turn passes, and the log says why in no words of the player's", () => {
-  const said = ["x", "y", "I say: GUESS APPLE AND PEAR"];
+test("after three attempts the turn is skipped with a reason that contains no text of the player", () => {
+  const answers = ["x", "y", "I say: GUESS APPLE AND PEAR"];
   let now = pending("clue");
-  for (const one of said.slice(0, -1)) {
-    const step = stepOf(now, text(one), "llm");
+  for (const answer of answers.slice(0, -1)) {
+    const step = stepOf(now, text(answer), "llm");
     if (step.kind !== "ask") throw new Error("given up too early");
     now = step.pending;
   }
   expect(now.attempt).toBe(MAX_ATTEMPTS);
-  expect(stepOf(now, text(said[2] ?? ""), "llm")).toMatchObject({
+  expect(stepOf(now, text(answers[2] ?? ""), "llm")).toMatchObject({
     kind: "act",
     action: { type: "skip", reason: "not_as_asked" },
   });
@@ -185,21 +185,21 @@ test("three attempts, then the turn passes, and the log says why in no words of 
   });
 });
 
-test("every question's place in the game", () => {
+test("the first question of each phase", () => {
   const at = (state: unknown, tick: number) => firstPending(state as CodenamesState, tick);
-  const begin = codenames.initialState({ options: codenames.options.parse({}), seed: "flow" });
-  expect(at(begin, 0)).toEqual({ tick: 0, stage: "clue", attempt: 1, problem: null });
-  const clue = codenames.applyAction(begin, `${begin.turn}_spymaster`, { type: "clue", word: "ZZZZ", number: 2 });
+  const initial = codenames.initialState({ options: codenames.options.parse({}), seed: "flow" });
+  expect(at(initial, 0)).toEqual({ tick: 0, stage: "clue", attempt: 1, problem: null });
+  const clue = codenames.applyAction(initial, `${initial.turn}_spymaster`, { type: "clue", word: "ZZZZ", number: 2 });
   if (!clue.ok) throw new Error(clue.error.message);
   expect(at(clue.value, 1).stage).toBe("guess");
-  const own = begin.cards.find(({ identity }) => identity === begin.turn)?.word ?? "";
-  const guess = codenames.applyAction(clue.value, `${begin.turn}_team`, { type: "guess", word: own });
+  const own = initial.cards.find(({ identity }) => identity === initial.turn)?.word ?? "";
+  const guess = codenames.applyAction(clue.value, `${initial.turn}_team`, { type: "guess", word: own });
   expect(guess.ok && at(guess.value, 2).stage).toBe("continue");
 });
 
 describe("words for a board", () => {
   const words = Array.from({ length: 26 }, (_, place) => String.fromCharCode(65 + place).repeat(3));
-  const typed = (said: unknown): Said => form({ words: said });
+  const typed = (words: unknown): Said => form({ words });
   it.each<[string, Said]>([
     ["commas", typed(words.join(", "))],
     ["lines and semicolons", typed(words.join(";\n"))],
@@ -209,8 +209,8 @@ describe("words for a board", () => {
     ["JSON", text(JSON.stringify(words))],
     ["words around JSON", text(`Here [as asked] you are: ${JSON.stringify(words)}. Enjoy!`)],
     ["a block of JSON", text(`\`\`\`json\n${JSON.stringify(words)}\n\`\`\``)],
-  ])("are taken: %s", (_name, said) => {
-    expect(wordsIn(said)).toEqual({ words: words.slice(0, 25) });
+  ])("are accepted: %s", (_name, answer) => {
+    expect(wordsIn(answer)).toEqual({ words: words.slice(0, 25) });
   });
 
   it.each<[string, Said, RegExp]>([
@@ -219,14 +219,14 @@ describe("words for a board", () => {
     ["none", typed(""), /these are 0/],
     ["digits", typed([...words.slice(0, 24), "R2D2"].join(",")), /has letters, at most 30: R2D2/],
     ["one too long", typed([...words.slice(0, 24), "X".repeat(5_000)].join(",")), /at most 30: X{40}$/],
-    ["an object", text('{"words": []}'), /your answer is no JSON list/],
+    ["an object", text('{"words": []}'), /your answer is not a JSON list/],
     ["things that are no words", text(`[${'{"toString": 1},'.repeat(24)}{}]`), /give a list of 25 words/],
     ["lists in lists", text(`${"[".repeat(4_000)}${"]".repeat(4_000)}`), /give a list of 25 words/],
     ["numbers and null", text(JSON.stringify([1, null, ...words.slice(0, 23)])), /give a list of 25 words/],
-    ["prose", text(`Here you are: ${words.join(", ")}`), /your answer holds no valid JSON list/],
+    ["prose", text(`Here you are: ${words.join(", ")}`), /your answer contains no valid JSON list/],
     ["no field", form({}), /give a list of 25 words/],
     ["no answer", FAILED, /no answer came: the time was over/],
-  ])("are told back: %s", (_name, said, problem) => {
-    expect(wordsIn(said)).toEqual({ problem: expect.stringMatching(problem) });
+  ])("are rejected: %s", (_name, answer, problem) => {
+    expect(wordsIn(answer)).toEqual({ problem: expect.stringMatching(problem) });
   });
 });

@@ -7,20 +7,20 @@ export const playerTypes = ["user", "llm"] as const;
 export type PlayerType = (typeof playerTypes)[number];
 
 /**
- * What is asked of the role that is to act: `continue` is the decision to go on guessing, apart from the guess; `leave` is what a person
- * is asked who has declined or cancelled.
+ * The kind of a question to the role that is to act. `continue` asks whether to guess again. `leave` asks a person who has declined or
+ * cancelled a form whether to continue the game.
  */
 export type Stage = Question | "leave";
 
-/** The question that a game waits for. It is kept beside the log, so that a call that was cut is gone on with exactly there. */
+/** The open question of a game. It is stored in addition to the log, so that another call can continue an interrupted call at this question. */
 export interface Pending {
   readonly tick: number;
   readonly stage: Stage;
-  /** 1 to MAX_ATTEMPTS, of this question. */
+  /** The number of the attempt at this question, from 1 to MAX_ATTEMPTS. */
   readonly attempt: number;
-  /** What was wrong with the last answer; told to whoever gave it and to nobody else. */
+  /** The fault of the last answer, which only its author may see. */
   readonly problem: string | null;
-  /** With `leave`: the question that was left, to which its person may return. */
+  /** With `leave`: the question that was declined or cancelled, which is asked again if the game continues. */
   readonly left?: Question;
 }
 
@@ -31,42 +31,43 @@ export type Step = (
   | { readonly kind: "end" }
 ) & { readonly rejected?: Problem };
 
+/** The number of attempts at a question. */
 export const MAX_ATTEMPTS = 3;
 
-/** The question at a session's tick, for the first time. */
+/** Returns the first question at a tick of a session. */
 export function firstPending(view: CodenamesView, tick: number): Pending {
-  const isOnTheWay = view.phase === "guess" && (view.turns.at(-1)?.guesses.length ?? 0) > 0;
-  const stage = view.phase === "clue" ? "clue" : isOnTheWay ? "continue" : "guess";
+  const hasGuessed = view.phase === "guess" && (view.turns.at(-1)?.guesses.length ?? 0) > 0;
+  const stage = view.phase === "clue" ? "clue" : hasGuessed ? "continue" : "guess";
   return { tick, stage, attempt: 1, problem: null };
 }
 
-/** The next attempt, or the turn is given up, and the log says why. */
+/** Returns the next attempt at a question, or after the last attempt the action that skips the turn with the reason. */
 export function again({ tick, attempt }: Pending, stage: Question, rejected: Problem): Step {
   const { problem, reason } = rejected;
   if (attempt < MAX_ATTEMPTS) return { kind: "ask", pending: { tick, stage, attempt: attempt + 1, problem }, rejected };
   return { kind: "act", action: { type: "skip", reason }, rejected };
 }
 
-/** What the answer of a role of this type means. Whether a clue or a guess is legal, the session says. */
+/** Returns the step that follows from the answer of a role. Whether a clue or guess is legal is decided by the session. */
 export function stepOf(pending: Pending, said: Said, type: PlayerType): Step {
   const { stage } = pending;
   if (stage === "leave") return afterLeaving(pending, said);
   if (type === "user" && said.kind === "form" && said.action !== "accept") {
-    // Declining "Guess again?" means no; cancelling it is no answer.
-    if (stage === "continue" && said.action === "decline") return taken(pending, { goOn: false });
+    // Declining "Guess again?" means no. Cancelling it is not an answer.
+    if (stage === "continue" && said.action === "decline") return stepAfter(pending, { goOn: false });
     return { kind: "ask", pending: { ...pending, stage: "leave", problem: null, left: stage } };
   }
   const answer = answerIn(said, stage, type);
-  return "problem" in answer ? again(pending, stage, answer) : taken(pending, answer);
+  return "problem" in answer ? again(pending, stage, answer) : stepAfter(pending, answer);
 }
 
-function taken(pending: Pending, answer: Answer): Step {
+function stepAfter(pending: Pending, answer: Answer): Step {
   if (!("goOn" in answer)) return { kind: "act", action: answer };
   if (!answer.goOn) return { kind: "act", action: { type: "pass" } };
   return { kind: "ask", pending: { tick: pending.tick, stage: "guess", attempt: 1, problem: null } };
 }
 
-/** A person that has left a form either ends the game or is asked once more; one who says nothing of it counts as an attempt. */
+/** The step after the question whether to continue: ends the game, or asks the earlier question again as the next attempt. */
 function afterLeaving(pending: Pending, said: Said): Step {
   const wantsEnd = said.kind === "form" && said.action === "accept" && said.content.go_on === false;
   if (wantsEnd) return { kind: "end" };

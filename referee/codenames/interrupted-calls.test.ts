@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
 import {
-  type Asked,
+  type AskedQuestion,
   answerTo,
-  askedIn,
-  inForm,
-  inText,
-  knowing,
+  formAnswer,
   MODELS,
   people,
   players,
+  questionIn,
   round,
   stateIn,
+  textAnswer,
   USERS,
+  withRightWords,
 } from "./testing/answers.ts";
 import { connectHost, eras } from "./testing/host.ts";
 
@@ -24,58 +24,60 @@ beforeAll(async () => {
 });
 afterAll(() => host.remove());
 
-/** Plays sensibly until it is asked such a question the `nth` time, and never answers that; it may give up in the end. */
-function hesitating(stage: Asked["stage"], nth = 1) {
-  const stuck = Promise.withResolvers<Asked>();
+/** A respondent that gives valid answers until the `nth` question of a stage, which it does not answer until `giveUp` is called. */
+function hesitantPlayers(stage: AskedQuestion["stage"], nth = 1) {
+  const stuck = Promise.withResolvers<AskedQuestion>();
   const silence = Promise.withResolvers<never>();
   silence.promise.catch(() => {});
-  let met = 0;
+  let count = 0;
   let key = "";
-  const everybody = people((asked, n) => {
-    if (asked.stage === "clue") key = asked.text;
-    if (asked.stage !== stage || ++met < nth) {
-      const known = knowing(asked, key);
-      return asked.by === "form" ? inForm(known, n) : inText(known, n);
+  const respondent = people((question, n) => {
+    if (question.stage === "clue") key = question.text;
+    if (question.stage !== stage || ++count < nth) {
+      const known = withRightWords(question, key);
+      return question.by === "form" ? formAnswer(known, n) : textAnswer(known, n);
     }
-    stuck.resolve(asked);
+    stuck.resolve(question);
     return silence.promise;
   });
-  return { ...everybody, stuck: stuck.promise, giveUp: () => silence.reject(new Error("given up")) };
+  return { ...respondent, stuck: stuck.promise, giveUp: () => silence.reject(new Error("given up")) };
 }
 
-/** What the log holds that everybody may read: how many actions, and that no tick is there twice or missing. */
-const ticksIn = async (token: string): Promise<number> => {
-  const { tick } = await reading(token);
+/** The number of actions of a game. */
+const tickOf = async (token: string): Promise<number> => {
+  const { tick } = await historyOf(token);
   return tick;
 };
-async function reading(token: string) {
+async function historyOf(token: string) {
   const client = await connectHost(url, "modern", null);
   const read = await client.read(`game://state/history/${token}`);
   await client.close();
   return read as { tick: number; text: string; status: string; game_id: string };
 }
-async function wholeLog(gameId: string): Promise<readonly number[]> {
+async function ticksInLog(gameId: string): Promise<readonly number[]> {
   const { token } = await host.agent();
   const { actions } = (await host.call("GET", `/sessions/${gameId}/log`, { token })).json;
   return actions.map(({ tick }: { tick: number }) => tick);
 }
 
-const HOW = ["closes", "aborts", "drops"] as const;
+const INTERRUPTIONS = ["closes", "aborts", "drops"] as const;
 const STAGES = ["clue", "guess", "continue"] as const;
 const cases = eras.flatMap((era) =>
-  HOW.flatMap((how) => STAGES.map((stage, place) => ({ era, how, stage, seats: place % 2 ? MODELS : USERS }))),
+  INTERRUPTIONS.flatMap((how) =>
+    STAGES.map((stage, place) => ({ era, how, stage, seats: place % 2 ? MODELS : USERS })),
+  ),
 );
 
-describe("a call that is cut", () => {
+describe("an interrupted call", () => {
   it.each(cases)(
-    "($era) when its client $how at a $stage is gone on with by another, at the same question",
+    "($era) whose client $how at a $stage is continued by another client at the same question",
     async (one) => {
       const { era, how, stage, seats } = one;
-      const asking = hesitating(stage);
+      const asking = hesitantPlayers(stage);
       const dropped = new AbortController();
-      const cutting: typeof fetch = (to, init) =>
+      const interruptible: typeof fetch = (to, init) =>
         fetch(to, { ...init, signal: AbortSignal.any([dropped.signal, ...(init?.signal ? [init.signal] : [])]) });
-      const client = await connectHost(url, era, asking, { fetch: cutting });
+      const client = await connectHost(url, era, asking, { fetch: interruptible });
       const cancelled = new AbortController();
       let token = "";
       const onprogress = ({ message = "" }) => {
@@ -83,37 +85,37 @@ describe("a call that is cut", () => {
       };
       const call = client.call("create_new_game", seats, { signal: cancelled.signal, onprogress }).catch(() => null);
       const open = await asking.stuck;
-      const before = await reading(token);
+      const before = await historyOf(token);
       if (how === "closes") await client.close();
       else if (how === "aborts") cancelled.abort(new Error("enough"));
       else {
         dropped.abort(new Error("connection lost"));
-        cancelled.abort(); // of which nothing can be told any more
+        cancelled.abort(); // the connection is lost, so the server is not notified
       }
       asking.giveUp();
       await call;
-      const other = hesitating(stage);
-      const heir = await connectHost(url, era === "session" ? "modern" : "session", other);
-      const going = heir.call("continue_game", { game_token: token }).catch(() => null);
+      const other = hesitantPlayers(stage);
+      const successor = await connectHost(url, era === "session" ? "modern" : "session", other);
+      const going = successor.call("continue_game", { game_token: token }).catch(() => null);
       expect(await other.stuck).toEqual(open);
-      expect(other.asked).toHaveLength(1);
-      expect(await reading(token)).toEqual(before);
-      await heir.close();
+      expect(other.questions).toHaveLength(1);
+      expect(await historyOf(token)).toEqual(before);
+      await successor.close();
       await client.close();
       other.giveUp();
       await going;
       const last = await connectHost(url, "modern", people());
-      const isPlayed = stage === "clue"; // once for each way is enough
+      const isPlayed = stage === "clue"; // one stage for each interruption is enough
       const { structuredContent } = await last.call(isPlayed ? "continue_game" : "end_game", { game_token: token });
       await last.close();
       expect(structuredContent.status).toBe(isPlayed ? "completed" : "ended");
-      const ticks = await wholeLog(before.game_id);
-      expect(ticks).toEqual(Array.from({ length: await ticksIn(token) }, (_, tick) => tick));
+      const ticks = await ticksInLog(before.game_id);
+      expect(ticks).toEqual(Array.from({ length: await tickOf(token) }, (_, tick) => tick));
     },
   );
 
-  test("is gone on with by the same session, and by the same bearer token in whatever era", async () => {
-    const asking = hesitating("guess", 2);
+  test("can be continued by the same session, and by the same bearer token in any era", async () => {
+    const asking = hesitantPlayers("guess", 2);
     const client = await connectHost(url, "session", asking);
     const cancelled = new AbortController();
     const call = client.call("create_new_game", MODELS, { signal: cancelled.signal }).catch(() => null);
@@ -131,39 +133,39 @@ describe("a call that is cut", () => {
 
     const bearer = "one-bearer";
     for (const era of eras) {
-      const first = hesitating("continue");
-      const begun = await connectHost(url, era, first, { bearer });
-      void begun.call("create_new_game", MODELS).catch(() => null);
+      const first = hesitantPlayers("continue");
+      const creator = await connectHost(url, era, first, { bearer });
+      void creator.call("create_new_game", MODELS).catch(() => null);
       const open = await first.stuck;
-      await begun.close();
-      const second = hesitating("continue");
-      const heir = await connectHost(url, era === "session" ? "modern" : "session", second, { bearer });
-      expect((await heir.call("create_new_game", MODELS)).content[0].text).toContain("is open already");
-      void heir.call("continue_game").catch(() => null);
+      await creator.close();
+      const second = hesitantPlayers("continue");
+      const successor = await connectHost(url, era === "session" ? "modern" : "session", second, { bearer });
+      expect((await successor.call("create_new_game", MODELS)).content[0].text).toContain("is already open");
+      void successor.call("continue_game").catch(() => null);
       expect(await second.stuck).toEqual(open);
-      expect((await heir.call("end_game")).structuredContent).toMatchObject({ status: "ended" });
-      await heir.close();
+      expect((await successor.call("end_game")).structuredContent).toMatchObject({ status: "ended" });
+      await successor.close();
     }
   });
 
-  test("whoever shows the token in a session needs it no more", async () => {
+  test("a session that has given the game token does not need it again", async () => {
     const begun = await round(host.url, "create_new_game", MODELS, { capabilities: { sampling: {} } });
     const token = begun.result._meta["agent-league/game_token"];
-    const asking = hesitating("clue");
-    const heir = await connectHost(url, "session", asking);
-    void heir.call("continue_game", { game_token: token }).catch(() => null);
+    const asking = hesitantPlayers("clue");
+    const successor = await connectHost(url, "session", asking);
+    void successor.call("continue_game", { game_token: token }).catch(() => null);
     await asking.stuck;
-    expect(await heir.read("game://state/board")).toMatchObject({ status: "active" });
-    expect((await heir.call("end_game")).structuredContent).toMatchObject({ status: "ended" });
-    await heir.close();
+    expect(await successor.read("game://state/board")).toMatchObject({ status: "active" });
+    expect((await successor.call("end_game")).structuredContent).toMatchObject({ status: "ended" });
+    await successor.close();
   });
 });
 
-describe("two calls that lead one game at once", () => {
-  test.each(eras)("no turn is played twice, none is lost (%s)", async (era) => {
+describe("concurrent calls for one game", () => {
+  test.each(eras)("play each turn exactly once (%s)", async (era) => {
     const bearer = `both-${era}`;
     const seats = players(0b0110);
-    const first = hesitating("clue");
+    const first = hesitantPlayers("clue");
     const one = await connectHost(url, era, first, { bearer });
     void one.call("create_new_game", seats).catch(() => null);
     await first.stuck;
@@ -172,39 +174,39 @@ describe("two calls that lead one game at once", () => {
     const [end] = ends.map(({ structuredContent }) => structuredContent);
     for (const { structuredContent } of ends) expect(structuredContent).toEqual(end);
     expect(end.status).toBe("completed");
-    const ticks = await wholeLog(end.game_id);
+    const ticks = await ticksInLog(end.game_id);
     expect(ticks).toEqual(Array.from({ length: ticks.length }, (_, tick) => tick));
     await Promise.all([one, ...clients].map((client) => client.close()));
   });
 });
 
-describe("the state that travels with the rounds", () => {
+describe("the state that is sent with each round", () => {
   const MODEL_ONLY = { capabilities: { sampling: {} } };
   const begin = () => round(host.url, "create_new_game", MODELS, MODEL_ONLY);
   const answer = (to: Awaited<ReturnType<typeof round>>, n: number, key = "") =>
     round(host.url, "create_new_game", MODELS, {
       ...MODEL_ONLY,
-      inputResponses: answerTo(knowing(askedIn(to), key), n),
+      inputResponses: answerTo(withRightWords(questionIn(to), key), n),
       requestState: to.result.requestState,
     });
   const openState = (of: Awaited<ReturnType<typeof round>>) => stateIn(of.result.requestState);
 
-  test("an answer that comes twice counts once, also at the same time; an old one counts for nothing", async () => {
+  test("a repeated answer counts once, even concurrently, and an answer to an earlier question is ignored", async () => {
     const first = await begin();
-    const [one, twin] = await Promise.all([answer(first, 1), answer(first, 2)]);
-    // Whichever was later may still have been asked the old question; whatever is said to that counts for nothing either.
-    expect([openState(one).tick, openState(twin).tick].sort().at(-1)).toBe(1);
-    const second = openState(one).tick === 1 ? one : twin;
-    const third = await answer(second, 3, askedIn(first).text);
+    const [one, duplicate] = await Promise.all([answer(first, 1), answer(first, 2)]);
+    // The later one may have received the old question again. An answer to it would be ignored as well.
+    expect([openState(one).tick, openState(duplicate).tick].sort().at(-1)).toBe(1);
+    const second = openState(one).tick === 1 ? one : duplicate;
+    const third = await answer(second, 3, questionIn(first).text);
     expect(openState(third).tick).toBe(2);
-    for (const old of [first, one, twin]) {
+    for (const old of [first, one, duplicate]) {
       const replayed = await answer(old, 4);
       expect(openState(replayed)).toEqual(openState(third));
-      expect(askedIn(replayed)).toEqual(askedIn(third));
+      expect(questionIn(replayed)).toEqual(questionIn(third));
     }
   });
 
-  test("a round that speaks of no answers is asked the same again; one without ours has failed to give it", async () => {
+  test("a round without answers repeats the question, and a round with another answer only is a failed attempt", async () => {
     const first = await begin();
     const args = ["create_new_game", MODELS] as const;
     const { requestState } = first.result;
@@ -214,20 +216,20 @@ describe("the state that travels with the rounds", () => {
     expect(openState(other)).toEqual({ ...openState(first), attempt: 2 });
     for (const content of [null, [null], 7, { type: "text", text: { toString: 1 } }]) {
       const broken = { answer: { role: "assistant", content } };
-      const told = await round(host.url, ...args, { ...MODEL_ONLY, requestState, inputResponses: broken });
-      expect(openState(told).tick).toBe(0);
+      const answered = await round(host.url, ...args, { ...MODEL_ONLY, requestState, inputResponses: broken });
+      expect(openState(answered).tick).toBe(0);
     }
   });
 
-  test("one that is forged is refused; that of another game moves that game alone", async () => {
+  test("is rejected if it is forged, and the state of another game has no effect", async () => {
     const [mine, other] = [await begin(), await begin()];
     const { requestState } = mine.result;
     const [head, body, seal] = requestState.split(".");
     const state = { ...JSON.parse(Buffer.from(body, "base64url").toString()) };
     const forged = Buffer.from(JSON.stringify({ ...state, p: { ...state.p, tick: 5 } })).toString("base64url");
     for (const bad of [`${head}.${forged}.${seal}`, "", "x", `${requestState}x`]) {
-      const refused = await round(host.url, "create_new_game", MODELS, { ...MODEL_ONLY, requestState: bad });
-      expect(refused.error).toMatchObject({ code: -32602 });
+      const rejections = await round(host.url, "create_new_game", MODELS, { ...MODEL_ONLY, requestState: bad });
+      expect(rejections.error).toMatchObject({ code: -32602 });
     }
     const token = other.result._meta["agent-league/game_token"];
     const crossed = await round(
@@ -236,16 +238,16 @@ describe("the state that travels with the rounds", () => {
       { game_token: token },
       {
         ...MODEL_ONLY,
-        inputResponses: answerTo(askedIn(mine), 1),
+        inputResponses: answerTo(questionIn(mine), 1),
         requestState,
       },
     );
     expect(openState(crossed)).toEqual(openState(other));
   });
 
-  test("the round that begins a game, when it comes again, begins no second one", async () => {
+  test("a repeated first round does not create a second game", async () => {
     const source = await round(host.url, "create_new_game", MODELS);
-    const options = { inputResponses: answerTo(askedIn(source), 1), requestState: source.result.requestState };
+    const options = { inputResponses: answerTo(questionIn(source), 1), requestState: source.result.requestState };
     const begun = await round(host.url, "create_new_game", MODELS, options);
     const again = await round(host.url, "create_new_game", MODELS, options);
     expect(openState(again)).toEqual(openState(begun));

@@ -7,7 +7,7 @@ import type { SessionHost } from "../sessions/host.ts";
 import { type SessionView, seatView, spectatorView } from "../views/session-views.ts";
 import type { CodenamesTable, LedGame } from "./table.ts";
 
-/** What a director uses. */
+/** The parts that a director uses. */
 export interface DirectorDesk {
   readonly host: SessionHost;
   readonly play: Play;
@@ -16,7 +16,7 @@ export interface DirectorDesk {
   readonly log: Logger;
 }
 
-/** The purpose from which the token of a game is derived. */
+/** The purpose with which the token of a game is derived from the seed. */
 export const TOKEN_PURPOSE = "game_token";
 
 export const tokenOf = ({ host }: DirectorDesk, sessionId: string): string =>
@@ -30,7 +30,7 @@ export function sessionOf({ host }: DirectorDesk, sessionId: string): Session {
 
 export function ledGame({ table }: DirectorDesk, sessionId: string): LedGame {
   const game = table.get(sessionId);
-  if (!game) throw new Error(`session ${sessionId} is not led here`);
+  if (!game) throw new Error(`session ${sessionId} is not a game of create_new_game`);
   return game;
 }
 

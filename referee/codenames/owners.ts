@@ -3,7 +3,7 @@ import type { Caller } from "#shared/rpc/mcp/operations.ts";
 
 const BEARER = "bearer:";
 
-/** The owner of a game: the holder of a bearer token, else an MCP session. Null if only the game token identifies the caller. */
+/** The owner that a caller stands for: its bearer token, or else its MCP session. null if it has neither. */
 export function ownerOf({ authToken, sessionId }: Caller): string | null {
   if (authToken !== null) return bearerOwner(authToken);
   return sessionId === undefined ? null : `session:${sessionId}`;
@@ -13,5 +13,5 @@ export const bearerOwner = (token: string): string => `${BEARER}${sha256Hex(toke
 
 export const isBearerOwner = (owner: string | null): boolean => owner?.startsWith(BEARER) === true;
 
-/** The owner of a game whose caller has neither a bearer token nor a session: the rounds that led to the game. */
+/** The owner of a game whose caller has neither a bearer token nor a session: the rounds before the game. */
 export const setupOwner = (setupId: string): string => `setup:${setupId}`;

@@ -9,10 +9,10 @@ const IDENTITIES = /\((red|blue|neutral|assassin)\)/;
 const LINK = "http://host/game/1#seat=secret";
 
 const viewOf = (state: CodenamesState, role: string): CodenamesView => codenames.viewState(state, role);
-const asked = (state: CodenamesState, role: string, type: PlayerType, more: Partial<Pending> = {}) =>
+const ask = (state: CodenamesState, role: string, type: PlayerType, more: Partial<Pending> = {}) =>
   questionFor(viewOf(state, role), role, type, { tick: 0, stage: "guess", attempt: 1, problem: null, ...more }, LINK);
 
-/** A game after some random actions, among them turns that were given up. */
+/** A game after some random actions, which may include skipped turns. */
 function randomGame(random: Random): CodenamesState {
   let state = codenames.initialState({ options: codenames.options.parse({}), seed: String(random.int(0, 1e9)) });
   for (let left = random.int(0, 20); left > 0; left--) {
@@ -28,8 +28,8 @@ function randomGame(random: Random): CodenamesState {
   return state;
 }
 
-/** The same game for everybody but the spymasters: what is covered is dealt anew. */
-function dealtAnew(state: CodenamesState, random: Random): CodenamesState {
+/** The game with other identities of the covered cards, which only spymasters can distinguish. */
+function withOtherKey(state: CodenamesState, random: Random): CodenamesState {
   const covered = state.cards.filter(({ uncovered }) => !uncovered);
   const identities = random.shuffle(covered.map(({ identity }) => identity));
   return {
@@ -40,21 +40,21 @@ function dealtAnew(state: CodenamesState, random: Random): CodenamesState {
   };
 }
 
-describe("no question of a team and no news depends on what is covered", () => {
+describe("questions to teams and progress messages do not depend on covered cards", () => {
   it.each(Array.from({ length: 40 }, (_, round) => round))("random game %i", (round) => {
     const random = createRandom(`questions ${round}`);
     const state = randomGame(random);
-    const other = dealtAnew(state, random);
+    const other = withOtherKey(state, random);
     for (const role of ["red_team", "blue_team"]) {
       for (const type of ["user", "llm"] as const) {
         for (const stage of ["guess", "continue", ...(type === "user" ? (["leave"] as const) : [])] as const) {
-          const question = asked(state, role, type, { stage });
-          expect(asked(other, role, type, { stage })).toEqual(question);
+          const question = ask(state, role, type, { stage });
+          expect(ask(other, role, type, { stage })).toEqual(question);
           expect(JSON.stringify(question)).not.toContain("seat=");
         }
       }
     }
-    // Even given the whole state, what goes to everybody tells what everybody knows.
+    // Even with the whole state as input, the public texts contain only public information.
     expect(progressText(other)).toBe(progressText(state));
     expect(history(other)).toBe(history(state));
   });
@@ -62,9 +62,9 @@ describe("no question of a team and no news depends on what is covered", () => {
 
 const state = codenames.initialState({ options: codenames.options.parse({ starting_team: "red" }), seed: "questions" });
 
-test("a spymaster is told the key, as a model by the prompt, as a person by the form with the link of its page", () => {
-  const prompt = asked(state, "red_spymaster", "llm", { stage: "clue" });
-  const form = asked(state, "red_spymaster", "user", { stage: "clue" });
+test("a spymaster receives the key: a model in the prompt, a person in the form with a link to the page", () => {
+  const prompt = ask(state, "red_spymaster", "llm", { stage: "clue" });
+  const form = ask(state, "red_spymaster", "user", { stage: "clue" });
   for (const { word, identity } of state.cards) {
     expect(prompt).toMatchObject({ kind: "prompt", text: expect.stringContaining(`${word} (${identity})`) });
     expect(form).toMatchObject({ kind: "form", message: expect.stringContaining(`${word} (${identity})`) });
@@ -73,26 +73,26 @@ test("a spymaster is told the key, as a model by the prompt, as a person by the 
   expect(form).toMatchObject({ message: expect.stringContaining(LINK) });
 });
 
-test("a team is told the words, and a guess may be one that is covered", () => {
+test("a team receives the words and can guess only covered ones", () => {
   const first = state.cards[0]?.word ?? "";
   const uncovered = { ...state, cards: state.cards.with(0, { ...state.cards[0], uncovered: true } as never) };
-  const question = asked(uncovered, "red_team", "user");
+  const question = ask(uncovered, "red_team", "user");
   if (question.kind !== "form") throw new Error("a person is given a form");
   const offered = (question.fields.word as { enum: readonly string[] }).enum;
   expect(offered).toHaveLength(24);
   expect(offered).not.toContain(first);
   expect(question.message).not.toMatch(IDENTITIES);
-  expect(JSON.stringify(asked(state, "red_team", "llm"))).not.toMatch(IDENTITIES);
+  expect(JSON.stringify(ask(state, "red_team", "llm"))).not.toMatch(IDENTITIES);
 });
 
-test("what was wrong is told back", () => {
-  const told = asked(state, "red_team", "llm", { attempt: 2, problem: "that word is not on the board" });
-  expect(told).toMatchObject({
-    text: expect.stringMatching(/^Your last answer was not taken \(attempt 2 now\): that word/),
+test("a repeated question contains the fault of the last answer", () => {
+  const question = ask(state, "red_team", "llm", { attempt: 2, problem: "that word is not on the board" });
+  expect(question).toMatchObject({
+    text: expect.stringMatching(/^Your last answer was rejected \(now attempt 2\): that word/),
   });
 });
 
-test("the news tell of every kind of thing that happens", () => {
+test("the progress message describes each kind of event", () => {
   const act = (from: CodenamesState, action: object): CodenamesState => {
     const next = codenames.applyAction(from, codenames.toAct(from)[0] ?? "", action as never);
     if (!next.ok) throw new Error(next.error.message);

@@ -6,11 +6,11 @@ import { FORMATS } from "./answers.ts";
 import type { Pending, PlayerType, Stage } from "./flow.ts";
 
 const NUMBERS = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "unlimited"] as const;
-/** Room for a short answer; whoever thinks aloud is cut off. */
+/** Enough for a short answer. An answer with reasoning is cut off. */
 const MAX_TOKENS = 500;
 const MAX_TOKENS_FOR_WORDS = 1_000;
 
-/** What a role is asked, built from that role's own view and nothing else. */
+/** Returns the question to a role. It is made from the view of that role only. */
 export function questionFor(
   view: CodenamesView,
   role: Role,
@@ -19,7 +19,7 @@ export function questionFor(
   link: string | null,
 ): Ask {
   const { stage, problem, attempt } = pending;
-  const wrong = problem === null ? [] : [`Your last answer was not taken (attempt ${attempt} now): ${problem}`];
+  const wrong = problem === null ? [] : [`Your last answer was rejected (now attempt ${attempt}): ${problem}`];
   const situation = [
     ...wrong,
     `You are ${spoken(role)}.`,
@@ -33,20 +33,20 @@ export function questionFor(
       text: [
         ...situation,
         TASKS[stage],
-        `Answer with JSON alone, nothing around it: ${FORMATS[stage as keyof typeof FORMATS]}`,
+        `Answer only with JSON, without other text: ${FORMATS[stage as keyof typeof FORMATS]}`,
       ].join("\n\n"),
       maxTokens: MAX_TOKENS,
     };
   }
-  const page = stage === "clue" && link ? [`The same on a page: ${link}`] : [];
+  const page = stage === "clue" && link ? [`You can also answer on this page: ${link}`] : [];
   return { kind: "form", message: [...situation, ...page, TASKS[stage]].join("\n\n"), fields: fieldsFor(view, stage) };
 }
 
 const TASKS: Readonly<Record<Stage, string>> = {
-  clue: "Give your team a clue: one word, and for how many of its words it stands (0 and unlimited allow any number of guesses).",
+  clue: "Give your team a clue: one word, and the number of words on the board that it refers to (0 and unlimited allow any number of guesses).",
   guess: "Guess one word.",
   continue: "That was right. Do you want to guess another word, or to stop here?",
-  leave: "You have left the form. Does the game go on?",
+  leave: "You have left the form. Do you want to continue the game?",
 };
 
 function fieldsFor({ cards }: CodenamesView, stage: Stage): Extract<Ask, { kind: "form" }>["fields"] {
@@ -64,18 +64,18 @@ function fieldsFor({ cards }: CodenamesView, stage: Stage): Extract<Ask, { kind:
     case "continue":
       return { go_on: { type: "boolean", title: "Guess again", description: "no: your turn ends here" } };
     case "leave":
-      return { go_on: { type: "boolean", title: "Go on with the game", description: "no: the game ends" } };
+      return { go_on: { type: "boolean", title: "Continue the game", description: "no: the game ends" } };
   }
 }
 
-/** The turns so far, as everybody has seen them. */
+/** The turns so far as text. */
 export function history({ turns }: Pick<CodenamesView, "turns">): string {
   const lines = turns.flatMap(({ team, clue, guesses, skipped }) => {
-    const said = clue ? `${clue.word} ${clue.number}` : "no clue";
+    const clueText = clue ? `${clue.word} ${clue.number}` : "no clue";
     const found = guesses.map(({ word, identity }) => `${word} was ${identity}`).join(", ");
     return clue || skipped !== null
       ? [
-          `${team}: ${said}${found && ` – ${found}`}${skipped === null ? "" : ` – turn given up (${skipInWords[skipped]})`}`,
+          `${team}: ${clueText}${found && ` – ${found}`}${skipped === null ? "" : ` – turn given up (${skipInWords[skipped]})`}`,
         ]
       : [];
   });
@@ -90,42 +90,43 @@ const spoken = (role: Role): string => {
 export const sources = ["built-in", "own", "llm"] as const;
 export type Source = (typeof sources)[number];
 
-const ABOUT_SOURCES: Readonly<Record<Source, string>> = {
-  "built-in": "drawn from our list",
-  own: "you give them",
-  llm: "the model makes them up",
+const SOURCE_TEXTS: Readonly<Record<Source, string>> = {
+  "built-in": "chosen from the list of this server",
+  own: "you enter them",
+  llm: "the model chooses them",
 };
 
-/** Where the words come from, of what there is. */
+/** The question about the source of the words. */
 export const askForSource = (offered: readonly Source[], problem: string | null): Ask => ({
   kind: "form",
   message: [
     ...(problem === null ? [] : [problem]),
-    `Which ${BOARD_SIZE} words shall lie on the board? ${offered.map((one) => `${one}: ${ABOUT_SOURCES[one]}`).join("; ")}.`,
+    `Which ${BOARD_SIZE} words should be used? ${offered.map((source) => `${source}: ${SOURCE_TEXTS[source]}`).join("; ")}.`,
   ].join("\n\n"),
   fields: { source: { type: "string", title: "Words", enum: offered } },
 });
 
-/** Whether a person whose own words could not be used plays with the built-in ones. */
+/** The question whether to play with the built-in words after the words of a person could not be used. */
 export const askForBuiltIn = (problem: string): Ask => ({
   kind: "form",
   message: `Your own words cannot be used: ${problem}.\n\nDo you want to play with the built-in words?`,
   fields: { go_on: { type: "boolean", title: "Play with the built-in words", description: "no: no game is created" } },
 });
 
+/** The question for the words, to a person or to the model. */
 export const askForWords = (by: "own" | "llm", problem: string | null): Ask =>
   by === "own"
     ? {
         kind: "form",
-        message: [problem, `Type ${BOARD_SIZE} words, with commas between them.`].filter(Boolean).join("\n\n"),
+        message: [problem, `Enter ${BOARD_SIZE} words, separated by commas.`].filter(Boolean).join("\n\n"),
         fields: { words: { type: "string", title: "Words" } },
       }
     : {
         kind: "prompt",
-        system: "You make up words for a game of Codenames.",
+        system: "You choose the words for a game of Codenames.",
         text: [
-          problem && `Your last answer was not taken: ${problem}`,
-          `Give ${BOARD_SIZE} different common nouns, each one word, concrete and well known. Answer with a JSON array of strings alone, nothing around it.`,
+          problem && `Your last answer was rejected: ${problem}`,
+          `Give ${BOARD_SIZE} different common nouns, each one word, concrete and well known. Answer only with a JSON array of strings, without other text.`,
         ]
           .filter(Boolean)
           .join("\n\n"),

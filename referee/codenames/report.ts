@@ -11,9 +11,9 @@ export const Report = z.object({
   winner: z.enum(["red", "blue"]).nullable(),
   reason: z.string().nullable(),
   game_id: z.string(),
-  game_token: z.string().describe("keep it: continue_game, end_game and the resources take it"),
+  game_token: z.string().describe("keep it: continue_game, end_game and the resources accept it"),
   turns: z.int(),
-  board: z.string().describe("what everybody may see"),
+  board: z.string().describe("the public view of the board as text"),
   history: z.string(),
 });
 export type Report = z.infer<typeof Report>;
@@ -50,7 +50,7 @@ export function reportContent(value: Report | { readonly status: "no_game" }) {
 function headline({ status, winner, reason }: Report): string {
   switch (status) {
     case "active":
-      return "The game goes on.";
+      return "The game continues.";
     case "completed":
       return `The game is over: ${endInWords({ winner, reason } as NonNullable<CodenamesView["result"]>)}.`;
     case "ended":

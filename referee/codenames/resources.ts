@@ -9,20 +9,20 @@ import { history } from "./questions.ts";
 import type { LedGame } from "./table.ts";
 
 const NAMES = ["game://state/board", "game://state/history", "game://context/current-role"] as const;
-const ABOUT = {
+const TEXTS = {
   "game://state/board": {
     name: "Codenames: board",
-    description: "The words of the game and what has been uncovered, as everybody may see it.",
+    description: "The words of the game and the uncovered cards, in the public view.",
   },
   "game://state/history": { name: "Codenames: history", description: "The clues and guesses of the game." },
   "game://context/current-role": {
     name: "Codenames: current role",
     description:
-      "Whose turn it is and what that role may know. A spymaster's key is in it only while a person plays that spymaster.",
+      "The role that is to act and its view. It contains the key only while a person who plays a spymaster is to act.",
   },
 } as const;
 
-/** The resources of the caller's own game, or of the game whose token is the last part of the URI. */
+/** The resources of the game of the caller, and the templates for the game whose token is the last part of the URI. */
 export function codenamesResources(director: Director): {
   resources: readonly Resource[];
   templates: readonly ResourceTemplate[];
@@ -32,36 +32,36 @@ export function codenamesResources(director: Director): {
     const session = director.session(game.sessionId);
     const { tick, status } = session;
     const { state, board } = publicBoard(session);
-    const seen = state as CodenamesView;
-    const about = { game_id: game.sessionId, status, tick, phase: seen.phase, turn: seen.turn };
+    const view = state as CodenamesView;
+    const summary = { game_id: game.sessionId, status, tick, phase: view.phase, turn: view.turn };
     switch (uri) {
       case "game://state/board":
-        return { ...about, ...seen, board };
+        return { ...summary, ...view, board };
       case "game://state/history":
-        return { ...about, turns: seen.turns, text: history(seen) };
+        return { ...summary, turns: view.turns, text: history(view) };
       case "game://context/current-role": {
         const role = driverView(session).toAct[0] ?? null;
         const type = role === null ? null : (game.players[role] ?? null);
-        // A model that plays a spymaster is told the key by its prompt alone.
-        const own = role !== null && type === "user" ? seatView(session, role) : { state, board };
-        return { ...about, role, player_type: type, view: own.state, board: own.board };
+        // A model that plays a spymaster receives the key only in its prompt.
+        const shown = role !== null && type === "user" ? seatView(session, role) : { state, board };
+        return { ...summary, role, player_type: type, view: shown.state, board: shown.board };
       }
     }
   };
   const none = {
     open: false,
-    message: "No game of Codenames is here: read this with /{game_token}, or call create_new_game",
+    message: "There is no game of Codenames for this caller: append /{game_token} to the URI, or call create_new_game",
   };
   return {
     resources: NAMES.map((uri) => ({
       uri,
-      ...ABOUT[uri],
+      ...TEXTS[uri],
       read: (http) => content(uri, director.gameOf(undefined, asCaller(http))) ?? none,
     })),
     templates: NAMES.map((uri) => ({
       uriTemplate: `${uri}/{game_token}`,
-      ...ABOUT[uri],
-      read: ({ game_token = "" }) => content(uri, director.gameOf(game_token, NOBODY)),
+      ...TEXTS[uri],
+      read: ({ game_token = "" }) => content(uri, director.gameOf(game_token, ANONYMOUS)),
     })),
   };
 }
@@ -69,7 +69,7 @@ export function codenamesResources(director: Director): {
 /** The resources that an action in a game of Codenames has changed. */
 export const codenamesChanged = (token: string): readonly string[] => NAMES.flatMap((uri) => [uri, `${uri}/${token}`]);
 
-const NOBODY: Caller = { sender: null, authToken: null, remoteAddress: "" };
+const ANONYMOUS: Caller = { sender: null, authToken: null, remoteAddress: "" };
 
 const asCaller = ({ bearer, remoteAddress, sessionId }: HttpContext): Caller => ({
   sender: null,

@@ -12,7 +12,7 @@ import type { LedGame } from "./table.ts";
 /** The log message of a rejected answer; its entry has the reason. */
 export const ANSWER_REJECTED = "answer rejected";
 
-/** The state that is sent with a question and comes back with its answer. Only the answer to the open question counts. */
+/** The state that is sent with a question and returned with its answer. It identifies the question, because only answers to the open question count. */
 interface RoundState {
   readonly game_id: string;
   readonly tick: number;
@@ -23,10 +23,10 @@ interface RoundState {
 /** The progress of a game is measured in actions. */
 const TOTAL = codenames.info.maxActions;
 
-/** Takes the caller's answer if it belongs to the open question, and returns the next question; null when the game is over. */
+/** Applies the answer of the caller if it belongs to the open question. Resolves with the next question, or null if the game is over. */
 export async function advance(desk: DirectorDesk, sessionId: string, caller: Caller): Promise<InputNeeded | null> {
   const { input } = caller;
-  if (!input) throw new Error("a game is led for callers that can be asked");
+  if (!input) throw new Error("the caller of a game must offer forms or prompts");
   const before = ledGame(desk, sessionId);
   const open = pendingIn(desk, before);
   if (input.said && isOpen(desk, before) && isAnswerTo(open, sessionId, input.state)) {
@@ -66,15 +66,15 @@ function pendingIn(desk: DirectorDesk, { sessionId, pending }: LedGame): Pending
 const typeToAct = (desk: DirectorDesk, { sessionId, players }: LedGame): PlayerType =>
   players[driverView(sessionOf(desk, sessionId)).toAct[0] ?? ""] ?? "llm";
 
-/** A question is moot when a caller has acted through another interface, or the game is over. */
+/** Returns a function that calls `onMoot` when a caller has acted through another interface or the game is over. */
 const whenMoot =
   (desk: DirectorDesk, sessionId: string, tick: number): NonNullable<InputNeeded["watchMoot"]> =>
-  (tell) => {
-    const look = (now: Session): void => {
-      if (now.tick !== tick || now.status === "completed") tell();
+  (onMoot) => {
+    const check = (now: Session): void => {
+      if (now.tick !== tick || now.status === "completed") onMoot();
     };
-    look(sessionOf(desk, sessionId));
-    return desk.host.watch(sessionId, (stored) => look(stored.session));
+    check(sessionOf(desk, sessionId));
+    return desk.host.watch(sessionId, (stored) => check(stored.session));
   };
 
 /** Carries out the step that follows from an answer. Its effect is committed before the next question is asked. */
@@ -88,7 +88,7 @@ async function carryOut(desk: DirectorDesk, game: LedGame, step: Step, pending: 
   }
   if (step.kind === "end") return endGame(desk, sessionId);
   if (step.kind === "ask") {
-    await writer.commit([table.waitingInstead(game, step.pending)]);
+    await writer.commit([table.replacingPending(game, step.pending)]);
     return;
   }
   const acted = await host.submit(sessionId, {
@@ -96,14 +96,14 @@ async function carryOut(desk: DirectorDesk, game: LedGame, step: Step, pending: 
     action: step.action,
     expectedTick: pending.tick,
     byDriver: true,
-    alongside: (next) => [table.waitingFor(sessionId, firstPending(publicView(next), next.tick))],
+    alongside: (next) => [table.settingPending(sessionId, firstPending(publicView(next), next.tick))],
   });
   if (!acted.ok && acted.error.code === "ILLEGAL_ACTION") {
     await carryOut(desk, game, illegal(pending, acted.error.message), pending);
-  } // otherwise another caller has acted first or the game is over, and the next question shows it
+  } // Otherwise another caller has acted first or the game is over. The next question shows that.
 }
 
-/** The message of the rules may name a clue that was never given, so only the role that gave it may read it. */
+/** The step after an illegal clue or guess. The message may contain the rejected clue, so only its author may read it. */
 const illegal = (pending: Pending, problem: string): Step =>
   pending.stage === "clue"
     ? again(pending, "clue", { problem, reason: "illegal_clue" })

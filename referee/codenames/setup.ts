@@ -7,8 +7,8 @@ import { MAX_ATTEMPTS } from "./flow.ts";
 import { askForBuiltIn, askForSource, askForWords, type Source, sources } from "./questions.ts";
 
 /**
- * The state of create_new_game until there is a board, which travels with each question. All rounds of one call have the same id, so
- * that repeating the last round starts no second game.
+ * The state of create_new_game before the board exists. It is sent with each question. All rounds of one call have the same id, so that a
+ * repetition of the last round does not create a second game.
  */
 export const Setup = z.object({
   setup: z.enum(["source", "own", "llm", "fallback"]),
@@ -26,7 +26,7 @@ interface RejectedWords {
 
 const BUILT_IN = { words: null };
 
-/** The words of a new board, null for the built-in ones, or the next question about them. */
+/** Returns the words of a new board, null for the built-in ones, or the next question about them. */
 export function wordsFor(
   { input }: Caller,
   round: Setup | null,
@@ -40,7 +40,7 @@ export function wordsFor(
   const { setup, attempt } = round;
   if (setup === "fallback") return wantsBuiltIn(said) ? BUILT_IN : noGame("its words could not be used");
   if (setup !== "llm" && said.kind === "form" && said.action !== "accept") {
-    return noGame("the question about the words was left");
+    return noGame("the question about the words was declined or cancelled");
   }
   const next = { setup, attempt: attempt + 1, id };
   if (setup === "source") {
@@ -60,10 +60,10 @@ export function wordsFor(
   return setup === "own" ? { asks: askForBuiltIn(problem), state: { setup: "fallback", attempt: 1, id } } : BUILT_IN;
 }
 
-const noGame = (why: string): Asking => protocolRejected("NO_BOARD", `No game was created: ${why}`);
+const noGame = (reason: string): Asking => protocolRejected("NO_BOARD", `No game was created: ${reason}`);
 
 const wantsBuiltIn = (said: Said): boolean =>
   said.kind === "form" && said.action === "accept" && said.content.go_on === true;
 
 const sourceIn = (said: Said, offered: readonly Source[]): Source | null =>
-  offered.find((one) => said.kind === "form" && said.content.source === one) ?? null;
+  offered.find((source) => said.kind === "form" && said.content.source === source) ?? null;

@@ -4,10 +4,10 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import type { Pending, PlayerType } from "./flow.ts";
 
-/** A game that is led by this host: who plays it, and the question it waits for. */
+/** A game of create_new_game: its players and its open question. */
 export interface LedGame {
   readonly sessionId: string;
-  /** Whose game it is without a game token; null when only that tells. */
+  /** The owner, who needs no game token (owners.ts); null if only the game token identifies the caller. */
   readonly owner: string | null;
   readonly players: Readonly<Record<Role, PlayerType>>;
   readonly pending: Pending;
@@ -24,16 +24,20 @@ export const CODENAMES_SCHEMA = `
   CREATE INDEX IF NOT EXISTS codenames_by_owner ON codenames (owner) WHERE owner IS NOT NULL;
 `;
 
+/** The stored games of create_new_game. Statements are for transactions of the caller. */
 export interface CodenamesTable {
   get(sessionId: string): LedGame | null;
-  /** The game that a game token was handed out for. */
+  /** The game of a game token. */
   byToken(token: string): LedGame | null;
-  /** The open game of an owner, else its last one. */
+  /** The open game of an owner, or else its last one. */
   of(owner: string): LedGame | null;
+  /** The statement that adds a game. */
   adding(game: LedGame, token: string): Statement;
-  waitingFor(sessionId: string, pending: Pending): Statement;
-  /** As `waitingFor`, unless another call has written another question since this game was read. */
-  waitingInstead(game: LedGame, pending: Pending): Statement;
+  /** The statement that sets the open question of a game. */
+  settingPending(sessionId: string, pending: Pending): Statement;
+  /** As `settingPending`, unless another call has changed the open question since `game` was read. */
+  replacingPending(game: LedGame, pending: Pending): Statement;
+  /** The statement that changes the owner of a game. */
   owning(sessionId: string, owner: string): Statement;
 }
 
@@ -62,11 +66,11 @@ export function codenamesTable(db: DatabaseSync): CodenamesTable {
       sql: "INSERT INTO codenames (session_id, token, owner, players, pending) VALUES (?, ?, ?, ?, ?)",
       parameters: [sessionId, sha256Hex(token), owner, JSON.stringify(players), JSON.stringify(pending)],
     }),
-    waitingFor: (sessionId, pending) => ({
+    settingPending: (sessionId, pending) => ({
       sql: "UPDATE codenames SET pending = ? WHERE session_id = ?",
       parameters: [JSON.stringify(pending), sessionId],
     }),
-    waitingInstead: (game, pending) => ({
+    replacingPending: (game, pending) => ({
       sql: "UPDATE codenames SET pending = ? WHERE session_id = ? AND pending = ?",
       parameters: [JSON.stringify(pending), game.sessionId, JSON.stringify(game.pending)],
     }),

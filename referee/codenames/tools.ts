@@ -23,7 +23,7 @@ const game_token = z
   .max(200)
   .optional()
   .describe(
-    "which game is meant, as create_new_game told it; not needed in the MCP session, or with the bearer token, that created it",
+    "the game, as returned by create_new_game; not needed in the MCP session, or with the bearer token, that created it",
   );
 const CreateNewGame = z.object({
   red_spymaster: player.describe("user: a person fills in forms; llm: the host's model answers prompts"),
@@ -50,7 +50,7 @@ const createNewGame = (desk: CodenamesToolsDesk): Operation<unknown> =>
       name: "create_new_game",
       title: "Play Codenames",
       description:
-        "Begins a game of Codenames and leads it to its end in this one call: people are asked by forms (elicitation), the host's model by prompts (sampling), each told only what its role may know. Say user or llm for each of the four roles. If the call is cut, continue_game goes on exactly there. Hosts without sampling play codenames.v1 with createGame and joinGame.",
+        "Runs a complete game of Codenames in this one call: people are asked by forms (elicitation), the host's model by prompts (sampling), each with only the information that its role may have. Give user or llm for each of the four roles. If the call is interrupted, continue_game continues at the open question. Hosts without sampling play codenames.v1 with createGame and joinGame.",
       plain: CreateNewGame,
       result: Report,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
@@ -59,24 +59,24 @@ const createNewGame = (desk: CodenamesToolsDesk): Operation<unknown> =>
     },
     async handle(players, caller) {
       const started = startedIn(desk, caller);
-      if (started) return goOn(desk, started, caller);
+      if (started) return nextStep(desk, started, caller);
       const missing = missingCapabilities(players, caller);
       if (missing !== null) return protocolRejected("CANNOT_ASK", missing);
-      const own = desk.director.gameOf(undefined, caller);
-      if (own && desk.director.isOpen(own)) {
-        return protocolRejected("GAME_ALREADY_OPEN", openAlready(desk.director.tokenOf(own.sessionId)));
+      const current = desk.director.gameOf(undefined, caller);
+      if (current && desk.director.isOpen(current)) {
+        return protocolRejected("GAME_ALREADY_OPEN", alreadyOpen(desk.director.tokenOf(current.sessionId)));
       }
       const round = Setup.safeParse(caller.input?.state);
       const setupId = round.success ? round.data.id : desk.ids.uuid();
       const unanswered = { ...caller, input: caller.input && { ...caller.input, said: null, state: null } };
       const begun = desk.director.begunBy(setupId);
-      if (begun) return goOn(desk, begun, unanswered);
+      if (begun) return nextStep(desk, begun, unanswered);
       const setup = wordsFor(caller, round.success ? round.data : null, setupId, (problem) =>
         desk.log.info(problem, ANSWER_REJECTED),
       );
       if ("asks" in setup || "ok" in setup) return setup;
       const game = await desk.director.begin(players, setup.words, setupId, caller);
-      return game ? goOn(desk, game, unanswered) : protocolRejected("GAME_ALREADY_OPEN", BEING_CREATED);
+      return game ? nextStep(desk, game, unanswered) : protocolRejected("GAME_ALREADY_OPEN", BEING_CREATED);
     },
   });
 
@@ -88,9 +88,9 @@ const continueGame = (desk: CodenamesToolsDesk): Operation<unknown> =>
     payload: OneGame,
     tool: {
       name: "continue_game",
-      title: "Go on with Codenames",
+      title: "Continue Codenames",
       description:
-        "Goes on with a game of Codenames whose call was cut, exactly where it stopped; of one that is over it tells the end.",
+        "Continues a game of Codenames whose call was interrupted, at its open question. For a game that is over it returns the result.",
       plain: OneGame,
       result: Report,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
@@ -102,7 +102,7 @@ const continueGame = (desk: CodenamesToolsDesk): Operation<unknown> =>
       const game = started ?? desk.director.gameOf(token, caller);
       if (!game) return noGame(token);
       if (token !== undefined) await desk.director.adopt(game, caller);
-      return goOn(desk, game, caller);
+      return nextStep(desk, game, caller);
     },
   });
 
@@ -129,8 +129,8 @@ const endGame = (desk: CodenamesToolsDesk): Operation<unknown> =>
     },
   });
 
-/** The next question of a game, or its report when the game is over. */
-async function goOn(
+/** Resolves with the next question of a game, or with its report if the game is over. */
+async function nextStep(
   { director }: CodenamesToolsDesk,
   { sessionId, players }: LedGame,
   caller: Caller,
@@ -141,7 +141,7 @@ async function goOn(
   return (isOpen ? await director.advance(sessionId, caller) : null) ?? ok(reportOf(director, sessionId));
 }
 
-/** The game that an earlier round of the same call was about. */
+/** The game of an earlier round of the same call. */
 function startedIn({ director }: CodenamesToolsDesk, { input }: Caller): LedGame | null {
   const round = z.object({ game_id: z.string() }).safeParse(input?.state);
   return round.success ? director.gameById(round.data.game_id) : null;
@@ -157,13 +157,15 @@ function missingCapabilities(players: Players, { input }: Caller): string | null
   return `Your MCP host does not offer ${missing}, which these players need. Play codenames.v1 with createGame, joinGame, waitForNextTurn and finishTurn, or with the command league codenames`;
 }
 
-const openAlready = (token: string): string =>
-  `A game of Codenames is already open (game_token ${token}): call continue_game to go on with it, or end_game to end it`;
+const alreadyOpen = (token: string): string =>
+  `A game of Codenames is already open (game_token ${token}): call continue_game to continue it, or end_game to end it`;
 
-const BEING_CREATED = "A game of Codenames is just being created here: call continue_game to go on with it";
+const BEING_CREATED = "A game of Codenames is being created for this caller: call continue_game to continue it";
 
 const noGame = (token: string | undefined) =>
   protocolRejected(
     "UNKNOWN_GAME_TOKEN",
-    token === undefined ? "No game of Codenames is here: say its game_token, or call create_new_game" : undefined,
+    token === undefined
+      ? "There is no game of Codenames for this caller: give its game_token, or call create_new_game"
+      : undefined,
   );

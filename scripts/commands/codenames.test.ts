@@ -135,7 +135,7 @@ describe("league codenames with a faulty endpoint", () => {
     expect(ended.stderr).not.toContain(KEY);
     expect(scripted.requests).toHaveLength(3);
     expect(scripted.requests[1]?.messages.at(-1)?.content).toContain(
-      "Your last answer was not taken (attempt 2 now): no answer came",
+      "Your last answer was rejected (now attempt 2): no answer came",
     );
     const next = continueArgs(ended);
     scripted.setBehaviour(playLegally);
@@ -265,7 +265,7 @@ describe("an interrupted game of league codenames", () => {
     const ended = await startGame([...llm(scripted), ...inFolder(newFolder())], (line) => {
       if (line.startsWith("Words (")) return "buil"; // an unambiguous beginning of a choice
       if (line.startsWith("Your guess (")) return "stop";
-      return line.startsWith("Go on with the game (") ? "no" : null;
+      return line.startsWith("Continue the game (") ? "no" : null;
     }).ended;
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^The game was ended/) });
   });

@@ -9,16 +9,16 @@ export const players = (bits: number): Players =>
 export const USERS = players(0);
 export const MODELS = players(15);
 
-/** A question that one of both is asked. */
-export interface Asked {
+/** A question to a person, by a form, or to the model, by a prompt. */
+export interface AskedQuestion {
   readonly by: "form" | "prompt";
   readonly stage: "source" | "words" | "clue" | "guess" | "continue" | "leave";
   readonly text: string;
-  /** The covered words, where one of them has to be guessed. */
+  /** The covered words if one of them is to be guessed; otherwise empty. */
   readonly words: readonly string[];
 }
 
-function formAsked({ message, requestedSchema: { properties } }: Form): Asked {
+function formQuestion({ message, requestedSchema: { properties } }: Form): AskedQuestion {
   const words = properties.word?.enum ?? [];
   const stage = properties.source
     ? "source"
@@ -34,7 +34,7 @@ function formAsked({ message, requestedSchema: { properties } }: Form): Asked {
   return { by: "form", stage, text: message, words };
 }
 
-function promptAsked(prompt: Prompt): Asked {
+function promptQuestion(prompt: Prompt): AskedQuestion {
   const text = textOf(prompt);
   const stages = { clue: '{"clue"', guess: '{"guess"', continue: '{"continue"' } as const;
   const [stage = "words" as const] = (["clue", "guess", "continue"] as const).filter((one) =>
@@ -43,7 +43,7 @@ function promptAsked(prompt: Prompt): Asked {
   return { by: "prompt", stage, text, words: stage === "guess" ? coveredIn(text) : [] };
 }
 
-/** The words on a board in a prompt that are not in brackets, as those are that are uncovered. */
+/** The covered words on the board in a prompt. Uncovered words are in brackets. */
 function coveredIn(text: string): string[] {
   const rows = text.split("\n\n").find((part) => part.split("\n").length === 5) ?? "";
   return rows
@@ -52,18 +52,18 @@ function coveredIn(text: string): string[] {
     .filter((word) => word !== "" && !word.startsWith("["));
 }
 
-/** A word that is on no board. */
-export const strange = (n: number): string => `ZXQ${"W".repeat(1 + (n % 20))}`;
+/** A clue that is not on any board. */
+export const unusualClue = (n: number): string => `ZXQ${"W".repeat(1 + (n % 20))}`;
 
-/** What somebody says who plays by what it is told: any clue, then the first word, then another. */
-function sensible({ stage, words }: Asked, n: number): Record<string, string | number | boolean> {
+/** The fields of a valid answer: an unusual clue, the first covered word, or another guess. */
+function validFields({ stage, words }: AskedQuestion, n: number): Record<string, string | number | boolean> {
   switch (stage) {
     case "source":
       return { source: "built-in" };
     case "words":
       return { words: Array.from({ length: 25 }, (_, place) => String.fromCharCode(65 + place).repeat(4)).join(",") };
     case "clue":
-      return { word: strange(n), clue: strange(n), number: 1 };
+      return { word: unusualClue(n), clue: unusualClue(n), number: 1 };
     case "guess":
       return { word: words[0] ?? "", guess: words[0] ?? "" };
     default:
@@ -76,16 +76,16 @@ export const accept = (content: Record<string, string | number | boolean>): Form
   content,
 });
 
-/** The question with the right words to guess first, as a spymaster's question tells them: so a game does not end by chance. */
-export function knowing(asked: Asked, key: string): Asked {
+/** The question with the words of the team first, which are read from the question to a spymaster, so that the game does not end early. */
+export function withRightWords(asked: AskedQuestion, key: string): AskedQuestion {
   const [, team = ""] = /guessing team (red|blue)/.exec(asked.text) ?? [];
   const right = asked.words.filter((word) => key.includes(`${word} (${team})`));
   return { ...asked, words: [...right, ...asked.words] };
 }
 
-/** The same as a form or as a model's text. */
-export function inForm(asked: Asked, n: number): FormAnswer {
-  const { word, number, source, words, go_on } = sensible(asked, n);
+/** A valid answer to a form. */
+export function formAnswer(asked: AskedQuestion, n: number): FormAnswer {
+  const { word, number, source, words, go_on } = validFields(asked, n);
   const content = Object.entries({
     word,
     number: number === undefined ? undefined : String(number),
@@ -95,41 +95,52 @@ export function inForm(asked: Asked, n: number): FormAnswer {
   });
   return accept(Object.fromEntries(content.filter(([, value]) => value !== undefined)) as Record<string, string>);
 }
-export function inText(asked: Asked, n: number): string {
-  const said = sensible(asked, n);
-  if (asked.stage === "words") return JSON.stringify(String(said.words).split(","));
-  const { clue, number, guess, continue: goOn } = said;
+/** A valid answer to a prompt. */
+export function textAnswer(asked: AskedQuestion, n: number): string {
+  const fields = validFields(asked, n);
+  if (asked.stage === "words") return JSON.stringify(String(fields.words).split(","));
+  const { clue, number, guess, continue: goOn } = fields;
   return JSON.stringify({ clue, number, guess, continue: goOn });
 }
 
-/** Answers everything sensibly, unless `instead` has another answer; keeps what was asked. */
-export function people(instead: (asked: Asked, n: number, signal: AbortSignal) => unknown = () => undefined) {
-  const asked: Asked[] = [];
+/** A respondent that gives valid answers unless `override` returns another one. `questions` lists the questions so far. */
+export function people(
+  override: (question: AskedQuestion, n: number, signal: AbortSignal) => unknown = () => undefined,
+) {
+  const questions: AskedQuestion[] = [];
   const assassins = new Set<string>();
-  /** Nobody guesses the assassin, which a spymaster's board names: so every game is long enough to be disturbed. */
-  const careful = (one: Asked): Asked => ({ ...one, words: one.words.filter((word) => !assassins.has(word)) });
-  const note = (one: Asked): Asked => {
-    for (const [, word = ""] of one.text.matchAll(/(?:^| {2}|\n)(\S(?: ?\S)*?) \(assassin\)/g)) assassins.add(word);
-    asked.push(one);
-    return one;
+  /** The assassin, which is known from the questions to spymasters, is never guessed, so that games last long enough for the tests. */
+  const withoutAssassins = (question: AskedQuestion): AskedQuestion => ({
+    ...question,
+    words: question.words.filter((word) => !assassins.has(word)),
+  });
+  const record = (question: AskedQuestion): AskedQuestion => {
+    for (const [, word = ""] of question.text.matchAll(/(?:^| {2}|\n)(\S(?: ?\S)*?) \(assassin\)/g))
+      assassins.add(word);
+    questions.push(question);
+    return question;
   };
   return {
-    asked,
+    questions,
     async form(form: Form, signal: AbortSignal): Promise<FormAnswer> {
-      const one = note(formAsked(form));
+      const question = record(formQuestion(form));
       return (
-        ((await instead(one, asked.length, signal)) as FormAnswer | undefined) ?? inForm(careful(one), asked.length)
+        ((await override(question, questions.length, signal)) as FormAnswer | undefined) ??
+        formAnswer(withoutAssassins(question), questions.length)
       );
     },
     async prompt(prompt: Prompt, signal: AbortSignal): Promise<string> {
-      const one = note(promptAsked(prompt));
-      return ((await instead(one, asked.length, signal)) as string | undefined) ?? inText(careful(one), asked.length);
+      const question = record(promptQuestion(prompt));
+      return (
+        ((await override(question, questions.length, signal)) as string | undefined) ??
+        textAnswer(withoutAssassins(question), questions.length)
+      );
     },
   };
 }
 
-/** Resolves when a question has been taken back. */
-export const takenBack = (signal: AbortSignal): Promise<void> =>
+/** Resolves when a question is withdrawn. */
+export const withdrawn = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve());
@@ -142,7 +153,7 @@ export interface Round {
   readonly capabilities?: object;
 }
 
-/** One round of a call in the stateless era, by hand: the whole JSON-RPC response. */
+/** Sends one round of a call in the stateless era. Resolves with the JSON-RPC response. */
 export async function round(url: string, name: string, args: object, options: Round = {}) {
   const { inputResponses, requestState, bearer, capabilities = { elicitation: {}, sampling: {} } } = options;
   const response = await fetch(`${url}/mcp`, {
@@ -173,29 +184,29 @@ export async function round(url: string, name: string, args: object, options: Ro
   const data = text.startsWith("{")
     ? text
     : (text.split("\n").findLast((line) => line.startsWith("data: {")) ?? "").slice(6);
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the server says is checked by the tests
+  // biome-ignore lint/suspicious/noExplicitAny: parsed JSON of the server
   return JSON.parse(data) as { result?: any; error?: any };
 }
 
-/** The question in a round's result. */
-export function askedIn({ result }: Awaited<ReturnType<typeof round>>): Asked {
+/** The question in the result of a round. */
+export function questionIn({ result }: Awaited<ReturnType<typeof round>>): AskedQuestion {
   const { method, params } = result.inputRequests.answer;
-  return method === "elicitation/create" ? formAsked(params) : promptAsked(params);
+  return method === "elicitation/create" ? formQuestion(params) : promptQuestion(params);
 }
 
-/** What a round's question is answered with. */
-export function answerTo(asked: Asked, n: number): object {
-  if (asked.by === "form") return { answer: inForm(asked, n) };
-  return { answer: { model: "m", role: "assistant", content: { type: "text", text: inText(asked, n) } } };
+/** The input responses with a valid answer to the question of a round. */
+export function answerTo(asked: AskedQuestion, n: number): object {
+  if (asked.by === "form") return { answer: formAnswer(asked, n) };
+  return { answer: { model: "m", role: "assistant", content: { type: "text", text: textAnswer(asked, n) } } };
 }
 
-/** The tick at which a round was asked, and the rest that travels with it. */
+/** The state that is sent with the question of a round. */
 export const stateIn = (requestState: string): { game_id: string; tick: number; stage: string; attempt: number } =>
   JSON.parse(Buffer.from(requestState.split(".")[1] ?? "", "base64url").toString("utf8")).p;
 
-/** A log for `startTestHost`, and its entries of rejected answers so far. */
-export function logOfRefused(): { readonly log: Logger; readonly refused: Record<string, unknown>[] } {
-  const refused: Record<string, unknown>[] = [];
-  const write = (line: string): void => void (line.includes("answer rejected") && refused.push(JSON.parse(line)));
-  return { log: pino({}, { write }), refused };
+/** A log for `startTestHost`, with the entries of rejected answers so far. */
+export function rejectionLog(): { readonly log: Logger; readonly rejections: Record<string, unknown>[] } {
+  const rejections: Record<string, unknown>[] = [];
+  const write = (line: string): void => void (line.includes("answer rejected") && rejections.push(JSON.parse(line)));
+  return { log: pino({}, { write }), rejections };
 }

@@ -7,7 +7,7 @@ import {
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 
-/** A form as a person's host is given it. */
+/** A form that the MCP host of a person receives. */
 export interface Form {
   readonly message: string;
   readonly requestedSchema: { readonly properties: Readonly<Record<string, { readonly enum?: readonly string[] }>> };
@@ -21,81 +21,82 @@ export interface FormAnswer {
   readonly content?: Record<string, string | number | boolean>;
 }
 
-/** Who answers for the people and for the model. The signal tells that the question has been taken back. */
-export interface Answering {
+/** Answers the questions to people and to the model. The signal is aborted when the question is withdrawn. */
+export interface Respondent {
   form(form: Form, signal: AbortSignal): FormAnswer | Promise<FormAnswer>;
   prompt(prompt: Prompt, signal: AbortSignal): string | Promise<string>;
 }
 
-export interface Told {
+export interface Progress {
   readonly progress: number;
   readonly total?: number | undefined;
   readonly message?: string | undefined;
 }
 interface CallOptions {
   readonly signal?: AbortSignal;
-  readonly onprogress?: (told: Told) => void;
+  readonly onprogress?: (progress: Progress) => void;
 }
 
-/** An MCP host with a person and a model, as far as Codenames needs it. */
+/** An MCP client with a person and a model, with the calls that Codenames needs. */
 export interface CodenamesClient {
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the server says is checked by the tests
+  // biome-ignore lint/suspicious/noExplicitAny: parsed JSON of the server
   call(name: string, args?: object, options?: CallOptions): Promise<any>;
   // biome-ignore lint/suspicious/noExplicitAny: as above
   read(uri: string): Promise<any>;
-  /** From now on `updated` is told of these resources. */
+  /** Calls `updated` for each update notification about these resources. */
   subscribe(uris: readonly string[], updated: (uri: string) => void): Promise<void>;
   close(): Promise<void>;
 }
 
 interface HostOptions {
-  /** What it says that it can be asked; everything that its answering can. */
+  /** The declared capabilities; by default elicitation and sampling if there is a respondent. */
   readonly capabilities?: object;
   readonly bearer?: string;
-  /** Stands between the client and the network. */
+  /** Replaces `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
+/** The two eras of MCP: with sessions, and stateless. */
 export const eras = ["session", "modern"] as const;
 export type Era = (typeof eras)[number];
-const ABOUT = { name: "test", version: "1.0.0" };
+const CLIENT_INFO = { name: "test", version: "1.0.0" };
 const CAPABILITIES = { elicitation: {}, sampling: {} };
-const LONG_MS = 60_000;
+const CALL_TIMEOUT_MS = 60_000;
 
 export const textOf = ({ messages: [message] }: Prompt): string =>
   String((message?.content as { text?: unknown } | undefined)?.text ?? "");
 
-/** An official client of one era; without `answering` it can be asked nothing. */
+/** Connects an official client of an era. Without a respondent it offers neither forms nor prompts. */
 export const connectHost = (
   url: string,
   era: Era,
-  answering: Answering | null,
+  respondent: Respondent | null,
   options: HostOptions = {},
-): Promise<CodenamesClient> => (era === "session" ? inSession : modern)(url, answering, options);
+): Promise<CodenamesClient> => (era === "session" ? inSession : modern)(url, respondent, options);
 
 const transportOptions = ({ bearer, fetch }: HostOptions) => ({
   ...(fetch && { fetch }),
   requestInit: { headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` } },
 });
 
-async function inSession(url: string, answering: Answering | null, options: HostOptions): Promise<CodenamesClient> {
-  const { capabilities = answering ? CAPABILITIES : {} } = options;
-  const client = new Client(ABOUT, { capabilities });
-  if (answering && "elicitation" in capabilities) {
+async function inSession(url: string, respondent: Respondent | null, options: HostOptions): Promise<CodenamesClient> {
+  const { capabilities = respondent ? CAPABILITIES : {} } = options;
+  const client = new Client(CLIENT_INFO, { capabilities });
+  if (respondent && "elicitation" in capabilities) {
     client.setRequestHandler(ElicitRequestSchema, async ({ params }, { signal }) => ({
-      ...(await answering.form(params as Form, signal)),
+      ...(await respondent.form(params as Form, signal)),
     }));
   }
-  if (answering && "sampling" in capabilities) {
+  if (respondent && "sampling" in capabilities) {
     client.setRequestHandler(CreateMessageRequestSchema, async ({ params }, { signal }) =>
-      modelSays(await answering.prompt(params, signal)),
+      modelAnswer(await respondent.prompt(params, signal)),
     );
   }
   const transport = new StreamableHTTPClientTransport(new URL(url), transportOptions(options));
   await client.connect(transport as Parameters<Client["connect"]>[0]);
   return {
     call: (name, args = {}, options = {}) =>
-      client.callTool({ name, arguments: { ...args } }, undefined, { timeout: LONG_MS, ...options } as never),
+      client.callTool({ name, arguments: { ...args } }, undefined, { timeout: CALL_TIMEOUT_MS, ...options } as never),
     read: async (uri) => contentOf(await client.readResource({ uri })),
     async subscribe(uris, updated) {
       client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => updated(params.uri));
@@ -105,27 +106,27 @@ async function inSession(url: string, answering: Answering | null, options: Host
   };
 }
 
-async function modern(url: string, answering: Answering | null, options: HostOptions): Promise<CodenamesClient> {
-  const { capabilities = answering ? CAPABILITIES : {} } = options;
-  const client = new ModernClient(ABOUT, {
+async function modern(url: string, respondent: Respondent | null, options: HostOptions): Promise<CodenamesClient> {
+  const { capabilities = respondent ? CAPABILITIES : {} } = options;
+  const client = new ModernClient(CLIENT_INFO, {
     capabilities,
     versionNegotiation: { mode: { pin: "2026-07-28" } },
     inputRequired: { maxRounds: 1_000 },
   });
-  if (answering && "elicitation" in capabilities) {
+  if (respondent && "elicitation" in capabilities) {
     client.setRequestHandler("elicitation/create", async ({ params }, { mcpReq }) => ({
-      ...(await answering.form(params as Form, mcpReq.signal)),
+      ...(await respondent.form(params as Form, mcpReq.signal)),
     }));
   }
-  if (answering && "sampling" in capabilities) {
+  if (respondent && "sampling" in capabilities) {
     client.setRequestHandler("sampling/createMessage", async ({ params }, { mcpReq }) =>
-      modelSays(await answering.prompt(params, mcpReq.signal)),
+      modelAnswer(await respondent.prompt(params, mcpReq.signal)),
     );
   }
   await client.connect(new ModernTransport(new URL(url), transportOptions(options)));
   return {
     call: (name, args = {}, options = {}) =>
-      client.callTool({ name, arguments: { ...args } }, { timeout: LONG_MS, ...options } as never),
+      client.callTool({ name, arguments: { ...args } }, { timeout: CALL_TIMEOUT_MS, ...options } as never),
     read: async (uri) => contentOf(await client.readResource({ uri })),
     async subscribe(uris, updated) {
       client.setNotificationHandler("notifications/resources/updated", ({ params }) => updated(params.uri));
@@ -135,7 +136,7 @@ async function modern(url: string, answering: Answering | null, options: HostOpt
   };
 }
 
-const modelSays = (text: string) => ({
+const modelAnswer = (text: string) => ({
   model: "scripted",
   role: "assistant" as const,
   content: { type: "text" as const, text },

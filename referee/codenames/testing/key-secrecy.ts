@@ -4,13 +4,13 @@ import { applyLegal } from "#shared/games/simulate.ts";
 export type Card = Pick<CodenamesCard, "word" | "uncovered"> & { readonly identity: string };
 
 const IDENTITY = "(?:red|blue|neutral|assassin)";
-/** Little, and neither letters nor the end of a sentence: brackets, colons, JSON around the two; and the few words that bind them. */
+/** The characters between a word and an identity that count as a statement: a few brackets, colons or JSON syntax, and connecting words such as "is". */
 const BETWEEN = String.raw`(?:[^\p{L}.\n]{0,8}(?:(?:identity|was|is|the|an?|agents?|for|of|word)[^\p{L}.\n]{1,8}){0,3})`;
 
 /**
- * Where a text tells what a covered card is: its word and an identity side by side, either way round, in whatever serialisation.
- * What is told of uncovered cards is taken out before, so that its identity does not stand next to the covered neighbour. A list of
- * words behind an identity counts for its first word.
+ * Returns the parts of a text that reveal the identity of a covered card: its word and an identity side by side, in any order and
+ * serialization. Statements about uncovered cards are removed first, so that their identities do not count for a covered neighbor. In
+ * a list of words after an identity, the first word counts.
  */
 export function leaksIn(raw: string, cards: readonly Card[]): string[] {
   const text = cards
@@ -28,7 +28,7 @@ const pairs = (word: string, flags: string): RegExp =>
     flags,
   );
 
-/** A text as a reader has it: escapes of JSON in JSON undone, sealed states read. */
+/** The text with the escapes of nested JSON resolved, followed by the decoded base64url texts in it, such as signed states. */
 function plain(raw: string): string {
   const read = raw
     .replace(/\\+n/g, "\n")
@@ -38,14 +38,14 @@ function plain(raw: string): string {
   return [read, ...sealed.filter((one) => one.includes("{"))].join("\n\n=====\n\n");
 }
 
-/** The cards of a game, from its log. All are uncovered once it is over, because the key is public then. */
+/** The cards of a game, computed from its log. All cards count as uncovered after the game, because the key is public then. */
 export function cardsIn(seed: string, bodies: readonly string[]): Card[] {
   const [created, ...entries] = bodies.map((body) => JSON.parse(body));
-  const begun = codenames.initialState({ options: codenames.options.parse(created.options), seed });
+  const initial = codenames.initialState({ options: codenames.options.parse(created.options), seed });
   const actions = entries.flatMap(({ role, action }) => (action === undefined ? [] : [{ role, action }]));
   const { cards, phase } = actions.reduce(
-    (state, { role, action }) => applyLegal(codenames as never, state, role, action) as typeof begun,
-    begun,
+    (state, { role, action }) => applyLegal(codenames as never, state, role, action) as typeof initial,
+    initial,
   );
   const isOver = phase === "over" || actions.length < entries.length;
   return cards.map(({ word, identity, uncovered }) => ({ word, identity, uncovered: uncovered || isOver }));

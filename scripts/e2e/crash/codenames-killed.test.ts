@@ -3,14 +3,14 @@ import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
 import {
-  type Asked,
+  type AskedQuestion,
   answerTo,
-  askedIn,
-  knowing,
   MODELS,
   people,
+  questionIn,
   round,
   stateIn,
+  withRightWords,
 } from "../../../referee/codenames/testing/answers.ts";
 import { connectHost } from "../../../referee/codenames/testing/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../../../referee/sessions/session-store.ts";
@@ -26,12 +26,12 @@ it("a game continues after a SIGKILL of its host, with the state of the last rou
   // Stateless requests: the host is killed between a question and its answer.
   const sampling = { capabilities: { sampling: {} } };
   let open = await round(url, "create_new_game", MODELS, sampling);
-  const key = askedIn(open).text;
+  const key = questionIn(open).text;
   const token: string = open.result._meta["agent-league/game_token"];
   const next = (current: typeof open, n: number) =>
     round(url, "create_new_game", MODELS, {
       ...sampling,
-      inputResponses: answerTo(knowing(askedIn(current), key), n),
+      inputResponses: answerTo(withRightWords(questionIn(current), key), n),
       requestState: current.result.requestState,
     });
   for (let n = 1; n <= 4; n++) {
@@ -45,14 +45,14 @@ it("a game continues after a SIGKILL of its host, with the state of the last rou
   }
 
   // MCP session: the open call is lost with the host, and another client continues the game with the token.
-  const question = Promise.withResolvers<Asked>();
+  const question = Promise.withResolvers<AskedQuestion>();
   const neverAnswered = Promise.withResolvers<never>();
   const waiting = await connectHost(`${url}/mcp`, "session", {
     ...people(),
     prompt: async (prompt) => {
       const recorder = people();
       await recorder.prompt(prompt, new AbortController().signal);
-      question.resolve(recorder.asked[0] as Asked);
+      question.resolve(recorder.questions[0] as AskedQuestion);
       return neverAnswered.promise;
     },
   });
@@ -67,7 +67,7 @@ it("a game continues after a SIGKILL of its host, with the state of the last rou
   const secondClient = await connectHost(`${url}/mcp`, "session", players);
   const { structuredContent: end } = await secondClient.call("continue_game", { game_token: token });
   await secondClient.close();
-  expect(players.asked[0]).toEqual(openQuestion);
+  expect(players.questions[0]).toEqual(openQuestion);
   expect(end.status).toBe("completed");
   await host.stop();
 
