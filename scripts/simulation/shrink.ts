@@ -1,7 +1,7 @@
 import type { Disturbance, Plan } from "./plan.ts";
 import { runPlan } from "./run.ts";
 
-/** Removes disturbances from a failing plan until it passes without any one of the remaining disturbances. */
+/** Removes the disturbances that a failing plan does not need to fail. Resolves with a plan that passes if any further disturbance is removed. */
 export async function shrink(plan: Plan): Promise<Plan> {
   for (const one of plan.disturbances) {
     const smaller = without(plan, one);

@@ -4,8 +4,8 @@ import { systemClock } from "#shared/lib/clock.ts";
 const POLL_INTERVAL_MS = 3;
 
 /**
- * Resolves with true when a manager has committed `count` more events to its store, or with false when `signal` is aborted. The store is polled,
- * because its own reads would trigger a file watcher.
+ * Resolves with true when a manager has committed `count` more events to its store, or with false when `signal` is aborted. The store is polled:
+ * a file watcher would be triggered by the reads of this function.
  */
 export function afterCommits(storeFile: string, count: number, signal: AbortSignal): Promise<boolean> {
   const target = eventCount(storeFile) + count;

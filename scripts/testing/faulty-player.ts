@@ -43,7 +43,7 @@ export interface FaultyPlayerOptions {
   readonly at?: "GAME_INVITE" | "MOVE_REQUEST";
   /** The delay of each answer with the fault `late`. */
   readonly lateMs?: number;
-  /** Returns whether it answers this request faultily; always by default. The answer waits for the promise, so a test can delay it. */
+  /** Returns true for requests that it answers faultily; by default for all. The player awaits the promise, so a test can delay an answer. */
   readonly when?: (request: ReceivedMessage) => boolean | Promise<boolean>;
 }
 

@@ -3,7 +3,7 @@
 import { posix } from "node:path";
 import { codeOf, isTestCode, valueImports } from "./capabilities.ts";
 
-/** Folders whose functions depend on their arguments alone: games, sessions, messages, and the decisions of the manager. */
+/** Folders whose functions depend only on their arguments: games, sessions, messages, and the decisions of the manager. */
 export const PURE_FOLDERS = [
   ...["shared/lib", "shared/games", "shared/session", "shared/protocol"],
   ...["league-manager/league", "league-manager/agents", "league-manager/commands"],

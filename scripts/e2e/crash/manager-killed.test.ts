@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const NAMES = ["A", "B", "C"];
 const MATCHES = ["R1M1", "R2M1", "R3M1"];
 
-/** Starts an agent, again and again until its registration is not interrupted by a kill of the manager. */
+/** Starts an agent. If a kill of the manager interrupts the registration, starts the agent again. */
 const startUntilRegistered = (start: () => Promise<RunningAgent>): Promise<RunningAgent> =>
   start().catch(() => startUntilRegistered(start));
 

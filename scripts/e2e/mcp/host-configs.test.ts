@@ -49,7 +49,7 @@ afterEach(async () => {
 });
 
 describe("the MCP host configurations in docs/playing.md", () => {
-  it("are eight", () => {
+  it("have eight entries", () => {
     expect(configured).toHaveLength(8);
   });
 

@@ -26,7 +26,7 @@ async function textOf(answer: Promise<unknown>): Promise<string> {
 }
 
 /** Returns the first group of a pattern. Throws if the text does not match. */
-const matchIn = (text: string, pattern: RegExp): string => {
+const firstGroup = (text: string, pattern: RegExp): string => {
   const [, value] = pattern.exec(text) ?? [];
   if (value === undefined) throw new Error(`no ${pattern} in: ${text}`);
   return value;
@@ -40,8 +40,8 @@ interface Seat {
 
 const seatIn = (client: TestClient, text: string): Seat => ({
   client,
-  game_id: matchIn(text, /Game ([\w-]+)\./),
-  seat_token: matchIn(text, /seat_token \(secret, shown once\): ([\w-]+)/),
+  game_id: firstGroup(text, /Game ([\w-]+)\./),
+  seat_token: firstGroup(text, /seat_token \(secret, shown once\): ([\w-]+)/),
 });
 
 /** Plays a seat by the texts of the tools only: waits for its turns and makes random legal moves until the game is over. */
@@ -51,7 +51,7 @@ async function playByText({ client, ...seat }: Seat, seed: string): Promise<{ mo
   for (let text = await textOf(client.call("waitForNextTurn", seat)); ; ) {
     if (text.includes("The game is over")) return { moves, last: text };
     if (text.includes("Your turn")) {
-      const move = random.pick(matchIn(text, /Legal moves[^:]*: (.*)/).split(", "));
+      const move = random.pick(firstGroup(text, /Legal moves[^:]*: (.*)/).split(", "));
       moves.push(move);
       text = await textOf(client.call("finishTurn", { ...seat, move }));
     } else text = await textOf(client.call("waitForNextTurn", seat));

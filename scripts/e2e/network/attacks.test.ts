@@ -183,7 +183,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     expect(await statusOf(other, otherSession)).toBe(200);
   });
 
-  it("the services log rejected requests without tokens", async () => {
+  it("the services log rejected requests and omit the tokens", async () => {
     const headers = { authorization: "Bearer made-up" };
     expect((await other.request(`http://${server.address}:8001/sessions`, { headers })).status).toBe(401);
     await Promise.all([stopManager(), stopHost()]);

@@ -22,7 +22,7 @@ export interface Correspondence {
   onAnswer(at: number, passed: ObservedRequest, reply: string): void;
   /** Returns the number of messages. */
   length(): number;
-  /** Returns the messages to other machines until the choice was no longer sealed, without the answers that contain this choice. */
+  /** Returns the messages to other machines while the choice was sealed, except the answers that contain it. */
   whileSealed(sealed: Sealed): readonly string[];
   /** Returns the sealed choice during which the other role received most messages; null if there is none. */
   sealedChoice(): Sealed | null;

@@ -11,8 +11,8 @@ const ACTIONS = `SELECT 1 FROM matches JOIN sessions USING (session_id) JOIN log
 const LOG_HEAD = "SELECT 1 FROM log WHERE hash = ?";
 
 /**
- * Returns a fault if a manager or referee has sent a message before the fact that it states was committed in its database. `request` is the request
- * if `sent` is an answer.
+ * Returns a fault if a manager or referee has sent a message whose content was not yet committed in its database. `sent` is the message; if it is an
+ * answer, `request` is its request.
  */
 export function sentBeforeCommit(
   from: string,
