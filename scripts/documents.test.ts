@@ -121,3 +121,12 @@ describe("docs/bots.md", () => {
     expect(game.isTerminal(state)).toBe(true);
   });
 });
+
+describe("docs/adding-a-game.md", () => {
+  it("shows the code of the game that scripts/new-game.test.ts tests", () => {
+    const [, shown] = /```ts\n(.*?)```/s.exec(read(join(root, "docs/adding-a-game.md"))) ?? [];
+    const tested = read(join(root, "shared/games/testing/nim.ts"));
+    // The file of a registered game is one folder above the tested one.
+    expect(shown).toBe(tested.replace('"../game.ts"', '"./game.ts"').replaceAll('"../../', '"../'));
+  });
+});

@@ -1,9 +1,8 @@
 import { expect, it } from "vitest";
-import { z } from "zod";
 import type { Game } from "#shared/games/game.ts";
 import { games } from "#shared/games/registry.ts";
+import { nim } from "#shared/games/testing/nim.ts";
 import { recordAtRandom, replay } from "#shared/games/testing/playthroughs.ts";
-import { err, ok } from "#shared/lib/result.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
 import { factsOf } from "#shared/web/game-facts.ts";
@@ -13,49 +12,13 @@ import type { Turn } from "../player/sdk.ts";
 import { inWords, takenSeat } from "../referee/play/tools/texts.ts";
 import { gameView } from "../referee/views/game-view.ts";
 
-type Side = "first_player" | "second_player";
-interface Heap {
-  readonly left: number;
-  readonly turn: Side;
-}
-const ROLES = ["first_player", "second_player"] as const;
-const other = (side: Side): Side => (side === "first_player" ? "second_player" : "first_player");
-
-/** Nim with one heap: a role takes one or two, and the role that takes the last one wins. No other code of the project knows the game. */
-const nim: Game<{ heap: number }, Heap, number, Heap> = {
-  id: "nim.v1",
-  roles: ROLES,
-  info: {
-    name: "Nim",
-    rules: "Take 1 or 2 from the heap.",
-    options: { heap: "1 to 20: the size of the heap; default: 5" },
-    simultaneous: false,
-    hiddenInformation: false,
-    maxActions: 20,
-  },
-  options: z.strictObject({ heap: z.int().min(1).max(20).default(5) }),
-  action: z.int("take 1 or 2"),
-  initialState: ({ options: { heap } }) => ({ left: heap, turn: "first_player" }),
-  toAct: ({ left, turn }) => (left === 0 ? [] : [turn]),
-  legalActions: ({ left, turn }, role) => (role === turn ? [1, 2].filter((take) => take <= left) : []),
-  applyAction: (state, role, take) =>
-    nim.legalActions(state, role).includes(take)
-      ? ok({ left: state.left - take, turn: other(state.turn) })
-      : err({ message: "take 1 or 2" }),
-  isTerminal: ({ left }) => left === 0,
-  outcome: ({ left, turn }) =>
-    left > 0 ? null : { scores: { first_player: 0, second_player: 0, [other(turn)]: 1 }, reason: "last_taken" },
-  viewState: (state) => state,
-  toText: ({ left }) => `${left} left`,
-};
-
 const facts = factsOf([...Object.values(games), nim])[nim.id];
 const players = { first_player: "P01", second_player: "P02" };
 const setup = { id: "s", game: nim as Game, options: nim.options.parse({ heap: 3 }), participants: players };
 const session = (...taken: readonly number[]) =>
   playSession(
     { ...setup, seed: "nim", at: "2026-01-01T00:00:00.000Z" },
-    taken.map((take, index) => act(ROLES[index % 2] ?? "", take)),
+    taken.map((take, index) => act(nim.roles[index % 2] ?? "", take)),
   ).session;
 const view = (role: string, ...taken: readonly number[]) =>
   gameView(session(...taken), role, [], [], { waiting: () => null } as never);
@@ -63,7 +26,13 @@ const view = (role: string, ...taken: readonly number[]) =>
 it("a page takes the name of a new game from the definition and shows the state as text", () => {
   expect(facts).toEqual({ name: "Nim" });
   expect(view("second_player", 1)).toMatchObject({
-    ...{ template: "nim.v1", name: "Nim", to_act: ["second_player"], legal_actions: [1, 2], board: "2 left" },
+    ...{
+      template: "nim.v1",
+      name: "Nim",
+      to_act: ["second_player"],
+      legal_actions: [1, 2],
+      board: "2 sticks left, second_player to move.",
+    },
   });
 });
 
@@ -76,7 +45,7 @@ it("a page describes the turns and the result of a new game", () => {
 
 it("the texts of tools contain the rules, legal moves and result of a new game", () => {
   const seat = { game_id: "s", seat_token: "secret", links: {} };
-  expect(takenSeat(seat, "http://a/game/s", nim as Game)).toContain("Take 1 or 2 from the heap.");
+  expect(takenSeat(seat, "http://a/game/s", nim as Game)).toContain("Take 1 or 2 sticks from the heap.");
   expect(inWords(view("second_player", 1), "your_turn", nim as Game)).toContain("Legal moves: 1, 2");
   expect(inWords(view("first_player", 1, 2), "game_over", nim as Game)).toContain(
     "The game is over: second_player wins (last taken). You have lost.",
@@ -100,7 +69,7 @@ it("a recorded playthrough of a new game replays to the same hashes, and to othe
   expect(recorded.start).toMatch(/^[0-9a-f]{64}$/);
   expect(recorded.outcome).not.toBeNull();
   expect(replay(nim as Game, recorded)).toEqual(recorded);
-  const changed: Game<{ heap: number }, Heap, number, Heap> = {
+  const changed: typeof nim = {
     ...nim,
     initialState: ({ options: { heap } }) => ({ left: heap + 2, turn: "first_player" }),
   };
