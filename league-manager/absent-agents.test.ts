@@ -35,7 +35,7 @@ describe.concurrent("a probed referee", () => {
   });
 });
 
-describe.concurrent("a player that was suspendP01 for a timeout", () => {
+describe.concurrent("a player that was suspended for a timeout", () => {
   const stateOf = (league: ScriptedLeague, id: string): unknown => {
     const { state, fails } = league.storedAgent(id);
     return { state, fails };

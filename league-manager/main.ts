@@ -37,7 +37,7 @@ const dataFolder = resolve(
   options.data ?? (loaded.ok ? resolve(loaded.value.folder, loaded.value.config.data) : DATA_FOLDER),
 );
 
-// Limits the garbage that V8 collects lazily: the heap may grow by 40% before the next collection. The default lets it grow to a multiple.
+// By default V8 accumulates much more garbage than the heap of a large league. With this flag it collects when the heap has grown by 40%.
 setFlagsFromString("--heap-growing-percent=40");
 
 await runAgentProcess("league-manager", dataFolder, async (self) => {

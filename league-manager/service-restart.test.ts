@@ -9,7 +9,7 @@ const RECORDED = { payload: { status: "RECORDED" } };
 const REJECTED = { isError: true, payload: { error_code: "L004" } };
 const NO_PROBE_ANSWERED = (): boolean => false;
 
-describe.concurrent("a manager that starts again on its folder", () => {
+describe.concurrent("a restarted manager", () => {
   it("accepts the result of a match only from the referee that the match is assigned to now", async (test) => {
     const league = await startScriptedLeague(test, { referees: 2 });
     await league.begin();

@@ -80,7 +80,7 @@ async function startParts(
   const snapshots = keepSnapshots({ ledger, store, written: loaded.snapshots, clock, onError });
   started.defer(() => snapshots.stop());
   const manager = compose({ ...options, store, run, ledger }, self);
-  // The feed stops last, because requests read the projections until the last command is answered.
+  // The feed stops after the ledger has settled, because requests read the projections until the last command is answered.
   started.defer(() => manager.stopFeed());
   started.defer(() => ledger.settled());
   let server: Listening | null = null;

@@ -36,7 +36,7 @@ export interface Attempt {
   readonly salt: string;
 }
 interface PlayerAttempt extends Attempt {
-  /** null: every open league of its games. */
+  /** The ids of the requested leagues; null for every open league of its games. */
   readonly leagueIds: readonly string[] | null;
   /** Ids of players that no longer answer at their endpoint. They lose it if the new player is admitted. */
   readonly departed: ReadonlySet<string>;
@@ -64,7 +64,7 @@ export interface AdmittedPlayer extends Admitted {
   readonly forgotten: readonly Agent[];
 }
 interface AdmittedReferee extends Admitted {
-  /** The silent referee that makes room; null if there is room. */
+  /** The silent referee that the new referee replaces; null if there is room. */
   readonly replaced: Agent | null;
 }
 /** A registered player may have left the endpoint. The caller sends it a message and, if it has left, decides again with it in `departed`. */

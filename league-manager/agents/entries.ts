@@ -69,7 +69,7 @@ function entryRejection(
 /** Whether a player cannot enter a league for lack of room. A league with a roster has room only for the players of its places. */
 function isFull(policy: AdmissionPolicy, { id, displaced }: EntryRequest, { leagueId, entrants }: League): boolean {
   if (policy.startWhen === "roster") return !policy.places.some((place) => place.kind === "player" && place.id === id);
-  const freedEntries = displaced.filter((one) => entrants.has(one.id)).length;
+  const freedEntries = displaced.filter((player) => entrants.has(player.id)).length;
   return entrants.size - freedEntries >= (policy.maxPlayers.get(leagueId) ?? MOST_PLAYERS);
 }
 

@@ -90,14 +90,14 @@ export function newIdFor(
   claim: Claim,
   places: readonly Place[],
   arePlacesReserved: boolean,
-  taken: { readonly has: (id: string) => boolean },
+  usedIds: { readonly has: (id: string) => boolean },
   lastForgotten: number,
 ): string {
-  const place = places.find((candidate) => !taken.has(candidate.id) && fits(candidate, claim));
+  const place = places.find((candidate) => !usedIds.has(candidate.id) && fits(candidate, claim));
   if (place) return place.id;
   const idOf = claim.kind === "player" ? playerId : refereeId;
   const reserved = new Set(arePlacesReserved ? places.map(({ id }) => id) : []);
   let ordinal = lastForgotten + 1;
-  while (taken.has(idOf(ordinal)) || reserved.has(idOf(ordinal))) ordinal++;
+  while (usedIds.has(idOf(ordinal)) || reserved.has(idOf(ordinal))) ordinal++;
   return idOf(ordinal);
 }

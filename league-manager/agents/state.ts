@@ -3,9 +3,9 @@ import type { Agent } from "./agent.ts";
 
 /** The state that the manager's commands depend on: the folds of all its streams. Never changed in place. */
 export interface ManagerState {
-  /** By league id, in the order of the config. */
+  /** The leagues by id, in the order of the config. */
   readonly leagues: ReadonlyMap<string, League>;
-  /** Registered agents by id. A forgotten agent is not in it. */
+  /** The registered agents by id, without forgotten ones. */
   readonly agents: ReadonlyMap<string, Agent>;
   /** The highest number among the ids of forgotten agents, by kind: new ids have higher numbers, so that no id is used twice. */
   readonly lastForgotten: Readonly<Record<Agent["kind"], number>>;

@@ -43,7 +43,8 @@ const envelopeCall = (sender: string, display_name: string, auth_token: string) 
   ),
 });
 const wireOf = ({ text }: { text: string }): Wire => JSON.parse(JSON.parse(text).result.content[0].text);
-const count = (statuses: readonly number[], status: number): number => statuses.filter((one) => one === status).length;
+const count = (statuses: readonly number[], status: number): number =>
+  statuses.filter((candidate) => candidate === status).length;
 
 it("the rate limit applies to new agents of a network even if they send a token, and not to a returning agent", async () => {
   const token = systemIds.token();

@@ -57,8 +57,8 @@ describe("a new player at the endpoint of a registered player", () => {
   it.each([
     ["rejects the signature of a message to the registered player", newEnvelope("LEAGUE_ERROR", "player:new", L004())],
     ["answers under another name", ack("player:Bob")],
-  ])("is accepted if the program that listens there %s", async (_, given) => {
-    answer = given;
+  ])("is accepted if the program that listens there %s", async (_, nextAnswer) => {
+    answer = nextAnswer;
     expect(await register("Bob", endpoint, systemIds.token())).toMatchObject({ status: "ACCEPTED", player_id: "P02" });
     const authToken = signFor(sha256Hex(token), "rps");
     expect(messages).toMatchObject([{ type: "ROUND_ANNOUNCEMENT", auth_token: authToken, payload: { matches: [] } }]);
@@ -72,8 +72,8 @@ describe("a new player at the endpoint of a registered player", () => {
     ["as a referee", ack("referee:REF01")],
     ["not at all", null],
     ["that it has no secret for checking the signature", newEnvelope("LEAGUE_ERROR", "player:new", L004(false))],
-  ])("is rejected if the program that listens there answers %s", async (_, given) => {
-    answer = given;
+  ])("is rejected if the program that listens there answers %s", async (_, nextAnswer) => {
+    answer = nextAnswer;
     const rejected = await register("Bob", endpoint, systemIds.token());
     expect(rejected).toMatchObject({ status: "REJECTED", error_code: "L003" });
     expect(rejected.reason).toContain("the operator can reset a lost token");

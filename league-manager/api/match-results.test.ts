@@ -167,50 +167,54 @@ describe("MATCH_RESULT", () => {
 
 describe("MATCH_RESULT of the only referee", () => {
   it("is accepted only under the epoch of the repeated match", async () => {
-    const sole = await startTestManager([{ league_id: "rps", game: "rps.v1" }]);
+    const secondManager = await startTestManager([{ league_id: "rps", game: "rps.v1" }]);
     try {
-      await sole.register("P01", "P02", "REF01");
-      await sole.tool("start_league", { league_id: "rps" }, sole.operator);
+      await secondManager.register("P01", "P02", "REF01");
+      await secondManager.tool("start_league", { league_id: "rps" }, secondManager.operator);
       const report = async (result: object) =>
-        (await sole.message("MATCH_RESULT", "referee:REF01", result, sole.tokens.REF01)).payload;
-      await sole.assigned("rps", "R1M1");
+        (await secondManager.message("MATCH_RESULT", "referee:REF01", result, secondManager.tokens.REF01)).payload;
+      await secondManager.assigned("rps", "R1M1");
       expect(await report(abortedR1M1())).toEqual({ status: "RECORDED" });
-      expect(await sole.assigned("rps", "R1M1")).toMatchObject({ referee_id: "REF01" });
+      expect(await secondManager.assigned("rps", "R1M1")).toMatchObject({ referee_id: "REF01" });
       for (const epoch of [1, 3]) expect(await report(won({ epoch }))).toMatchObject({ error_code: "L004" });
-      expect(await sole.schedule("rps")).toMatchObject([{ status: "assigned", winner: null }]);
+      expect(await secondManager.schedule("rps")).toMatchObject([{ status: "assigned", winner: null }]);
       const again = won({ epoch: 2, ...withLog(logOf({ seed: seedOf("R1M1", 2) })) });
       expect(await report(again)).toEqual({ status: "RECORDED" });
-      expect(await sole.schedule("rps")).toMatchObject([{ status: "completed", winner: "P01" }]);
+      expect(await secondManager.schedule("rps")).toMatchObject([{ status: "completed", winner: "P01" }]);
     } finally {
-      await sole.stop();
+      await secondManager.stop();
     }
   });
 });
 
 test("the reason that a referee gives for an aborted match is not published", async () => {
   const events: LiveEvent[] = [];
-  const sole = await startTestManager([{ league_id: "rps", game: "rps.v1" }], {}, (event) => void events.push(event));
+  const secondManager = await startTestManager(
+    [{ league_id: "rps", game: "rps.v1" }],
+    {},
+    (event) => void events.push(event),
+  );
   try {
-    await sole.register("P01", "P02", "REF01");
-    await sole.tool("start_league", { league_id: "rps" }, sole.operator);
+    await secondManager.register("P01", "P02", "REF01");
+    await secondManager.tool("start_league", { league_id: "rps" }, secondManager.operator);
     for (const epoch of [1, 2, 3]) {
-      await sole.assigned("rps", "R1M1");
+      await secondManager.assigned("rps", "R1M1");
       const result = abortedR1M1({ epoch, reason: "cannot open /home/referee/file" });
-      await sole.message("MATCH_RESULT", "referee:REF01", result, sole.tokens.REF01);
+      await secondManager.message("MATCH_RESULT", "referee:REF01", result, secondManager.tokens.REF01);
     }
-    const [row] = await sole.schedule("rps");
+    const [row] = await secondManager.schedule("rps");
     expect(row).toMatchObject({ status: "completed", termination: "aborted", reason: "aborted" });
-    const { body } = await sole.post(rpcOf("resources/read", { uri: "match://rps/R1M1" }));
+    const { body } = await secondManager.post(rpcOf("resources/read", { uri: "match://rps/R1M1" }));
     expect(JSON.parse(body.result.contents[0].text).result).toMatchObject({
       termination: "aborted",
       reason: "aborted",
     });
-    const page = await (await fetch(new URL("/", sole.url))).text();
+    const page = await (await fetch(new URL("/", secondManager.url))).text();
     for (const text of [JSON.stringify(body), page]) expect(text).not.toContain("/home/referee");
     expect(events.find(({ type }) => type === "match_completed")).toMatchObject({
       match: { reason: "cannot open /home/referee/file" },
     });
   } finally {
-    await sole.stop();
+    await secondManager.stop();
   }
 });

@@ -85,8 +85,8 @@ describe("MCP without a session", () => {
     });
     const { tools } = (await call("tools/list")).body.result;
     const names = tools.map(({ name }: { name: string }) => name);
-    const wanted = ["register_player", "register_referee", "get_standings", "get_schedule", "schedule_match"];
-    expect(names).toEqual(expect.arrayContaining([...wanted, "start_league", "list_leagues", "league_message"]));
+    const expected = ["register_player", "register_referee", "get_standings", "get_schedule", "schedule_match"];
+    expect(names).toEqual(expect.arrayContaining([...expected, "start_league", "list_leagues", "league_message"]));
     const registerPlayer = tools.find(({ name }: { name: string }) => name === "register_player");
     expect(registerPlayer.inputSchema).toMatchObject({
       type: "object",

@@ -30,7 +30,7 @@ export const removePlayer =
     return draft.decision({ playerId, name: player.value.name });
   };
 
-/** Replaces the token of a player. Rejects a player that the run starts, because the run passes it its token. */
+/** Replaces the token of a player. Rejects a player that the run starts, because the run manages the tokens of its agents. */
 export const resetToken =
   (
     playerId: string,

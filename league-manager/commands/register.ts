@@ -62,7 +62,7 @@ export const registerPlayer =
     return draft.decision(replyOf(admitted.value, admitted.value.leagueIds));
   };
 
-/** Registers a referee. A silent referee that makes room for it is forgotten in the same append. */
+/** Registers a referee. If it replaces a silent referee, that one is forgotten in the same append. */
 export const registerReferee =
   (
     policy: AdmissionPolicy,

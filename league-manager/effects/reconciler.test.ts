@@ -25,14 +25,17 @@ test("no pass takes place before the start, so that no commit is missed", async 
   const { clock } = league;
   const failures = createFailures(openLog(null, "test"), () => {});
   const reconciler = new Reconciler({ ledger: league.ledger(), clock, failures });
-  const seen: (number | null)[] = [];
-  const part = { reconcile: (_: League, work: OpenWork) => void seen.push(work.roundToOpen), stop: async () => {} };
+  const reconciled: (number | null)[] = [];
+  const part = {
+    reconcile: (_: League, work: OpenWork) => void reconciled.push(work.roundToOpen),
+    stop: async () => {},
+  };
   reconciler.wake();
   await clock.nextTurn();
   expect(await league.ledger().execute(startLeague("rps"))).toMatchObject({ ok: true });
   reconciler.start([part]);
   await clock.nextTurn();
-  expect(seen).toEqual([1]);
+  expect(reconciled).toEqual([1]);
   await reconciler.stop();
 });
 
@@ -42,30 +45,30 @@ test("a part that throws for one league is called for the other leagues, and for
   const notices: string[] = [];
   const failures = createFailures(openLog(null, "test"), (message) => notices.push(message));
   const reconciler = new Reconciler({ ledger: league.ledger(), clock, failures });
-  const seen: string[] = [];
+  const reconciled: string[] = [];
   const part = {
     reconcile({ leagueId }: { leagueId: string }) {
-      seen.push(leagueId);
+      reconciled.push(leagueId);
       if (leagueId === "bad") throw new Error("broken");
     },
     stop: async () => {},
   };
   reconciler.start([part]);
   await clock.nextTurn();
-  expect(seen).toEqual(["bad", "rps"]);
+  expect(reconciled).toEqual(["bad", "rps"]);
   // Several calls of `wake` in one turn cause one pass.
   for (let n = 0; n < 3; n++) reconciler.wake();
   await clock.nextTurn();
-  expect(seen).toEqual(["bad", "rps", "bad", "rps"]);
+  expect(reconciled).toEqual(["bad", "rps", "bad", "rps"]);
   expect(notices).toEqual(["bad cannot continue: broken"]);
   // A pass takes place each second, because some work becomes due without an event.
   await clock.advance(999);
-  expect(seen).toHaveLength(4);
+  expect(reconciled).toHaveLength(4);
   await clock.advance(1);
   await clock.nextTurn();
-  expect(seen).toEqual(["bad", "rps", "bad", "rps", "bad", "rps"]);
+  expect(reconciled).toEqual(["bad", "rps", "bad", "rps", "bad", "rps"]);
   await reconciler.stop();
   reconciler.wake();
   await clock.nextTurn();
-  expect(seen).toHaveLength(6);
+  expect(reconciled).toHaveLength(6);
 });

@@ -10,7 +10,7 @@ async function addMatches(league: TestLeague, count: number): Promise<void> {
   for (let n = 0; n < count; n++) await league.ledger().execute(scheduleMatch("rps", ["P01", "P02"], 1));
 }
 
-describe("a manager that starts again on its file", () => {
+describe("a restarted manager", () => {
   test("keeps the assignment of a match and repeats START_GAME with the same id, even if it would choose another referee now", async () => {
     const league = await startTestLeague({ referees: 2 });
     await league.report("REF01", aborted(await league.order("REF01", "R1M1")));

@@ -3,7 +3,7 @@ import { rotation } from "./rotation.ts";
 
 /** One round of a schedule, in the form of the event `round_paired`. */
 export interface PairedRound {
-  /** From 1. */
+  /** The number of the round, from 1. */
   readonly round_id: number;
   readonly pairings: readonly Pairing[];
   /** The players without a match in this round. */

@@ -11,7 +11,7 @@ const FORMAT = 2;
 /** A serialized league: one text for its fields and one for each round, so that no text grows with the number of rounds. */
 export interface LeagueSnapshot {
   readonly head: string;
-  /** By round id. */
+  /** The texts of rounds by round id. */
   readonly rounds: ReadonlyMap<number, string>;
 }
 

@@ -22,7 +22,7 @@ export async function openRun(
   return run;
 }
 
-/** Reads the identity of the run of an existing store. */
+/** Reads the identity of the run of a store. Its values are empty if the store has none. */
 export const readRun = (store: Pick<ManagerStore, "getMeta">): RunIdentity => ({
   runId: store.getMeta(RUN_ID) ?? "",
   seed: store.getMeta(SEED) ?? "",

@@ -5,7 +5,7 @@ import { LEAGUE_EVENT_TYPES } from "../../league/events.ts";
 import type { League } from "../../league/league.ts";
 import type { Projections } from "../../projections/projections.ts";
 import type { EventType } from "./chunks.ts";
-import type { LeagueStreams, WantedEvents } from "./streams.ts";
+import type { LeagueStreams, RequestedEvents } from "./streams.ts";
 
 /** `GET /leagues/{league_id}/events?from=VERSION&types=TYPE,…`: the events of a league after a version (PROTOCOL.md, section 4). */
 export const streamRoutes =
@@ -14,13 +14,13 @@ export const streamRoutes =
     app.get("/leagues/:league_id/events", (request, response) => {
       const league = projections.league(request.params.league_id);
       if (!league) return reject(response, 404, "NOT_FOUND", `no league ${request.params.league_id}`);
-      const wanted = wantedEvents(league, request);
-      if (!wanted.ok) return reject(response, 400, "INVALID_REQUEST", wanted.error);
+      const events = requestedEvents(league, request);
+      if (!events.ok) return reject(response, 400, "INVALID_REQUEST", events.error);
       // After 204 an EventSource does not reconnect.
-      if (league.status === "completed" && wanted.value.after === league.version)
+      if (league.status === "completed" && events.value.after === league.version)
         return void response.status(204).end();
       if (request.method === "HEAD") return void response.type("text/event-stream").end();
-      if (!streams.open(wanted.value, response)) {
+      if (!streams.open(events.value, response)) {
         reject(response, 503, "TOO_MANY_REQUESTS", "too many readers of events; try again later");
       }
     });
@@ -29,7 +29,7 @@ export const streamRoutes =
 const reject = (response: Response, status: number, code: string, message: string): void =>
   void response.status(status).json({ error: { code, message } });
 
-function wantedEvents(league: League, request: Request): Result<WantedEvents, string> {
+function requestedEvents(league: League, request: Request): Result<RequestedEvents, string> {
   const { leagueId, version } = league;
   const after = requestedVersion(request) ?? version;
   if (after === "invalid") return err("from and Last-Event-ID must be versions: 0, 1, 2, …");
@@ -49,7 +49,7 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set(LEAGUE_EVENT_TYPES);
 const MAX_TYPE_CHARACTERS = 50;
 
 /** The types of events that a query names; null if it has no `types`. */
-function requestedTypes(requested: unknown): Result<WantedEvents["types"], string> {
+function requestedTypes(requested: unknown): Result<RequestedEvents["types"], string> {
   if (requested === undefined) return ok(null);
   const types = typeof requested === "string" ? requested.split(",") : [];
   const unknown = types.find((type) => !KNOWN_TYPES.has(type));

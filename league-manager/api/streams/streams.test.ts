@@ -24,17 +24,17 @@ describe("GET /leagues/{league_id}/events", () => {
 
   test("continues after the last event of a reader that reconnects, without missing or repeating an event", async () => {
     const { append, url } = await startStream();
-    const seen: number[] = [];
+    const receivedIds: number[] = [];
     for (let round = 0; round < 5; round++) {
-      const client = await reader(`${url}?from=0`, seen.at(-1));
+      const client = await reader(`${url}?from=0`, receivedIds.at(-1));
       await append(...players(1 + 3 * round, 3));
-      seen.push(...ids(await client.next(round === 0 ? 2 : 3)));
+      receivedIds.push(...ids(await client.next(round === 0 ? 2 : 3)));
       client.leave();
       await client.ended;
     }
-    const last = await reader(url, seen.at(-1));
-    seen.push(...ids(await last.next(2)));
-    expect(seen).toEqual(Array.from({ length: 16 }, (_, index) => index + 1));
+    const last = await reader(url, receivedIds.at(-1));
+    receivedIds.push(...ids(await last.next(2)));
+    expect(receivedIds).toEqual(Array.from({ length: 16 }, (_, index) => index + 1));
   });
 
   test("reads and renders each event once for all readers of a league", async () => {

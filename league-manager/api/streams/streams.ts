@@ -13,12 +13,12 @@ export interface LeagueStreams {
    * Sends the events of a league after a version, and then each event that is committed. The id of a sent event is its version. The response ends
    * with the league. Returns false if there are too many readers, in total or of the reader's network.
    */
-  open(wanted: WantedEvents, response: ServerResponse): boolean;
+  open(requested: RequestedEvents, response: ServerResponse): boolean;
   close(): void;
 }
 
 /** The events that a reader requests; `types` is null for all types. */
-export type WantedEvents = Pick<Reader, "leagueId" | "types"> & { readonly after: number };
+export type RequestedEvents = Pick<Reader, "leagueId" | "types"> & { readonly after: number };
 
 export interface StreamOptions {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
@@ -57,7 +57,7 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
   };
 
   return {
-    open({ after, ...wanted }, response) {
+    open({ after, ...requested }, response) {
       const address = remoteAddressOf(response.req);
       const network = isLoopback(address) ? null : networkOf(address);
       if (!hasCapacity(network)) return false;
@@ -65,7 +65,7 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
       response.useChunkedEncodingByDefault = false;
       response.writeHead(200, EVENT_STREAM_HEADERS).flushHeaders();
       const reader: Reader = {
-        ...wanted,
+        ...requested,
         ...{ response, network, version: after, isFull: false, readyAtMs: clock.monotonic() },
       };
       readers.add(reader);

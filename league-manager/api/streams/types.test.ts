@@ -32,22 +32,22 @@ describe("GET /leagues/{league_id}/events?types=", () => {
 
   test("sends a reader that reconnects each event exactly once", async () => {
     const { append, url } = await startStream();
-    const wanted: number[] = [];
-    const seen: number[] = [];
+    const expectedIds: number[] = [];
+    const receivedIds: number[] = [];
     let version = 1;
     let lastId = 0;
     for (let round = 0; round < 8; round++) {
       const client = await reader(`${url}?from=0&types=player_left`, lastId);
       const first = 1 + 3 * round;
       await append(...players(first, 1), { type: "player_left", player_id: `P${first}` }, ...players(first + 1, 2));
-      wanted.push(version + 2);
+      expectedIds.push(version + 2);
       version += 4;
-      seen.push(...ids(await client.next(1)));
+      receivedIds.push(...ids(await client.next(1)));
       client.leave();
       await client.ended;
       lastId = client.lastId();
     }
-    expect(seen).toEqual(wanted);
+    expect(receivedIds).toEqual(expectedIds);
   });
 
   test("reads events of all types once for all readers", async () => {

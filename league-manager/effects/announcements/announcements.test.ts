@@ -84,11 +84,11 @@ describe("the announcements of a league", () => {
 
 describe("START_GAME of a match", () => {
   test("is sent after both players have received ROUND_ANNOUNCEMENT and ROUND_START", async () => {
-    const seen: string[] = [];
+    const messageLog: string[] = [];
     const league = await startTestLeague({ players: 0, minPlayers: 2 });
     const recordMessages = (id: string) => {
       league.agent(id).answer = ({ type }) => {
-        seen.push(`${id} ${type}`);
+        messageLog.push(`${id} ${type}`);
         return "accepted";
       };
     };
@@ -98,8 +98,8 @@ describe("START_GAME of a match", () => {
     await league.registerPlayer("P02");
     recordMessages("P02");
     await league.order("REF01", "R1M1");
-    const order = seen.indexOf("REF01 START_GAME");
-    for (const id of ["P01", "P02"]) expect(seen.indexOf(`${id} ROUND_START`)).toBeLessThan(order);
+    const order = messageLog.indexOf("REF01 START_GAME");
+    for (const id of ["P01", "P02"]) expect(messageLog.indexOf(`${id} ROUND_START`)).toBeLessThan(order);
   });
 
   test("waits at most 250 ms for a player that does not answer", async () => {

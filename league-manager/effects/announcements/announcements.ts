@@ -107,8 +107,8 @@ export class Announcements implements Part {
     const players = [...(leagues.get(leagueId)?.entrants.keys() ?? [])].flatMap((id) => agents.get(id) ?? []);
     const referees = [...agents.values()].filter(({ kind }) => kind === "referee");
     return [...players, ...referees].map((agent) => {
-      const wanted = agent.wantsAnnouncements ? announcements : [];
-      return { agent, sending: this.#queues.push(agent.id, wanted) };
+      const wantedAnnouncements = agent.wantsAnnouncements ? announcements : [];
+      return { agent, sending: this.#queues.push(agent.id, wantedAnnouncements) };
     });
   }
 }
@@ -128,7 +128,7 @@ const startOf = (leagueId: string, roundId: number): readonly Announcement[] => 
 class Gate {
   readonly #players = new Map<string, PromiseWithResolvers<void>>();
 
-  /** Resolves when the gate is open for a player. */
+  /** Resolves when the invitation of a player may be sent. */
   passed(playerId: string): Promise<void> {
     return this.#of(playerId).promise;
   }

@@ -118,16 +118,16 @@ export class TestLeague {
   }
 
   async registerPlayer(id: string, agent?: TestAgent, more: object = {}): Promise<void> {
-    const registered = await this.#agentFor(id, agent);
+    const testAgent = await this.#agentFor(id, agent);
     const request = {
       display_name: id,
       version: "1",
       game_types: ["rps.v1"],
-      contact_endpoint: registered.url,
+      contact_endpoint: testAgent.url,
       ...more,
     };
-    const command = registerPlayer(POLICY, { request, ...this.#circumstances(registered.token), departed: new Set() });
-    registered.token = acceptedToken(id, await this.#manager.ledger.execute(command));
+    const command = registerPlayer(POLICY, { request, ...this.#circumstances(testAgent.token), departed: new Set() });
+    testAgent.token = acceptedToken(id, await this.#manager.ledger.execute(command));
   }
 
   async registerReferee(
@@ -135,15 +135,15 @@ export class TestLeague {
     maxConcurrent = this.#maxConcurrent,
     gameTypes: readonly string[] = ["rps.v1"],
   ): Promise<void> {
-    const registered = await this.#agentFor(id);
-    const agent = { display_name: id, version: "1", game_types: [...gameTypes], contact_endpoint: registered.url };
+    const testAgent = await this.#agentFor(id);
+    const agent = { display_name: id, version: "1", game_types: [...gameTypes], contact_endpoint: testAgent.url };
     const request = { ...agent, max_concurrent_matches: maxConcurrent };
     const registration = {
       request,
-      ...this.#circumstances(registered.token),
+      ...this.#circumstances(testAgent.token),
       silent: this.#manager.effects.silentReferees(),
     };
-    registered.token = acceptedToken(id, await this.#manager.ledger.execute(registerReferee(POLICY, registration)));
+    testAgent.token = acceptedToken(id, await this.#manager.ledger.execute(registerReferee(POLICY, registration)));
     this.#manager.effects.onRefereeRegistered(id);
   }
 
@@ -160,8 +160,8 @@ export class TestLeague {
     return this.#manager.stop();
   }
 
-  async #agentFor(id: string, given = this.#agents.get(id)): Promise<TestAgent> {
-    const agent = given ?? (await startTestAgent());
+  async #agentFor(id: string, existing = this.#agents.get(id)): Promise<TestAgent> {
+    const agent = existing ?? (await startTestAgent());
     this.#agents.set(id, agent);
     return agent;
   }
@@ -178,7 +178,7 @@ export class TestLeague {
 /** Returns the token in the answer to a registration. Throws if it was not accepted under this id. */
 function acceptedToken(id: string, answer: { ok: boolean; value?: unknown; error?: unknown }): string {
   const { agentId, token } = (answer.value ?? {}) as { agentId?: string; token?: string };
-  if (agentId !== id || token === undefined) throw new Error(`${id} is not registered: ${JSON.stringify(answer)}`);
+  if (agentId !== id || token === undefined) throw new Error(`${id} is not testAgent: ${JSON.stringify(answer)}`);
   return token;
 }
 
