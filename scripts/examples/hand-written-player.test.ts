@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -28,19 +28,20 @@ afterEach(async () => {
   league = null;
 });
 
-/** The player of a test league, with its token in the league's folder. */
+/** Starts the TypeScript player, with its token in the folder of the test league. */
 const startInFolder = ({ manager, name, port, dataFolder }: TestPlace) =>
   startHandWrittenPlayer(manager, name, port, join(dataFolder, "by-hand.token"));
 
-/** A match of a league is between two. */
+/** The games of two roles. */
 const leagueGames = gameIds.filter((id) => games[id].roles.length === 2);
 const leagues = leagueGames.map((game) => ({ league_id: game, game }));
 
-/** Python's player as a separate process; resolves when it is registered. */
+const playerInPython = fileURLToPath(new URL("./player.py", import.meta.url));
+const python = (): string => requireProgram(["/usr/bin/python3"], "python3");
+
+/** Starts the Python player in a separate process. Resolves when it is registered. */
 async function startPython({ manager, name, port, dataFolder }: TestPlace): Promise<RunningAgent> {
-  const python = requireProgram(["/usr/bin/python3"], "python3");
-  const script = fileURLToPath(new URL("./player.py", import.meta.url));
-  const child = spawn(python, [script, manager, name, String(port)], {
+  const child = spawn(python(), [playerInPython, manager, name, String(port)], {
     cwd: dataFolder,
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -55,10 +56,10 @@ async function startPython({ manager, name, port, dataFolder }: TestPlace): Prom
   };
 }
 
-describe("a player written from PROTOCOL.md alone", () => {
-  it("fits in 70 lines and takes nothing from the repository", () => {
+describe("a player without this package", () => {
+  it("has at most 75 lines and imports only modules of Node.js", () => {
     const source = readFileSync(new URL("./hand-written-player.ts", import.meta.url), "utf8");
-    expect(source.trimEnd().split("\n").length).toBeLessThanOrEqual(70);
+    expect(source.trimEnd().split("\n").length).toBeLessThanOrEqual(75);
     const imported = [...source.matchAll(/from "([^"]+)"/g)].map(([, from]) => from);
     expect(imported.filter((from) => !from?.startsWith("node:"))).toEqual([]);
   });
@@ -66,12 +67,12 @@ describe("a player written from PROTOCOL.md alone", () => {
   it.each([
     ["TypeScript", startInFolder],
     ["Python", startPython],
-  ])("in %s plays every game against a built-in bot to a normal end", async (_, startIt) => {
+  ])("in %s plays every game against a built-in bot to a normal end", async (_, startPlayer) => {
     const { completed } = await start({
       leagues,
       referees: 2,
       players: [
-        { name: "By hand", start: startIt },
+        { name: "By hand", start: startPlayer },
         { name: "Random", bot: "random" },
       ],
     });
@@ -79,14 +80,67 @@ describe("a player written from PROTOCOL.md alone", () => {
     expect(document.leagues.map(({ league_id, status }) => [league_id, status])).toEqual(
       leagueGames.map((game) => [game, "completed"]),
     );
-    const matches = document.leagues.flatMap((one) => one.matches);
+    const matches = document.leagues.flatMap((league) => league.matches);
     expect(matches.map((match) => match.termination)).toEqual(leagueGames.map(() => "normal"));
     expect(matches.map((match) => Object.values(match.roles).sort())).toEqual(leagueGames.map(() => ["P01", "P02"]));
   });
+
+  it.each([
+    ["TypeScript", startInFolder],
+    ["Python", startPython],
+  ])("in %s answers a request that is not JSON with HTTP 400 and the error -32700", async (_, startPlayer) => {
+    const { completed, playerUrls } = await start({
+      leagues: [{ league_id: "rps", game: "rps.v1" }],
+      players: [
+        { name: "By hand", start: startPlayer },
+        { name: "Random", bot: "random" },
+      ],
+    });
+    for (const body of ["", "{", '{"jsonrpc"', "\xff"]) {
+      const response = await fetch(playerUrls[0] ?? "", { method: "POST", body });
+      const error = expect.objectContaining({ code: -32700 });
+      expect([response.status, await response.json()]).toEqual([400, { jsonrpc: "2.0", id: null, error }]);
+    }
+    expect((await completed).leagues[0]?.matches[0]?.termination).toBe("normal");
+  });
 });
 
-describe("a player run by hand", () => {
-  it("plays a whole match through make_move", async () => {
+describe("player.py", () => {
+  const run = (...args: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync(python(), [playerInPython, ...args], { encoding: "utf8" });
+    return { status, stdout, lines: stderr.trimEnd().split("\n") };
+  };
+
+  it.each([
+    [["http://127.0.0.1:9/mcp", "Ann", "8150", "oak", "more"], "unrecognized arguments: more"],
+    [["http://127.0.0.1:9/mcp", "Ann", "none"], "argument port: invalid port value: 'none'"],
+    [["http://127.0.0.1:9/mcp", "Ann", "70000"], "argument port: invalid port value: '70000'"],
+  ])("exits with 2 and names the wrong argument: %j", (args, fault) => {
+    const { status, stdout, lines } = run(...args);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(lines).toEqual([expect.stringMatching(/^usage: player\.py /), `player.py: error: ${fault}`]);
+  });
+
+  it.each(["http://127.0.0.1:9/mcp", "http://127.0.0.1:none/mcp", "http://["])(
+    "exits with 1 and one line if it cannot join the league at %s",
+    (manager) => {
+      const { status, lines } = run(manager);
+      expect(status).toBe(1);
+      expect(lines).toEqual([expect.stringContaining(`cannot join the league at ${manager} with port 8150: `)]);
+    },
+  );
+
+  it("lists its arguments and defaults with --help", () => {
+    const { status, stdout } = run("--help");
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^usage: player\.py \[-h\] \[manager\] \[name\] \[port\] \[join_code\]\n\nJoins a league/);
+    expect(stdout).toContain("(default: http://127.0.0.1:8000/mcp)");
+    expect(stdout).toContain("(default: 8150)");
+  });
+});
+
+describe("a manual player", () => {
+  it("plays a complete match with the tool make_move", async () => {
     const { completed, playerUrls } = await start({
       leagues: [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }],
       players: [
@@ -106,7 +160,7 @@ describe("a player run by hand", () => {
         const result = z
           .object({ isError: z.boolean().optional() })
           .parse(await callRpc(url, "tools/call", { name: "make_move", arguments: { move } }));
-        if (result.isError && !isOver) throw new Error("not asked yet");
+        if (result.isError && !isOver) throw new Error("the player has no open request");
         return !result.isError;
       }, PATIENCE);
       if (sent) moves.push(move);
@@ -116,7 +170,7 @@ describe("a player run by hand", () => {
     expect(moves.length).toBeGreaterThanOrEqual(2);
     const read = await league?.match("rps", "R1M1");
     const acted = read?.log.map((text) => JSON.parse(text)).filter((entry) => entry.type === "acted");
-    const mine = acted?.filter((entry) => match?.roles[entry.role] === "P01").map((entry) => entry.action);
-    expect(mine).toEqual(moves);
+    const movesOfPerson = acted?.filter((entry) => match?.roles[entry.role] === "P01").map((entry) => entry.action);
+    expect(movesOfPerson).toEqual(moves);
   });
 });

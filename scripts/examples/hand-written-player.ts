@@ -3,17 +3,19 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { connect } from "node:net";
-import { text } from "node:stream/consumers";
+import { json } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 
-/** What a league.v2 message holds, as far as this player cares. */
+const JSON_TYPE = { "content-type": "application/json" };
+
+/** The fields of a league.v2 message that this player reads. */
 interface Message {
   type: string;
   message_id: string;
   payload: { match_id: string; tick: number; legal_actions: unknown[] };
 }
 
-/** A whole player from PROTOCOL.md alone, without anything of this repository: `hand-written-player.ts MANAGER NAME PORT`. */
+/** Starts a complete player that uses no code of this repository. PROTOCOL.md describes the messages. */
 export async function startHandWrittenPlayer(manager: string, name: string, port: number, tokenFile: string) {
   let sender = `player:${name}`;
   const envelope = (type: string, payload: object, correlation_id?: string) => {
@@ -31,29 +33,30 @@ export async function startHandWrittenPlayer(manager: string, name: string, port
 
   const server = createServer(async (request, response) => {
     if (request.method !== "POST") return void response.writeHead(404).end();
-    const { id, params } = JSON.parse(await text(request));
-    const result = { content: [{ type: "text", text: JSON.stringify(answer(params.arguments)) }] };
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    const call = (await json(request).catch(() => null)) as { id: number; params: { arguments: Message } } | null;
+    const result = call && { content: [{ type: "text", text: JSON.stringify(answer(call.params.arguments)) }] };
+    const reply = call ? { id: call.id, result } : { id: null, error: { code: -32700, message: "not JSON" } };
+    response.writeHead(call ? 200 : 400, JSON_TYPE).end(JSON.stringify({ jsonrpc: "2.0", ...reply }));
   });
   const address = await addressToward(manager);
   await once(server.listen(port, address), "listening");
 
-  // The token gives a player that comes back its old id. It is written down before it is sent.
+  // With the same token, a player that is started again gets its former id. The token is stored before it is sent.
   if (!existsSync(tokenFile)) writeFileSync(tokenFile, randomBytes(32).toString("base64url"), { mode: 0o600 });
   const auth_token = readFileSync(tokenFile, "utf8").trim();
   const game_types = ["even_odd.v1", "rps.v1", "chess.v1", "tic_tac_toe.v1", "connect_four.v1", "kuhn_poker.v1"];
   const me = { display_name: name, version: "1.0.0", game_types, contact_endpoint: `http://${address}:${port}/mcp` };
   const params = { name: "league_message", arguments: { ...envelope("PLAYER_REGISTER_REQUEST", me), auth_token } };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
-  const response = await fetch(manager, { method: "POST", headers: { "content-type": "application/json" }, body });
+  const response = await fetch(manager, { method: "POST", headers: JSON_TYPE, body });
   const reply = (await response.json()) as { result: { content: { text: string }[] } };
   const { status, reason, player_id } = JSON.parse(reply.result.content[0]?.text ?? "").payload;
-  if (status !== "ACCEPTED") throw new Error(`the league manager says no: ${reason}`);
+  if (status !== "ACCEPTED") throw new Error(`the league manager rejected the registration: ${reason}`);
   sender = `player:${player_id}`;
   return { stop: async () => void server.close().closeAllConnections() };
 }
 
-/** The IPv4 address of this machine in a connection to the manager, at which the manager's network reaches it. */
+/** Returns the IPv4 address of this machine at which the manager's network reaches it: that of a connection to the manager. */
 async function addressToward(manager: string): Promise<string> {
   const { hostname, port } = new URL(manager);
   const socket = connect({ host: hostname, port: Number(port) || 80, family: 4 });
@@ -61,10 +64,12 @@ async function addressToward(manager: string): Promise<string> {
   const { localAddress } = socket;
   socket.destroy();
   if (localAddress) return localAddress;
-  process.stderr.write(`no manager at ${manager} yet\n`);
+  process.stderr.write(`waiting for the manager at ${manager}\n`);
   return addressToward(manager);
 }
 
-const [, , manager = "http://127.0.0.1:8000/mcp", name = "By hand", port = "8150"] = process.argv;
-if (import.meta.main) await startHandWrittenPlayer(manager, name, Number(port), `${encodeURIComponent(name)}.token`);
-if (import.meta.main) process.stdout.write(`${name} is registered; Ctrl-C ends it\n`);
+if (import.meta.main) {
+  const [, , manager = "http://127.0.0.1:8000/mcp", name = "By hand", port = "8150"] = process.argv;
+  await startHandWrittenPlayer(manager, name, Number(port), `${encodeURIComponent(name)}.token`);
+  process.stdout.write(`${name} is registered; Ctrl-C ends it\n`);
+}
