@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 import { counted } from "#shared/lib/text.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { playersOption, portOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { playersOption, portOption, withExamples, withUsageExit } from "#shared/runtime/cli/options.ts";
 import { loadConfig } from "#shared/runtime/config/config-file.ts";
 import { DATA_FOLDER, DEFAULT_CONFIG, LOOPBACK_HOST, PORT_RANGES } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
@@ -12,15 +12,22 @@ import type { LiveEvent } from "./projections/live.ts";
 import { startManager } from "./service.ts";
 
 const command = withUsageExit(new Command("league-manager"))
-  .description("The league manager: registers referees and players, creates the schedule and keeps the standings.")
+  .description("Runs the league manager, which pairs the players and keeps the standings.")
   .option("--port <port>", `port to listen on (default: the config's, ${PORT_RANGES.manager[0]})`, portOption)
   .option("--host <host>", `address to listen on (default: the config's, ${LOOPBACK_HOST})`)
   .option("--config <file>", "config file with leagues and time limits", DEFAULT_CONFIG)
   .option("--data <folder>", "folder of the store, the operator token and the logs (default: the config's)")
-  .option("--players <n>", "start each league when this number of players is registered", playersOption)
+  .option(
+    "--players <n>",
+    "start each league when n players are registered, at least 2 (default: as the config says, else when the operator starts it)",
+    playersOption,
+  )
   .option("--roster", "start when exactly the players of the config are registered; no other player is admitted")
-  .option("--seed <seed>", "seed of the run; the same seed gives the same results")
-  .parse();
+  .option("--seed <seed>", "make matches and results repeatable (default: a random seed)");
+withExamples(command, [
+  "npm run manager -- --players 4                               # start when 4 players are registered",
+  "npm run manager -- --config config/my-league.json --seed 7   # another config, repeatable",
+]).parse();
 
 const options = command.opts<{
   port?: number;

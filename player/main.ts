@@ -8,6 +8,7 @@ import {
   joinCodeOption,
   nameOption,
   portOption,
+  withExamples,
   withUsageExit,
 } from "#shared/runtime/cli/options.ts";
 import { DATA_FOLDER, defaultOf, MANAGER_ENDPOINT, portHelp } from "#shared/runtime/defaults.ts";
@@ -17,14 +18,10 @@ import { startPlayer } from "./service.ts";
 const { bot, registerTimeoutMs } = PlayerOptions.shape;
 const command = withUsageExit(new Command("player"))
   .description("Runs one player: its bot answers the move requests of referees at POST /mcp.")
-  .option(
-    "--bot <bot>",
-    "random, another built-in bot, a .ts or .js file, uci:COMMAND, lines:COMMAND, or manual",
-    defaultOf(bot),
-  )
+  .option("--bot <bot>", "a built-in bot, a .ts or .js file, uci:COMMAND, lines:COMMAND, or manual", defaultOf(bot))
   .option(
     "--name <name>",
-    "display name in the league (default: the bot and its port, and its address if the manager is on another machine)",
+    "display name in the league (default: bot and port, with the address if the manager is on another machine)",
     nameOption,
   )
   .option("--port <port>", portHelp("player"), portOption)
@@ -44,11 +41,20 @@ const command = withUsageExit(new Command("player"))
     "with --no-manager: file of the secret that is also in the league's config; created if it is missing",
   )
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
-  .option("--join-code <word>", "the join code of the league, if it has one", joinCodeOption)
-  .option("--register-ms <ms>", "how long one attempt to register may take", countOption, defaultOf(registerTimeoutMs))
+  .option("--join-code <word>", "the join code of the league (default: none)", joinCodeOption)
+  .option(
+    "--register-ms <ms>",
+    "time limit for one attempt to register, milliseconds",
+    countOption,
+    defaultOf(registerTimeoutMs),
+  )
   .option("--limit-loopback", "also apply the rate limits to callers on this machine")
-  .option("--data <folder>", "folder of the logs and the token", DATA_FOLDER)
-  .parse();
+  .option("--data <folder>", "folder of the logs and the token", DATA_FOLDER);
+withExamples(command, [
+  "npm run player -- --bot greedy --name Ann",
+  "npm run player -- --bot ./my-bot.ts --name Ann --manager http://192.168.1.7:8000/mcp",
+  "npm run player -- --bot ./my-bot.ts --no-manager --secret-file ann.secret --port 8150",
+]).parse();
 
 const options = command.opts<{
   bot: string;

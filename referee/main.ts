@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { isWildcard } from "#shared/rpc/http/machine-addresses.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import {
@@ -10,6 +10,7 @@ import {
   joinCodeOption,
   nameOption,
   portOption,
+  withExamples,
   withUsageExit,
 } from "#shared/runtime/cli/options.ts";
 import { qrCode } from "#shared/runtime/cli/qr-code.ts";
@@ -19,9 +20,7 @@ import { startReferee } from "./service.ts";
 
 const { expireAfterMs, maxConcurrentMatches, registerTimeoutMs, reportTimeoutMs } = ServiceOptions.shape;
 const command = withUsageExit(new Command("referee"))
-  .description(
-    "Runs one referee: it plays the matches that the league manager assigns to it and asks the players for their moves.",
-  )
+  .description("Runs one referee, which asks the players of its matches for their moves.")
   .option("--port <port>", portHelp("referee"), portOption)
   .option(
     "--host <host>",
@@ -29,7 +28,7 @@ const command = withUsageExit(new Command("referee"))
   )
   .option(
     "--name <name>",
-    "display name in the league (default: Referee and its port, and its address if the manager is on another machine)",
+    "display name in the league (default: Referee and port, with the address if the manager is on another machine)",
     nameOption,
   )
   .option(
@@ -41,7 +40,7 @@ const command = withUsageExit(new Command("referee"))
   .option("--alone", "run without a manager, as a session host")
   .option(
     "--expire-s <s>",
-    "time without an action after which a session that is played over REST ends, seconds",
+    "time without an action after which a session over REST ends, seconds",
     countOption,
     defaultOf(expireAfterMs) / 1000,
   )
@@ -51,18 +50,31 @@ const command = withUsageExit(new Command("referee"))
     countOption,
     defaultOf(maxConcurrentMatches),
   )
-  .option("--join-code <word>", "the join code of the league, if it has one", joinCodeOption)
-  .option("--register-ms <ms>", "how long one attempt to register may take", countOption, defaultOf(registerTimeoutMs))
-  .option("--report-ms <ms>", "how long one report of a result may take", countOption, defaultOf(reportTimeoutMs))
+  .option("--join-code <word>", "the join code of the league (default: none)", joinCodeOption)
   .option(
-    "--bot <name=url...>",
-    "running players that can be chosen as opponents, besides the built-in bots",
-    botOption,
-    new Map(),
+    "--register-ms <ms>",
+    "time limit for one attempt to register, milliseconds",
+    countOption,
+    defaultOf(registerTimeoutMs),
+  )
+  .option(
+    "--report-ms <ms>",
+    "time limit for one report of a result, milliseconds",
+    countOption,
+    defaultOf(reportTimeoutMs),
+  )
+  .addOption(
+    new Option("--bot <name=url...>", "running players that can be chosen as opponents")
+      .argParser(botOption)
+      .default(new Map(), "only the built-in bots"),
   )
   .option("--limit-loopback", "also apply the rate limits to callers on this machine")
-  .option("--data <folder>", "folder of the database, the token and the logs", DATA_FOLDER)
-  .parse();
+  .option("--data <folder>", "folder of the database, the token and the logs", DATA_FOLDER);
+withExamples(command, [
+  "npm run referee                                             # the manager is on this machine",
+  "npm run referee -- --manager http://192.168.1.7:8000/mcp    # the manager is on another machine",
+  "npm run host                                                # a session host: --alone --port 8001",
+]).parse();
 
 const options = command.opts<{
   port?: number;

@@ -77,43 +77,44 @@ subcommand("serve", "Run a league manager and referees for players that join.", 
   )
   .action(async (config: string, options) => exitWith((await import("./commands/serve.ts")).serve(config, options)));
 
-const operator = subcommand("operator", "Act on a running league as its operator.", [
-  "npm run league -- operator start rps              # play with the players that are registered now",
+const operator = subcommand("operator", "Start leagues, add matches, remove players and reset tokens.", [
+  "npm run league -- operator start rps           # play with the players that are registered now",
   "npm run league -- operator remove P03",
-  "npm run league -- operator start connect-four --data data-class",
+  "npm run league -- operator COMMAND --help      # show examples and defaults of a command",
 ]);
-/** A command of the operator. It reads the operator token from the data folder of the manager. */
-const operatorCommand = (usage: string, description: string): Command =>
-  withUsageExit(operator.command(usage))
-    .description(description)
-    .option("--data <folder>", "data folder of the manager, as its config says", DATA_FOLDER)
+/** Creates a command of the operator. It reads the operator token from the data folder of the manager. */
+const operatorCommand = (name: string, description: string, args: string): Command =>
+  withExamples(withUsageExit(operator.command(name)).description(description), [
+    `npm run league -- operator ${name} ${args}`,
+  ])
+    .option("--data <folder>", "data folder of the manager", DATA_FOLDER)
     .option(
       "--manager <url>",
-      `the league manager's endpoint (default: that of the league served from the folder, else ${MANAGER_ENDPOINT})`,
+      `the league manager's endpoint (default: of the manager that league serve runs with the folder, else ${MANAGER_ENDPOINT})`,
       endpointOption,
     );
 
-operatorCommand("start", "Close the registration of leagues and play them with the players that are registered.")
+operatorCommand("start", "Close the registration of leagues and start them with the registered players.", "rps")
   .argument("<league...>", "ids of the leagues")
   .action(async (leagues: string[], options) =>
     exitWith((await import("./commands/operator.ts")).startLeagues(leagues, options)),
   );
 
-operatorCommand("schedule", "Add a match to the current or a later round of a running league.")
+operatorCommand("schedule", "Add a match to the current or a later round of a running league.", "P01 P02 --round 3")
   .argument("<player...>", "player ids, one for each role of the game")
-  .addOption(new Option("--round <n>", "number of the round").argParser(countOption).makeOptionMandatory())
-  .option("--league <id>", "the league (default: the one running league that all these players are in)")
+  .addOption(new Option("--round <n>", "number of the round (required)").argParser(countOption).makeOptionMandatory())
+  .option("--league <id>", "id of the league (default: the only running league with all these players)")
   .action(async (players: string[], options) =>
     exitWith((await import("./commands/operator.ts")).scheduleMatch(players, options)),
   );
 
-operatorCommand("remove", "Remove a player from open leagues and forfeit its matches of later rounds.")
+operatorCommand("remove", "Remove a player from open leagues and forfeit its matches of later rounds.", "P03")
   .argument("<player>", "id of the player, e.g. P03")
   .action(async (player: string, options) =>
     exitWith((await import("./commands/operator.ts")).removePlayer(player, options)),
   );
 
-operatorCommand("reset-token", "Print a new token for a player that has lost its own.")
+operatorCommand("reset-token", "Print a new token for a player that has lost its token.", "P03")
   .argument("<player>", "id of the player, e.g. P03")
   .action(async (player: string, options) =>
     exitWith((await import("./commands/operator.ts")).resetToken(player, options)),
@@ -143,28 +144,34 @@ subcommand("play", "Play one match between two bots and print its moves and its 
   "npm run league -- play greedy counter --game chess",
   "npm run league -- play ./my-bot.ts random --game rps --option best_of=5 --seed 7",
 ])
-  .argument("<first>", "the bot of the game's first role")
-  .argument("<second>", "the bot of the game's second role")
-  .addOption(new Option("--game <game>", "game id, e.g. chess.v1 or just chess").makeOptionMandatory())
-  .option("--option <name=value...>", "a game option, e.g. best_of=5")
+  .argument("<first>", "bot of the game's first role: a built-in bot, a file, uci:COMMAND or lines:COMMAND")
+  .argument("<second>", "bot of the game's second role")
+  .addOption(
+    new Option(
+      "--game <game>",
+      "id of the game, e.g. chess.v1, or its name without the version, e.g. chess (required)",
+    ).makeOptionMandatory(),
+  )
+  .option("--option <name=value...>", "options of the game, e.g. best_of=5 (default: those of the game)")
   .option("--seed <seed>", "make the match repeatable (default: a random seed)")
   .option("--json", "print one JSON document on stdout")
   .action(async (first: string, second: string, options) =>
     exitWith((await import("./commands/play.ts")).play(first, second, options)),
   );
 
-const roleOption = (flag: string): Option => new Option(flag, "player of this role").choices(["user", "llm"]);
+const roleOption = (flag: string): Option =>
+  new Option(flag, "player of this role (default: as --people says)").choices(["user", "llm"]);
 subcommand("codenames", "Play Codenames at this terminal with a model at an OpenAI-compatible endpoint.", [
   "npm run league -- codenames --llm http://127.0.0.1:11434/v1 --model llama3.2",
   "npm run league -- codenames --people all       # users only, no model",
   "npm run league -- codenames --continue         # continue the newest game",
 ])
-  .option("--llm <url>", "base URL of the endpoint, e.g. http://127.0.0.1:11434/v1")
-  .option("--model <name>", "name of the model")
+  .option("--llm <url>", "base URL of the endpoint, e.g. http://127.0.0.1:11434/v1 (default: none)")
+  .option("--model <name>", "name of the model (default: none)")
   .option("--key-env <name>", "environment variable with the endpoint's key (default: OPENAI_API_KEY, if it is set)")
   .option("--timeout-ms <ms>", "time limit for one answer of the model, milliseconds", countOption, 120_000)
   .option("--max-tokens <n>", "maximum length of one answer in tokens (default: set by the game)", countOption)
-  .option("--people <roles>", "roles of users, separated by commas, or all or none (default: red_team)")
+  .option("--people <roles>", "roles that users play, separated by commas, or all or none (default: red_team)")
   .addOption(roleOption("--red-spymaster <player>"))
   .addOption(roleOption("--red-team <player>"))
   .addOption(roleOption("--blue-spymaster <player>"))
@@ -172,10 +179,10 @@ subcommand("codenames", "Play Codenames at this terminal with a model at an Open
   .option("--words <source>", "built-in, llm, or 25 words separated by commas (default: a form asks for them)")
   .option("--url <url>", "endpoint of a running referee (default: the command starts one)")
   .option("--data <folder>", "folder of the games", DATA_FOLDER)
-  .option("--continue [token]", "continue the game with this token, or the newest game")
+  .option("--continue [token]", "continue the game with this token, or the newest game (default: a new game)")
   .action(async (options) => exitWith((await import("./commands/codenames.ts")).codenames(options)));
 
-subcommand("export", "Write the logs, matches and seeds of a league into a folder that can be verified anywhere.", [
+subcommand("export", "Write the logs and seeds of a league into a folder that anyone can verify.", [
   "npm run league -- export                       # the newest run, into league-export",
   "npm run league -- export --out results --sign league.key",
 ])
@@ -192,7 +199,7 @@ subcommand("verify", "Check an export: replay every match and recompute the stan
   "npm run league -- verify league-export --key league.pub",
 ])
   .argument("<folder>", "folder of an export")
-  .option("--key <keyfile>", "require a signature by this Ed25519 key in PEM format")
+  .option("--key <keyfile>", "require a signature with this Ed25519 key in PEM format (default: no key is required)")
   .option("--json", "print one JSON document on stdout")
   .action(async (folder: string, options) => exitWith((await import("./commands/export.ts")).verify(folder, options)));
 

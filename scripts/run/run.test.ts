@@ -213,14 +213,18 @@ describe("the output of league run", () => {
 describe("the league command", () => {
   afterEach(cleanUp);
 
-  const commands = ["", "run", "serve", "join", "play", "codenames", "export", "verify", "mcp"];
-  it.each(commands)("prints a purpose and examples for league %s --help", async (command) => {
-    const { code, stdout, stderr } = await league([...command.split(" ").filter(Boolean), "--help"]);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    expect(stdout).toContain(`Usage: league ${command}`);
-    expect(stdout).toMatch(/^Usage: .*\n\n[A-Z].*\.?\n/);
-    expect(stdout).toMatch(new RegExp(`^Examples:\\n {2}npm (start|run .*${command})`, "m"));
-  });
+  const operatorCommands = ["start", "schedule", "remove", "reset-token"].map((name) => `operator ${name}`);
+  const commands = ["", "run", "serve", "operator", "join", "play", "codenames", "export", "verify", "mcp"];
+  it.each([...commands, ...operatorCommands])(
+    "prints one line of purpose and examples for league %s --help",
+    async (command) => {
+      const { code, stdout, stderr } = await league([...command.split(" ").filter(Boolean), "--help"]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout).toContain(`Usage: league ${command}`);
+      expect(stdout).toMatch(/^Usage: .*\n\n[A-Z].*\.\n\n/);
+      expect(stdout).toMatch(new RegExp(`^Examples:\\n {2}npm (start|run .*${command})`, "m"));
+    },
+  );
 
   it.each([
     "run --no-such-option",

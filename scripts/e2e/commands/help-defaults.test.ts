@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { ManagerOptions } from "../../../league-manager/options.ts";
@@ -7,6 +8,10 @@ import { ServiceOptions } from "../../../referee/options.ts";
 
 const helpOf = async (...args: readonly string[]): Promise<string> =>
   (await promisify(execFile)(process.execPath, [...args, "--help"])).stdout.replaceAll(/\s+/g, " ");
+
+const PACKAGE: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(new URL("../../../package.json", import.meta.url), "utf8"),
+);
 
 /** The options without defaults. */
 const required = { manager: null, dataFolder: "" };
@@ -22,10 +27,10 @@ it("the help of the referee shows the defaults of its options", async () => {
     "(default: the first free one of 8001-8099)",
     "(default: 86400)",
     "(default: 64)",
-    "attempt to register may take (default: 10000)",
-    "report of a result may take (default: 10000)",
+    "attempt to register, milliseconds (default: 10000)",
+    "report of a result, milliseconds (default: 10000)",
     'endpoint (default: "http://127.0.0.1:8000/mcp")',
-    'logs are kept (default: "data")',
+    'and the logs (default: "data")',
   ])
     expect(help).toContain(option);
 });
@@ -38,9 +43,9 @@ it("the help of the player shows the defaults of its options", async () => {
   for (const option of [
     'or manual (default: "random")',
     "(default: the first free one of 8101-8199)",
-    "attempt to register may take (default: 10000)",
+    "attempt to register, milliseconds (default: 10000)",
     'endpoint (default: "http://127.0.0.1:8000/mcp")',
-    'token are kept (default: "data")',
+    'and the token (default: "data")',
   ])
     expect(help).toContain(option);
 });
@@ -51,6 +56,21 @@ it("the help of the manager shows the defaults of its config", async () => {
     startWhen: "count",
   });
   const help = await helpOf("league-manager/main.ts");
-  for (const option of ["(default: the config's, 8000)", "(default: the config's, 127.0.0.1)", "/config/league.json"])
+  for (const option of [
+    "(default: the config's, 8000)",
+    "(default: the config's, 127.0.0.1)",
+    "/config/league.json",
+    "random seed)",
+  ])
     expect(help).toContain(option);
 });
+
+it.each(["manager", "referee", "player"])(
+  "the help of npm run %s has one line of purpose and examples",
+  async (service) => {
+    const script = PACKAGE.scripts[service]?.split(" ").at(-1) ?? "";
+    const { stdout } = await promisify(execFile)(process.execPath, [script, "--help"]);
+    expect(stdout).toMatch(/^Usage: .*\n\nRuns .*[.]\n\nOptions:\n/);
+    expect(stdout).toMatch(new RegExp(`\n\nExamples:\n( {2}npm run (${service}|host)\\b.*\n)+$`));
+  },
+);
