@@ -113,8 +113,8 @@ async function openPages(desk: PlayRoomDesk, play: Play, turns: Turns, onVisit: 
   const { gamePages } = await import("./play/routes.ts");
   const { Streams } = await import("./rest/streams.ts");
   const { host } = desk.driver;
-  const besides = (session: Session): string => host.lobby.waiting(session)?.message ?? "";
-  const streams = new Streams(host, { event: "game", view: play.viewOf, besides }, desk.self.clock);
+  const unloggedState = (session: Session): string => host.lobby.waiting(session)?.message ?? "";
+  const streams = new Streams(host, { event: "game", view: play.viewOf, unloggedState }, desk.self.clock);
   return { routes: gamePages({ play, turns, sessions: desk.sessions, streams, onVisit }), streams };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Four agents that do whatever they like to a real host: every answer, also those of requests sent at once, must be one that the
- * documents allow (testing/model.ts), and nothing that anybody ever received may tell what is hidden.
+ * Four agents send random requests to a running host. Each answer, including the answers to concurrent requests, must be one that the model
+ * of the API allows (testing/model.ts), and no answer may reveal hidden information.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -10,53 +10,60 @@ import { startTestHost, type TestHost } from "./testing/host.ts";
 import {
   audit,
   exchange,
-  nothingLeaked,
+  expectCompleteStreams,
+  expectNoLeaks,
   type Observer,
   observe,
   type Run,
   sizes,
-  streamsAreWhole,
 } from "./testing/rest.ts";
-import type { Asked, World } from "./testing/world.ts";
+import type { ApiRequest, World } from "./testing/world.ts";
 
-/** Weights of what an agent may do. */
-const DEEDS = {
+/** The kinds of requests with their weights. */
+const OPERATIONS = {
   ...{ act: 20, stale: 3, again: 4, meddle: 4, junk: 3, malformed: 2, repeat: 5 },
   ...{ state: 2, poll: 1, log: 2, list: 1, watch: 2, open: 1 },
   ...{ create: 1, forge: 2, foreign: 1, method: 1 },
 };
-type Deed = keyof typeof DEEDS;
+type OperationKind = keyof typeof OPERATIONS;
 
-interface Op {
-  readonly deed: Deed;
+interface Operation {
+  readonly kind: OperationKind;
   readonly who: number;
   readonly where: number;
-  /** Chooses among whatever there is to choose. */
+  /** Chooses among the alternatives of the request. */
   readonly n: number;
   readonly key: string | null;
 }
 
-/** The first two are refused. */
+/** Idempotency keys. The first two are invalid. */
 const KEYS = ["", "k".repeat(201), "a", "b", "c", "d", "e", "f", "g", "h"];
 
-const op: fc.Arbitrary<Op> = fc.record({
-  deed: fc.oneof(...Object.entries(DEEDS).map(([deed, weight]) => ({ weight, arbitrary: fc.constant(deed as Deed) }))),
+const operation: fc.Arbitrary<Operation> = fc.record({
+  kind: fc.oneof(
+    ...Object.entries(OPERATIONS).map(([kind, weight]) => ({ weight, arbitrary: fc.constant(kind as OperationKind) })),
+  ),
   who: fc.nat(3),
   where: fc.nat(11),
   n: fc.nat(9_999),
   key: fc.option(fc.constantFrom(...KEYS), { freq: 2, nil: null }),
 });
-const several = fc.array(op, { minLength: 2, maxLength: 5 });
-/** What is sent at once: one request, several, or several to one session. */
+const several = fc.array(operation, { minLength: 2, maxLength: 5 });
+/** The requests that are sent concurrently: one, several, or several to one session. */
 const step = fc.oneof(
-  { weight: 6, arbitrary: fc.tuple(op) },
+  { weight: 6, arbitrary: fc.tuple(operation) },
   { weight: 1, arbitrary: several },
-  { weight: 2, arbitrary: fc.tuple(fc.nat(11), several).map(([where, ops]) => ops.map((one) => ({ ...one, where }))) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.nat(11), several)
+      .map(([where, operations]) => operations.map((operation) => ({ ...operation, where }))),
+  },
 );
 
 const JUNK = [
   ...[null, true, -1, 0, 2.5, 6, "", "e2e4 ", "e7e5", "lizard", "ROCK", "a4", [], {}, ["rock"], { number: 9 }],
-  // In Codenames, whose legal clues no list holds, some of these are none.
+  // The legal clues of Codenames cannot be listed. Some of these clues are not legal.
   ...["ocean", "TWO WORDS", "s"].map((word) => ({ type: "clue", word, number: 2 })),
   ...[{ type: "guess", word: "kraken" }, { type: "pass" }],
 ];
@@ -76,25 +83,27 @@ const MALFORMED = [
 ];
 
 const pick = <T>(items: readonly T[], n: number): T => items[n % items.length] as T;
-/** How often each answer was given, over all runs. */
-const seen = new Map<string, number>();
+/** The number of answers by status and code, over all runs. */
+const answerCounts = new Map<string, number>();
 
-/** Every role of a game with an agent of its own: the first one's is `who`, the next one's `gap` further, and so on. */
-function seated(agents: Run["agents"], template: GameId, who: number, gap: number): Record<string, string> {
+/** Assigns an agent to each role of a game: agent `who` to the first role, the agent at distance `gap` to the next, and so on. */
+function participantsOf(agents: Run["agents"], template: GameId, who: number, gap: number): Record<string, string> {
   const { roles } = games[template];
-  const others = agents.map((_, index) => pick(agents, who + gap + index)).filter((one) => one !== pick(agents, who));
+  const others = agents
+    .map((_, index) => pick(agents, who + gap + index))
+    .filter((agent) => agent !== pick(agents, who));
   const order = [pick(agents, who), ...others];
   return Object.fromEntries(roles.map((role, index) => [role, pick(order, index).agent_id]));
 }
 
-/** What begins a session, or is refused. */
-function createBody({ agents }: Run, { who, where, n }: Op): object {
+/** The body of a request that creates a session, valid or invalid. */
+function createBody({ agents }: Run, { who, where, n }: Operation): object {
   const template = pick(gameIds, where);
   const [first = "", second = ""] = games[template].roles;
-  const good = { template, participants: seated(agents, template, who, 1 + (n % 3)) };
+  const good = { template, participants: participantsOf(agents, template, who, 1 + (n % 3)) };
   const { [first]: one = "", [second]: _, ...others } = good.participants;
   const bad: readonly object[] = [
-    { ...good, participants: { ...others, [first]: one, [second]: "nobody" } },
+    { ...good, participants: { ...others, [first]: one, [second]: "unknown" } },
     { ...good, participants: { ...others, [first]: one, [second]: one } },
     { ...good, participants: { ...others, [first]: one } },
     { ...good, participants: { [first]: pick(agents, who + 1).agent_id, [second]: pick(agents, who + 2).agent_id } },
@@ -105,34 +114,34 @@ function createBody({ agents }: Run, { who, where, n }: Op): object {
   return n % 2 ? pick(bad, n >> 1) : { ...good, spectators: n % 4 ? "none" : "public" };
 }
 
-/** A request made of an op in the world as it is. */
-function askedOf(run: Run, given: Op): Asked {
+/** Returns the request of an operation in the current world. */
+function requestOf(run: Run, operation: Operation): ApiRequest {
   const { agents, world } = run;
-  const { deed, who, n } = given;
-  const tables = [...world.tables.values()];
-  const open = deed === "again" ? tables.filter(({ tick, turnTick }) => tick > turnTick) : [];
-  const table = pick(open.length > 0 ? open : tables, given.where);
-  const { game, id, participants } = table;
-  const next = pick(game.toAct(table.state).length > 0 ? game.toAct(table.state) : game.roles, n);
+  const { kind, who, n } = operation;
+  const sessions = [...world.sessions.values()];
+  const open = kind === "again" ? sessions.filter(({ tick, turnTick }) => tick > turnTick) : [];
+  const session = pick(open.length > 0 ? open : sessions, operation.where);
+  const { game, id, participants } = session;
+  const next = pick(game.toAct(session.state).length > 0 ? game.toAct(session.state) : game.roles, n);
   const token = agents[who]?.token ?? "";
   const actor = agents.find(({ agent_id }) => agent_id === participants[next])?.token ?? "";
-  const key = given.key === null ? {} : { key: given.key };
-  const read = (path: string): Asked => ({ method: "GET", path, token });
-  const post = (sender: string, body: unknown, path = `/sessions/${id}/actions`): Asked => {
+  const key = operation.key === null ? {} : { key: operation.key };
+  const read = (path: string): ApiRequest => ({ method: "GET", path, token });
+  const post = (sender: string, body: unknown, path = `/sessions/${id}/actions`): ApiRequest => {
     return { method: "POST", path, token: sender, body: JSON.stringify(body), ...key };
   };
-  const legal = game.legalActions(table.state, next);
+  const legal = game.legalActions(session.state, next);
   const action = legal.length > 0 ? pick(legal, n >> 2) : pick(JUNK, n);
-  const expected_tick = game.info.simultaneous && n % 3 === 0 ? undefined : table.tick;
-  switch (deed) {
+  const expected_tick = game.info.simultaneous && n % 3 === 0 ? undefined : session.tick;
+  switch (kind) {
     case "act":
       return post(actor, { action, expected_tick });
     case "stale":
-      return post(actor, { action, expected_tick: Math.max(0, table.tick + pick([-1, -2, 1, 7], n)) });
+      return post(actor, { action, expected_tick: Math.max(0, session.tick + pick([-1, -2, 1, 7], n)) });
     case "again": {
-      const last = participants[table.log.at(-1)?.role ?? next];
+      const last = participants[session.log.at(-1)?.role ?? next];
       const sender = agents.find(({ agent_id }) => agent_id === last)?.token ?? "";
-      return post(sender, { action, expected_tick: pick([expected_tick, table.tick + 1, table.tick - 1], n) });
+      return post(sender, { action, expected_tick: pick([expected_tick, session.tick + 1, session.tick - 1], n) });
     }
     case "meddle":
       return post(token, { action, expected_tick: pick([expected_tick, expected_tick, undefined], n >> 4) });
@@ -141,15 +150,15 @@ function askedOf(run: Run, given: Op): Asked {
     case "malformed":
       return { ...post(actor, {}, n % 4 ? undefined : "/sessions"), body: pick(MALFORMED, n) };
     case "repeat":
-      return pick(run.asked, n);
+      return pick(run.requests, n);
     case "create":
-      return post(token, createBody(run, given), "/sessions");
+      return post(token, createBody(run, operation), "/sessions");
     case "forge": {
       const token = pick(["", "forged", agents[who]?.agent_id ?? "", sha256Hex(actor), `${actor}x`, actor.slice(1)], n);
       return pick([{ ...read(`/sessions/${id}/state`), token }, post(token, { action, expected_tick })], n >> 3);
     }
     case "foreign": {
-      const path = `/sessions/${pick([agents[who]?.agent_id, "nobody", id.toUpperCase(), `${id}%00`], n)}`;
+      const path = `/sessions/${pick([agents[who]?.agent_id, "unknown", id.toUpperCase(), `${id}%00`], n)}`;
       return pick([read(`${path}/state`), read(`${path}/log`), post(token, { action }, `${path}/actions`)], n >> 2);
     }
     case "method": {
@@ -160,7 +169,7 @@ function askedOf(run: Run, given: Op): Asked {
       return { method: pick(["PUT", "PATCH", "DELETE"], n >> 3), path, token, body: "{}" };
     }
     case "poll":
-      return read(`/sessions/${id}/state?wait_after_tick=${pick([-1, table.tick - 1, table.tick], n)}&timeout_s=0`);
+      return read(`/sessions/${id}/state?wait_after_tick=${pick([-1, session.tick - 1, session.tick], n)}&timeout_s=0`);
     case "watch":
       return read(`/sessions/${id}/events${n % 3 ? "" : "?last_event_id=0"}`);
     case "list":
@@ -168,12 +177,12 @@ function askedOf(run: Run, given: Op): Asked {
     case "open":
       return read(pick(["/health", "/ready", "/metrics", "/openapi.json"], n));
     default:
-      return read(`/sessions/${id}/${deed}`);
+      return read(`/sessions/${id}/${kind}`);
   }
 }
 
-/** One session of each game and some variants, each of other agents. */
-const OPENING: readonly object[] = [
+/** The first sessions of a run: one of each game, and some variants. */
+const FIRST_SESSIONS: readonly object[] = [
   ...gameIds.map((template) => ({ template })),
   { template: "rps.v1", options: { best_of: 3 } },
   { template: "rps.v1", options: { best_of: 9 }, spectators: "public" },
@@ -192,52 +201,55 @@ afterAll(async () => {
   await host.remove();
 });
 
-/** Four new agents with their sessions. */
-async function begin(): Promise<Run> {
+/** Starts a run with four new agents and their first sessions. */
+async function startRun(): Promise<Run> {
   const agents = await Promise.all([0, 1, 2, 3].map(() => host.agent()));
   const seedOf = (id: string): string => observer.rows("SELECT seed FROM sessions WHERE session_id = ?", id)[0].seed;
   const tokens = new Map(agents.map(({ token, agent_id }) => [token, agent_id]));
-  const world: World = { agents: tokens, tables: new Map(), replies: new Map(), seedOf };
+  const world: World = { agents: tokens, sessions: new Map(), replies: new Map(), seedOf };
   const before = sizes(observer);
-  const run: Run = { host, observer, agents, world, before, seen, asked: [], heard: [], hangUp: new AbortController() };
-  for (const [index, body] of OPENING.entries()) {
-    const participants = seated(agents, (body as { template: GameId }).template, index, 1 + (index % 3));
+  const run: Run = {
+    ...{ host, observer, agents, world, before, answerCounts },
+    ...{ requests: [], exchanges: [], end: new AbortController() },
+  };
+  for (const [index, body] of FIRST_SESSIONS.entries()) {
+    const participants = participantsOf(agents, (body as { template: GameId }).template, index, 1 + (index % 3));
     const text = JSON.stringify({ ...body, participants });
-    const asked = { method: "POST", path: "/sessions", token: pick(agents, index).token, body: text };
-    run.asked.push(asked);
-    await exchange(run, [asked]);
+    const request = { method: "POST", path: "/sessions", token: pick(agents, index).token, body: text };
+    run.requests.push(request);
+    await exchange(run, [request]);
   }
-  expect(run.world.tables.size).toBe(OPENING.length);
+  expect(run.world.sessions.size).toBe(FIRST_SESSIONS.length);
   return run;
 }
 
-it("four adversaries are answered as the documents say, and learn nothing that is hidden", async () => {
+it("random requests of four agents are answered as the model predicts, and reveal no hidden information", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 45, maxLength: 80, size: "max" }), async (steps) => {
-      const run = await begin();
+      const run = await startRun();
       try {
-        for (const ops of steps) {
-          const asked = ops.map((one) => {
-            const request = askedOf(run, one);
-            run.asked.push(request);
+        for (const operations of steps) {
+          const requests = operations.map((operation) => {
+            const request = requestOf(run, operation);
+            run.requests.push(request);
             return request;
           });
-          await exchange(run, asked);
+          await exchange(run, requests);
         }
         await audit(run);
-        await streamsAreWhole(run);
-        nothingLeaked(run);
+        await expectCompleteStreams(run);
+        expectNoLeaks(run);
       } finally {
-        run.hangUp.abort();
+        run.end.abort();
       }
     }),
     { numRuns: 25, interruptAfterTimeLimit: 14_000 },
   );
-  // Without each of these the property would be about nothing.
-  for (const one of ["200", "201", "401 UNAUTHORIZED", "403 FORBIDDEN", "404 NOT_FOUND", "409 CONFLICT"]) {
-    expect(seen.get(one), one).toBeGreaterThan(0);
+  // The runs must contain each of these answers.
+  for (const answer of ["200", "201", "401 UNAUTHORIZED", "403 FORBIDDEN", "404 NOT_FOUND", "409 CONFLICT"]) {
+    expect(answerCounts.get(answer), answer).toBeGreaterThan(0);
   }
   for (const code of ["INVALID_REQUEST", "INVALID_ACTION", "ALREADY_ACTED"]) {
-    expect(seen.get(`400 ${code}`), code).toBeGreaterThan(0);
+    expect(answerCounts.get(`400 ${code}`), code).toBeGreaterThan(0);
   }
 });

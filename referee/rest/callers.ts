@@ -9,18 +9,19 @@ import type { StoredSession } from "../sessions/live-sessions.ts";
 import { rejection } from "../sessions/rejections.ts";
 import { RestError, restErrorOf } from "./errors.ts";
 
-/** Requests a minute of one agent. */
+/** The rate limit of an agent, in requests per minute. */
 const AGENT_PER_MINUTE = 6_000;
 const BODY_BYTES = 64 * 1024;
 
-/** Rate limits of the routes; both functions throw TOO_MANY_REQUESTS. The endpoint limits callers without a token. */
+/** The rate limits of the routes. Both functions throw TOO_MANY_REQUESTS. The endpoint limits callers without a token. */
 export interface Limits {
   /** Counts a request that creates an agent, session or game. */
   creation(request: Request, response: Response): Promise<void>;
+  /** Counts a request of an agent. */
   agent(agentId: string, request: Request, response: Response): Promise<void>;
 }
 
-/** The whole body as text; throws for one that is too large. */
+/** Resolves with the body as text. Rejects with INVALID_REQUEST (413) if it is too large. */
 export function bodyOf(request: Request, response: Response): Promise<string> {
   return new Promise((resolve, reject) => {
     collect(request, BODY_BYTES, (body) => {
@@ -50,7 +51,7 @@ export function limitsOf(limitLoopback: boolean, creations: CreationLimit): Limi
   };
 }
 
-/** The id of the calling agent. Throws UNAUTHORIZED, and TOO_MANY_REQUESTS. */
+/** Resolves with the id of the calling agent. Rejects with UNAUTHORIZED or TOO_MANY_REQUESTS. */
 export async function callerOf(
   { agents, limits }: { readonly agents: AgentDirectory; readonly limits: Limits },
   request: Request,
@@ -66,7 +67,7 @@ export async function callerOf(
   return agentId;
 }
 
-/** A session, and the agent's role in it or `spectator`. Throws NOT_FOUND, and FORBIDDEN for an agent that may not watch it. */
+/** Returns a session with the role of the agent or `spectator`. Throws NOT_FOUND, or FORBIDDEN for an agent that may not read it. */
 export function viewerOf(
   host: SessionHost,
   sessionId: unknown,

@@ -11,10 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => host.remove());
 
-it("agents, sessions and games of one remote network share one limit, with a token or without", async () => {
+it("creations of agents, sessions and games from one remote network share one limit, with and without a token", async () => {
   const [one, two] = [await host.agent(), await host.agent()];
   const { token } = one;
-  // As a proxy on the host's machine sends the requests of a remote caller.
+  // Sends a request as a proxy on the machine of the host does for a remote caller.
   const from = (address: string, path: string, body: object | undefined) =>
     host.call("POST", path, { token, body, headers: { ...JSON_CONTENT, "x-forwarded-for": address } });
   const tool = (address: string, name: string, args: object) =>
@@ -27,17 +27,17 @@ it("agents, sessions and games of one remote network share one limit, with a tok
     game: (address) => tool(address, "createGame", game),
     page: (address) => from(address, "/api/games", { template: "tic_tac_toe", opponent: "human", name: "Ann" }),
   };
-  const ways = Object.entries(creations);
+  const creationKinds = Object.entries(creations);
   for (let n = 0; n < CREATIONS_PER_MINUTE.referee; n++) {
-    const [name, create] = ways[n % ways.length] as (typeof ways)[number];
+    const [name, create] = creationKinds[n % creationKinds.length] as (typeof creationKinds)[number];
     const { status, text } = await create(REMOTE);
     expect([200, 201], `${name}: ${text}`).toContain(status);
     expect(text).toMatch(/_id/);
   }
-  for (const [name, create] of ways) {
-    const refused = await create(REMOTE);
-    expect([refused.status, refused.headers.get("retry-after")], name).toEqual([429, expect.stringMatching(/^\d+$/)]);
-    expect(refused.headers.get("ratelimit-policy"), name).toBe(`"creations";q=${CREATIONS_PER_MINUTE.referee};w=60`);
+  for (const [name, create] of creationKinds) {
+    const rejected = await create(REMOTE);
+    expect([rejected.status, rejected.headers.get("retry-after")], name).toEqual([429, expect.stringMatching(/^\d+$/)]);
+    expect(rejected.headers.get("ratelimit-policy"), name).toBe(`"creations";q=${CREATIONS_PER_MINUTE.referee};w=60`);
   }
   const asEnvelope = { protocol: "league.v2", type: "CREATE_GAME", payload: game };
   expect((await tool(REMOTE, "league_message", asEnvelope)).status).toBe(429);
@@ -46,7 +46,7 @@ it("agents, sessions and games of one remote network share one limit, with a tok
   const list = await host.call("GET", "/sessions", { token, headers: { "x-forwarded-for": REMOTE } });
   expect(list.status).toBe(200);
   for (const address of ["203.0.113.10", "127.0.0.1"]) {
-    for (const [name, create] of ways) expect([200, 201], name).toContain((await create(address)).status);
+    for (const [name, create] of creationKinds) expect([200, 201], name).toContain((await create(address)).status);
   }
   expect((await host.call("POST", "/agents")).status).toBe(201);
 });

@@ -13,7 +13,7 @@ import type { Limits } from "./callers.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Streams } from "./streams.ts";
 
-/** The services that the REST API is opened over. */
+/** The parts that the REST API uses. */
 export interface RestDesk {
   readonly host: SessionHost;
   readonly agents: AgentDirectory;
@@ -21,18 +21,18 @@ export interface RestDesk {
   readonly replies: Replies;
   readonly streams: Streams;
   readonly waits: Waits;
-  /** The pages beside the API. */
+  /** Adds the pages and their routes. */
   readonly pages: (app: Express, limits: Limits) => void;
   readonly log: Logger;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly rejections: RejectionLog;
-  /** Whether the rate limits apply to callers on loopback too. */
+  /** Whether the rate limits also apply to callers on loopback. */
   readonly limitLoopback: boolean;
   readonly creations: CreationLimit;
 }
 
-/** What the handlers of the routes use. */
+/** The parts that the handlers of the routes use. */
 export interface RestContext extends RestDesk {
   readonly limits: Limits;
   readonly metrics: Metrics;

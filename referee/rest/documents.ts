@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { restStatus } from "../sessions/rejections.ts";
 
-/** Schemas of the host's answers; the tests check every answer against them. */
+/** The schemas of the answers of the host. Tests check every answer against them. */
 const status = z.enum(["active", "completed"]);
-const tick = z.int().min(0).describe("how many actions the session has taken");
-const state = z.unknown().describe("the game's state as the caller may see it");
+const tick = z.int().min(0).describe("number of actions in the session");
+const state = z.unknown().describe("the state of the game as the caller may see it");
 const sessionId = z.string();
 
 export const Health = z.strictObject({ status: z.literal("ok") });
@@ -41,7 +41,7 @@ export const SessionState = z.strictObject({
   termination: z
     .enum(["forfeit", "aborted", "expired"])
     .optional()
-    .describe("there when the session ended otherwise than by its game"),
+    .describe("only if the session has ended by forfeit, abort or expiry"),
   reason: z.string().optional(),
 });
 

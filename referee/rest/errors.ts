@@ -4,7 +4,7 @@ import type { RejectionLog } from "#shared/rpc/jsonrpc/rejection-log.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import { type Rejection, type RestCode, rejectionTable, restStatus } from "../sessions/rejections.ts";
 
-/** The error that a route answers. The client sees its message, so the message names nothing hidden. */
+/** An error that is sent to the client. Its message must not contain hidden information. */
 export class RestError extends Error {
   readonly code: RestCode;
   readonly status: number;
@@ -21,15 +21,15 @@ export class RestError extends Error {
   }
 }
 
-/** The error that the REST API answers to a rejection. */
+/** The error of the REST API for a rejection. */
 export const restErrorOf = ({ code, message }: Rejection, headers = {}): RestError =>
   new RestError(rejectionTable[code].rest, message, { headers });
 
-/** The error that a route of the pages answers to a rejection. */
+/** The error of the routes of the pages for a rejection. */
 export const pageErrorOf = ({ code, message }: Rejection): RestError =>
   new RestError(rejectionTable[code].pages, message);
 
-/** Handles what a route throws. A rejection is logged and answered; any other error is logged and answered as an internal error, without details. */
+/** Answers the errors that routes throw. A RestError is logged and sent; any other error is logged and answered as an internal error without details. */
 export function errorAnswers(log: Logger, rejections: RejectionLog): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
     const known = thrown instanceof RestError ? thrown : malformed(thrown);
@@ -37,8 +37,8 @@ export function errorAnswers(log: Logger, rejections: RejectionLog): ErrorReques
     else {
       const { code, message: reason } = known;
       const agent = (response.locals.agent as string | undefined) ?? null;
-      const asked = `${request.method} ${request.path}`;
-      rejections.write(remoteAddressOf(request), { code, reason, agent, request: asked });
+      const requestLine = `${request.method} ${request.path}`;
+      rejections.write(remoteAddressOf(request), { code, reason, agent, request: requestLine });
     }
     if (response.headersSent) response.destroy();
     else answer(response, known ?? new RestError("INTERNAL_ERROR", "Internal error"));
@@ -49,7 +49,7 @@ function answer(response: Response, { code, message, status, headers }: RestErro
   response.status(status).set(headers).json({ error: { code, message } });
 }
 
-/** Express says so of a path that cannot be decoded. */
+/** The error for a path that Express cannot decode; null for other errors. */
 function malformed(thrown: unknown): RestError | null {
   const status = (thrown as { status?: unknown } | null)?.status;
   return status === 400 ? new RestError("INVALID_REQUEST", "Malformed URL") : null;

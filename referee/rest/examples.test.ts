@@ -1,4 +1,4 @@
-/** Example requests of the API with their complete answers, and the shape of every answer (documents.ts). */
+/** Example requests of the API with their complete answers. Each answer is checked against its schema (documents.ts). */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { z } from "zod";
 import * as documents from "./documents.ts";
@@ -14,19 +14,19 @@ beforeAll(async () => {
 });
 afterAll(() => host.remove());
 
-/** What a request is answered with: nothing but JSON of this shape with this status. */
-async function ask<T>(shape: z.ZodType<T>, status: number, asked: string, options: CallOptions = {}): Promise<T> {
-  const [method = "", path = ""] = asked.split(" ");
+/** Sends a request. Resolves with the answer, which must be JSON of this shape with this status. */
+async function ask<T>(shape: z.ZodType<T>, status: number, requestLine: string, options: CallOptions = {}): Promise<T> {
+  const [method = "", path = ""] = requestLine.split(" ");
   const answer = await host.call(method, path, options);
   expect([answer.status, answer.headers.get("content-type")]).toEqual([status, "application/json; charset=utf-8"]);
   return shape.parse(answer.json);
 }
-const refusal = async (status: number, asked: string, options: CallOptions) =>
-  (await ask(documents.ErrorBody, status, asked, options)).error;
+const errorOf = async (status: number, requestLine: string, options: CallOptions) =>
+  (await ask(documents.ErrorBody, status, requestLine, options)).error;
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 
-describe("the endpoints that are about no session", () => {
+describe("the endpoints without a session", () => {
   it("GET /health", async () => {
     expect(await ask(documents.Health, 200, "GET /health")).toEqual({ status: "ok" });
   });
@@ -43,15 +43,18 @@ describe("the endpoints that are about no session", () => {
     expect(new Set(agents.flatMap(({ agent_id, token }) => [agent_id, token])).size).toBe(4);
   });
 
-  it("errors have a code and a message", async () => {
-    const asked = "GET /sessions/nowhere/state";
-    expect(await refusal(404, asked, { token: one.token })).toEqual({ code: "NOT_FOUND", message: expect.any(String) });
-    expect(await refusal(401, asked, {})).toEqual({ code: "UNAUTHORIZED", message: expect.any(String) });
+  it("an error has a code and a message", async () => {
+    const requestLine = "GET /sessions/nowhere/state";
+    expect(await errorOf(404, requestLine, { token: one.token })).toEqual({
+      code: "NOT_FOUND",
+      message: expect.any(String),
+    });
+    expect(await errorOf(401, requestLine, {})).toEqual({ code: "UNAUTHORIZED", message: expect.any(String) });
   });
 });
 
 describe("chess.v1", () => {
-  it("is created, read, played, logged and listed as in the document", async () => {
+  it("is created, read, played, logged and listed as documented", async () => {
     const [white, black] = [{ token: one.token }, { token: two.token }];
     const participants = { white: one.agent_id, black: two.agent_id };
     const body = { template: "chess.v1", participants };
@@ -75,13 +78,13 @@ describe("chess.v1", () => {
 
     // expected_tick is required.
     const noTick = { ...white, body: { action: "e2e4" } };
-    expect(await refusal(400, `POST ${path}/actions`, noTick)).toMatchObject({ code: "INVALID_REQUEST" });
+    expect(await errorOf(400, `POST ${path}/actions`, noTick)).toMatchObject({ code: "INVALID_REQUEST" });
     const first = { ...white, body: { action: "e2e4", expected_tick: 0 } };
     const moved = { turn: "black", outcome: null, fen: expect.stringContaining("/4P3/8/PPPP1PPP/RNBQKBNR b KQkq") };
     const taken = { tick: 1, state: moved, status: "active" };
     expect(await ask(documents.ActionTaken, 200, `POST ${path}/actions`, first)).toEqual(taken);
     const early = { ...white, body: { action: "d2d4", expected_tick: 1 } };
-    expect(await refusal(400, `POST ${path}/actions`, early)).toEqual({
+    expect(await errorOf(400, `POST ${path}/actions`, early)).toEqual({
       code: "INVALID_ACTION",
       message: "Not your turn",
     });
@@ -101,7 +104,7 @@ describe("chess.v1", () => {
     expect(listed).toEqual({ sessions: [{ ...about, tick: 2, your_role: "black", ...time }] });
   });
 
-  it("promotes by `e7e8q`, and ends by stalemate and draw too", async () => {
+  it("supports promotions, and ends by checkmate, stalemate and draw", async () => {
     const play = async (fen: string, action: string): Promise<unknown> => {
       const id = await host.session("chess.v1", { white: one, black: two }, { options: { fen } });
       const asked = { token: one.token, body: { action, expected_tick: 0 } };
@@ -139,12 +142,12 @@ describe("rps.v1", () => {
     };
     const all = ["rock", "paper", "scissors"];
 
-    // Tick 0: neither has submitted.
+    // Tick 0: no player has submitted.
     const begun = { ...about, tick: 0, state: commit(null, null), legal_actions: all };
     expect(await state(first)).toEqual({ ...begun, your_role: "player_1" });
     expect(await state(second)).toEqual({ ...begun, your_role: "player_2" });
 
-    // Tick 1: one has submitted; the other sees that, and not what.
+    // Tick 1: player_2 has submitted. player_1 sees that, and not the choice.
     const chosen = { tick: 1, state: commit(null, theirs), status: "active" };
     expect(await submit(second, theirs)).toEqual(chosen);
     expect(await state(second)).toEqual({ ...about, ...chosen, your_role: "player_2", legal_actions: [] });
@@ -152,9 +155,9 @@ describe("rps.v1", () => {
     expect(await state(first)).toEqual({ ...about, ...open });
     expect([await log(first), await log(second)]).toEqual([[], [[0, "player_2", theirs]]]);
     const again = { ...second, body: { action: "rock" } };
-    expect(await refusal(400, `POST /sessions/${id}/actions`, again)).toMatchObject({ code: "ALREADY_ACTED" });
+    expect(await errorOf(400, `POST /sessions/${id}/actions`, again)).toMatchObject({ code: "ALREADY_ACTED" });
 
-    // Tick 2: both submitted, result computed.
+    // Tick 2: both players have submitted, and the result is known.
     const reveal = { phase: "reveal", choices: { player_1: mine, player_2: theirs }, result };
     const revealed = { tick: 2, state: reveal, status: "completed" };
     expect(await submit(first, mine)).toEqual(revealed);

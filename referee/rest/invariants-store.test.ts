@@ -1,4 +1,4 @@
-/** Invariants of what is stored: reading writes nothing, and nothing rewrites the log. */
+/** Invariants of the store: reading does not write, and the log is never rewritten. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -6,22 +6,22 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
-import { databaseOf, type Observer, observe, refused, tableOf } from "./testing/rest.ts";
+import { databaseOf, expectRejection, type Observer, observe, sessionClient } from "./testing/rest.ts";
 
 let host: TestHost;
 let observer: Observer;
-let table: ReturnType<typeof tableOf>;
+let client: ReturnType<typeof sessionClient>;
 let one: TestAgent;
 let two: TestAgent;
-let stranger: TestAgent;
+let outsider: TestAgent;
 let chess: string;
 let rps: string;
 
 beforeAll(async () => {
   host = await startTestHost();
   observer = observe(host);
-  table = tableOf(host);
-  [one, two, stranger] = await Promise.all([host.agent(), host.agent(), host.agent()]);
+  client = sessionClient(host);
+  [one, two, outsider] = await Promise.all([host.agent(), host.agent(), host.agent()]);
 });
 afterAll(async () => {
   observer.close();
@@ -32,15 +32,15 @@ beforeEach(async () => {
   rps = await host.session("rps.v1", { player_1: one, player_2: two });
 });
 
-const play = (moves: readonly string[]) => table.play(chess, [one, two], moves);
+const play = (moves: readonly string[]) => client.play(chess, [one, two], moves);
 
 describe("7. No state mutation by read", () => {
-  it("no GET writes a byte", async () => {
+  it("no GET request writes to the database", async () => {
     await play(["e2e4"]);
-    await table.act(rps, one, "rock");
+    await client.act(rps, one, "rock");
     const files = [databaseOf(host), `${databaseOf(host)}-wal`];
-    const look = () => [observer.version(), observer.dump(), ...files.map((file) => sha256Hex(readFileSync(file)))];
-    const before = look();
+    const snapshot = () => [observer.version(), observer.dump(), ...files.map((file) => sha256Hex(readFileSync(file)))];
+    const before = snapshot();
     const polls = ["", "?wait_after_tick=0", "?wait_after_tick=1&timeout_s=1"].map((query) => `/state${query}`);
     const leaves = [...polls, "/log", "/actions", "/events", "/events?last_event_id=0", ""];
     const about = [chess, rps].flatMap((id) => leaves.map((leaf) => `/sessions/${id}${leaf}`));
@@ -52,9 +52,11 @@ describe("7. No state mutation by read", () => {
       "/metrics",
       "/openapi.json",
     ];
-    const asked = [...about, ...others].flatMap((path) => [one, two, stranger].map(({ token }) => ({ path, token })));
+    const requests = [...about, ...others].flatMap((path) =>
+      [one, two, outsider].map(({ token }) => ({ path, token })),
+    );
     await Promise.all(
-      asked.map(async ({ path, token }) => {
+      requests.map(async ({ path, token }) => {
         const signal = AbortSignal.timeout(2_000);
         const answer = await fetch(host.url + path, { headers: { authorization: `Bearer ${token}` }, signal });
         expect([200, 403, 404]).toContain(answer.status);
@@ -62,11 +64,11 @@ describe("7. No state mutation by read", () => {
         else await answer.text();
       }),
     );
-    expect(look()).toEqual(before);
+    expect(snapshot()).toEqual(before);
   });
 
   it.each(["state", "log", "events"])(
-    "HEAD of %s is answered as GET is, without its body, and then over",
+    "HEAD of %s has the answer of GET without the body, and the connection is closed",
     async (leaf) => {
       const before = observer.dump();
       const socket = connect(host.port, "127.0.0.1");
@@ -89,7 +91,7 @@ describe("7. No state mutation by read", () => {
 });
 
 describe("8. No log mutation", () => {
-  const REFUSED = [
+  const FORBIDDEN_SQL = [
     "UPDATE log SET body = replace(body, 'e2e4', 'd2d4')",
     "UPDATE OR REPLACE log SET seq = 0",
     "UPDATE log SET seq = seq + 10",
@@ -107,36 +109,40 @@ describe("8. No log mutation", () => {
     "UPDATE streams SET name = 'x'",
   ];
 
-  it("another connection to the database may neither change, nor remove, nor replace an entry", async () => {
+  it("another connection to the database cannot change, remove or replace an entry", async () => {
     await play(["e2e4", "e7e5"]);
-    const before = [await table.log(chess, one), observer.dump()];
+    const before = [await client.log(chess, one), observer.dump()];
     for (const recursive of ["OFF", "ON"]) {
       const db = new DatabaseSync(databaseOf(host));
       db.exec(`PRAGMA recursive_triggers = ${recursive}`);
-      for (const sql of REFUSED) expect(() => db.exec(sql), sql).toThrow(/append-only|follow|view|FOREIGN KEY/);
+      for (const sql of FORBIDDEN_SQL) expect(() => db.exec(sql), sql).toThrow(/append-only|follow|view|FOREIGN KEY/);
       db.close();
     }
-    expect([await table.log(chess, one), observer.dump()]).toEqual(before);
+    expect([await client.log(chess, one), observer.dump()]).toEqual(before);
   });
 
-  it("REST has no such route", async () => {
+  it("REST has no routes that change the log", async () => {
     await play(["e2e4"]);
     const before = observer.dump();
     const paths = ["", "/log", "/log/0", "/state", "/actions", "/actions/0"].map((leaf) => `/sessions/${chess}${leaf}`);
     for (const path of [...paths, "/sessions", "/agents", `/agents/${one.agent_id}`]) {
       for (const method of ["PUT", "PATCH", "DELETE"]) {
-        refused(await host.call(method, path, { token: one.token, body: { actions: [] } }), 404, "NOT_FOUND");
+        expectRejection(await host.call(method, path, { token: one.token, body: { actions: [] } }), 404, "NOT_FOUND");
       }
     }
-    refused(await host.call("POST", `/sessions/${chess}/log`, { token: one.token, body: {} }), 404, "NOT_FOUND");
+    expectRejection(
+      await host.call("POST", `/sessions/${chess}/log`, { token: one.token, body: {} }),
+      404,
+      "NOT_FOUND",
+    );
     expect(observer.dump()).toBe(before);
   });
 
-  it("what is in the log stays as it is while the log grows", async () => {
+  it("existing entries do not change when the log grows", async () => {
     let before: unknown[] = [];
     for (const [tick, move] of ["e2e4", "e7e5", "g1f3", "b8c6"].entries()) {
-      await table.act(chess, tick % 2 ? two : one, move, tick);
-      const now = await table.log(chess, one);
+      await client.act(chess, tick % 2 ? two : one, move, tick);
+      const now = await client.log(chess, one);
       expect([now.length, now.slice(0, tick)]).toEqual([tick + 1, before]);
       before = now;
     }

@@ -27,7 +27,7 @@ interface StreamEvent {
 }
 type SessionStateDocument = ReturnType<typeof SessionState.parse>;
 
-/** An open event stream: `next` resolves with its next event, or null when the server has ended it. */
+/** Opens an event stream. `next` resolves with the next event, or null when the server has ended the stream. */
 async function watch(id: string, agent: TestAgent, headers: Record<string, string> = {}) {
   const abort = new AbortController();
   const response = await fetch(`${host.url}/sessions/${id}/events`, {
@@ -63,7 +63,7 @@ describe("GET /sessions/{id}/events", () => {
     rps = await host.session("rps.v1", { player_1: one, player_2: two }, { spectators: "public" });
   });
 
-  it("tells each viewer what it may see, as it happens, and ends with the session", async () => {
+  it("sends each viewer its view after each change and ends with the session", async () => {
     const streams = await Promise.all([watch(rps, one), watch(rps, two), watch(rps, watcher)]);
     for (const { response } of streams) expect(response.headers.get("content-type")).toBe("text/event-stream");
     const begin = await Promise.all(streams.map(({ next }) => next()));
@@ -73,12 +73,12 @@ describe("GET /sessions/{id}/events", () => {
       ["0", "spectator"],
     ]);
     await act(rps, one, "rock");
-    const [mine, theirs] = [await streams[0].next(), await streams[1].next()];
-    expect([mine?.data.tick, choicesOf(mine)]).toEqual([1, { player_1: "rock", player_2: null }]);
-    expect([theirs?.data.tick, choicesOf(theirs)]).toEqual([1, { player_1: null, player_2: null }]);
+    const [ownView, opponentView] = [await streams[0].next(), await streams[1].next()];
+    expect([ownView?.data.tick, choicesOf(ownView)]).toEqual([1, { player_1: "rock", player_2: null }]);
+    expect([opponentView?.data.tick, choicesOf(opponentView)]).toEqual([1, { player_1: null, player_2: null }]);
     await act(rps, two, "paper");
     const ends = await Promise.all(streams.map(({ next }) => next()));
-    // The spectator has not been told that anybody had chosen.
+    // The spectator has received no event for the first choice.
     for (const event of ends) {
       expect([event?.id, event?.data.status]).toEqual(["2", "completed"]);
       expect(choicesOf(event)).toEqual({ player_1: "rock", player_2: "paper" });
@@ -86,7 +86,7 @@ describe("GET /sessions/{id}/events", () => {
     expect(await Promise.all(streams.map(({ next }) => next()))).toEqual([null, null, null]);
   });
 
-  it("goes on behind the last event id, by header or query", async () => {
+  it("continues after the last event id, from the header or the query", async () => {
     const chess = await host.session("chess.v1", { white: one, black: two });
     const moves = ["e2e4", "e7e5", "g1f3", "b8c6"];
     for (const [tick, move] of moves.entries()) await act(chess, tick % 2 ? two : one, move, tick);
@@ -104,19 +104,19 @@ describe("GET /sessions/{id}/events", () => {
     expect((await resumed.next())?.id).toBe("5");
     resumed.close();
     const path = `/sessions/${chess}/events?last_event_id=`;
-    const refused = await host.call("GET", `${path}x`, { token: one.token });
-    expect(refused.json.error.code).toBe("INVALID_REQUEST");
+    const rejected = await host.call("GET", `${path}x`, { token: one.token });
+    expect(rejected.json.error.code).toBe("INVALID_REQUEST");
   });
 
-  it("a viewer that comes back in an open turn is shown no sealed choice", async () => {
+  it("a viewer that reconnects in an open turn receives no sealed choice", async () => {
     await act(rps, one, "rock");
     const streams = await Promise.all([
       watch(rps, two, { "last-event-id": "0" }),
       watch(rps, watcher),
       watch(rps, watcher, { "last-event-id": "0" }),
     ]);
-    const theirs = await streams[0].next();
-    expect([theirs?.id, choicesOf(theirs)]).toEqual(["1", { player_1: null, player_2: null }]);
+    const opponentView = await streams[0].next();
+    expect([opponentView?.id, choicesOf(opponentView)]).toEqual(["1", { player_1: null, player_2: null }]);
     const spectators = await streams[1].next();
     expect([spectators?.id, spectators?.data.tick, choicesOf(spectators)]).toEqual([
       "0",
@@ -124,10 +124,10 @@ describe("GET /sessions/{id}/events", () => {
       { player_1: null, player_2: null },
     ]);
     await act(rps, two, "rock");
-    expect((await streams[2].next())?.id).toBe("2"); // nothing before that
+    expect((await streams[2].next())?.id).toBe("2"); // the first event of this stream
   });
 
-  it("a session that is over is told in one event, and to who has seen it with 204", async () => {
+  it("a completed session is sent as one event, and answered with 204 after its last event", async () => {
     await act(rps, one, "rock");
     await act(rps, two, "rock");
     const late = await watch(rps, watcher);
@@ -136,7 +136,7 @@ describe("GET /sessions/{id}/events", () => {
     expect((await watch(rps, watcher, { "last-event-id": "2" })).response.status).toBe(204);
   });
 
-  it("nobody watches a session without public spectators", async () => {
+  it("an agent without a seat may not read a session without public spectators", async () => {
     const closed = await host.session("rps.v1", { player_1: one, player_2: two });
     for (const leaf of ["events", "state", "log"]) {
       const answer = await host.call("GET", `/sessions/${closed}/${leaf}`, { token: watcher.token });
@@ -146,7 +146,7 @@ describe("GET /sessions/{id}/events", () => {
 });
 
 describe("spectators", () => {
-  it("see state and log as a spectator may, and cannot act", async () => {
+  it("receive the view and the log of a spectator, and cannot act", async () => {
     const rps = await host.session("rps.v1", { player_1: one, player_2: two }, { spectators: "public" });
     const read = async (leaf: string) =>
       (await host.call("GET", `/sessions/${rps}/${leaf}`, { token: watcher.token })).json;
@@ -160,7 +160,7 @@ describe("spectators", () => {
 });
 
 describe("GET /sessions/{id}/state?wait_after_tick", () => {
-  it("answers as soon as the tick is higher", async () => {
+  it("answers when the tick is higher", async () => {
     const chess = await host.session("chess.v1", { white: one, black: two });
     const path = (after: number, timeout = 20) =>
       `/sessions/${chess}/state?wait_after_tick=${after}&timeout_s=${timeout}`;
@@ -168,10 +168,10 @@ describe("GET /sessions/{id}/state?wait_after_tick", () => {
     await act(chess, one, "e2e4", 0);
     expect((await waiting).json).toMatchObject({ tick: 1, legal_actions: expect.arrayContaining(["e7e5"]) });
     expect((await host.call("GET", path(0), { token: two.token })).json.tick).toBe(1);
-    expect((await host.call("GET", path(1, 0), { token: two.token })).json.tick).toBe(1); // the time has passed
+    expect((await host.call("GET", path(1, 0), { token: two.token })).json.tick).toBe(1); // the time limit is 0
   });
 
-  it("answers at once when the session is over", async () => {
+  it("answers immediately if the session is over", async () => {
     const rps = await host.session("rps.v1", { player_1: one, player_2: two });
     const waiting = host.call("GET", `/sessions/${rps}/state?wait_after_tick=1&timeout_s=20`, { token: one.token });
     await act(rps, one, "rock");
@@ -185,7 +185,7 @@ describe("GET /sessions/{id}/state?wait_after_tick", () => {
 });
 
 describe("a host that stops", () => {
-  it("answers whoever waits with what there is, and ends the streams", async () => {
+  it("answers waiting requests with the current state and ends the streams", async () => {
     const short = await startTestHost();
     const [white, black] = [await short.agent(), await short.agent()];
     const id = await short.session("chess.v1", { white, black });
@@ -203,17 +203,17 @@ describe("a host that stops", () => {
 });
 
 describe("a data file", () => {
-  it("belongs to one host, until it stops", async () => {
+  it("is locked by one host until it stops", async () => {
     const first = await startTestHost();
     const again = { dataFolder: first.dataFolder };
-    const held = lockFile(join(first.dataFolder, `referee-${first.port}.sqlite`));
-    expect(held).toBe(null);
+    const lock = lockFile(join(first.dataFolder, `referee-${first.port}.sqlite`));
+    expect(lock).toBe(null);
     await first.stop();
     const second = await startTestHost({ ...again, port: first.port });
     await second.remove();
   });
 
-  it("of another version of this program ends the start, and nobody is left listening", async () => {
+  it("of another version of this program makes the start fail and closes the port", async () => {
     const first = await startTestHost();
     await first.stop();
     const file = join(first.dataFolder, `referee-${first.port}.sqlite`);
@@ -228,7 +228,7 @@ describe("a data file", () => {
 });
 
 describe("an idle session", () => {
-  it("that expires in an open turn shows nobody what was sealed", async () => {
+  it("does not reveal a sealed choice when it expires in an open turn", async () => {
     const short = await startTestHost({ expireAfterMs: 400 });
     try {
       const [one, two] = [await short.agent(), await short.agent()];
@@ -245,7 +245,7 @@ describe("an idle session", () => {
     }
   });
 
-  it("expires: the log says so, and whoever waits is told", async () => {
+  it("expires with an entry in the log, and waiting requests are answered", async () => {
     const short = await startTestHost({ expireAfterMs: 300 });
     try {
       const [white, black] = [await short.agent(), await short.agent()];

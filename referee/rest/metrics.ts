@@ -6,9 +6,9 @@ import type { Clock } from "#shared/lib/clock.ts";
 export interface Metrics {
   readonly contentType: string;
   text(): Promise<string>;
-  /** An action that was taken, by template. */
+  /** Counts an accepted action, by template. */
   acted(template: string): void;
-  /** A request that was answered. */
+  /** Records the duration of an answered request. */
   answered(route: string, status: number, seconds: number): void;
 }
 
@@ -31,12 +31,12 @@ export function createMetrics({ sessionsInMemory, eventStreams, waitingCalls }: 
         this.set(value());
       },
     });
-  gauge("host_sessions_in_memory", "Sessions held in memory; the others come back by replay.", sessionsInMemory);
+  gauge("host_sessions_in_memory", "Sessions in memory; the others are replayed on demand.", sessionsInMemory);
   gauge("host_event_streams", "Open Server-Sent Events streams.", eventStreams);
   gauge("host_waiting_calls", "Long polls and waitForNextTurn calls that wait for a turn, and bots.", waitingCalls);
   const actions = new Counter({
     name: "host_actions_total",
-    help: "Actions taken over REST.",
+    help: "Actions accepted over REST.",
     labelNames: ["template"],
     registers,
   });
@@ -55,16 +55,16 @@ export function createMetrics({ sessionsInMemory, eventStreams, waitingCalls }: 
   };
 }
 
-/** Measures the time of each request except long polls and streams, and forbids caching. */
+/** A handler that measures the duration of requests, except long polls and streams, and forbids caching. */
 export const timed =
   (metrics: Metrics, clock: Clock): RequestHandler =>
   (request: Request, response: Response, next: NextFunction) => {
-    const begun = clock.monotonic();
+    const startedAt = clock.monotonic();
     response.set("cache-control", "no-store");
     response.once("finish", () => {
       if (response.locals.waits === true) return;
       const route = typeof request.route?.path === "string" ? request.route.path : "none";
-      metrics.answered(`${request.method} ${route}`, response.statusCode, (clock.monotonic() - begun) / 1000);
+      metrics.answered(`${request.method} ${route}`, response.statusCode, (clock.monotonic() - startedAt) / 1000);
     });
     next();
   };

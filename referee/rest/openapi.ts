@@ -3,15 +3,15 @@ import { VERSION } from "#shared/runtime/process/version.ts";
 import * as documents from "./documents.ts";
 import { CreateSession, EventsQuery, ListQuery, RegisterAgent, StateQuery, SubmitAction } from "./requests.ts";
 
-const schema = (one: z.ZodType, io: "input" | "output"): object => {
-  const { $schema: _, ...rest } = z.toJSONSchema(one, { io, unrepresentable: "any" });
+const schema = (shape: z.ZodType, io: "input" | "output"): object => {
+  const { $schema: _, ...rest } = z.toJSONSchema(shape, { io, unrepresentable: "any" });
   return rest;
 };
-const json = (one: z.ZodType, io: "input" | "output" = "output") => ({
-  "application/json": { schema: schema(one, io) },
+const json = (shape: z.ZodType, io: "input" | "output" = "output") => ({
+  "application/json": { schema: schema(shape, io) },
 });
-const reply = (description: string, one: z.ZodType) => ({ description, content: json(one) });
-const body = (one: z.ZodType) => ({ required: true, content: json(one, "input") });
+const reply = (description: string, shape: z.ZodType) => ({ description, content: json(shape) });
+const body = (shape: z.ZodType) => ({ required: true, content: json(shape, "input") });
 
 function queryParameters(query: z.ZodObject): readonly object[] {
   const { properties = {} } = schema(query, "input") as { properties?: Record<string, { description?: string }> };
@@ -30,15 +30,15 @@ const idempotencyKey = {
   in: "header",
   required: false,
   description:
-    "A request that was accepted and is repeated with the same key gets its first reply and changes nothing again. A rejected request is checked again.",
+    "A repetition of an accepted request with the same key returns the first reply and changes nothing. A rejected request is checked again.",
   schema: { type: "string", minLength: 1, maxLength: 200 },
 };
 const lastEventId = { name: "Last-Event-ID", in: "header", required: false, schema: { type: "string" } };
 
 const REJECTIONS: Readonly<Record<string, string>> = {
   "400": "INVALID_REQUEST, INVALID_ACTION or ALREADY_ACTED",
-  "401": "UNAUTHORIZED: no token, or an unknown one",
-  "403": "FORBIDDEN: the caller neither plays in the session nor may watch it",
+  "401": "UNAUTHORIZED: the token is missing or unknown",
+  "403": "FORBIDDEN: the caller is not a participant and may not read the session",
   "404": "NOT_FOUND",
   "409": "CONFLICT: expected_tick is not the session's tick, or in a simultaneous game of a closed turn",
   "413": "INVALID_REQUEST: the body is too large",
@@ -49,15 +49,19 @@ const rejections = (...codes: readonly string[]) =>
 
 const serverPaths = () => ({
   "/health": {
-    get: { operationId: "health", security: [], responses: { "200": reply("It runs.", documents.Health) } },
+    get: {
+      operationId: "health",
+      security: [],
+      responses: { "200": reply("The server is running.", documents.Health) },
+    },
   },
   "/ready": {
     get: {
       operationId: "ready",
       security: [],
       responses: {
-        "200": reply("It takes requests.", documents.Readiness),
-        "503": reply("Not yet.", documents.Readiness),
+        "200": reply("The server accepts requests.", documents.Readiness),
+        "503": reply("The server is starting.", documents.Readiness),
       },
     },
   },
@@ -67,7 +71,7 @@ const serverPaths = () => ({
       security: [],
       responses: {
         "200": {
-          description: "Prometheus text.",
+          description: "Metrics in the Prometheus text format.",
           content: { "text/plain": { schema: { type: "string" } } },
         },
       },
@@ -132,7 +136,7 @@ const sessionPaths = () => ({
       operationId: "readLog",
       parameters: [sessionId],
       responses: {
-        "200": reply("Every action so far, but the sealed ones of others.", documents.SessionLog),
+        "200": reply("All actions so far, except sealed actions of other roles.", documents.SessionLog),
         ...rejections("401", "403", "404", "429"),
       },
     },
@@ -143,10 +147,10 @@ const sessionPaths = () => ({
       parameters: [sessionId, lastEventId, ...queryParameters(EventsQuery)],
       responses: {
         "200": {
-          description: "Server-Sent Events named `state`; the data of each is what GET state answers.",
+          description: "Server-Sent Events named `state`, each with the same data as the answer of GET state.",
           content: { "text/event-stream": { schema: { type: "string" } } },
         },
-        "204": { description: "The session is over and the caller has seen its end." },
+        "204": { description: "The session is over and the caller has received its last event." },
         ...rejections("400", "401", "403", "404", "429"),
       },
     },
@@ -160,7 +164,7 @@ export const openApi = () => ({
     title: "Session host",
     version: VERSION,
     description:
-      "Turn-based games between agents: sessions, actions and logs. Nobody acts out of turn or sees what is hidden.",
+      "Turn-based games between agents: sessions, actions and logs. Actions out of turn are rejected, and views contain no hidden information.",
     license: { name: "MIT", identifier: "MIT" },
   },
   security: [{ bearer: [] }],

@@ -6,17 +6,17 @@ import { type Answer, startTestHost, type TestAgent, type TestHost } from "./tes
 let host: TestHost;
 let white: TestAgent;
 let black: TestAgent;
-let stranger: TestAgent;
+let outsider: TestAgent;
 let chess: string;
 
 beforeAll(async () => {
   host = await startTestHost();
-  [white, black, stranger] = await Promise.all([host.agent(), host.agent(), host.agent()]);
+  [white, black, outsider] = await Promise.all([host.agent(), host.agent(), host.agent()]);
   chess = await host.session("chess.v1", { white, black });
 });
 afterAll(() => host.remove());
 
-function refused(answer: Answer, status: number, code: string): string {
+function expectRejection(answer: Answer, status: number, code: string): string {
   expect({ status: answer.status, body: answer.json }).toMatchObject({ status, body: { error: { code } } });
   expect(answer.text).not.toMatch(/\bat .*\.ts|node_modules|Error:/);
   return ErrorBody.parse(answer.json).error.message;
@@ -25,8 +25,8 @@ function refused(answer: Answer, status: number, code: string): string {
 const deep = (levels: number): string => `${"[".repeat(levels)}${"]".repeat(levels)}`;
 const participants = () => ({ white: white.agent_id, black: black.agent_id });
 
-/** Bodies that no endpoint takes, and what the message says of them. */
-const nonsense: Readonly<Record<string, readonly [string, RegExp]>> = {
+/** Bodies that every endpoint rejects, with the expected messages. */
+const invalidBodies: Readonly<Record<string, readonly [string, RegExp]>> = {
   "no JSON": ["e2e4", /not JSON/],
   "cut JSON": ['{"action":', /not JSON/],
   "an array": ["[]", /must be an object/],
@@ -41,30 +41,39 @@ const nonsense: Readonly<Record<string, readonly [string, RegExp]>> = {
 };
 
 describe("bodies", () => {
-  it.each(Object.entries(nonsense))("%s is INVALID_REQUEST at every POST", async (_, [body, why]) => {
-    const paths = ["/agents", "/sessions", `/sessions/${chess}/actions`];
-    for (const path of paths) {
-      const message = refused(await host.call("POST", path, { token: white.token, body }), 400, "INVALID_REQUEST");
-      if (path !== "/agents")
-        expect(message).toMatch(why.source === "." ? why : new RegExp(`${why.source}|unknown field|is missing`));
-    }
-    expect((await host.call("GET", `/sessions/${chess}/state`, { token: white.token })).json.tick).toBe(0);
-  });
+  it.each(Object.entries(invalidBodies))(
+    "with %s are INVALID_REQUEST at every POST route",
+    async (_, [body, reason]) => {
+      const paths = ["/agents", "/sessions", `/sessions/${chess}/actions`];
+      for (const path of paths) {
+        const message = expectRejection(
+          await host.call("POST", path, { token: white.token, body }),
+          400,
+          "INVALID_REQUEST",
+        );
+        if (path !== "/agents")
+          expect(message).toMatch(
+            reason.source === "." ? reason : new RegExp(`${reason.source}|unknown field|is missing`),
+          );
+      }
+      expect((await host.call("GET", `/sessions/${chess}/state`, { token: white.token })).json.tick).toBe(0);
+    },
+  );
 
-  it.each(["/agents", "/sessions"])("1 MB is 413 at %s", async (path) => {
+  it.each(["/agents", "/sessions"])("of 1 MB are 413 at %s", async (path) => {
     const body = JSON.stringify({ action: "x".repeat(1024 * 1024) });
-    refused(await host.call("POST", path, { token: white.token, body }), 413, "INVALID_REQUEST");
+    expectRejection(await host.call("POST", path, { token: white.token, body }), 413, "INVALID_REQUEST");
   });
 
-  it("of 65,536 bytes are taken, one of a byte more is 413", async () => {
+  it("of 65,536 bytes are accepted, and of one byte more are 413", async () => {
     const body = JSON.stringify({ template: "chess.v1", participants: participants() });
     const taken = await host.call("POST", "/sessions", { token: white.token, body: body.padEnd(65_536, " ") });
     expect(taken.status).toBe(201);
     const more = await host.call("POST", "/sessions", { token: white.token, body: body.padEnd(65_537, " ") });
-    refused(more, 413, "INVALID_REQUEST");
+    expectRejection(more, 413, "INVALID_REQUEST");
   });
 
-  it("1 MB that is sent without its length is 413", async () => {
+  it("of 1 MB without a Content-Length are 413", async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { authorization: `Bearer ${white.token}` };
       const sent = request(`${host.url}/sessions`, { method: "POST", headers }, (response) => {
@@ -87,16 +96,16 @@ describe("bodies", () => {
     [{ action: "e2e4", expected_tick: -1 }, "expected_tick"],
     [{ action: "e2e4", expected_tick: 0.5 }, "expected_tick"],
     [{ action: "e2e4", expected_tick: 1e300 }, "expected_tick"],
-  ])("an action %j is INVALID_REQUEST and names the field", async (body, field) => {
+  ])("of an action %j are INVALID_REQUEST with the name of the field", async (body, field) => {
     const answer = await host.call("POST", `/sessions/${chess}/actions`, { token: white.token, body });
-    expect(refused(answer, 400, "INVALID_REQUEST")).toContain(field);
+    expect(expectRejection(answer, 400, "INVALID_REQUEST")).toContain(field);
   });
 
   it.each([null, 7, true, "", "e9e4", "e2e4 ", "♞", "x".repeat(10_000), {}, ["e2e4"], { uci: "e2e4" }, [[[[]]]]])(
-    "an action %j is no move of chess: INVALID_ACTION",
+    "with the chess move %j are INVALID_ACTION",
     async (action) => {
       const body = { action, expected_tick: 0 };
-      refused(
+      expectRejection(
         await host.call("POST", `/sessions/${chess}/actions`, { token: white.token, body }),
         400,
         "INVALID_ACTION",
@@ -127,23 +136,23 @@ describe("POST /sessions", () => {
     ["no participants", () => ({ template: "chess.v1" }), "participants"],
     ["a missing role", () => ({ template: "chess.v1", participants: { white: white.agent_id } }), "white and black"],
     [
-      "a doubled role",
+      "a repeated role",
       () => `{"template":"chess.v1","participants":{"white":"${white.agent_id}","white":"${white.agent_id}"}}`,
       "white and black",
     ],
     [
-      "a role too many",
-      () => ({ template: "chess.v1", participants: { ...participants(), red: stranger.agent_id } }),
+      "an additional role",
+      () => ({ template: "chess.v1", participants: { ...participants(), red: outsider.agent_id } }),
       "white and black",
     ],
     ["roles of another game", () => ({ template: "rps.v1", participants: participants() }), "player_1"],
     [
       "one agent in both roles",
       () => ({ template: "chess.v1", participants: { white: white.agent_id, black: white.agent_id } }),
-      "agent of its own",
+      "a different agent",
     ],
     [
-      "an agent that is no text",
+      "agents that are not text",
       () => ({ template: "chess.v1", participants: { white: 1, black: {} } }),
       "participants",
     ],
@@ -163,36 +172,44 @@ describe("POST /sessions", () => {
       () => ({ template: "chess.v1", participants: participants(), spectators: "all" }),
       "spectators",
     ],
-  ])("%s is INVALID_REQUEST and says why", async (_, body, why) => {
-    expect(refused(await create(body()), 400, "INVALID_REQUEST")).toContain(why);
+  ])("with %s is INVALID_REQUEST with the reason", async (_, body, reason) => {
+    expect(expectRejection(await create(body()), 400, "INVALID_REQUEST")).toContain(reason);
   });
 
-  it("unknown agents are NOT_FOUND, before the caller's right and the template are looked at", async () => {
-    const body = { template: "go.v1", participants: { white: "nobody", black: black.agent_id } };
-    refused(await create(body), 404, "NOT_FOUND");
-    refused(await create({ ...body, participants: { white: "x".repeat(500), black: "♞" } }), 404, "NOT_FOUND");
-    refused(await create({ ...body, participants: { white: "x".repeat(10_000), black: "y" } }), 400, "INVALID_REQUEST");
+  it("with unknown agents is NOT_FOUND, before permission and template are checked", async () => {
+    const body = { template: "go.v1", participants: { white: "unknown", black: black.agent_id } };
+    expectRejection(await create(body), 404, "NOT_FOUND");
+    expectRejection(await create({ ...body, participants: { white: "x".repeat(500), black: "♞" } }), 404, "NOT_FOUND");
+    expectRejection(
+      await create({ ...body, participants: { white: "x".repeat(10_000), black: "y" } }),
+      400,
+      "INVALID_REQUEST",
+    );
   });
 
-  it("a caller who is no participant is FORBIDDEN, before the template is looked at", async () => {
-    refused(await create({ template: "go.v1", participants: participants() }, stranger.token), 403, "FORBIDDEN");
+  it("of a caller that is not a participant is FORBIDDEN, before the template is checked", async () => {
+    expectRejection(
+      await create({ template: "go.v1", participants: participants() }, outsider.token),
+      403,
+      "FORBIDDEN",
+    );
   });
 });
 
 describe("ids, queries and tokens", () => {
-  it.each(["nobody", "..%2F..%2Fetc", "%00", "♞", "x".repeat(10_000), "' OR 1=1 --", "__proto__", "constructor"])(
+  it.each(["unknown", "..%2F..%2Fetc", "%00", "♞", "x".repeat(10_000), "' OR 1=1 --", "__proto__", "constructor"])(
     "session %s is NOT_FOUND",
     async (id) => {
       const path = `/sessions/${encodeURIComponent(id)}`;
       for (const leaf of ["state", "log", "events"]) {
-        refused(await host.call("GET", `${path}/${leaf}`, { token: white.token }), 404, "NOT_FOUND");
+        expectRejection(await host.call("GET", `${path}/${leaf}`, { token: white.token }), 404, "NOT_FOUND");
       }
-      refused(await host.call("POST", `${path}/actions`, { token: white.token, body: {} }), 404, "NOT_FOUND");
+      expectRejection(await host.call("POST", `${path}/actions`, { token: white.token, body: {} }), 404, "NOT_FOUND");
     },
   );
 
   it("a path that cannot be decoded is INVALID_REQUEST", async () => {
-    refused(await host.call("GET", "/sessions/%E0%A4%A/state", { token: white.token }), 400, "INVALID_REQUEST");
+    expectRejection(await host.call("GET", "/sessions/%E0%A4%A/state", { token: white.token }), 400, "INVALID_REQUEST");
   });
 
   it.each([
@@ -206,7 +223,7 @@ describe("ids, queries and tokens", () => {
     "timeout_s=x",
     "wait_after_tick[a]=1&timeout_s=1e1",
   ])("state?%s is INVALID_REQUEST", async (query) => {
-    refused(
+    expectRejection(
       await host.call("GET", `/sessions/${chess}/state?${query}`, { token: white.token }),
       400,
       "INVALID_REQUEST",
@@ -216,20 +233,20 @@ describe("ids, queries and tokens", () => {
   it.each(["limit=0", "limit=1001", "limit=x", "agent_id=a&agent_id=b"])(
     "sessions?%s is INVALID_REQUEST",
     async (query) => {
-      refused(await host.call("GET", `/sessions?${query}`, { token: white.token }), 400, "INVALID_REQUEST");
+      expectRejection(await host.call("GET", `/sessions?${query}`, { token: white.token }), 400, "INVALID_REQUEST");
     },
   );
 
-  it.each(["Basic x", "Bearer", "Bearer ", "bearer nobody", "Token x", "Bearer a b", `Bearer ${"x".repeat(10_000)}`])(
-    "authorization %s is UNAUTHORIZED, and the answer says how to authenticate",
+  it.each(["Basic x", "Bearer", "Bearer ", "bearer unknown", "Token x", "Bearer a b", `Bearer ${"x".repeat(10_000)}`])(
+    "authorization %s is UNAUTHORIZED, with the header www-authenticate",
     async (authorization) => {
       const answer = await host.call("GET", "/sessions", { headers: { authorization } });
-      refused(answer, 401, "UNAUTHORIZED");
+      expectRejection(answer, 401, "UNAUTHORIZED");
       expect(answer.headers.get("www-authenticate")).toBe("Bearer");
     },
   );
 
-  it("a token's scheme is not case-sensitive", async () => {
+  it("the scheme of a token is not case-sensitive", async () => {
     const answer = await host.call("GET", "/sessions", { headers: { authorization: `bearer ${white.token}` } });
     expect(answer.status).toBe(200);
   });
@@ -240,12 +257,12 @@ describe("ids, queries and tokens", () => {
       ...options,
       headers: { "idempotency-key": key },
     });
-    refused(answer, 400, "INVALID_REQUEST");
+    expectRejection(answer, 400, "INVALID_REQUEST");
   });
 
-  it.each(["PUT", "PATCH", "DELETE"])("%s is no route", async (method) => {
+  it.each(["PUT", "PATCH", "DELETE"])("%s is not a route", async (method) => {
     for (const leaf of ["state", "log", "actions"]) {
-      refused(
+      expectRejection(
         await host.call(method, `/sessions/${chess}/${leaf}`, { token: white.token, body: {} }),
         404,
         "NOT_FOUND",
@@ -255,7 +272,7 @@ describe("ids, queries and tokens", () => {
 });
 
 describe("rate limits", () => {
-  it("hold strangers by address and agents by token, with the standard headers", async () => {
+  it("apply to unknown callers by address and to agents by token, with the standard headers", async () => {
     const limited = await startTestHost({ limitLoopback: true });
     try {
       const agent = await limited.agent();
@@ -264,10 +281,10 @@ describe("rate limits", () => {
       expect(first.headers.get("ratelimit")).toMatch(/^"default";r=5999;t=\d+$/);
       const answers = await Promise.all(Array.from({ length: 60 }, () => limited.call("POST", "/agents")));
       const late = answers.filter(({ status }) => status === 429);
-      expect(late).toHaveLength(11); // 50 a minute, one of them was used above
-      refused(late[0] as Answer, 429, "TOO_MANY_REQUESTS");
+      expect(late).toHaveLength(11); // the limit is 50 per minute, and one request was made above
+      expectRejection(late[0] as Answer, 429, "TOO_MANY_REQUESTS");
       expect(Number(late[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
-      refused(await limited.call("GET", "/sessions"), 429, "TOO_MANY_REQUESTS");
+      expectRejection(await limited.call("GET", "/sessions"), 429, "TOO_MANY_REQUESTS");
       expect((await limited.call("GET", "/sessions", { token: agent.token })).status).toBe(200);
     } finally {
       await limited.remove();

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 import { RestError } from "./errors.ts";
 
-const agentId = z.string().max(500).describe("an agent's id");
+const agentId = z.string().max(500).describe("id of an agent");
 
-/** `POST /agents` takes nothing. */
+/** The body of `POST /agents`, which has no fields. */
 export const RegisterAgent = z.strictObject({});
 
 export const CreateSession = z.strictObject({
@@ -12,8 +12,8 @@ export const CreateSession = z.strictObject({
     .string()
     .max(100)
     .describe(`the game: ${gameIds.join(", ")}`),
-  participants: z.record(z.string().max(100), agentId).describe("who plays each role of the game"),
-  options: z.record(z.string(), z.unknown()).optional().describe("the game's options; each has a default"),
+  participants: z.record(z.string().max(100), agentId).describe("agent ids by role of the game"),
+  options: z.record(z.string(), z.unknown()).optional().describe("options of the game; each has a default"),
   spectators: z.enum(["none", "public"]).default("none").describe("public: any agent may watch"),
 });
 
@@ -27,7 +27,7 @@ export const SubmitAction = z.strictObject({
     .min(0)
     .nullish()
     .describe(
-      "the tick that this action answers. Required in sequential games; in a simultaneous turn only a tick of a closed turn is refused",
+      "the tick at which the caller expects the session. Required in sequential games; in a simultaneous turn only a tick of a closed turn is rejected",
     ),
 });
 
@@ -36,7 +36,7 @@ const wholeNumber = z
   .regex(/^\d{1,9}$/, "must be a whole number")
   .transform(Number);
 
-/** The longest that a long poll waits, seconds. */
+/** The maximum time of a long poll, in seconds. */
 const MAX_WAIT_S = 30;
 
 export const StateQuery = z.object({
@@ -46,38 +46,38 @@ export const StateQuery = z.object({
   timeout_s: wholeNumber
     .refine((seconds) => seconds <= MAX_WAIT_S, `must be at most ${MAX_WAIT_S}`)
     .default(25)
-    .describe("answer with what there is after so many seconds, at most 30"),
+    .describe("time limit of the wait, in seconds, at most 30; then the current state is returned"),
 });
 
-/** The most sessions in one answer of `GET /sessions`. */
+/** The maximum number of sessions in an answer of `GET /sessions`. */
 const MAX_LISTED = 1_000;
 
 export const ListQuery = z.object({
-  agent_id: agentId.optional().describe("the caller's own id"),
+  agent_id: agentId.optional().describe("id of the caller; other ids are FORBIDDEN"),
   limit: wholeNumber
     .refine((count) => count >= 1 && count <= MAX_LISTED, `must be 1 to ${MAX_LISTED}`)
     .default(MAX_LISTED)
-    .describe("at most so many sessions, newest first"),
-  before: z.string().max(100).optional().describe("only those created before this session"),
+    .describe("maximum number of sessions, newest first"),
+  before: z.string().max(100).optional().describe("only sessions that were created before this one"),
 });
 
 export const EventsQuery = z.object({
-  last_event_id: wholeNumber.optional().describe("as the header Last-Event-ID, for clients that cannot send it"),
+  last_event_id: wholeNumber.optional().describe("same as the header Last-Event-ID, for clients that cannot send it"),
 });
 
-/** Reads a body; throws INVALID_REQUEST with the place and the reason. An empty body is an empty object. */
+/** Parses a body. An empty body is an empty object. Throws INVALID_REQUEST with the field and the reason. */
 export function parseBody<T>(schema: z.ZodType<T>, text: string): T {
   let value: unknown;
   try {
     value = text.trim() === "" ? {} : JSON.parse(text, MAYBE_PROTO.test(text) ? rejectProto : undefined);
   } catch (thrown) {
-    const why = thrown instanceof RestError ? thrown.message : "The body is not JSON";
-    throw new RestError("INVALID_REQUEST", why);
+    const reason = thrown instanceof RestError ? thrown.message : "The body is not JSON";
+    throw new RestError("INVALID_REQUEST", reason);
   }
   return checked(schema, value);
 }
 
-/** Reads a query; throws INVALID_REQUEST. */
+/** Parses a query. Throws INVALID_REQUEST. */
 export const parseQuery = <T>(schema: z.ZodType<T>, query: unknown): T => checked(schema, query);
 
 function checked<T>(schema: z.ZodType<T>, value: unknown): T {
@@ -88,10 +88,10 @@ function checked<T>(schema: z.ZodType<T>, value: unknown): T {
   throw new RestError("INVALID_REQUEST", `${where}: ${issue?.message ?? "is malformed"}`.slice(0, 500));
 }
 
-/** Text in which a key may be `__proto__`, written out or escaped; a reviver is costly and only then needed. */
+/** Matches text that may contain the key `__proto__`, plain or escaped. Only such text is parsed with a reviver, because that is slow. */
 const MAYBE_PROTO = /__proto__|\\u/;
 
-/** A key that would become a prototype wherever the value is copied. */
+/** Rejects the key `__proto__`, which would set a prototype when the value is copied. */
 function rejectProto(key: string, value: unknown): unknown {
   if (key === "__proto__") throw new RestError("INVALID_REQUEST", "The body has a key __proto__");
   return value;

@@ -10,8 +10,8 @@ import { createSession } from "./session-creation.ts";
 import { listSessions, readLog, readState, watchSession } from "./session-reads.ts";
 
 /**
- * Adds the REST API of the session host. The handlers hold no rules of a game: they check in the order 401, 404, 403, INVALID_REQUEST,
- * then call the host.
+ * Adds the REST API of the session host. The handlers contain no rules of games. They check in the order 401, 404, 403, INVALID_REQUEST
+ * and then call the host.
  */
 export const restRoutes =
   (desk: RestDesk) =>

@@ -8,7 +8,7 @@ import { restActed } from "../views/rest-views.ts";
 import { bodyOf, callerOf, viewerOf } from "./callers.ts";
 import type { RestContext } from "./desk.ts";
 import { RestError, restErrorOf } from "./errors.ts";
-import { answer, keyed } from "./idempotency.ts";
+import { answer, keyedRequest } from "./idempotency.ts";
 import { parseBody, SubmitAction } from "./requests.ts";
 
 /** `POST /sessions/:id/actions` */
@@ -18,7 +18,7 @@ export async function submitAction(rest: RestContext, request: Request, response
   if (role === "spectator") throw restErrorOf(rejection("NO_SEAT", "Only participants may act"));
   if (stored.access.actedBy === "driver") throw restErrorOf(rejection("ACTED_BY_DRIVER"));
   const body = await bodyOf(request, response);
-  const reply = await rest.replies.once(keyed(request, agentId, body), (remember) =>
+  const reply = await rest.replies.once(keyedRequest(request, agentId, body), (remember) =>
     acted(rest, stored.session, role, parseBody(SubmitAction, body), remember),
   );
   answer(response, reply);

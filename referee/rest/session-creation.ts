@@ -6,7 +6,7 @@ import { rejected } from "../sessions/rejections.ts";
 import type { Remember, Replied, Reply } from "../sessions/replies.ts";
 import { bodyOf, callerOf } from "./callers.ts";
 import type { RestContext } from "./desk.ts";
-import { answer, keyed } from "./idempotency.ts";
+import { answer, keyedRequest } from "./idempotency.ts";
 import { CreateSession, parseBody } from "./requests.ts";
 
 /** `POST /sessions` */
@@ -14,7 +14,7 @@ export async function createSession(rest: RestContext, request: Request, respons
   const agentId = await callerOf(rest, request, response);
   await rest.limits.creation(request, response);
   const body = await bodyOf(request, response);
-  const reply = await rest.replies.once(keyed(request, agentId, body), (remember) =>
+  const reply = await rest.replies.once(keyedRequest(request, agentId, body), (remember) =>
     created(rest, agentId, parseBody(CreateSession, body), remember),
   );
   answer(response, reply);
@@ -36,7 +36,7 @@ async function created(
   if (!Object.values(participants).includes(caller))
     return rejected("NOT_PERMITTED", "The caller must be one of the participants");
   const game = findGame(template);
-  if (!game) return rejected("UNKNOWN_GAME", `template: unknown; one of ${gameIds.join(", ")}`);
+  if (!game) return rejected("UNKNOWN_GAME", `template: unknown; give one of ${gameIds.join(", ")}`);
   const fault = faultOfParticipants(game, participants);
   if (fault !== null) return rejected("INVALID_PARTICIPANTS", `participants: ${fault}`);
   const options = game.options.safeParse(request.options ?? {});
@@ -61,11 +61,11 @@ async function created(
   return ok(replyOf(session.id));
 }
 
-/** Why these agents cannot play a game; null if they can. */
+/** The reason why these participants do not fit a game; null if they fit. */
 function faultOfParticipants({ id, roles }: Game, participants: Readonly<Record<Role, string>>): string | null {
   const ids = Object.values(participants);
   if (ids.length !== roles.length || !roles.every((role) => Object.hasOwn(participants, role))) {
     return `${id} is played by ${roles.join(" and ")}`;
   }
-  return new Set(ids).size < ids.length ? "each role needs an agent of its own" : null;
+  return new Set(ids).size < ids.length ? "each role needs a different agent" : null;
 }

@@ -13,7 +13,7 @@ import { EventsQuery, ListQuery, parseQuery, StateQuery } from "./requests.ts";
 export async function listSessions(rest: RestContext, request: Request, response: Response): Promise<void> {
   const agentId = await callerOf(rest, request, response);
   const { agent_id = agentId, limit, before } = parseQuery(ListQuery, request.query);
-  if (agent_id !== agentId) throw restErrorOf(rejection("NOT_PERMITTED", "An agent may list its own sessions only"));
+  if (agent_id !== agentId) throw restErrorOf(rejection("NOT_PERMITTED", "An agent may list only its own sessions"));
   response.json({ sessions: await rest.sessions.of(agentId, limit, before) });
 }
 

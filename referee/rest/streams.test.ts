@@ -12,7 +12,7 @@ import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { restState } from "../views/rest-views.ts";
 import { Streams } from "./streams.ts";
 
-it("a client that left before its stream was opened leaves no stream behind", async () => {
+it("a client that disconnects before its stream is opened leaves no open stream", async () => {
   const db = openSqlite(":memory:", SESSION_SCHEMA);
   const host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
   const seats = rps.roles.map((role) => ({ role, agentId: role, tokenHash: role }));

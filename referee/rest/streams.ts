@@ -9,24 +9,24 @@ import { viewFor } from "../views/session-views.ts";
 import { RestError } from "./errors.ts";
 
 /** The contents of one kind of stream: the name of its events, and the view of a session that they carry. */
-interface Telling {
+interface StreamContents {
   readonly event: string;
   /** `rows` are the log up to this session. */
   view(session: Session, viewer: Viewer, rows: StoredSession["rows"]): unknown;
-  /** State outside the log that the view shows before the first action. A change of it is an event too. */
-  readonly besides?: (session: Session) => string;
+  /** State outside the log that the view shows before the first action. A change of this text is also sent as an event. */
+  readonly unloggedState?: (session: Session) => string;
 }
 
-/** The streams of one session. The text of an event is made once for each viewer. */
-interface Audience {
-  readonly byViewer: Map<Viewer, Watchers>;
-  readonly leave: () => void;
+/** The streams of one session. The text of an event is created once for each kind of viewer. */
+interface SessionStreams {
+  readonly byViewer: Map<Viewer, Viewers>;
+  readonly unwatch: () => void;
 }
 
-interface Watchers {
+interface Viewers {
   readonly responses: Set<ServerResponse>;
-  /** Identifies the last event that was sent, see `#seenOf`. */
-  seen: string;
+  /** Identifies the last event that was sent (`#eventKey`). */
+  lastKey: string;
 }
 
 const MAX_STREAMS = 10_000;
@@ -34,23 +34,23 @@ const HEARTBEAT_MS = 15_000;
 /** A connection with more unread bytes is closed. Its client reconnects with its last event id. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 
-/** Server-Sent Events of sessions. */
+/** The Server-Sent Events of sessions. */
 export class Streams {
   readonly #host: SessionHost;
-  readonly #telling: Telling;
-  readonly #audiences = new Map<string, Audience>();
+  readonly #contents: StreamContents;
+  readonly #bySession = new Map<string, SessionStreams>();
   readonly #stopHeartbeat: () => void;
   #count = 0;
 
-  constructor(host: SessionHost, telling: Telling, clock: Clock) {
+  constructor(host: SessionHost, contents: StreamContents, clock: Clock) {
     this.#host = host;
-    this.#telling = telling;
+    this.#contents = contents;
     this.#stopHeartbeat = clock.every(HEARTBEAT_MS, () => {
-      for (const response of responsesOf(this.#audiences)) send(response, ": still here\n\n");
+      for (const response of responsesOf(this.#bySession)) send(response, ": still here\n\n");
     });
   }
 
-  /** Opens a stream of one viewer. It continues after the event with the given id. */
+  /** Opens a stream for a viewer, which continues after the event with the given id. Throws TOO_MANY_REQUESTS at the limit of streams. */
   open(stored: StoredSession, viewer: Viewer, lastEventId: number | null, response: ServerResponse): void {
     const { session, rows } = stored;
     if (response.closed) return; // the client has disconnected, and `close` is not emitted again
@@ -75,7 +75,7 @@ export class Streams {
     else this.#join(session, viewer, response);
   }
 
-  /** Open event streams. */
+  /** The number of open streams. */
   count(): number {
     return this.#count;
   }
@@ -83,81 +83,81 @@ export class Streams {
   /** Ends all streams. Their clients reconnect with their last event id. */
   close(): void {
     this.#stopHeartbeat();
-    for (const sessionId of this.#audiences.keys()) this.#end(sessionId);
+    for (const sessionId of this.#bySession.keys()) this.#end(sessionId);
   }
 
-  /** Sends the present state to a new client, and each state since the last event to one that reconnects. */
+  /** Sends the current state to a new client, and each state since the last event to a client that reconnects. */
   #sendMissed(
     { session, rows }: StoredSession,
     viewer: Viewer,
     lastEventId: number | null,
     response: ServerResponse,
   ): void {
-    const isAnew = lastEventId === null || (this.#telling.besides !== undefined && session.tick === 0);
-    const missed = isAnew ? [{ seq: rows.length - 1, session }] : this.#host.since(session.id, lastEventId);
-    let seen = isAnew ? "" : `${lastEventId} active `;
+    const isNew = lastEventId === null || (this.#contents.unloggedState !== undefined && session.tick === 0);
+    const missed = isNew ? [{ seq: rows.length - 1, session }] : this.#host.since(session.id, lastEventId);
+    let lastKey = isNew ? "" : `${lastEventId} active `;
     for (const step of missed) {
-      const now = this.#seenOf(step.session, viewer);
-      if (now !== seen) response.write(this.#eventOf(step.session, rows.slice(0, step.seq + 1), viewer));
-      seen = now;
+      const now = this.#eventKey(step.session, viewer);
+      if (now !== lastKey) response.write(this.#eventOf(step.session, rows.slice(0, step.seq + 1), viewer));
+      lastKey = now;
     }
   }
 
   #join(session: Session, viewer: Viewer, response: ServerResponse): void {
-    let audience = this.#audiences.get(session.id);
-    if (!audience) {
-      audience = { byViewer: new Map(), leave: this.#host.watch(session.id, this.#tell) };
-      this.#audiences.set(session.id, audience);
+    let streams = this.#bySession.get(session.id);
+    if (!streams) {
+      streams = { byViewer: new Map(), unwatch: this.#host.watch(session.id, this.#sendCommit) };
+      this.#bySession.set(session.id, streams);
     }
-    const { byViewer, leave } = audience;
-    const watchers = byViewer.get(viewer) ?? { responses: new Set(), seen: this.#seenOf(session, viewer) };
-    byViewer.set(viewer, watchers);
-    watchers.responses.add(response);
+    const { byViewer, unwatch } = streams;
+    const viewers = byViewer.get(viewer) ?? { responses: new Set(), lastKey: this.#eventKey(session, viewer) };
+    byViewer.set(viewer, viewers);
+    viewers.responses.add(response);
     this.#count++;
     response.once("close", () => {
       this.#count--;
-      watchers.responses.delete(response);
-      if (watchers.responses.size === 0) byViewer.delete(viewer);
+      viewers.responses.delete(response);
+      if (viewers.responses.size === 0) byViewer.delete(viewer);
       if (byViewer.size > 0) return;
-      leave();
-      this.#audiences.delete(session.id);
+      unwatch();
+      this.#bySession.delete(session.id);
     });
   }
 
-  /** Sends a commit to all viewers for whom it changes something. */
-  readonly #tell = (stored: StoredSession): void => {
+  /** Sends a commit to all viewers whose view it changes. */
+  readonly #sendCommit = (stored: StoredSession): void => {
     const { session, rows } = stored;
-    for (const [viewer, watchers] of this.#audiences.get(session.id)?.byViewer ?? []) {
-      const now = this.#seenOf(session, viewer);
-      if (now === watchers.seen) continue;
-      watchers.seen = now;
+    for (const [viewer, viewers] of this.#bySession.get(session.id)?.byViewer ?? []) {
+      const now = this.#eventKey(session, viewer);
+      if (now === viewers.lastKey) continue;
+      viewers.lastKey = now;
       const text = Buffer.from(this.#eventOf(session, rows, viewer));
-      for (const response of watchers.responses) send(response, text);
+      for (const response of viewers.responses) send(response, text);
     }
     if (session.status === "completed") this.#end(session.id);
   };
 
   #end(sessionId: string): void {
-    for (const { responses } of this.#audiences.get(sessionId)?.byViewer.values() ?? []) {
+    for (const { responses } of this.#bySession.get(sessionId)?.byViewer.values() ?? []) {
       for (const response of responses) response.end();
     }
   }
 
-  /** The id of an event is the sequence number in the log, as far as the viewer may know it: the tick while the session is active. */
+  /** The text of an event. Its id is the tick that the viewer may know while the session is active, and then the sequence number of the last entry. */
   #eventOf(session: Session, rows: StoredSession["rows"], viewer: Viewer): string {
     const id = session.status === "active" ? viewFor(session, viewer).tick : rows.length - 1;
-    const data = JSON.stringify(this.#telling.view(session, viewer, rows));
-    return `id: ${id}\nevent: ${this.#telling.event}\ndata: ${data}\n\n`;
+    const data = JSON.stringify(this.#contents.view(session, viewer, rows));
+    return `id: ${id}\nevent: ${this.#contents.event}\ndata: ${data}\n\n`;
   }
 
   /** Identifies an event: the viewer's tick, the status of the session and the state outside the log. */
-  #seenOf(session: Session, viewer: Viewer): string {
-    return `${viewFor(session, viewer).tick} ${session.status} ${this.#telling.besides?.(session) ?? ""}`;
+  #eventKey(session: Session, viewer: Viewer): string {
+    return `${viewFor(session, viewer).tick} ${session.status} ${this.#contents.unloggedState?.(session) ?? ""}`;
   }
 }
 
-function* responsesOf(audiences: ReadonlyMap<string, Audience>): Iterable<ServerResponse> {
-  for (const { byViewer } of audiences.values()) for (const { responses } of byViewer.values()) yield* responses;
+function* responsesOf(bySession: ReadonlyMap<string, SessionStreams>): Iterable<ServerResponse> {
+  for (const { byViewer } of bySession.values()) for (const { responses } of byViewer.values()) yield* responses;
 }
 
 function send(response: ServerResponse, text: string | Buffer): void {

@@ -1,4 +1,4 @@
-/** What the tests of the REST routes share: a look at the database from outside, and a run of agents whose every answer is held against the model. */
+/** Helpers for tests of the REST routes: a second connection to the database, and runs of agents whose answers are compared with the model. */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, vi } from "vitest";
@@ -11,15 +11,24 @@ import type { Session } from "#shared/session/session.ts";
 import * as documents from "../documents.ts";
 import type { Answer, TestAgent, TestHost } from "./host.ts";
 import { answerTo, inSomeOrder } from "./model.ts";
-import { type Asked, type Exchange, type Got, isOver, stateFor, type Table, viewerOf, type World } from "./world.ts";
+import {
+  type ApiAnswer,
+  type ApiRequest,
+  type Exchange,
+  isOver,
+  type ModelSession,
+  stateFor,
+  viewerOf,
+  type World,
+} from "./world.ts";
 
-/** A second connection to a host's database. */
+/** A second, read-only connection to the database of a host. */
 export interface Observer {
   // biome-ignore lint/suspicious/noExplicitAny: the rows of any query
   rows(sql: string, ...parameters: readonly string[]): any[];
-  /** Every row of every table as text. */
+  /** Every row of every session as text. */
   dump(): string;
-  /** Grows with each commit of any other connection. */
+  /** A number that changes with each commit of another connection. */
   version(): number;
   close(): void;
 }
@@ -33,7 +42,7 @@ export function observe(host: { readonly dataFolder: string; readonly port: numb
   return {
     rows,
     dump() {
-      const names = rows("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").map(({ name }) => name);
+      const names = rows("SELECT name FROM sqlite_schema WHERE type = 'session' ORDER BY name").map(({ name }) => name);
       return JSON.stringify(names.map((name) => [name, rows(`SELECT * FROM "${name}" ORDER BY 1, 2`)]));
     },
     version: () => Number(rows("PRAGMA data_version")[0].data_version),
@@ -41,14 +50,14 @@ export function observe(host: { readonly dataFolder: string; readonly port: numb
   };
 }
 
-/** Fails unless an answer is this refusal, in the document's form. */
-export function refused({ status, json }: Answer, expected: number, code: string): void {
+/** Expects an answer with this status and error code, in the documented shape. */
+export function expectRejection({ status, json }: Answer, expected: number, code: string): void {
   const { error } = documents.ErrorBody.parse(json);
   expect([status, error.code], error.message).toEqual([expected, code]);
 }
 
-/** What two players of a host do, and what it shows them; every answer must have the document's shape. */
-export function tableOf(host: TestHost) {
+/** Returns functions that act and read in sessions of a host. Answers must have the documented shape. */
+export function sessionClient(host: TestHost) {
   const read = async (id: string, { token }: TestAgent, leaf: string) =>
     (await host.call("GET", `/sessions/${id}/${leaf}`, { token })).json;
   const act = (id: string, { token }: TestAgent, action: unknown, expected_tick?: number, key?: string) => {
@@ -59,7 +68,7 @@ export function tableOf(host: TestHost) {
     act,
     state: async (id: string, agent: TestAgent) => documents.SessionState.parse(await read(id, agent, "state")),
     log: async (id: string, agent: TestAgent) => documents.SessionLog.parse(await read(id, agent, "log")).actions,
-    /** Plays moves of white and black in turn, each of which must be taken. */
+    /** Plays moves of white and black in turn. Fails if a move is rejected. */
     async play(id: string, [white, black]: readonly [TestAgent, TestAgent], moves: readonly string[]) {
       for (const [tick, move] of moves.entries()) {
         const { status, json } = await act(id, tick % 2 ? black : white, move, tick);
@@ -69,76 +78,77 @@ export function tableOf(host: TestHost) {
   };
 }
 
-interface Heard extends Exchange {
-  /** Agent id; null with a token that is nobody's. */
+interface RecordedExchange extends Exchange {
+  /** The id of the calling agent; null for an unknown token. */
   readonly by: string | null;
-  /** What has come on an event stream so far. */
+  /** The text received on an event stream so far. */
   stream: string;
 }
 
-/** Agents at a host, and what has happened so far. */
+/** A run of agents at a host, with all requests and answers so far. */
 export interface Run {
-  /** How often each status and code was answered. */
-  readonly seen: Map<string, number>;
+  /** The number of answers by status and code. */
+  readonly answerCounts: Map<string, number>;
   readonly host: TestHost;
   readonly observer: Observer;
   readonly agents: readonly TestAgent[];
-  /** How many rows there were before it. */
+  /** The numbers of rows before the run. */
   readonly before: ReturnType<typeof sizes>;
   world: World;
-  readonly asked: Asked[];
-  readonly heard: Heard[];
-  readonly hangUp: AbortController;
+  readonly requests: ApiRequest[];
+  readonly exchanges: RecordedExchange[];
+  /** Aborted at the end of the run. */
+  readonly end: AbortController;
 }
 
-async function send(run: Run, asked: Asked): Promise<Got> {
-  const { method, path, token, body, key } = asked;
+async function send(run: Run, request: ApiRequest): Promise<ApiAnswer> {
+  const { method, path, token, body, key } = request;
   const headers = { authorization: `Bearer ${token}`, ...(key !== undefined && { "idempotency-key": key }) };
-  const { signal } = run.hangUp;
-  const response = await fetch(run.host.url + path, { method, headers, signal, ...(body !== undefined && { body }) });
-  const isStream = response.headers.get("content-type") === "text/event-stream";
-  const got = { status: response.status, text: isStream ? "" : await response.text() };
-  const heard = { asked, got, by: run.world.agents.get(token) ?? null, stream: "" };
-  run.heard.push(heard);
-  if (isStream && response.body) void listen(heard, response.body);
-  const code = response.ok ? "" : ` ${JSON.parse(got.text).error.code}`;
-  run.seen.set(`${got.status}${code}`, (run.seen.get(`${got.status}${code}`) ?? 0) + 1);
-  return got;
+  const { signal } = run.end;
+  const fetched = await fetch(run.host.url + path, { method, headers, signal, ...(body !== undefined && { body }) });
+  const isStream = fetched.headers.get("content-type") === "text/event-stream";
+  const answer = { status: fetched.status, text: isStream ? "" : await fetched.text() };
+  const exchanged = { request, answer: answer, by: run.world.agents.get(token) ?? null, stream: "" };
+  run.exchanges.push(exchanged);
+  if (isStream && fetched.body) void recordStream(exchanged, fetched.body);
+  const code = fetched.ok ? "" : ` ${JSON.parse(answer.text).error.code}`;
+  run.answerCounts.set(`${answer.status}${code}`, (run.answerCounts.get(`${answer.status}${code}`) ?? 0) + 1);
+  return answer;
 }
 
-async function listen(heard: Heard, body: ReadableStream<Uint8Array>): Promise<void> {
+async function recordStream(exchanged: RecordedExchange, body: ReadableStream<Uint8Array>): Promise<void> {
   const decoder = new TextDecoder();
   try {
-    for await (const chunk of body) heard.stream += decoder.decode(chunk, { stream: true });
+    for await (const chunk of body) exchanged.stream += decoder.decode(chunk, { stream: true });
   } catch {
-    // Hung up at the end of the run.
+    // The connection is closed at the end of the run.
   }
 }
 
-/** Sends requests at once and goes to a world that explains all answers. */
-export async function exchange(run: Run, asked: readonly Asked[]): Promise<void> {
+/** Sends requests concurrently. Fails unless the model explains the answers in some order, and then advances the world. */
+export async function exchange(run: Run, requests: readonly ApiRequest[]): Promise<void> {
   const version = run.observer.version();
-  const exchanges = await Promise.all(asked.map(async (one) => ({ asked: one, got: await send(run, one) })));
+  const exchanges = await Promise.all(requests.map(async (request) => ({ request, answer: await send(run, request) })));
   const after = inSomeOrder(run.world, exchanges);
   if (after === null) {
-    const told = exchanges.map((one) => ({
+    const details = exchanges.map((one) => ({
       ...one,
-      expectedIfFirst: answerTo(run.world, one.asked, one.got).expected,
+      expectedIfFirst: answerTo(run.world, one.request, one.answer).expected,
     }));
-    throw new Error(`no order explains the answers: ${JSON.stringify(told, null, 1)}`);
+    throw new Error(`no order explains the answers: ${JSON.stringify(details, null, 1)}`);
   }
-  if (after === run.world) expect(run.observer.version(), `${JSON.stringify(asked)} wrote`).toBe(version);
+  if (after === run.world) expect(run.observer.version(), `${JSON.stringify(requests)} wrote`).toBe(version);
   run.world = after;
 }
 
-/** How many rows the tables have that requests write to. */
+/** The numbers of rows that requests write. */
 export function sizes({ rows }: Observer) {
-  const count = (table: string) => Number(rows(`SELECT count(*) AS n FROM ${table}`)[0].n);
+  const count = (name: string) => Number(rows(`SELECT count(*) AS n FROM ${name}`)[0].n);
   return { log: count("log"), actions: count("actions"), sessions: count("sessions"), replies: count("replies") };
 }
 
-/** What the log in the database says of a session, entry by entry. */
-function replayed({ observer, world }: Run, { id }: Table): readonly Session[] {
+/** The session after each entry of its log in the database. */
+function replayed({ observer, world }: Run, { id }: ModelSession): readonly Session[] {
   const rows: RecordedEvent[] = observer.rows(
     "SELECT session_id AS stream, * FROM entries WHERE session_id = ? ORDER BY seq",
     id,
@@ -148,30 +158,30 @@ function replayed({ observer, world }: Run, { id }: Table): readonly Session[] {
   return sessions;
 }
 
-/** Logs are whole, and lead to what everybody is shown. */
+/** Expects that the logs in the database are complete and lead to the states that the host returns. */
 export async function audit(run: Run): Promise<void> {
   const { observer, agents } = run;
-  const tables = [...run.world.tables.values()];
-  const accepted = tables.reduce((sum, { log }) => sum + log.length, 0);
+  const sessions = [...run.world.sessions.values()];
+  const accepted = sessions.reduce((sum, { log }) => sum + log.length, 0);
   expect(sizes(observer)).toEqual({
-    log: run.before.log + accepted + tables.length,
+    log: run.before.log + accepted + sessions.length,
     actions: run.before.actions + accepted,
-    sessions: run.before.sessions + tables.length,
+    sessions: run.before.sessions + sessions.length,
     replies: run.before.replies + run.world.replies.size,
   });
-  for (const table of tables) {
-    const { tick, state, status } = replayed(run, table).at(-1) as Session;
+  for (const session of sessions) {
+    const { tick, state, status } = replayed(run, session).at(-1) as Session;
     expect({ tick, state, isOver: status === "completed" }).toEqual({
-      ...{ tick: table.tick, state: JSON.parse(JSON.stringify(table.state)), isOver: isOver(table) },
+      ...{ tick: session.tick, state: JSON.parse(JSON.stringify(session.state)), isOver: isOver(session) },
     });
-    // `exchange` holds what is shown against the table that the replayed log was found equal to.
+    // `exchange` compares the answers with the model, which is equal to the replayed log.
     const read = (leaf: string) =>
-      agents.map(({ token }) => ({ method: "GET", path: `/sessions/${table.id}/${leaf}`, token }));
+      agents.map(({ token }) => ({ method: "GET", path: `/sessions/${session.id}/${leaf}`, token }));
     await exchange(run, [...read("state"), ...read("log")]);
   }
 }
 
-const eventsOf = ({ stream }: Heard): readonly Shown[] =>
+const eventsOf = ({ stream }: RecordedExchange): readonly Shown[] =>
   stream
     .split("\n\n")
     .slice(0, -1)
@@ -186,46 +196,48 @@ interface Shown {
   readonly actions?: readonly { readonly tick: number; readonly role: string }[];
 }
 
-/** Every stream has told its viewer each step once, up to the last. */
-export async function streamsAreWhole({ heard, world }: Run): Promise<void> {
-  for (const one of heard.filter(({ asked, got }) => asked.path.includes("/events") && got.status === 200)) {
-    const table = world.tables.get(one.asked.path.split("/")[2] ?? "") as Table;
-    const last = stateFor(table, viewerOf(table, String(one.by)) as Viewer);
+/** Expects that each event stream has sent each state once, up to the last one. */
+export async function expectCompleteStreams({ exchanges, world }: Run): Promise<void> {
+  for (const one of exchanges.filter(
+    ({ request, answer }) => request.path.includes("/events") && answer.status === 200,
+  )) {
+    const session = world.sessions.get(one.request.path.split("/")[2] ?? "") as ModelSession;
+    const last = stateFor(session, viewerOf(session, String(one.by)) as Viewer);
     if (last.tick > 0) await vi.waitFor(() => expect(eventsOf(one).at(-1)).toEqual(last), { ...PATIENCE, interval: 5 });
     const ticks = eventsOf(one).map(({ tick }) => tick);
     expect(ticks).toEqual([...new Set(ticks)].toSorted((a, b) => a - b));
   }
 }
 
-/** Whatever anybody received shows what its reader might see at that tick, and no secret of anybody else. */
-export function nothingLeaked(run: Run): void {
-  const { agents, heard, world } = run;
-  const seeds = [...world.tables.keys()].map(world.seedOf);
+/** Expects that each answer contains only the view of its reader at that tick, and no secret of others. */
+export function expectNoLeaks(run: Run): void {
+  const { agents, exchanges, world } = run;
+  const seeds = [...world.sessions.keys()].map(world.seedOf);
   const hashes = agents.map(({ token }) => sha256Hex(token));
-  const sessions = new Map([...world.tables.values()].map((table) => [table.id, replayed(run, table)]));
-  for (const one of heard) {
-    const { asked, got, by } = one;
+  const sessions = new Map([...world.sessions.values()].map((session) => [session.id, replayed(run, session)]));
+  for (const one of exchanges) {
+    const { request, answer, by } = one;
     const others = agents.filter(({ agent_id }) => agent_id !== by).map(({ token }) => token);
-    const text = got.text + one.stream;
-    const told = [...seeds, ...hashes, ...others].filter((secret) => text.includes(secret));
-    if (told.length > 0) expect.unreachable(`${asked.method} ${asked.path} told a secret: ${text}`);
-    const table = world.tables.get(asked.path.split("/")[2] ?? "");
-    if (!table || by === null || got.status !== 200) continue;
-    const viewer = viewerOf(table, by) as Viewer;
-    const steps = sessions.get(table.id) ?? [];
-    const shown: readonly Shown[] = got.text === "" ? eventsOf(one) : [JSON.parse(got.text)];
+    const text = answer.text + one.stream;
+    const leaked = [...seeds, ...hashes, ...others].filter((secret) => text.includes(secret));
+    if (leaked.length > 0) expect.unreachable(`${request.method} ${request.path} revealed a secret: ${text}`);
+    const session = world.sessions.get(request.path.split("/")[2] ?? "");
+    if (!session || by === null || answer.status !== 200) continue;
+    const viewer = viewerOf(session, by) as Viewer;
+    const steps = sessions.get(session.id) ?? [];
+    const shown: readonly Shown[] = answer.text === "" ? eventsOf(one) : [JSON.parse(answer.text)];
     for (const { tick, status, state, legal_actions, actions } of shown) {
       if (actions) {
-        // Of a turn that was open then, no entry of another role: it shows all of a turn or none of it but one's own.
+        // A log shows the entries of other roles only for turns that are closed in it.
         const closes = (at: number) => steps.find(({ turnTick }) => turnTick > at)?.tick ?? Number.POSITIVE_INFINITY;
         const others = actions.filter(({ role }) => role !== viewer);
         expect(others.filter((entry) => actions.length < closes(entry.tick))).toEqual([]);
         continue;
       }
-      const then = steps[tick] as Session;
-      expect([state, status]).toEqual([table.game.viewState(then.state, viewer), then.status]);
+      const step = steps[tick] as Session;
+      expect([state, status]).toEqual([session.game.viewState(step.state, viewer), step.status]);
       if (legal_actions && viewer !== "spectator") {
-        expect(legal_actions).toEqual(table.game.legalActions(then.state, viewer));
+        expect(legal_actions).toEqual(session.game.legalActions(step.state, viewer));
       }
     }
   }

@@ -1,38 +1,38 @@
 /** The sessions of the model of the session host, and what each viewer may see of them. */
 import type { Game, Viewer } from "#shared/games/game.ts";
 
-/** A request as it is sent. */
-export interface Asked {
+/** A request to the API. */
+export interface ApiRequest {
   readonly method: string;
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string;
   readonly token: string;
   readonly body?: string;
-  /** Idempotency-Key. */
+  /** The header Idempotency-Key. */
   readonly key?: string;
 }
 
 /** The answer to a request. */
-export interface Got {
+export interface ApiAnswer {
   readonly status: number;
   readonly text: string;
 }
 
 export interface Exchange {
-  readonly asked: Asked;
-  readonly got: Got;
+  readonly request: ApiRequest;
+  readonly answer: ApiAnswer;
 }
 
-/** A session as the model knows it. */
-export interface Table {
+/** A session of the model. */
+export interface ModelSession {
   readonly id: string;
   readonly game: Game;
-  /** Role to agent id. */
+  /** Agent ids by role. */
   readonly participants: Readonly<Record<string, string>>;
   readonly isPublic: boolean;
   readonly state: unknown;
   readonly tick: number;
-  /** Where the open turn began. */
+  /** The tick at which the open turn began. */
   readonly turnTick: number;
   readonly log: readonly {
     readonly tick: number;
@@ -42,12 +42,13 @@ export interface Table {
   }[];
 }
 
+/** The state of the model. */
 export interface World {
-  /** Token to agent id. */
+  /** Agent ids by token. */
   readonly agents: ReadonlyMap<string, string>;
-  readonly tables: ReadonlyMap<string, Table>;
-  /** First replies, by agent and key. */
-  readonly replies: ReadonlyMap<string, { readonly request: string; readonly got: Got }>;
+  readonly sessions: ReadonlyMap<string, ModelSession>;
+  /** First replies by agent and key. */
+  readonly replies: ReadonlyMap<string, { readonly request: string; readonly answer: ApiAnswer }>;
   /** The seed that the host chose for a session. */
   readonly seedOf: (sessionId: string) => string;
 }
@@ -59,6 +60,7 @@ export interface Expected {
   readonly body?: unknown;
 }
 
+/** The expected answer to a request and the world after it. */
 export interface Step {
   readonly expected: Expected;
   readonly world: World;
@@ -77,31 +79,31 @@ export type Code = keyof typeof STATUS;
 
 export const rejection = (world: World, code: Code): Step => ({ expected: { status: STATUS[code], code }, world });
 
-export const viewerOf = ({ participants, isPublic }: Table, agent: string): Viewer | null =>
+export const viewerOf = ({ participants, isPublic }: ModelSession, agent: string): Viewer | null =>
   Object.keys(participants).find((role) => participants[role] === agent) ?? (isPublic ? "spectator" : null);
 
-export const isOver = ({ game, state }: Table): boolean => game.isTerminal(state);
+export const isOver = ({ game, state }: ModelSession): boolean => game.isTerminal(state);
 
-export const statusOf = (table: Table): string => (isOver(table) ? "completed" : "active");
+export const statusOf = (session: ModelSession): string => (isOver(session) ? "completed" : "active");
 
-export const stateFor = (table: Table, viewer: Viewer) => ({
-  session_id: table.id,
-  template: table.game.id,
-  status: statusOf(table),
-  tick: viewer === "spectator" ? table.turnTick : table.tick,
-  state: table.game.viewState(table.state, viewer),
+export const stateFor = (session: ModelSession, viewer: Viewer) => ({
+  session_id: session.id,
+  template: session.game.id,
+  status: statusOf(session),
+  tick: viewer === "spectator" ? session.turnTick : session.tick,
+  state: session.game.viewState(session.state, viewer),
   your_role: viewer,
-  legal_actions: viewer === "spectator" ? [] : table.game.legalActions(table.state, viewer),
+  legal_actions: viewer === "spectator" ? [] : session.game.legalActions(session.state, viewer),
 });
 
 /** In an open turn a viewer sees only its own choice. */
-export const logFor = ({ log, turnTick }: Table, viewer: Viewer) =>
+export const logFor = ({ log, turnTick }: ModelSession, viewer: Viewer) =>
   log.filter(({ tick, role }) => tick < turnTick || role === viewer);
 
-export const listOf = ({ tables }: World, me: string) =>
-  [...tables.values()]
+export const listOf = ({ sessions }: World, me: string) =>
+  [...sessions.values()]
     .filter(({ participants }) => Object.values(participants).includes(me))
-    .map((table) => {
-      const { session_id, template, status, tick, your_role } = stateFor(table, viewerOf(table, me) as Viewer);
+    .map((session) => {
+      const { session_id, template, status, tick, your_role } = stateFor(session, viewerOf(session, me) as Viewer);
       return { session_id, template, status, tick, your_role };
     });
