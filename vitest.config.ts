@@ -5,8 +5,9 @@ export const SLOW_TESTS: readonly string[] = [
   "scripts/{e2e,chaos,conformance}/**/*.test.ts",
   "scripts/commands/{codenames,play,export}.test.ts",
   "scripts/archive/export/export-size.test.ts",
-  "referee/codenames/{combinations,leaks}.test.ts",
+  "referee/codenames/{combinations,key-secrecy}.test.ts",
   "referee/rest/adversary.test.ts",
+  "scripts/hidden-information/league-match.test.ts",
 ];
 
 /** Tests that need a browser. `npm run test:browser` runs them. */

@@ -1,9 +1,8 @@
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
-import { clients } from "#shared/rpc/testing/mcp-clients.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
@@ -17,83 +16,13 @@ import {
   startTestLeague,
   startTestReferee,
   type TestLeague,
-  type TestReferee,
   TOKEN,
   testDriver,
-  tokenOf,
 } from "./testing/match.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
-});
-
-/** Starts a referee. Each player of `waiting` answers its move request in R1M1 when its `mayAnswer` is resolved. */
-async function startWaiting(waiting: readonly ReceivedMessage["to"][]) {
-  const mayAnswer = { P01: Promise.withResolvers<void>(), P02: Promise.withResolvers<void>() };
-  const isWaiting = ({ to, payload }: ReceivedMessage): boolean => payload.match_id === "R1M1" && waiting.includes(to);
-  const referee = await startTestReferee({
-    move: async (request) => {
-      if (isWaiting(request) && request.to !== "manager") await mayAnswer[request.to].promise;
-      return null;
-    },
-  });
-  ends.push(() => referee.stop());
-  ends.push(() => void [mayAnswer.P01, mayAnswer.P02].map(({ resolve }) => resolve()));
-  return { referee, mayAnswer };
-}
-
-/** Waits until the choice of P01 is on disk. The request to P02 is open. */
-const halfTurn = (referee: TestReferee): Promise<void> =>
-  vi.waitFor(
-    async () => {
-      const own = await referee.tool("get_game_state", { match_id: "R1M1", auth_token: tokenOf("P01", "R1M1") });
-      expect(own).toMatchObject({ state: { choices: { player_1: "rock", player_2: null } } });
-    },
-    { timeout: 10_000 },
-  );
-
-describe("a choice of an open turn", () => {
-  it("is not shown to callers with a wrong token or the token of another match", async () => {
-    const { referee } = await startWaiting(["P02"]);
-    const { payload } = await referee.begin();
-    await halfTurn(referee);
-    for (const seat_token of ["wrong", "", TOKEN, tokenOf("P01", "R1M2"), undefined]) {
-      const args = { game_id: payload.session_id, ...(seat_token !== undefined && { seat_token }) };
-      const answer = await referee.call("tools/call", { name: "waitForNextTurn", arguments: args });
-      expect(answer.result, `token ${seat_token}`).toMatchObject({ isError: true });
-      expect(JSON.stringify(answer)).not.toMatch(/rock|choices/);
-    }
-    for (const auth_token of ["wrong", TOKEN, tokenOf("P01", "R1M2")]) {
-      const gameState = await referee.tool("get_game_state", { match_id: "R1M1", auth_token });
-      expect(gameState).toMatchObject({ status: "active", state: { choices: { player_1: null } } });
-      expect(gameState).not.toHaveProperty("your_role");
-    }
-  });
-
-  it.each(["2025-11-25", "2026-07-28"])(
-    "causes no update notification until the turn is closed (MCP %s)",
-    async (revision) => {
-      const { referee, mayAnswer } = await startWaiting(["P01", "P02"]);
-      await referee.begin();
-      for (const player of ["P01", "P02"] as const) await referee.waitFor(player, "MOVE_REQUEST");
-      const client = await clients[revision]?.(referee.url);
-      if (!client) throw new Error("no client");
-      ends.push(() => client.close());
-      await client.subscribe(["game://state/R1M1", "game://state/rps/R1M1", "game://state/R1M2"]);
-      mayAnswer.P01.resolve();
-      await halfTurn(referee);
-      // Notifications arrive in order, so one about R1M1 would arrive before this one about R1M2.
-      await referee.begin({ match_id: "R1M2" });
-      await vi.waitFor(() => expect(client.updated).toContain("game://state/R1M2"), { timeout: 10_000 });
-      expect(client.updated.filter((uri) => uri.endsWith("R1M1"))).toEqual([]);
-      mayAnswer.P02.resolve();
-      await vi.waitFor(
-        () => expect(client.updated).toEqual(expect.arrayContaining(["game://state/R1M1", "game://state/rps/R1M1"])),
-        { timeout: 10_000 },
-      );
-    },
-  );
 });
 
 /**

@@ -39,21 +39,14 @@ const expectNoSecrets = (texts: readonly string[], secrets: readonly string[]): 
   for (const text of texts) for (const secret of secrets) expect(text).not.toContain(secret);
 };
 
-describe("kuhn_poker", () => {
-  it("shows neither the agent the card of the person nor the person the card of the agent", async () => {
-    const agent = await createGame(host, { template: "kuhn_poker", opponent: "human", play_as: "player_2" });
-    const shown = await agent.wait({ showUi: true });
-    const person = (await host.call("GET", `/api/games/${agent.gameId}`, { token: personOf(agent.gameId) })).json;
-    const { player_1: personCard } = person.state.cards;
-    const { player_2: agentCard } = shown.value.state.cards;
-    expect(personCard).toMatch(/jack|queen|king/);
-    const holds = (role: string, card: string) => `${role} holds the ${card}`;
-    expect(shown.raw).not.toContain(holds("player_1", personCard));
-    const board = JSON.stringify([shown.meta, shown.content[1]]);
-    expect(board).not.toContain(holds("player_2", agentCard));
-    for (const text of [shown.raw, agent.answer.raw]) expect(text).not.toContain(`"player_1":"${personCard}"`);
-    expect(board).not.toContain(`"player_2":"${agentCard}"`);
-  });
+it("the board in an agent's answer does not show the agent's card to the person who sees it", async () => {
+  const agent = await createGame(host, { template: "kuhn_poker", opponent: "human", play_as: "player_2" });
+  const shown = await agent.wait({ showUi: true });
+  const { player_2: card } = shown.value.state.cards;
+  expect(shown.raw).toContain(`"player_2":"${card}"`);
+  const board = JSON.stringify([shown.meta, shown.content[1]]);
+  expect(board).not.toContain(`player_2 holds the ${card}`);
+  expect(board).not.toContain(`"player_2":"${card}"`);
 });
 
 it.each([1, 2, 3])(

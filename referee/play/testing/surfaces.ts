@@ -1,26 +1,35 @@
 /** All interfaces by which a game of a session host can be read. None of these requests changes the game. */
+import { rpcResourceRead } from "#shared/rpc/testing/json-rpc.ts";
 import type { TestHost } from "../../rest/testing/host.ts";
 import { tool, watchStream } from "./play.ts";
 
-/** The kind of hidden information: a choice of an open turn, a dealt card, or the key of Codenames. */
-export type Hidden = "choice" | "card" | "key";
+/** The kind of hidden information: a choice of an open turn, a dealt card, the key of Codenames, or the seed of a league match. */
+export type Hidden = "choice" | "card" | "key" | "seed";
+
+/**
+ * The callers that a surface answers: holders of a seat, agents with a token, or all callers. A public surface shows all callers the view of a
+ * spectator. A surface without readers shows no view.
+ */
+export type Readers = "seats" | "agents" | "all" | "public" | "none";
+
+/** A session host, or the referee of a league match. */
+export type Place = Pick<TestHost, "url" | "call">;
 
 interface Surface {
-  /** The callers that it answers: holders of a seat, agents with a token, or all callers. A public surface shows all callers the view of a spectator. */
-  readonly readers: "seats" | "agents" | "all" | "public";
+  readonly readers: Readers;
   /** The hidden information that it shows to viewers that may know it, and to all readers when it is no longer hidden. */
   readonly shows: readonly Hidden[];
 }
 
 /** A surface that one request reads. */
 export interface RequestSurface extends Surface {
-  read(host: TestHost, gameId: string, token: string | null): Promise<string>;
+  read(host: Place, gameId: string, token: string | null): Promise<string>;
 }
 
 /** A stream of server-sent events, opened before a choice is made or while it is sealed. */
 export interface StreamSurface extends Surface {
   readonly opened: "before" | "sealed";
-  open(host: TestHost, gameId: string, token: string | null): ReturnType<typeof watchStream>;
+  open(host: Place, gameId: string, token: string | null): ReturnType<typeof watchStream>;
 }
 
 const STATE: readonly Hidden[] = ["choice", "card", "key"];
@@ -36,7 +45,7 @@ const http =
 
 const mcp =
   (name: string, args: object, more: { tokenIs?: "seat_token" | "auth_token"; idIs?: "game_id" | "match_id" } = {}) =>
-  async (host: TestHost, gameId: string, token: string | null): Promise<string> => {
+  async (host: Place, gameId: string, token: string | null): Promise<string> => {
     const { tokenIs = "seat_token", idIs = "game_id" } = more;
     return (await tool(host, name, { [idIs]: gameId, ...(token !== null && { [tokenIs]: token }), ...args })).raw;
   };
@@ -44,7 +53,7 @@ const mcp =
 const resource =
   (uri: string): RequestSurface["read"] =>
   async (host, gameId, token) => {
-    const body = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: uri.replace("ID", gameId) } };
+    const body = rpcResourceRead(uri.replace("ID", gameId));
     const headers = { "content-type": "application/json" };
     return (await host.call("POST", "/mcp", { body, headers, ...(token !== null && { token }) })).text;
   };
@@ -53,6 +62,18 @@ const resource =
 const listed: RequestSurface["read"] = async (host, gameId) => {
   const { games } = (await host.call("GET", "/api/games")).json;
   return JSON.stringify(games.find(({ game_id }: { game_id: string }) => game_id === gameId) ?? null);
+};
+
+/** Values that change although the game does not. */
+const VOLATILE = /^(#|process_|nodejs_|http_request_|host_event_streams|host_waiting_calls|host_sessions_in_memory)/;
+
+/** The metrics of games. */
+const metrics: RequestSurface["read"] = async (host) => {
+  const { text } = await host.call("GET", "/metrics");
+  return text
+    .split("\n")
+    .filter((line) => !VOLATILE.test(line))
+    .join("\n");
 };
 
 const game = { idIs: "match_id" } as const;
@@ -107,6 +128,7 @@ export const REQUEST_SURFACES: Readonly<Record<string, RequestSurface>> = {
     read: mcp("validate_move", { player_id: "player_1", move: "rock" }, { ...game, tokenIs: "auth_token" }),
   },
   "resource game://state": { readers: "public", shows: STATE, read: resource("game://state/ID") },
+  metrics: { readers: "none", shows: NOTHING, read: metrics },
 };
 
 const events =

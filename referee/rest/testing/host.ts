@@ -55,6 +55,21 @@ export interface TestHostOptions {
   readonly log?: Logger;
 }
 
+/** Requests to the server at a URL. */
+export const callerOf =
+  (url: string): TestHost["call"] =>
+  async (method, path, { token, body, headers, signal } = {}) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json");
+    return { status: response.status, text, json: isJson ? JSON.parse(text) : null, headers: response.headers };
+  };
+
 /** A session host alone, in this process. */
 export async function startTestHost(options: TestHostOptions = {}): Promise<TestHost> {
   const { port: wanted = 0, dataFolder = mkdtempSync(join(tmpdir(), "host-")) } = options;
@@ -82,17 +97,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
   // fetch may still hold connections to the host that had this port before; each of them fails once.
   while (wanted !== 0 && !(await fetch(`${url}/health`).catch(() => null)));
 
-  const call: TestHost["call"] = async (method, path, { token, body, headers, signal } = {}) => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }), ...headers },
-      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
-      ...(signal && { signal }),
-    });
-    const text = await response.text();
-    const isJson = response.headers.get("content-type")?.startsWith("application/json");
-    return { status: response.status, text, json: isJson ? JSON.parse(text) : null, headers: response.headers };
-  };
+  const call = callerOf(url);
   return {
     url,
     port: Number(new URL(url).port),

@@ -1,0 +1,27 @@
+/** The games of a session host: each cell is a viewer at a surface of a game in which something is hidden. */
+import { afterAll, beforeAll } from "vitest";
+import { startTestHost, type TestHost } from "../../referee/rest/testing/host.ts";
+import { type Observer, observe } from "../../referee/rest/testing/rest.ts";
+import type { Hosted } from "./testing/host-games.ts";
+import { hostScenes } from "./testing/host-scenes.ts";
+import { hiddenInformation } from "./testing/table.ts";
+
+const at: { host?: TestHost; observer?: Observer; agentToken?: string } = {};
+beforeAll(async () => {
+  at.host = await startTestHost();
+  at.observer = observe(at.host);
+  at.agentToken = (await at.host.agent()).token;
+});
+afterAll(async () => {
+  at.observer?.close();
+  await at.host?.remove();
+});
+
+/** The session host of this file, which starts before the first game. */
+function hosted(): Hosted {
+  const { host, observer, agentToken } = at;
+  if (!host || !observer || agentToken === undefined) throw new Error("the session host has not started");
+  return { host, observer, agentToken };
+}
+
+hiddenInformation(hostScenes(hosted));

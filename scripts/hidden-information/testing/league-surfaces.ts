@@ -1,0 +1,173 @@
+/** The viewers and surfaces of a league match that is being played. No request here changes the match. */
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcResourceRead } from "#shared/rpc/testing/json-rpc.ts";
+import { type Era, eras } from "../../../referee/codenames/testing/host.ts";
+import { tool } from "../../../referee/play/testing/play.ts";
+import { REQUEST_SURFACES, type RequestSurface, STREAM_SURFACES } from "../../../referee/play/testing/surfaces.ts";
+import type { HeldPlayer } from "../../testing/held-player.ts";
+import { type HeldLeague, LEAGUE, MATCH } from "./league-world.ts";
+import { NOTIFICATIONS } from "./subscriptions.ts";
+import type { SurfaceFacts } from "./table.ts";
+
+type Surfaces = Readonly<Record<string, RequestSurface>>;
+type Read = RequestSurface["read"];
+
+const REF = `${LEAGUE}/${MATCH}`;
+
+const call =
+  (name: string, args: object): Read =>
+  async (place, _id, token) =>
+    (await tool(place, name, args, token === null ? {} : { bearer: token })).raw;
+
+const resource =
+  (uri: string): Read =>
+  async (place, _id, token) => {
+    const headers = { "content-type": "application/json" };
+    return (await place.call("POST", "/mcp", { body: rpcResourceRead(uri), headers, ...(token !== null && { token }) }))
+      .text;
+  };
+
+const page =
+  (path: string): Read =>
+  async (place, _id, token) => {
+    const { status, text } = await place.call("GET", path, token === null ? {} : { token });
+    return `${status} ${text}`;
+  };
+
+/** The surfaces of a session host at the referee of a match. An agent without a seat of the match is a spectator. */
+const AS_AT_A_HOST: Surfaces = Object.fromEntries(
+  Object.entries(REQUEST_SURFACES).map(([name, surface]) => [
+    name,
+    surface.readers === "agents" ? { ...surface, readers: "seats" } : surface,
+  ]),
+);
+
+/** What a referee answers to requests about a league match. */
+export const REFEREE_SURFACES: Surfaces = {
+  ...AS_AT_A_HOST,
+  "tool get_game_state by match": {
+    ...{ readers: "all", shows: ["choice", "card", "key"] },
+    read: call("get_game_state", { match_id: MATCH }),
+  },
+  "tool get_game_state by league and match": {
+    ...{ readers: "all", shows: ["choice", "card", "key"] },
+    read: call("get_game_state", { match_id: REF }),
+  },
+  "tool validate_move by player": {
+    ...{ readers: "all", shows: [] },
+    read: call("validate_move", { player_id: "P01", move: "rock", match_id: REF }),
+  },
+  "tool start_game without a signature": {
+    ...{ readers: "none", shows: [] },
+    read: call("start_game", { player1_id: "P01", player2_id: "P06", match_id: MATCH }),
+  },
+  "resource game://state of the match": {
+    ...{ readers: "public", shows: ["choice", "card", "key"] },
+    read: resource(`game://state/${REF}`),
+  },
+};
+
+/** A result that its manager rejects: it does not come from the referee of the match. */
+const FALSE_RESULT = {
+  ...{ league_id: LEAGUE, round_id: 1, match_id: MATCH, epoch: 1, winner: null, match_points: {}, final_scores: {} },
+  ...{ termination: "aborted", reason: "no result", faults: [], log: [], log_head: "" },
+};
+
+/** What the league manager answers to requests about the league. */
+export const MANAGER_SURFACES: Surfaces = {
+  "manager: page": { readers: "none", shows: [], read: page("/") },
+  "manager: page of a round": { readers: "none", shows: [], read: page(`/?league=${LEAGUE}&round=1`) },
+  "manager: tool list_leagues": { readers: "none", shows: [], read: call("list_leagues", {}) },
+  "manager: tool get_standings": { readers: "none", shows: [], read: call("get_standings", { league_id: LEAGUE }) },
+  "manager: tool get_schedule": { readers: "none", shows: [], read: call("get_schedule", { league_id: LEAGUE }) },
+  "manager: rejected result": {
+    ...{ readers: "none", shows: [] },
+    read: (place, id, token) =>
+      call("league_message", newEnvelope("MATCH_RESULT", "referee:REF02", FALSE_RESULT))(place, id, token),
+  },
+  "manager: resource league://standings": { readers: "none", shows: [], read: resource("league://standings") },
+  "manager: resource league://schedule": { readers: "none", shows: [], read: resource("league://schedule") },
+  "manager: resource of the round": {
+    ...{ readers: "none", shows: [] },
+    read: resource(`league://${LEAGUE}/schedule/1`),
+  },
+  "manager: resource of the match": { readers: "all", shows: ["seed"], read: resource(`match://${REF}`) },
+};
+
+/** The viewers without a seat of the match. */
+export const ANOTHER_PLAYER = "a player of another match";
+const OWN_REFEREE = "the referee of the match";
+export const ANOTHER_REFEREE = "the referee of another match";
+export const OPERATOR = "the operator";
+
+export const LEAGUE_OTHERS = [
+  ...[ANOTHER_PLAYER, OWN_REFEREE, ANOTHER_REFEREE, OPERATOR],
+  ...["a made-up token", "an empty token", "no token"],
+] as const;
+
+export const WIRE = "messages on the wire";
+export const EVENTS = "manager: events";
+export const EVENTS_RESUMED = "manager: events, resumed";
+export const EXPORT = "league export";
+export const MANAGER_OUTPUT = "output of the manager";
+export const REFEREE_OUTPUT = "output of the referee";
+
+/** The name of the surface of notifications of an agent to clients of an era of MCP. */
+export const notificationsOf = (agent: "manager" | "referee", era: Era): string => `${agent}: ${NOTIFICATIONS[era]}`;
+
+const SILENT: SurfaceFacts = { readers: "none", shows: [] };
+const ofOperator: SurfaceFacts = { ...SILENT, viewers: [OPERATOR] };
+
+/** The surfaces of a league match, in the order of the table. */
+export const leagueSurfaces = (seats: readonly string[]): Readonly<Record<string, SurfaceFacts>> => ({
+  ...REFEREE_SURFACES,
+  ...Object.fromEntries(
+    Object.entries(STREAM_SURFACES).map(([name, one]) => [
+      name,
+      one.readers === "agents" ? { ...one, readers: "seats" } : one,
+    ]),
+  ),
+  ...MANAGER_SURFACES,
+  [EVENTS]: SILENT,
+  [EVENTS_RESUMED]: SILENT,
+  ...Object.fromEntries(
+    eras.flatMap((era) => [
+      [notificationsOf("referee", era), { readers: "public", shows: [] }],
+      [notificationsOf("manager", era), { readers: "public", shows: [] }],
+    ]),
+  ),
+  [WIRE]: {
+    ...{ readers: "seats", shows: ["choice", "card", "key", "seed"], showsHolder: ["card", "key"] },
+    viewers: [...seats, ANOTHER_PLAYER, ANOTHER_REFEREE],
+  },
+  [EXPORT]: { readers: "all", shows: ["seed"], hasRandomHashes: true, viewers: [OPERATOR] },
+  [MANAGER_OUTPUT]: ofOperator,
+  [REFEREE_OUTPUT]: ofOperator,
+});
+
+/** The tokens of a viewer at each agent; null for a caller without one. */
+export interface Tokens {
+  readonly referee: string | null;
+  readonly manager: string | null;
+}
+
+/** The player that reads the match from another match: the last one by its role, which sees less than others in Codenames. */
+export const anotherPlayer = (others: HeldLeague["others"]): HeldPlayer | undefined =>
+  others.get([...others.keys()].sort().at(-1) ?? "");
+
+/** The tokens of all viewers. */
+export async function tokensOf(league: HeldLeague): Promise<ReadonlyMap<string, Tokens>> {
+  const ofPlayer = async (player: HeldPlayer | undefined): Promise<Tokens> => ({
+    referee: (await player?.invitation())?.matchToken ?? null,
+    manager: player?.token ?? null,
+  });
+  const same = (token: string | null): Tokens => ({ referee: token, manager: token });
+  const seats = await Promise.all(
+    [...league.seats].map(async ([role, player]) => [role, await ofPlayer(player)] as const),
+  );
+  const others = [
+    await ofPlayer(anotherPlayer(league.others)),
+    ...[league.refereeToken, league.otherReferee.token, league.operatorToken, "made-up", "", null].map(same),
+  ];
+  return new Map([...seats, ...LEAGUE_OTHERS.map((viewer, at) => [viewer, others[at] ?? same(null)] as const)]);
+}

@@ -1,0 +1,97 @@
+/** A player of a league on bare HTTP that answers a request for a move when its test says so. */
+import { EventEmitter } from "node:events";
+import { z } from "zod";
+import type { MessageType } from "#shared/protocol/messages.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { serveTools } from "#shared/rpc/testing/loopback.ts";
+import { tool } from "../../referee/play/testing/play.ts";
+
+/** A message as an agent of the test received it. */
+export interface Received {
+  readonly type: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** The `auth_token` of the message; empty if it has none. */
+  readonly signature: string;
+  /** Headers and body. */
+  readonly bytes: string;
+}
+
+export interface HeldPlayer {
+  readonly id: string;
+  readonly token: string;
+  readonly received: readonly Received[];
+  /** Resolves with the invitation to its match, and the token of the match. */
+  invitation(): Promise<Invitation>;
+  /** Resolves when the player has received this many messages of a type. */
+  receives(type: MessageType, count?: number): Promise<void>;
+  /** Resolves with the open request for a move. */
+  asked(): Promise<MoveRequest>;
+  /** Answers the open request for a move. */
+  answer(move: unknown): Promise<void>;
+  close(): void;
+}
+
+const Invitation = z.object({
+  ...{ match_id: z.string(), your_role: z.string(), bot_seed: z.string() },
+  roles: z.record(z.string(), z.string()),
+});
+const Message = z.object({
+  ...{ type: z.string(), message_id: z.string(), auth_token: z.string().optional() },
+  payload: z.record(z.string(), z.unknown()),
+});
+const MoveRequest = z.object({ match_id: z.string(), tick: z.int() });
+const Registered = z.object({ player_id: z.string(), auth_token: z.string() });
+
+export type Invitation = z.infer<typeof Invitation> & { readonly matchToken: string };
+export type MoveRequest = z.infer<typeof MoveRequest>;
+
+/** Starts a player and registers it with the manager at `url`. */
+export async function heldPlayer(url: string, name: string): Promise<HeldPlayer> {
+  const received: Received[] = [];
+  const arrived = new EventEmitter().setMaxListeners(0);
+  let invitation: Invitation | null = null;
+  let open: { readonly request: MoveRequest; readonly move: PromiseWithResolvers<unknown> } | null = null;
+  let id = name;
+  const until = async <T>(value: () => T | null | undefined): Promise<T> => {
+    for (let found = value(); ; found = value()) {
+      if (found != null) return found;
+      await new Promise((resolve) => arrived.once("message", resolve));
+    }
+  };
+  const server = await serveTools(async ({ args, headers, body }) => {
+    const { type, payload, message_id, auth_token = "" } = Message.parse(args);
+    received.push({ type, payload, signature: auth_token, bytes: JSON.stringify(headers) + body });
+    const say = (answer: MessageType, content: object) =>
+      newEnvelope(answer, `player:${id}`, content, { correlationId: message_id });
+    if (type === "GAME_INVITE") {
+      invitation = { ...Invitation.parse(payload), matchToken: auth_token };
+      arrived.emit("message");
+      return say("GAME_INVITE_RESPONSE", { match_id: invitation.match_id, accept: true });
+    }
+    if (type !== "MOVE_REQUEST") {
+      arrived.emit("message");
+      return say("ACK", {});
+    }
+    const request = MoveRequest.parse(payload);
+    const move = Promise.withResolvers<unknown>();
+    open = { request, move };
+    arrived.emit("message");
+    return say("MOVE_RESPONSE", { ...request, move: await move.promise });
+  });
+  const registered = await tool({ url }, "register_player", { player_name: name, endpoint: server.url });
+  const { player_id, auth_token } = Registered.parse(registered.value);
+  id = player_id;
+  return {
+    ...{ id, token: auth_token, received },
+    invitation: () => until(() => invitation),
+    receives: async (type, count = 1) =>
+      void (await until(() => received.filter((one) => one.type === type).length >= count || null)),
+    asked: () => until(() => open?.request),
+    async answer(move) {
+      const { move: answered } = await until(() => open);
+      open = null;
+      answered.resolve(move);
+    },
+    close: server.close,
+  };
+}
