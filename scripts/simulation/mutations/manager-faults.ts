@@ -26,8 +26,8 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "a repeated result is rejected",
     file: "league-manager/league/report.ts",
-    from: "return isRecorded(match, result) ? ok(NOTHING) : err(otherResult(name, match));",
-    to: "return err(otherResult(name, match));",
+    from: "return isRecorded(match, result) ? ok(UNCHANGED) : err(conflictError(name, match));",
+    to: "return err(conflictError(name, match));",
   },
   {
     name: "a repeated result is recorded again",
@@ -80,7 +80,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "a referee that does not answer keeps its matches",
     file: "league-manager/effects/dispatch/dispatch.ts",
-    from: "if (lost.length > 0) this.#release(league.leagueId, lost);",
+    from: "if (matches.length > 0) this.#release(league.leagueId, matches);",
     to: "",
   },
   {
@@ -92,8 +92,8 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "the time limit of a match is that of a move",
     file: "league-manager/effects/deadlines.ts",
-    from: "return Math.min(Math.max(ofMatch, ofStart, 0), timeouts.match_ms);",
-    to: "return Math.min(Math.max(ofMatch, ofStart, 0), timeouts.move_ms);",
+    from: "return Math.min(Math.max(matchMs, afterStartMs, 0), timeouts.match_ms);",
+    to: "return Math.min(Math.max(matchMs, afterStartMs, 0), timeouts.move_ms);",
   },
   {
     name: "a league starts before all players are registered",
