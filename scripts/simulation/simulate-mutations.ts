@@ -5,11 +5,8 @@ import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
 import { temporaryFolder } from "../bench/process.ts";
-import { MANAGER_FAULTS } from "./mutations/manager-faults.ts";
 import type { Mutation } from "./mutations/mutation.ts";
-import { PLAYER_FAULTS } from "./mutations/player-faults.ts";
-import { REFEREE_FAULTS } from "./mutations/referee-faults.ts";
-import { SHARED_FAULTS } from "./mutations/shared-faults.ts";
+import { MUTATIONS } from "./mutations/mutations.ts";
 
 const command = withUsageExit(new Command("simulate-mutations"))
   .description(
@@ -20,8 +17,6 @@ const command = withUsageExit(new Command("simulate-mutations"))
   .parse();
 const { seeds, only = "" } = command.opts<{ seeds: number; only?: string }>();
 
-/** The faults that the simulation must find. */
-const MUTATIONS = [...MANAGER_FAULTS, ...REFEREE_FAULTS, ...PLAYER_FAULTS, ...SHARED_FAULTS];
 const CONCURRENCY = 2;
 const SHOWN_CHARACTERS = 110;
 const NOT_COPIED = new Set([".git", "node_modules", "data"]);

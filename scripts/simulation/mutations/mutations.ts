@@ -1,0 +1,13 @@
+import { MANAGER_FAULTS } from "./manager-faults.ts";
+import type { Mutation } from "./mutation.ts";
+import { PLAYER_FAULTS } from "./player-faults.ts";
+import { REFEREE_FAULTS } from "./referee-faults.ts";
+import { SHARED_FAULTS } from "./shared-faults.ts";
+
+/** The faults that the simulation must find. */
+export const MUTATIONS: readonly Mutation[] = [
+  ...MANAGER_FAULTS,
+  ...REFEREE_FAULTS,
+  ...PLAYER_FAULTS,
+  ...SHARED_FAULTS,
+];
