@@ -5,6 +5,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 
+/** The files of an export, as paths in its folder. */
 export const MANIFEST = "manifest.json";
 export const SIGNATURE = "signature.json";
 export const RUN_FILE = "league.json";
@@ -14,6 +15,7 @@ export const leagueLogFile = (leagueId: string): string => join("leagues", `${le
 /** The file of an agent's events: one line for each stored event. */
 export const agentLogFile = (agentId: string): string => join("agents", `${agentId}.jsonl`);
 
+/** The content of the manifest: the hashes of all other files except the signature. */
 export const Manifest = z.strictObject({
   /** The SHA-256 of each file's bytes by file name, sorted by name. */
   files: z.record(z.string(), z.string()),
@@ -28,6 +30,7 @@ export const canonical = (value: unknown): string => `${JSON.stringify(value, nu
 /** Joins texts without line breaks to the text of a file with one line for each. */
 export const linesOf = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join("");
 
+/** Returns the manifest of the texts of files, which are given by file name. */
 export function manifestOf(files: ReadonlyMap<string, string>): Manifest {
   const hashes = [...files]
     .map(([name, text]) => [name, sha256Hex(text)] as const)

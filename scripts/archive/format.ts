@@ -80,6 +80,7 @@ export const LoggedLeague = z.strictObject({
 });
 export type LoggedLeague = z.infer<typeof LoggedLeague>;
 
+/** The content of `league.json` in the current format. */
 export const LoggedRun = z.strictObject({
   format: z.literal("agent-league.export.v3"),
   run_id: z.string(),
@@ -90,6 +91,7 @@ export const LoggedRun = z.strictObject({
 });
 export type LoggedRun = z.infer<typeof LoggedRun>;
 
+/** The content of `league.json` in any supported format. */
 export const ExportedRun = z.discriminatedUnion("format", [UnloggedRun, LoggedRun]);
 export type ExportedRun = z.infer<typeof ExportedRun>;
 

@@ -179,6 +179,7 @@ export function cpuOf(pid: number): number {
   return (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * MICROSECONDS_PER_TICK;
 }
 
+/** Resolves after `ms` milliseconds. */
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** The number of operations in a window of time, and their cost. */

@@ -38,6 +38,7 @@ export const FULL: Pace = {
   followingStarts: 2,
   exportPlayers: [64, 200, 448],
 };
+/** The pace of `--quick`. */
 export const QUICK: Pace = {
   warmupMs: 3_000,
   windowMs: 1_500,

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { Ask } from "#shared/rpc/jsonrpc/input.ts";
 
+/** The endpoint and the model, and how requests are made. */
 export interface CompletionOptions {
   /** The base of an OpenAI-compatible API, e.g. `http://127.0.0.1:11434/v1`. */
   readonly url: string;
@@ -36,6 +37,7 @@ const MAX_PAUSES = 5;
 /** Error codes of a connection that the endpoint or a proxy closed. */
 const RESETS: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
+/** A client of the chat completions of one endpoint. */
 export class Completions {
   readonly endpoint: string;
   readonly #options: CompletionOptions;

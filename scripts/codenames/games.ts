@@ -30,6 +30,7 @@ export interface OpenGames {
   find(token: string | null): OpenGame | null;
 }
 
+/** Opens the games of a data folder. */
 export function openGames(dataFolder: string): OpenGames {
   const folder = join(dataFolder, "codenames");
   const fileOf = (token: string): string => join(folder, `${sha256Hex(token).slice(0, 16)}.json`);

@@ -37,6 +37,7 @@ const Completion = z.object({
 });
 const ErrorBody = z.object({ error: z.union([z.string(), z.object({ message: z.string() })]) });
 
+/** Creates a model. */
 export function createModel(options: ModelOptions): Model {
   const { key, timeoutMs, tell } = options;
   const completions = new Completions(options);

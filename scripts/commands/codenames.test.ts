@@ -220,10 +220,10 @@ describe("an interrupted game of league codenames", () => {
     const games = join(folder, "data", "codenames");
     const [gameFile = ""] = readdirSync(games);
     const { port } = JSON.parse(readFileSync(join(games, gameFile), "utf8"));
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(port, "127.0.0.1", resolve));
+    const otherServer = createServer();
+    await new Promise<void>((resolve) => otherServer.listen(port, "127.0.0.1", resolve));
     expectOver(await startGame(continueArgs(ended), newUser()).ended);
-    await new Promise((resolve) => other.close(resolve));
+    await new Promise((resolve) => otherServer.close(resolve));
   });
 
   it("cannot be continued while it is open in another terminal", async () => {

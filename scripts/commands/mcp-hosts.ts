@@ -51,18 +51,18 @@ export async function startMcpHosts(
     return started;
   };
 
-  const own = await onFirstFree(dataFolder, (file) => unlessInUse(startOn(file, port)));
+  const ownHost = await onFirstFree(dataFolder, (file) => unlessInUse(startOn(file, port)));
   const files = gameFiles(dataFolder);
   const serverOn = async (file: string): Promise<NamedServer> => {
     const url = (hosts.get(file) ?? (await startIfFree(file)))?.url ?? addressOf(file);
     return { name: file, url: `${url}/mcp` };
   };
   return {
-    url: own.url,
+    url: ownHost.url,
     serverFor(message) {
       const names = namesIn(message);
       const file = names.length === 0 ? null : files.fileOf(names);
-      return file === null || file === own.file ? null : serverOn(file);
+      return file === null || file === ownHost.file ? null : serverOn(file);
     },
     async stop() {
       for (const { file } of hosts.values()) rmSync(addressFile(file), { force: true });

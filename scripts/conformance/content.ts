@@ -11,6 +11,7 @@ const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 export const IMAGE = { type: "image" as const, data: PNG, mimeType: "image/png" };
 export const AUDIO = { type: "audio" as const, data: WAV, mimeType: "audio/wav" };
 
+/** The resources that the suite reads. */
 export const resources = [
   {
     uri: "test://static-text",

@@ -16,6 +16,7 @@ export interface ToolFixture extends Fixture<CallToolResult | InputRequiredResul
 
 const STEP_MS = 50;
 
+/** Returns a tool result with one text. */
 export const text = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
 
 /** A schema whose keywords must all appear in the answer to tools/list (SEP-1613, SEP-2106). */

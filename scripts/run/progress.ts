@@ -33,8 +33,10 @@ const UNPLAYED: LeagueProgress = { completed: 0, matches: 0, round: 1, standings
 const BAR_WIDTH = 24;
 const REDRAW_MS = 50;
 
+/** A progress that shows nothing. */
 export const silentProgress: Progress = { event: () => {}, line: () => {}, end: () => {} };
 
+/** Creates the progress of a stream: bars at a terminal, plain lines otherwise. */
 export const createProgress = (stream: NodeJS.WriteStream, clock: Clock): Progress =>
   stream.isTTY ? terminalProgress(stream, clock) : plainProgress(stream);
 

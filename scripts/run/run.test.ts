@@ -170,8 +170,8 @@ describe("league run", () => {
     const repeated = await league(["run", test.file, "--json", "--seed", "7", "--quiet"]);
     expect(documentOf(repeated)).toEqual(documentOf(first));
     expect(repeated.stderr).toBe("");
-    const other = documentOf(await league(["run", test.file, "--json", "--seed", "8", "--quiet"]));
-    expect(other).not.toEqual(documentOf(first));
+    const otherSeed = documentOf(await league(["run", test.file, "--json", "--seed", "8", "--quiet"]));
+    expect(otherSeed).not.toEqual(documentOf(first));
   }, 60_000);
 });
 

@@ -19,6 +19,7 @@ export interface TestExports {
   remove(): void;
 }
 
+/** Creates the temporary folder. The caller removes it. */
 export function testExports(): TestExports {
   const root = mkdtempSync(join(tmpdir(), "archive-"));
   const newFolder = (): string => mkdtempSync(join(root, "export-"));

@@ -23,6 +23,7 @@ import { managerStore } from "../../../league-manager/store/manager-store.ts";
 import { openRun } from "../../../league-manager/store/run-identity.ts";
 import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
 
+/** The seed of every run in these stores. */
 export const RUN_SEED = "the seed of the run";
 
 /** Returns the salt of a player's name in these stores. */

@@ -67,7 +67,7 @@ it("verify reports an exception for a match whose log names other participants",
   });
 });
 
-it("verify accepts a session log that is written with other spaces, as by referees of other programs", () => {
+it("verify accepts a session log of another program that is written with other spaces", () => {
   const { verdict, faults } = verifyForged(exports, plain, (forgery) =>
     forgeSessionLog(forgery, "R1M1", (text) => text.replace(",", ", ")),
   );

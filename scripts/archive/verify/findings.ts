@@ -17,6 +17,7 @@ export interface Findings {
   isBlamed(file: string): boolean;
 }
 
+/** Creates an empty collection. */
 export function createFindings(): Findings {
   const faults: Finding[] = [];
   const exceptions: Finding[] = [];

@@ -21,7 +21,7 @@ describe("a player that the operator removed", () => {
     });
   });
 
-  it("may be marked as shut down, as in exports of earlier versions", async () => {
+  it("may be marked as shut down, which earlier versions wrote", async () => {
     const folder = await exports.exported(eventfulRun);
     forgeRun(folder, (forgery) => {
       delete forgery.events.findLast(({ type }) => type === "round_opened").absent[0].removed;

@@ -22,6 +22,7 @@ export interface McpRates {
   readonly stateBytes: number;
 }
 
+/** The number of client processes, of concurrent calls of each, and of turns in a round. */
 export const MCP = { clients: 2, inFlightEach: 16, turns: 4 } as const;
 const SETTLE_MS = 300;
 

@@ -15,6 +15,7 @@ export interface Waiting {
   readonly cpuBefore: number;
 }
 
+/** The number of waiting clients. */
 export const WAITERS = 500;
 
 /** Measures clients with sessions, whose event streams the SDK's transports keep open, or clients of the protocol revision without sessions. */

@@ -6,6 +6,7 @@ export interface Connection {
   post(path: string, token: string | null, body: string): Promise<string>;
 }
 
+/** Creates a connection to a server. It is opened by its first request. */
 export function connectTo(url: string): Connection {
   const client = new Client(url, { pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
   return {
@@ -34,6 +35,7 @@ export function connectTo(url: string): Connection {
   };
 }
 
+/** Returns the header of a request with a bearer token. */
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 /** An agent that is registered at a session host. */
@@ -42,6 +44,7 @@ export interface BenchAgent {
   readonly token: string;
 }
 
+/** Registers a new agent at a session host. */
 export const registerAgent = async (connection: Connection): Promise<BenchAgent> =>
   JSON.parse(await connection.post("/agents", null, "{}"));
 

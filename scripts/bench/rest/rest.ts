@@ -36,6 +36,7 @@ interface IdleSession {
   readonly rss: number;
 }
 
+/** The measurements of REST: the host without and with spectators, the limit, sizes of messages, and idle sessions. */
 export interface RestRates {
   readonly alone: ActionRate;
   readonly watched: WatchedRate;
@@ -51,6 +52,7 @@ interface RestPace {
   readonly hostArgs?: readonly string[];
 }
 
+/** The load of the measurements: numbers of concurrent sessions, connections, spectators and idle sessions. */
 export const REST = { sessions: 200, connections: 50, spectators: 1_000, idleSessions: 10_000 } as const;
 
 const CLIENT = "scripts/bench/rest/client.ts";

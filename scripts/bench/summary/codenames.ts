@@ -1,6 +1,7 @@
 import type { Round } from "../rates.ts";
 import type { MedianOf, MicrosecondsRow, Summary } from "./figures.ts";
 
+/** The rows of the rules and prompts of Codenames. */
 export function codenamesRows(microsecondsRow: MicrosecondsRow, positions: number): Summary["rows"] {
   const note = `in the middle of ${positions} games`;
   return [

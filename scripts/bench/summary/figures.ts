@@ -22,6 +22,7 @@ export type MicrosecondsRow = (name: string, value: (round: Round) => number, no
 /** Returns the row of a rate. */
 export type RateRow = (name: string, rate: (round: Round) => Rate, note?: string) => readonly string[];
 
+/** Functions that summarise figures over all rounds. */
 export interface Figures {
   readonly medianOf: MedianOf;
   readonly rateRow: RateRow;

@@ -3,6 +3,7 @@ import { median } from "../median.ts";
 import type { Round } from "../rates.ts";
 import type { Aim, Figures, MedianOf, Summary } from "./figures.ts";
 
+/** The rows of leagues, their limits, the MCP SDK and chess. */
 export function matchRows(
   { rateRow, microsecondsRow }: Figures,
   sizes: Sizes,
@@ -31,6 +32,7 @@ export function matchRows(
 
 const bestLimit = (round: Round): number => Math.max(round.limit[8].perSecond, round.limit[16].perSecond);
 
+/** The aim for the moves of a referee relative to the limit of HTTP. */
 export function limitAim(medianOf: MedianOf, sizes: Sizes): Aim {
   const toLimit = medianOf((round) => round.league[64].perSecond / bestLimit(round));
   const cpuToLimit = medianOf((round) => {
@@ -44,6 +46,7 @@ export function limitAim(medianOf: MedianOf, sizes: Sizes): Aim {
   };
 }
 
+/** The aim for the moves of a referee relative to tool calls of the MCP SDK. */
 export function sdkAim(medianOf: MedianOf): Aim {
   const sdkRatio = medianOf(
     (round) => round.pair.perSecond / Math.max(round.sdk.stream.perSecond, round.sdk.json.perSecond),
@@ -59,6 +62,7 @@ export function sdkAim(medianOf: MedianOf): Aim {
   };
 }
 
+/** The aim for the rules of chess. */
 export function chessAim(medianOf: MedianOf): Aim {
   const ply = medianOf((round) => round.chess.applyAction);
   const chessJsMove = medianOf((round) => round.chess.chessJsMove);
@@ -69,6 +73,7 @@ export function chessAim(medianOf: MedianOf): Aim {
   };
 }
 
+/** The aim for the duration of `npm start`. */
 export function startAim(medianOf: MedianOf, processes: number | undefined): Aim {
   const first = medianOf((round) => round.starts.firstMs);
   const following = medianOf((round) => median(round.starts.followingMs));
@@ -81,6 +86,7 @@ export function startAim(medianOf: MedianOf, processes: number | undefined): Aim
   };
 }
 
+/** The aim for the growth of a move's cost with the number of concurrent matches. */
 export function flatnessAim(medianOf: MedianOf): Aim {
   const growth = medianOf((round) => round.league[1000].cpuTotal / round.league[64].cpuTotal);
   return {
@@ -90,6 +96,7 @@ export function flatnessAim(medianOf: MedianOf): Aim {
   };
 }
 
+/** The aim for the start of a manager with recorded matches. */
 export const managerStartAim = (medianOf: MedianOf, matches: number | undefined): Aim => ({
   aim: `q  a manager with ${matches} recorded matches starts in under 1.5 s`,
   measured: `${(medianOf((round) => round.managerStart.ms) / 1_000).toFixed(2)} s`,

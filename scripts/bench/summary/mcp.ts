@@ -2,6 +2,7 @@ import { WAITERS } from "../mcp/waiting.ts";
 import type { Round } from "../rates.ts";
 import type { MedianOf, RateRow, Summary } from "./figures.ts";
 
+/** The rows of `get_game_state` calls. */
 export function mcpRows(medianOf: MedianOf, rateRow: RateRow): Summary["rows"] {
   const bytes = medianOf(({ mcp }) => mcp.stateBytes).toFixed(0);
   return [
@@ -27,6 +28,7 @@ export function waitingAims(medianOf: MedianOf): Summary["aims"] {
   return [aim("session", "sessions"), aim("stateless", "2026-07-28")];
 }
 
+/** The aim for `get_game_state` calls relative to a server of the SDK. */
 export function mcpAim(medianOf: MedianOf): Summary["aims"][number] {
   const ratio = medianOf(({ mcp }) => mcp.stateless.perSecond / mcp.sdkStateless.perSecond);
   const byCpu = medianOf(({ mcp }) => (mcp.sdkStateless.cpu.server ?? 0) / (mcp.stateless.cpu.server ?? 1));

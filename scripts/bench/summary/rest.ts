@@ -2,6 +2,7 @@ import type { Round } from "../rates.ts";
 import { type ActionRate, REST } from "../rest/rest.ts";
 import type { MedianOf, RateRow, Summary } from "./figures.ts";
 
+/** The rows of the REST API and of idle sessions. */
 export function restRows(medianOf: MedianOf, rateRow: RateRow): Summary["rows"] {
   const latency = (rate: (round: Round) => ActionRate): string =>
     `${REST.connections} connections, p50 ${medianOf((round) => rate(round).p50Ms).toFixed(1)} ms, p99 ${medianOf((round) => rate(round).p99Ms).toFixed(1)} ms`;
