@@ -5,6 +5,7 @@ import { hostsOf } from "#shared/protocol/addresses.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import { listenHostFor } from "#shared/rpc/http/machine-addresses.ts";
 import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/jsonrpc/rate-limit.ts";
+import type { McpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { listen } from "#shared/runtime/listen.ts";
 import { webApp } from "#shared/runtime/web.ts";
@@ -34,15 +35,19 @@ interface Opened {
   readonly parts: Parts;
 }
 
+interface RunningReferee extends RunningAgent {
+  /** The address of its pages. */
+  readonly pages: string;
+  readonly mcp: McpEndpoint;
+  readonly rejections: Listening["rejections"];
+}
+
 /**
  * Starts a referee, or without a manager a session host. Resolves when it listens and its store is open; `pages` is the URL of its pages.
  * Registration continues in the background and resumes the matches that are still assigned to it; its StartError ends the process.
  * Rejects with StartError if no port is free or the store cannot be opened.
  */
-export async function startReferee(
-  given: z.input<typeof ServiceOptions>,
-  self: AgentProcess,
-): Promise<RunningAgent & { readonly pages: string }> {
+export async function startReferee(given: z.input<typeof ServiceOptions>, self: AgentProcess): Promise<RunningReferee> {
   const options = ServiceOptions.parse(given);
   const { manager, expireAfterMs } = options;
   const { clock, log } = self;
@@ -67,6 +72,8 @@ export async function startReferee(
   }
   return {
     pages: parts.pagesUrl,
+    mcp: parts.mcp,
+    rejections: server.rejections,
     async stop() {
       stopping.abort();
       stopHousekeeping();

@@ -1,8 +1,6 @@
 import { resolve } from "node:path";
 import { Writable } from "node:stream";
-import { mcpStdio } from "#shared/rpc/stdio/stdio.ts";
-import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { startMcpHosts } from "./mcp-hosts.ts";
+import { type AgentProcess, type RunningAgent, runAgentProcess } from "#shared/runtime/agent.ts";
 
 interface McpFlags {
   /** The endpoint to which messages are forwarded; without it the command hosts games. */
@@ -12,24 +10,53 @@ interface McpFlags {
 }
 
 /** `league mcp`: runs an MCP server on stdin and stdout until stdin ends. */
-export function mcp(flags: McpFlags): Promise<void> {
+export function mcp({ url, port, data }: McpFlags): Promise<void> {
   const output = takeStdout();
-  const dataFolder = flags.url === undefined ? resolve(flags.data) : null;
-  return runAgentProcess("mcp", dataFolder, async (self) => {
-    const hosts = dataFolder === null ? null : await startMcpHosts(dataFolder, flags.port, self);
-    const url = flags.url ?? `${hosts?.url}/mcp`;
-    const tell = (line: string): void => self.say(line);
-    const stdio = mcpStdio({ url, serverFor: hosts?.serverFor, input: process.stdin, output, tell, clock: self.clock });
-    if (hosts) self.say(`serving ${url} on stdio; its pages are at ${new URL("/", url)}`);
-    else self.say(`forwarding stdio to ${url}`);
-    return {
-      ended: stdio.ended,
-      async stop() {
-        await stdio.close();
-        await hosts?.stop();
-      },
-    };
+  if (url !== undefined) return runAgentProcess("mcp", null, (self) => bridgeTo(url, output, self));
+  const dataFolder = resolve(data);
+  return runAgentProcess("mcp", dataFolder, (self) => hostGames(dataFolder, port, output, self));
+}
+
+/** Hosts games in this process and serves their tools on stdio. */
+async function hostGames(
+  dataFolder: string,
+  port: number | undefined,
+  output: Writable,
+  self: AgentProcess,
+): Promise<RunningAgent> {
+  const { startMcpHosts } = await import("./mcp-hosts.ts");
+  const { StdioTransport } = await import("#shared/rpc/stdio/stdio-transport.ts");
+  const { serveLocally } = await import("#shared/rpc/stdio/local-server.ts");
+  const { parseJSONRPCMessage: parse } = await import("@modelcontextprotocol/server");
+  const hosts = await startMcpHosts(dataFolder, port, self);
+  const transport = new StdioTransport({ input: process.stdin, output, parse, clock: self.clock });
+  const server = serveLocally({
+    service: hosts.service,
+    transport,
+    http: hosts.caller,
+    onError: (error) => self.log.error({ err: error }, "internal error"),
   });
+  hosts.watch(server.notify);
+  self.say(`serving ${hosts.url}/mcp on stdio; its pages are at ${hosts.url}/`);
+  return {
+    ended: transport.ended,
+    async stop() {
+      await server.close();
+      await hosts.stop();
+    },
+  };
+}
+
+/** Forwards messages between stdio and an MCP server over HTTP. */
+async function bridgeTo(url: string, output: Writable, self: AgentProcess): Promise<RunningAgent> {
+  const { StdioTransport } = await import("#shared/rpc/stdio/stdio-transport.ts");
+  const { Bridge } = await import("#shared/rpc/stdio/bridge.ts");
+  const { parseJSONRPCMessage: parse } = await import("@modelcontextprotocol/client");
+  const client = new StdioTransport({ input: process.stdin, output, parse, clock: self.clock });
+  const bridge = new Bridge({ client, url, say: (line) => self.say(line), clock: self.clock });
+  await bridge.start();
+  self.say(`forwarding stdio to ${url}`);
+  return { ended: client.ended, stop: () => bridge.close() };
 }
 
 /** Returns a stream to stdout for protocol messages, and redirects all other output to stderr. */

@@ -217,7 +217,10 @@ describe("league mcp --url", () => {
       expect((await command.ask("tools/list")).error.message).toMatch(/cannot be reached/);
     }
     command.stdin?.end();
-    expect(await command.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/goes on in a new one/) });
+    expect(await command.ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/a new session has been opened/),
+    });
     for (const line of command.lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: "2.0" });
   });
 });

@@ -4,23 +4,27 @@ import { lazily } from "../../lib/lazily.ts";
 import type { McpHandler } from "../jsonrpc/http.ts";
 import { jsonRpc } from "../jsonrpc/json-rpc.ts";
 import type { McpSurface } from "./mcp.ts";
+import type { McpService } from "./server.ts";
 import { serviceOf } from "./service.ts";
 import type { McpSessions } from "./sessions.ts";
 
-/** Both ways into one agent's `/mcp`: plain JSON for leagues and curl, the SDK's transports for MCP clients. */
+/** The MCP service of one agent and its two ways to `/mcp`: plain JSON for leagues and curl, the SDK's transports for MCP clients. */
 export interface McpEndpoint {
+  readonly service: McpService;
   readonly handler: McpHandler;
-  /** Loaded when the first MCP client comes: a league alone does without. */
+  /** Loaded for the first MCP client: a league does not need it. */
   readonly sessions: () => Promise<McpSessions>;
   /**
-   * Tells whoever has subscribed that these resources have changed, once for all changes of one turn of the event loop. They are
-   * worked out only when there is an MCP client at all.
+   * Notifies the subscribed clients that these resources have changed, once for all changes of one turn of the event loop. `uris` is called
+   * only if there may be a subscriber.
    */
   changed(uris: () => readonly string[]): void;
+  /** Calls `listener` with the URI of each changed resource. */
+  watch(listener: (uri: string) => void): void;
   close(): Promise<void>;
 }
 
-/** `onError` is told what no caller may know. */
+/** `onError` receives internal errors, which no caller sees. */
 export function mcpEndpoint(
   surface: McpSurface,
   onError: (error: unknown) => void,
@@ -29,24 +33,29 @@ export function mcpEndpoint(
 ): McpEndpoint {
   const service = serviceOf(surface, surface.stateKey ?? ids.token());
   let loaded: McpSessions | null = null;
-  const pending = new Set<string>();
-  const tell = (): void => {
-    for (const uri of pending) loaded?.changed(uri);
-    pending.clear();
+  const listeners: ((uri: string) => void)[] = [];
+  const changedUris = new Set<string>();
+  const notify = (): void => {
+    for (const uri of changedUris) for (const listener of listeners) listener(uri);
+    changedUris.clear();
   };
   const sessions = lazily(async () => {
     const { mcpSessions } = await import("./sessions.ts");
-    loaded = mcpSessions(service, onError, clock, ids);
-    return loaded;
+    const created = mcpSessions(service, onError, clock, ids);
+    listeners.push((uri) => created.changed(uri));
+    loaded = created;
+    return created;
   });
   return {
+    service,
     handler: jsonRpc(service.methods, onError, clock).answer,
     sessions,
     changed(uris) {
-      if (!loaded) return;
-      if (pending.size === 0) clock.defer(tell);
-      for (const uri of uris()) pending.add(uri);
+      if (listeners.length === 0) return;
+      if (changedUris.size === 0) clock.defer(notify);
+      for (const uri of uris()) changedUris.add(uri);
     },
+    watch: (listener) => void listeners.push(listener),
     close: async () => loaded?.close(),
   };
 }

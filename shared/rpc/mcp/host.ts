@@ -43,7 +43,7 @@ export interface McpHost {
 
 /** Higher than any game is long. */
 const MAX_ROUNDS = 10_000;
-const REVISION = "2026-07-28";
+export const REVISION = "2026-07-28";
 
 /** Connects to a server; rejects when there is none, or one that does not speak the stateless era. */
 export async function connectMcpHost(options: McpHostOptions): Promise<McpHost> {
@@ -90,7 +90,7 @@ export async function connectMcpHost(options: McpHostOptions): Promise<McpHost> 
 }
 
 /** What is asked, in our own words; null for what this host was never said to answer. */
-function askIn({ method, params }: InputRequest): Ask | null {
+export function askIn({ method, params }: InputRequest): Ask | null {
   if (method === "elicitation/create" && "requestedSchema" in params) {
     const { message, requestedSchema } = params;
     return { kind: "form", message, fields: requestedSchema.properties as Extract<Ask, { kind: "form" }>["fields"] };
@@ -102,7 +102,7 @@ function askIn({ method, params }: InputRequest): Ask | null {
   return { kind: "prompt", system: systemPrompt, text, maxTokens };
 }
 
-function responseOf(said: Said): InputResponse | null {
+export function responseOf(said: Said): InputResponse | null {
   switch (said.kind) {
     case "form":
       return { action: said.action, content: said.content as Record<string, string | number | boolean> };

@@ -84,9 +84,11 @@ export interface McpSurface {
   readonly answerWithinMs?: number | undefined;
 }
 
+export const APPS_EXTENSION = "io.modelcontextprotocol/ui";
+
 /** Whether a client that declares these capabilities shows MCP Apps (SEP-1865). */
 export const showsApps = (capabilities: { readonly extensions?: object | undefined } | undefined): boolean =>
-  Object.hasOwn(capabilities?.extensions ?? {}, "io.modelcontextprotocol/ui");
+  Object.hasOwn(capabilities?.extensions ?? {}, APPS_EXTENSION);
 
 /** The revisions with sessions. */
 export const protocolVersions = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;

@@ -1,4 +1,5 @@
 import {
+  createRequestStateCodec,
   type EventStore,
   ProtocolError,
   ProtocolErrorCode,
@@ -14,6 +15,7 @@ import { isInputNeeded } from "../jsonrpc/input.ts";
 import { httpOf } from "./auth.ts";
 import { ask, asResult, capabilitiesOf, type Era, inputOf } from "./input.ts";
 import { type McpSurface, showsApps, unfitArguments } from "./mcp.ts";
+import { unknownResource } from "./subscriptions.ts";
 import { inWords } from "./wording.ts";
 
 /** One method of a surface. Clients that come through the SDK bring a context, plain JSON-RPC has none. */
@@ -28,6 +30,8 @@ export interface McpService {
   readonly direct: ReadonlySet<string>;
   /** Whether a client may subscribe to this URI. */
   readonly isSubscribable: (uri: string) => boolean;
+  /** Called when a client subscribes to a resource. */
+  readonly onSubscribe?: (uri: string) => void;
   /** Signs the state between the rounds of a call. */
   readonly stateKey: string;
   /** What the SDK has to know besides: capabilities other than tools and resources, how request state is verified. */
@@ -39,6 +43,8 @@ export interface McpService {
 }
 
 const ANSWER_WITHIN_MS = 10 * 60_000;
+/** A game that was left in the evening can be continued weeks later. */
+const STATE_TTL_S = 30 * 24 * 3600;
 /** Both limits together bound what a client that only subscribes can make this process keep. */
 const MAX_SUBSCRIPTIONS = 256;
 const URI_CHARACTERS = 300;
@@ -58,127 +64,142 @@ const METHODS = [
   "completion/complete",
 ] as const;
 
-/** Whom a server serves: those of a session keep its subscriptions. */
-interface Serving {
+/** Signs and verifies the state that travels through the client between the rounds of a call. */
+export const requestStates = ({ stateKey }: Pick<McpService, "stateKey">): RequestStateCodec =>
+  createRequestStateCodec({ key: stateKey, ttlSeconds: STATE_TTL_S });
+
+/** The client of a server. */
+interface Client {
   readonly era: Era;
+  /** The URIs that the client of a session has subscribed to. */
   readonly subscriptions: Set<string> | undefined;
   readonly states: RequestStateCodec;
+  /** The caller, if the transport is not HTTP. */
+  readonly caller?: HttpContext;
 }
 
-/** An SDK server that answers with the plain router's methods. */
-export function serverOf(
-  {
-    serverInfo,
-    instructions,
-    methods,
-    isSubscribable,
-    options,
-    eventStore,
-    answerWithinMs = ANSWER_WITHIN_MS,
-  }: McpService,
-  { era, subscriptions, states }: Serving,
-  onError: (error: unknown) => void,
-): Server {
-  const capabilities = { tools: {}, resources: { subscribe: true }, ...options?.capabilities };
+/** One server of the SDK: the service, its client, and the receiver of internal errors. */
+interface Serving extends Client {
+  readonly server: Server;
+  readonly service: McpService;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Returns an SDK server that answers with the methods of the plain router. `onError` receives internal errors. */
+export function serverOf(service: McpService, client: Client, onError: (error: unknown) => void): Server {
+  const { serverInfo, instructions, methods, options } = service;
   const server = new Server(serverInfo, {
-    requestState: { verify: states.verify },
+    requestState: { verify: client.states.verify },
     ...(instructions !== undefined && { instructions }),
     ...options,
-    capabilities,
+    capabilities: { tools: {}, resources: { subscribe: true }, ...options?.capabilities },
   });
+  const serving: Serving = { ...client, server, service, onError };
   const connect = server.connect.bind(server);
-  server.connect = (transport) => connect(inWords(transport));
+  server.connect = (transport) => connect(inWords(transport, client.caller));
   for (const name of METHODS) {
     const method = methods[name];
-    if (!method) continue;
-    const handle = async (params: unknown, context: ServerContext) => {
-      const known = callerOf(context, eventStore !== undefined);
-      const caller = { ...known, showsApps: showsApps(capabilitiesOf(era, server, context.mcpReq)) };
-      try {
-        // The SDK checks every answer against the protocol's own schema.
-        return (await answered(method, params, caller, context)) as never;
-      } catch (thrown) {
-        const unfit = name === "tools/call" ? unfitArguments(thrown) : null;
-        if (unfit) return unfit as never;
-        const isTheirs = thrown instanceof JSONRPCErrorException || thrown instanceof ProtocolError;
-        if (isTheirs || caller.gone().aborted) throw thrown;
-        onError(thrown);
-        throw new ProtocolError(ProtocolErrorCode.InternalError, "Internal error"); // the SDK would show the message
-      }
-    };
-    // Params that do not fit are the method's to refuse, as they are in plain JSON-RPC: by the SDK's schemas they would be an internal error.
-    if (name !== "tools/call") server.setRequestHandler(name, { params: AnyParams }, handle);
-    else server.setRequestHandler(name, ({ params }: { params?: unknown }, context) => handle(params, context));
+    if (method) addMethod(serving, name, method);
   }
-  // In the stateless era the SDK answers an unknown method with HTTP 404, which the endpoint logs.
-  if (era !== "modern") server.fallbackRequestHandler = refuseUnknown;
-  /** A tool that asks first is called again with what was said. */
-  async function answered(
-    method: McpMethod,
-    params: unknown,
-    caller: ReturnType<typeof callerOf>,
-    context: ServerContext,
-  ): Promise<unknown> {
-    for (let input = inputOf(era, server, context); ; ) {
-      const result = await method(params, { ...caller, input }, context);
-      if (typeof result !== "object" || result === null || !isInputNeeded(result)) return result;
-      if (era === "modern") return asResult(result, (state) => states.mint(state));
-      const said = await ask(result, context, { answerWithinMs, gone: caller.gone() });
-      input = { ...input, said, state: result.state };
-    }
+  // In the stateless revision the SDK answers an unknown method with HTTP 404, which the endpoint logs.
+  if (client.era !== "modern") {
+    server.fallbackRequestHandler = async ({ method }, context) =>
+      reject(serving, context, ProtocolErrorCode.MethodNotFound, "Method not found", method);
   }
   server.setRequestHandler("resources/subscribe", { params: Subscribed }, ({ uri }, context) => {
-    const reason = whyNotSubscribed(uri);
-    if (reason !== null) refuse(context, ProtocolErrorCode.InvalidParams, reason, "resources/subscribe");
-    subscriptions?.add(uri);
+    const reason = whyNotSubscribed(serving, uri);
+    if (reason !== null) reject(serving, context, ProtocolErrorCode.InvalidParams, reason, "resources/subscribe");
+    client.subscriptions?.add(uri);
+    service.onSubscribe?.(uri);
     return {};
   });
-  function whyNotSubscribed(uri: string): string | null {
-    if (uri.length > URI_CHARACTERS) return `No resource here has a URI of ${uri.length} characters`;
-    if (!isSubscribable(uri)) return unknownResource(uri);
-    const isFull = subscriptions && subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri);
-    return isFull ? `No more than ${MAX_SUBSCRIPTIONS} subscriptions` : null;
-  }
   server.setRequestHandler("resources/unsubscribe", { params: Subscribed }, ({ uri }) => {
-    subscriptions?.delete(uri);
+    client.subscriptions?.delete(uri);
     return {};
   });
   return server;
 }
 
-const refuseUnknown: NonNullable<Server["fallbackRequestHandler"]> = async ({ method }, context) =>
-  refuse(context, ProtocolErrorCode.MethodNotFound, "Method not found", method);
+function addMethod(serving: Serving, name: (typeof METHODS)[number], method: McpMethod): void {
+  const { era, server, onError } = serving;
+  const handle = async (params: unknown, context: ServerContext) => {
+    const caller = {
+      ...callerOf(serving, context),
+      showsApps: showsApps(capabilitiesOf(era, server, context.mcpReq)),
+    };
+    try {
+      // The SDK checks every answer against the schema of the protocol.
+      return (await answer(serving, method, params, caller, context)) as never;
+    } catch (thrown) {
+      const invalidArguments = name === "tools/call" ? unfitArguments(thrown) : null;
+      if (invalidArguments) return invalidArguments as never;
+      const isRejection = thrown instanceof JSONRPCErrorException || thrown instanceof ProtocolError;
+      if (isRejection || caller.gone().aborted) throw thrown;
+      onError(thrown);
+      throw new ProtocolError(ProtocolErrorCode.InternalError, "Internal error"); // the SDK would send the message of `thrown`
+    }
+  };
+  // The method itself rejects invalid params, as in plain JSON-RPC: the schemas of the SDK would report an internal error.
+  if (name !== "tools/call") server.setRequestHandler(name, { params: AnyParams }, handle);
+  else server.setRequestHandler(name, ({ params }: { params?: unknown }, context) => handle(params, context));
+}
 
-/** Logs a rejection and answers with it. */
-function refuse(context: ServerContext, code: ProtocolErrorCode, reason: string, request: string): never {
-  callerOf(context, false).logRejection?.({ code, reason, request });
+type Caller = HttpContext & { readonly gone: () => AbortSignal };
+
+/** Calls a method. A tool that needs input first is called again with the answer. */
+async function answer(
+  { service: { answerWithinMs = ANSWER_WITHIN_MS }, server, era, states }: Serving,
+  method: McpMethod,
+  params: unknown,
+  caller: Caller,
+  context: ServerContext,
+): Promise<unknown> {
+  for (let input = inputOf(era, server, context); ; ) {
+    const result = await method(params, { ...caller, input }, context);
+    if (typeof result !== "object" || result === null || !isInputNeeded(result)) return result;
+    if (era === "modern") return asResult(result, (state) => states.mint(state));
+    const said = await ask(result, context, { answerWithinMs, gone: caller.gone() });
+    input = { ...input, said, state: result.state };
+  }
+}
+
+/** The reason why a URI cannot be subscribed to; null if it can. */
+function whyNotSubscribed({ service, subscriptions }: Serving, uri: string): string | null {
+  if (uri.length > URI_CHARACTERS) return `No resource here has a URI of ${uri.length} characters`;
+  if (!service.isSubscribable(uri)) return unknownResource(uri);
+  const isFull = subscriptions && subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri);
+  return isFull ? `No more than ${MAX_SUBSCRIPTIONS} subscriptions` : null;
+}
+
+/** Logs a rejection and throws it as the error of the request. */
+function reject(
+  serving: Serving,
+  context: ServerContext,
+  code: ProtocolErrorCode,
+  reason: string,
+  request: string,
+): never {
+  callerOf(serving, context).logRejection?.({ code, reason, request });
   throw new ProtocolError(code, reason);
 }
 
-export const unknownResource = (uri: string): string =>
-  `Unknown resource: ${uri.slice(0, 200)}. See resources/list and resources/templates/list`;
-
-/** A caller whose connection has gone is given up, unless it can resume its stream. */
-function callerOf(
-  { http, mcpReq, sessionId }: ServerContext,
-  isResumable: boolean,
-): HttpContext & { readonly gone: () => AbortSignal } {
-  const { token = "", clientId = "" } = http?.authInfo ?? {};
-  const asked = httpOf(http?.authInfo);
-  const gone = isResumable ? undefined : asked?.gone?.();
-  const signal = gone ? AbortSignal.any([mcpReq.signal, gone]) : mcpReq.signal;
+/** The caller of a request. Its `gone` is aborted when its connection closes, unless it can resume its stream. */
+function callerOf({ service, caller }: Serving, { http, mcpReq, sessionId }: ServerContext): Caller {
+  const known = httpOf(http?.authInfo) ?? caller;
+  const closed = service.eventStore ? undefined : known?.gone?.();
+  const signal = closed ? AbortSignal.any([mcpReq.signal, closed]) : mcpReq.signal;
   const progressToken = mcpReq._meta?.progressToken;
-  const tell = (progress: number, total: number, message: string): void => {
+  const notify = (progress: number, total: number, message: string): void => {
     const params = { progressToken: progressToken ?? "", progress, total, message };
-    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // it has gone
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // the caller has gone
   };
   return {
-    bearer: token === "" ? null : token,
-    remoteAddress: clientId,
+    bearer: known?.bearer ?? null,
+    remoteAddress: known?.remoteAddress ?? "",
     isMcpClient: true,
     ...(sessionId !== undefined && { sessionId }),
     gone: () => signal,
-    ...(progressToken !== undefined && { progress: tell }),
-    logRejection: asked?.logRejection,
+    ...(progressToken !== undefined && { progress: notify }),
+    logRejection: known?.logRejection,
   };
 }

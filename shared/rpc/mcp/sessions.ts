@@ -3,13 +3,11 @@ import { toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
 import {
   type AuthInfo,
   createMcpHandler,
-  createRequestStateCodec,
   isInitializeRequest,
   isLegacyRequest,
   legacyStatelessFallback,
   type Server,
 } from "@modelcontextprotocol/server";
-import { z } from "zod";
 import type { Clock } from "../../lib/clock.ts";
 import type { Ids } from "../../lib/ids.ts";
 import type { HttpContext } from "../jsonrpc/http.ts";
@@ -19,9 +17,10 @@ import { type DirectCalls, directCalls } from "./direct.ts";
 import type { Era } from "./input.ts";
 import { OpenSessions } from "./open-sessions.ts";
 import type { SdkHandler } from "./route.ts";
-import { type McpService, serverOf, unknownResource } from "./server.ts";
+import { type McpService, requestStates, serverOf } from "./server.ts";
 import { IDLE_TIMES, type IdleTimes } from "./session.ts";
 import { SESSION_LIMITS, type SessionLimits } from "./session-table.ts";
+import { subscribedUris, unknownResource } from "./subscriptions.ts";
 
 /** MCP clients of both eras at one endpoint: sessions of 2024-11-05 to 2025-11-25, and the stateless 2026-07-28. */
 export interface McpSessions {
@@ -44,8 +43,6 @@ export interface McpSessions {
   close(): Promise<void>;
 }
 
-/** A game that was left in the evening can be continued weeks later. */
-const STATE_TTL_S = 30 * 24 * 3600;
 const LAST_ANSWERS_MS = 300;
 /** The code with which the SDK rejects a session that it does not know. */
 const NO_SESSION = -32001;
@@ -62,7 +59,7 @@ export function mcpSessions(
   times: IdleTimes = IDLE_TIMES,
   limits: SessionLimits = SESSION_LIMITS,
 ): McpSessions {
-  const states = createRequestStateCodec({ key: service.stateKey, ttlSeconds: STATE_TTL_S });
+  const states = requestStates(service);
   const build = (era: Era, subscriptions?: Set<string>): Server =>
     serverOf(service, { era, subscriptions, states }, onError);
   const sessions = new OpenSessions({
@@ -149,15 +146,6 @@ const sessionlessHandlers = (
     else reject(response, 400, body, unknownResource(unknown), INVALID_PARAMS);
   },
 });
-
-const Listen = z.object({
-  method: z.literal("subscriptions/listen"),
-  params: z.object({ notifications: z.object({ resourceSubscriptions: z.array(z.string()) }) }),
-});
-
-/** The URIs that a request of the stateless revision subscribes to. */
-const subscribedUris = (body: unknown): readonly string[] =>
-  Listen.safeParse(body).data?.params.notifications.resourceSubscriptions ?? [];
 
 function reject(response: ServerResponse, status: number, body: unknown, message: string, code = NO_SESSION): void {
   const id = (body as { id?: unknown } | null | undefined)?.id ?? null;

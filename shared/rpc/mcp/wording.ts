@@ -18,12 +18,15 @@ interface Pending {
  * Lets a transport send the SDK's own schema faults in words, and logs them: no method of ours sees such a request. The SDK refuses requests that do not
  * fit its schemas with the JSON of the fault as message, those of `initialize` as an internal error. To be called before a server is connected.
  */
-export function inWords<T extends Transport>(transport: T): T {
+export function inWords<T extends Transport>(transport: T, caller?: HttpContext): T {
   const pending = new Map<RequestId, Pending>();
   transport.onmessage = (message: JSONRPCMessage, extra?: { readonly authInfo?: AuthInfo }) => {
     if (!("method" in message)) return;
     if ("id" in message)
-      pending.set(message.id, { method: message.method, logRejection: httpOf(extra?.authInfo)?.logRejection });
+      pending.set(message.id, {
+        method: message.method,
+        logRejection: (httpOf(extra?.authInfo) ?? caller)?.logRejection,
+      });
     // The SDK answers no request that was cancelled.
     else if (message.method === "notifications/cancelled") pending.delete(message.params?.requestId as RequestId);
   };

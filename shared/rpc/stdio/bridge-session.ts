@@ -1,186 +1,168 @@
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from "@modelcontextprotocol/client";
 import type { Clock } from "../../lib/clock.ts";
-import type { Id, Message, Upstream, UpstreamReply } from "./upstream.ts";
+import type { Reply, SessionKey } from "./connection.ts";
+import { isRequest, isResponse, isSuccess, notification, updated } from "./messages.ts";
+import type { Upstream } from "./upstream.ts";
 
 interface BridgeSessionOptions {
   readonly upstream: Upstream;
-  /** Hands a message to the client. */
-  readonly give: (message: Message) => void;
-  /** A line for whoever reads the bridge's log. */
-  readonly tell: (line: string) => void;
+  /** Sends a message to the client. */
+  readonly send: (message: JSONRPCMessage) => void;
+  /** Writes a line to the log of the command. */
+  readonly say: (line: string) => void;
   /** Aborted when the bridge closes. */
   readonly closing: AbortSignal;
   readonly clock: Clock;
 }
 
-/**
- * A client's session with an MCP server of the revisions 2024-11-05 to 2025-11-25. It outlives the server: one that has been started
- * again gets the client's `initialize` and its subscriptions anew, because a client on stdio would never begin a second time.
- */
-interface BridgeSession {
-  /** Sends a message of the client and hands what comes back to `take`; rejects as `Upstream.exchange` does. */
-  send(message: Message, take: (message: Message) => void, signal: AbortSignal): Promise<UpstreamReply>;
-  /** Tells the server that the session is over. */
-  end(signal: AbortSignal): Promise<void>;
-}
+type Receiver = (message: JSONRPCMessage) => void;
 
-/** What the server has given: its id, if it keeps sessions at all, and the revision agreed upon. */
-interface Given {
-  readonly id: string | null;
-  readonly revision: string;
-}
-
-/** How long to wait before a stream that broke is opened again. */
+/** The pause before a broken stream is opened again. */
 export const RETRY_MS = 1_000;
-/** The id of an `initialize` that the client knows nothing of. */
-const AGAIN = "initialize-again";
+const RENEWAL_ID = "initialize-again";
 const MAX_SUBSCRIPTIONS = 1_000;
+const NO_REPLY: Reply = { status: 202, sessionId: null, errorBody: "" };
 
-const isSuccess = (message: Message, { id }: Message): boolean => message.id === id && message.result !== undefined;
+/**
+ * The session of a client with a server of the revisions 2024-11-05 to 2025-11-25. When the server has lost the session, for example by a
+ * restart, `initialize` and the subscriptions of the client are sent again, because a client on stdio initializes only once.
+ */
+export class BridgeSession {
+  readonly #options: BridgeSessionOptions;
+  /** The client's `initialize`. */
+  #initialize: JSONRPCRequest | null = null;
+  #key: SessionKey | null = null;
+  #renewal: Promise<void> | null = null;
+  #isListening = false;
+  readonly #subscriptions = new Set<string>();
+  /** Requests of the server that the client has not answered. */
+  readonly #questions = new Set<RequestId>();
 
-export function bridgeSession({ upstream, give, tell, closing, clock }: BridgeSessionOptions): BridgeSession {
-  /** The client's own `initialize`, to be said again to a server that has forgotten it. */
-  let opening: Message | null = null;
-  let given: Given | null = null;
-  let renewing: Promise<void> | null = null;
-  let isHearing = false;
-  const subscriptions = new Set<string>();
-  /** Requests of the server that the client has yet to answer. */
-  const asked = new Set<Id>();
+  constructor(options: BridgeSessionOptions) {
+    this.#options = options;
+  }
 
-  const headers = (): Record<string, string> => ({
-    ...(given && { "mcp-protocol-version": given.revision }),
-    ...(given?.id && { "mcp-session-id": given.id }),
-  });
-  const post = (message: Message, take: (message: Message) => void, signal: AbortSignal): Promise<UpstreamReply> =>
-    upstream.exchange({ method: "POST", message, headers: headers(), take, signal });
-
-  /** Hands over a message of the server, and notes what it asks. */
-  const heard = (message: Message): void => {
-    if (message.method !== undefined && message.id !== undefined) asked.add(message.id);
-    if (message.method === "notifications/cancelled") asked.delete(message.params?.requestId as Id);
-    give(message);
-  };
-
-  const initialize = async (
-    message: Message,
-    take: (message: Message) => void,
-    signal: AbortSignal,
-  ): Promise<UpstreamReply> => {
-    let revision: string | null = null;
-    const taken = (answer: Message): void => {
-      if (isSuccess(answer, message)) revision = String((answer.result as Message["params"])?.protocolVersion);
-      take(answer);
+  /** Sends a message of the client and calls `onResponse` with the response. Rejects as `Upstream.exchange` does. */
+  async forward(message: JSONRPCMessage, onResponse: Receiver, signal: AbortSignal): Promise<Reply> {
+    if (isRequest(message) && message.method === "initialize") return this.#begin(message, onResponse, signal);
+    if (isResponse(message) && !this.#questions.delete(message.id)) return NO_REPLY; // the server has forgotten the question
+    const onMessage = (received: JSONRPCMessage): void => {
+      if (isRequest(message) && isSuccess(received, message)) this.#noteSubscription(message);
+      if (isResponse(received)) onResponse(received);
+      else this.#receive(received);
     };
-    const reply = await upstream.exchange({ method: "POST", message, headers: {}, take: taken, signal });
-    if (revision !== null) given = { id: reply.sessionId, revision };
+    const key = this.#key;
+    const reply = await this.#post(message, onMessage, signal);
+    if (reply.status === 404 && key?.id) {
+      await this.#renew(key);
+      return isResponse(message) ? NO_REPLY : this.#post(message, onMessage, signal);
+    }
+    if ("method" in message && message.method === "notifications/initialized" && reply.status === 202)
+      void this.#listen();
     return reply;
-  };
+  }
 
-  /** Begins anew with a server that does not know the session any more; calls at once share one beginning. */
-  const renew = async (lost: Given | null): Promise<void> => {
-    if (given !== lost) return;
-    renewing ??= beginAnew(lost).finally(() => {
-      renewing = null;
+  /** Ends the session at the server. */
+  async end(signal: AbortSignal): Promise<void> {
+    const key = this.#key;
+    this.#key = null;
+    if (key?.id) await this.#options.upstream.end(key, signal);
+  }
+
+  async #begin(message: JSONRPCRequest, onResponse: Receiver, signal: AbortSignal): Promise<Reply> {
+    await this.end(this.#options.closing).catch(() => {}); // a client may initialize a second time
+    this.#initialize = message;
+    this.#subscriptions.clear();
+    return this.#open(message, onResponse, signal);
+  }
+
+  async #open(message: JSONRPCRequest, onResponse: Receiver, signal: AbortSignal): Promise<Reply> {
+    let revision: string | null = null;
+    const onMessage = (received: JSONRPCMessage): void => {
+      if (isSuccess(received, message)) revision = String(received.result.protocolVersion);
+      onResponse(received);
+    };
+    const reply = await this.#options.upstream.exchange(message, { session: null, onMessage, signal });
+    if (revision !== null) this.#key = { id: reply.sessionId, revision };
+    return reply;
+  }
+
+  #post(message: JSONRPCMessage, onMessage: Receiver, signal: AbortSignal): Promise<Reply> {
+    return this.#options.upstream.exchange(message, { session: this.#key, onMessage, signal });
+  }
+
+  /** Passes a request or notification of the server on. */
+  #receive(message: JSONRPCMessage): void {
+    if (isRequest(message)) this.#questions.add(message.id);
+    else if ("method" in message && message.method === "notifications/cancelled")
+      this.#questions.delete(message.params?.requestId as RequestId);
+    this.#options.send(message);
+  }
+
+  /** Opens a new session in place of a lost one. Concurrent calls share one renewal. */
+  async #renew(lost: SessionKey | null): Promise<void> {
+    if (this.#key !== lost) return;
+    this.#renewal ??= this.#reopen(lost).finally(() => {
+      this.#renewal = null;
     });
-    await renewing;
-  };
-  const beginAnew = async (lost: Given | null): Promise<void> => {
-    for (const requestId of asked) give(notification("notifications/cancelled", { requestId }));
-    asked.clear();
-    await initialize({ ...(opening as Message), id: AGAIN }, () => {}, closing);
-    if (given === lost) throw new Error("The MCP server has lost the session and begins no other");
+    await this.#renewal;
+  }
+
+  async #reopen(lost: SessionKey | null): Promise<void> {
+    const { send, say, closing } = this.#options;
+    for (const requestId of this.#questions) send(notification("notifications/cancelled", { requestId }));
+    this.#questions.clear();
+    await this.#open({ ...(this.#initialize as JSONRPCRequest), id: RENEWAL_ID }, () => {}, closing);
+    if (this.#key === lost) throw new Error("The MCP server has lost the session and does not open another one");
     try {
-      await post(notification("notifications/initialized"), heard, closing);
-      for (const uri of subscriptions) await post(subscription(uri), () => {}, closing);
+      await this.#post(notification("notifications/initialized"), () => {}, closing);
+      for (const uri of this.#subscriptions) await this.#post(subscribe(uri), () => {}, closing);
     } catch (thrown) {
-      given = lost; // half a beginning is none
+      this.#key = lost; // the next message renews the session again
       throw thrown;
     }
-    tell("the server had lost the session; it goes on in a new one");
-  };
+    say("the server had lost the session; a new session has been opened");
+  }
 
-  /** Listens to what the server says unasked, in one session after the other. */
-  const hear = async (): Promise<void> => {
-    if (isHearing) return;
-    isHearing = true;
-    await hearOn();
-    isHearing = false;
-  };
-  const hearOn = async (): Promise<void> => {
-    let hasHeard = false;
-    const begun = (status: number): void => {
-      if (hasHeard && status === 200) for (const uri of subscriptions) give(updated(uri));
-      hasHeard = true;
+  /** Reads the streams of the session and of the sessions that replace it, until the bridge closes. */
+  async #listen(): Promise<void> {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    await this.#readStreams();
+    this.#isListening = false;
+  }
+
+  async #readStreams(): Promise<void> {
+    const { upstream, send, closing, clock } = this.#options;
+    let isFirst = true;
+    const onOpen = (): void => {
+      // The client may have missed a change between two streams.
+      if (!isFirst) for (const uri of this.#subscriptions) send(updated(uri));
+      isFirst = false;
     };
+    const onMessage = (message: JSONRPCMessage): void => this.#receive(message);
     while (!closing.aborted) {
-      const own = given;
+      const session = this.#key;
       try {
-        const stream = { headers: headers(), take: heard, begun, signal: closing };
-        const { status } = await upstream.exchange({ method: "GET", ...stream });
-        if (status === 404) await renew(own);
-        else if (status !== 200) return; // it has nothing to say
+        const { status } = await upstream.listen({ session, onMessage, onOpen, signal: closing });
+        if (status === 404) await this.#renew(session);
+        else if (status !== 200) return; // the server has no streams
       } catch {
-        // Down for now: requests are told so, and this goes on trying.
+        // The server cannot be reached: requests are answered with an error, and the stream is opened again.
       }
       await clock.pause(RETRY_MS, closing);
     }
-  };
+  }
 
-  const noteSubscription = (message: Message): void => {
-    const uri = String(message.params?.uri);
-    if (message.method === "resources/unsubscribe") subscriptions.delete(uri);
-    else if (message.method === "resources/subscribe" && subscriptions.size < MAX_SUBSCRIPTIONS) subscriptions.add(uri);
-  };
-
-  const leave = async (signal: AbortSignal): Promise<void> => {
-    const left = given;
-    const own = headers();
-    given = null;
-    if (left?.id) await upstream.exchange({ method: "DELETE", headers: own, signal });
-  };
-
-  return {
-    async send(message, take, signal) {
-      if (message.method === "initialize") {
-        await leave(closing).catch(() => {}); // the client begins a second time
-        opening = message;
-        subscriptions.clear();
-        return initialize(message, take, signal);
-      }
-      const isAnswer = message.method === undefined;
-      if (isAnswer && !asked.delete(message.id as Id)) return NOTHING; // whoever asked has gone
-      const taken = (answer: Message): void => {
-        if (isSuccess(answer, message)) noteSubscription(message);
-        if (answer.method === undefined) take(answer);
-        else heard(answer);
-      };
-      const used = given;
-      let reply = await post(message, taken, signal);
-      if (reply.status === 404 && used?.id) {
-        await renew(used);
-        if (isAnswer) return NOTHING;
-        reply = await post(message, taken, signal);
-      }
-      if (message.method === "notifications/initialized" && reply.status === 202) void hear();
-      return reply;
-    },
-    end: leave,
-  };
+  #noteSubscription({ method, params }: JSONRPCRequest): void {
+    const uri = String(params?.uri);
+    if (method === "resources/unsubscribe") this.#subscriptions.delete(uri);
+    else if (method === "resources/subscribe" && this.#subscriptions.size < MAX_SUBSCRIPTIONS)
+      this.#subscriptions.add(uri);
+  }
 }
 
-const NOTHING: UpstreamReply = { status: 202, sessionId: null, text: "" };
-
-export const notification = (method: string, params?: Message["params"]): Message => ({
-  jsonrpc: "2.0",
-  method,
-  ...(params && { params }),
-});
-
-/** What tells a client to read a resource again; of the stateless era it names the subscription in `_meta`. */
-export const updated = (uri: string, _meta?: unknown): Message =>
-  notification("notifications/resources/updated", { uri, ...(_meta !== undefined && { _meta }) });
-
-const subscription = (uri: string): Message => ({
+const subscribe = (uri: string): JSONRPCRequest => ({
   jsonrpc: "2.0",
   id: `subscribe-again ${uri}`,
   method: "resources/subscribe",

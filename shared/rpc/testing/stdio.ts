@@ -2,25 +2,35 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
+import { parseJSONRPCMessage } from "@modelcontextprotocol/server";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { jsonRpc } from "../jsonrpc/json-rpc.ts";
 import type { McpSurface, Tool } from "../mcp/mcp.ts";
+import { routedService, type ServiceFor } from "../mcp/routed-service.ts";
+import type { McpService } from "../mcp/server.ts";
 import { serviceOf } from "../mcp/service.ts";
 import { mcpSessions } from "../mcp/sessions.ts";
-import { type McpStdio, type McpStdioOptions, mcpStdio } from "../stdio/stdio.ts";
+import { Bridge } from "../stdio/bridge.ts";
+import { serveLocally } from "../stdio/local-server.ts";
+import { StdioTransport } from "../stdio/stdio-transport.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: the tests look into whatever comes
+// biome-ignore lint/suspicious/noExplicitAny: the tests read messages of any shape
 export type Wire = any;
 
-/** An MCP server over HTTP that can be stopped, or cut off, and started again on its port. */
+/** A call of the tool `wait`, which is answered when it is cancelled. */
+export interface WaitCall {
+  readonly cancelled: Promise<void>;
+}
+
+/** An MCP server over HTTP that can be killed and started again on its port. */
 export interface TestServer {
   readonly url: string;
-  /** Told of each call of the tool `wait`, which answers when it is cancelled. */
-  calls: { readonly cancelled: Promise<void> }[];
+  readonly service: McpService;
+  readonly calls: readonly WaitCall[];
   changed(uri: string): void;
-  /** Breaks every connection off and forgets all, as a kill does. */
+  /** Breaks off every connection and closes every session. */
   kill(): Promise<void>;
   start(): Promise<void>;
 }
@@ -29,7 +39,7 @@ const schemas = { inputSchema: { type: "object" }, outputSchema: { type: "object
 const about = { ...schemas, title: "T", description: "D", annotations: {} };
 const textOf = (text: string) => ({ content: [{ type: "text" as const, text }] });
 
-/** Tools that answer at once, with a report of their progress, and with the answer of the client's model. */
+/** Tools that answer immediately, after reports of progress, and with the answer of the client's model. */
 const tools: readonly Tool[] = [
   { ...about, name: "greet", call: async () => textOf("Hello") },
   {
@@ -53,36 +63,42 @@ const tools: readonly Tool[] = [
   },
 ];
 
-/** Beside those tools: one that waits, and a resource that may change. */
-export async function startTestServer(onError: (error: unknown) => void): Promise<TestServer> {
-  const calls: TestServer["calls"] = [];
-  const surface: McpSurface = {
-    serverInfo: { name: "test", version: "1" },
-    tools: [
-      ...tools,
-      {
-        ...about,
-        name: "wait",
-        async call(_args, { gone }) {
-          const cancelled = Promise.withResolvers<void>();
-          gone?.().addEventListener("abort", () => cancelled.resolve());
-          calls.push({ cancelled: cancelled.promise });
-          await cancelled.promise;
-          return { content: [] };
-        },
+/** The tools above with one that waits, and resources that may change. */
+const surfaceOf = (calls: WaitCall[]): McpSurface => ({
+  serverInfo: { name: "test", version: "1" },
+  tools: [
+    ...tools,
+    {
+      ...about,
+      name: "wait",
+      async call(_args, { gone }) {
+        const cancelled = Promise.withResolvers<void>();
+        gone?.().addEventListener("abort", () => cancelled.resolve());
+        calls.push({ cancelled: cancelled.promise });
+        await cancelled.promise;
+        return { content: [] };
       },
-    ],
-    resources: ["news", "other"].map((name) => ({
-      ...{ uri: `test://${name}`, name, description: "N" },
-      read: () => ({ [name]: true }),
-    })),
-    templates: [],
-  };
+    },
+  ],
+  resources: ["news", "other"].map((name) => ({
+    ...{ uri: `test://${name}`, name, description: "N" },
+    read: () => ({ [name]: true }),
+  })),
+  templates: [],
+});
+
+/** The service of that surface, and the calls of its tool `wait`. */
+export function serviceWithCalls(): { readonly service: McpService; readonly calls: readonly WaitCall[] } {
+  const calls: WaitCall[] = [];
+  return { service: serviceOf(surfaceOf(calls), "k".repeat(43)), calls };
+}
+
+export async function startTestServer(onError: (error: unknown) => void): Promise<TestServer> {
+  const { service, calls } = serviceWithCalls();
   let server: Server;
   let sessions: ReturnType<typeof mcpSessions>;
   let port = 0;
   const start = async (): Promise<void> => {
-    const service = serviceOf(surface, "k".repeat(43));
     sessions = mcpSessions(service, onError, systemClock, systemIds);
     server = httpEndpoint({
       handler: jsonRpc(service.methods, onError, systemClock).answer,
@@ -97,6 +113,7 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
   await start();
   return {
     url: `http://127.0.0.1:${port}/mcp`,
+    service,
     calls,
     changed: (uri) => sessions.changed(uri),
     start,
@@ -108,38 +125,63 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
   };
 }
 
-/** A client on the other side of stdio, by the bare wire. */
+/** A client on stdio that sends and receives bare messages. */
 export interface TestWire {
   readonly input: PassThrough;
   readonly output: PassThrough;
-  readonly stdio: McpStdio;
-  /** All that has come, in order. */
-  readonly got: readonly Wire[];
-  readonly told: readonly string[];
+  /** Resolves when the server side has found that the client has gone. */
+  readonly ended: Promise<void>;
+  /** All received messages, in order. */
+  readonly received: readonly Wire[];
   send(...messages: object[]): void;
-  /** Resolves with the next message that fits and has not been waited for before. */
+  /** Resolves with the next message that fits and that no earlier call has returned. */
   next(fits: (message: Wire) => boolean): Promise<Wire>;
-  /** The answer to a request that is sent now. */
+  /** Sends a request and resolves with its response. */
   ask(id: string | number, method: string, params?: object): Promise<Wire>;
+  close(): Promise<void>;
 }
 
-export function connectWire(url: string, serverFor?: McpStdioOptions["serverFor"]): TestWire {
+/** Shortens the pause of one second before a bridge opens a stream again. */
+const quickClock: Clock = { ...systemClock, pause: (ms, signal) => systemClock.pause(ms / 20, signal) };
+
+/** A client of the bridge to an MCP server, with the lines that the bridge logs. */
+export async function connectBridge(
+  url: string,
+  clock: Clock = quickClock,
+): Promise<TestWire & { readonly log: readonly string[] }> {
+  const log: string[] = [];
+  const { transport, ...wire } = openWire();
+  const bridge = new Bridge({ client: transport, url, say: (line) => log.push(line), clock });
+  await bridge.start();
+  return { ...wire, log, close: () => bridge.close() };
+}
+
+/** A client of a service in this process. `notify` reports a changed resource. */
+export function connectLocal(
+  service: McpService,
+  onError: (error: unknown) => void,
+  serviceFor: ServiceFor = () => null,
+): TestWire & { notify(uri: string): void } {
+  const { transport, ...wire } = openWire();
+  const http = { bearer: null, remoteAddress: "127.0.0.1" };
+  const server = serveLocally({ service: routedService(service, serviceFor), transport, http, onError });
+  return { ...wire, notify: server.notify, close: () => server.close() };
+}
+
+function openWire(): Omit<TestWire, "close"> & { readonly transport: StdioTransport } {
   const input = new PassThrough();
   const output = new PassThrough();
-  const told: string[] = [];
-  // A bridge pauses for a second before it calls a server again that was down.
-  const clock: Clock = { ...systemClock, pause: (ms, signal) => systemClock.pause(ms / 20, signal) };
-  const stdio = mcpStdio({ url, serverFor, input, output, tell: (line) => told.push(line), clock });
-  const got: Wire[] = [];
-  const fresh: Wire[] = [];
+  const transport = new StdioTransport({ input, output, parse: parseJSONRPCMessage, clock: systemClock });
+  const received: Wire[] = [];
+  const unread: Wire[] = [];
   const watchers = new Set<() => void>();
   let rest = "";
   output.setEncoding("utf8").on("data", (text: string) => {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     const messages = lines.map((line) => JSON.parse(line));
-    got.push(...messages);
-    fresh.push(...messages);
+    received.push(...messages);
+    unread.push(...messages);
     for (const look of [...watchers]) look();
   });
   const send = (...messages: object[]): void => {
@@ -148,27 +190,19 @@ export function connectWire(url: string, serverFor?: McpStdioOptions["serverFor"
   const next: TestWire["next"] = (fits) =>
     new Promise((resolve) => {
       const look = (): void => {
-        const at = fresh.findIndex(fits);
+        const at = unread.findIndex(fits);
         if (at < 0) return;
         watchers.delete(look);
-        resolve(fresh.splice(at, 1)[0]);
+        resolve(unread.splice(at, 1)[0]);
       };
       watchers.add(look);
       look();
     });
-  return {
-    input,
-    output,
-    stdio,
-    got,
-    told,
-    send,
-    next,
-    ask(id, method, params) {
-      send({ id, method, ...(params && { params }) });
-      return next((message) => message.id === id && message.method === undefined);
-    },
+  const ask: TestWire["ask"] = (id, method, params) => {
+    send({ id, method, ...(params && { params }) });
+    return next((message) => message.id === id && message.method === undefined);
   };
+  return { input, output, ended: transport.ended, transport, received, send, next, ask };
 }
 
 export const INITIALIZE = {
@@ -177,7 +211,7 @@ export const INITIALIZE = {
   clientInfo: { name: "test", version: "1" },
 };
 
-/** What each request of 2026-07-28 carries. */
+/** The parameters that every request of 2026-07-28 has. */
 export const STATELESS = {
   _meta: {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
+import { manualClock } from "../../lib/testing/clock.ts";
 import {
-  connectWire,
+  connectBridge,
   INITIALIZE,
   STATELESS,
   startTestServer,
@@ -13,16 +14,16 @@ import {
 } from "../testing/stdio.ts";
 
 let server: TestServer;
-let wire: TestWire;
+let wire: Awaited<ReturnType<typeof connectBridge>>;
 let isUp = true;
 const errors: unknown[] = [];
 beforeEach(async () => {
   server = await startTestServer((error) => errors.push(error));
-  wire = connectWire(server.url);
+  wire = await connectBridge(server.url);
   isUp = true;
 });
 afterEach(async () => {
-  await wire.stdio.close();
+  await wire.close();
   if (isUp) await server.kill();
   expect(errors.splice(0)).toEqual([]);
 });
@@ -80,7 +81,7 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("%s", (revision) => {
     const { _meta } = { _meta: {}, ...extra };
     const params = { name: "count", arguments: {}, _meta: { ..._meta, progressToken: "p" } };
     expect((await wire.ask(4, "tools/call", params)).result.content[0].text).toBe("Done");
-    const told = wire.got.filter(({ method }) => method === "notifications/progress");
+    const told = wire.received.filter(({ method }) => method === "notifications/progress");
     expect(told.map(({ params: { progressToken, progress } }) => [progressToken, progress])).toEqual([
       ["p", 0],
       ["p", 50],
@@ -94,7 +95,7 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("%s", (revision) => {
     wire.send({ method: "notifications/cancelled", params: { requestId: 1 } });
     await server.calls[0]?.cancelled;
     await wire.ask(2, "tools/list", extra);
-    expect(wire.got.filter(({ id }) => id === 1)).toEqual([]);
+    expect(wire.received.filter(({ id }) => id === 1)).toEqual([]);
   });
 
   it("each request is told in words that the server is down, and those behind its return are answered", async () => {
@@ -165,14 +166,14 @@ describe("a session", () => {
     const asked = await wire.next(isAsked);
     wire.send({ id: asked.id, result: answered });
     expect((await again).result.content[0].text).toContain("forty-two");
-    expect(wire.told.at(-1)).toMatch(/had lost the session/);
+    expect(wire.log.at(-1)).toMatch(/had lost the session/);
   });
 
   it("waits for the handshake with whatever comes behind it", async () => {
     wire.send({ id: 0, method: "initialize", params: INITIALIZE }, { method: "notifications/initialized" });
     wire.send({ id: 1, method: "resources/subscribe", params: { uri: "test://news" } });
     expect((await wire.next(({ id }) => id === 1)).result).toEqual({});
-    expect(wire.got.map(({ id }) => id)).toEqual([0, 1]);
+    expect(wire.received.map(({ id }) => id)).toEqual([0, 1]);
   });
 
   it("may begin a second time, without what was before", async () => {
@@ -183,7 +184,7 @@ describe("a session", () => {
     server.changed("test://news");
     server.changed("test://other");
     await wire.next(isAbout("test://other"));
-    expect(wire.got.filter(isAbout("test://news"))).toEqual([]);
+    expect(wire.received.filter(isAbout("test://news"))).toEqual([]);
   });
 
   it("cannot begin while the server is down, and can later", async () => {
@@ -194,61 +195,34 @@ describe("a session", () => {
   });
 });
 
-describe("the client's lines", () => {
-  const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
-
-  it.each([
-    ["no JSON", "GET / HTTP/1.1", null, -32700],
-    ["half a message", ping.slice(0, -1), null, -32700],
-    ["bytes that are no UTF-8", Buffer.from([0xff, 0xfe, 0x00]), null, -32700],
-    ["a number", "42", null, -32600],
-    ["an object that says nothing", "{}", null, -32600],
-    ["an empty batch", "[]", null, -32600],
-    ["a request without jsonrpc", '{"id":7,"method":"ping"}', 7, -32600],
-    ["a request with an id that is none", '{"jsonrpc":"2.0","id":null,"method":"ping"}', null, -32600],
-    ["10 MB and more", "x".repeat(11 * 1024 * 1024), null, -32600],
-  ])("%s: refused, and the next one is answered", async (_name, line, id, code) => {
-    wire.input.write(line);
-    wire.input.write(`\n\n  \r\n${ping}\r\n`);
-    expect((await wire.next((message) => message.id === 1)).result).toEqual({});
-    expect(wire.got.filter(({ error }) => error)).toEqual([
-      { jsonrpc: "2.0", id, error: { code, message: expect.any(String) } },
-    ]);
+describe("the end of the input", () => {
+  it("does not prevent the answers to requests under way", async () => {
+    wire.input.end('{"jsonrpc":"2.0","id":1,"method":"ping"}');
+    await wire.ended;
+    expect(wire.received).toMatchObject([{ id: 1, result: {} }]);
   });
 
-  it("a batch is answered message by message", async () => {
-    wire.input.write(`[${ping},{"jsonrpc":"2.0","id":2,"method":"tools/list"}]\n`);
-    await Promise.all([wire.next(({ id }) => id === 1), wire.next(({ id }) => id === 2)]);
-  });
-
-  it("a last line without its end is answered, and then it is over", async () => {
-    wire.input.end(ping);
-    await wire.stdio.ended;
-    expect(wire.got).toMatchObject([{ id: 1, result: {} }]);
-  });
-
-  it("the end does not wait for an answer that never comes", async () => {
+  it("cancels a request that is not answered within a second", async () => {
     wire.send({ id: 1, method: "tools/call", params: { ...STATELESS, name: "wait" } });
     await called(1);
     wire.input.end();
-    await wire.stdio.ended;
-    await wire.stdio.close();
+    await wire.ended;
+    await wire.close();
     await server.calls[0]?.cancelled;
-    expect(wire.got).toEqual([]);
-  });
-
-  it("it is over when nobody takes the answers", async () => {
-    wire.output.destroy(new Error("EPIPE"));
-    await wire.stdio.ended;
+    expect(wire.received).toEqual([]);
   });
 });
 
 describe("a server that is none of MCP's", () => {
   let odd: Server;
-  const serve = async (listener: RequestListener): Promise<TestWire> => {
+  const serve = async (listener: RequestListener): Promise<void> => {
     odd = createServer(listener);
     await once(odd.listen(0, "127.0.0.1"), "listening");
-    return connectWire(`http://127.0.0.1:${(odd.address() as AddressInfo).port}/mcp`);
+  };
+  const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const connect = async (listener: RequestListener): Promise<TestWire> => {
+    await serve(listener);
+    return connectBridge(urlOf(odd));
   };
   afterEach(() => {
     odd.closeAllConnections();
@@ -274,9 +248,21 @@ describe("a server that is none of MCP's", () => {
       /broke before.*16777216/,
     ],
   ])("%s", async (_name, listener, expected) => {
-    const other = await serve(listener);
+    const other = await connect(listener);
     expect((await other.ask(1, "tools/list")).error.message).toMatch(expected);
-    await other.stdio.close();
+    await other.close();
+  });
+
+  it("that sends nothing for a minute is reported as silent", async () => {
+    const asked = Promise.withResolvers<void>();
+    await serve(() => asked.resolve());
+    const clock = manualClock();
+    const other = await connectBridge(urlOf(odd), clock);
+    const answer = other.ask(1, "tools/list");
+    await asked.promise;
+    await clock.advance(60_000);
+    expect((await answer).error.message).toMatch(/has sent nothing for 60 s/);
+    await other.close();
   });
 
   it("may write its lines as it likes", async () => {
@@ -287,12 +273,12 @@ describe("a server that is none of MCP's", () => {
       '"}}\r\n\r',
       "\n",
     ];
-    const other = await serve((_, response) => {
+    const other = await connect((_, response) => {
       response.writeHead(200, stream);
       for (const part of parts) response.write(part);
       response.end();
     });
     expect((await other.ask(1, "tools/list")).result).toEqual({ a: "ü" });
-    await other.stdio.close();
+    await other.close();
   });
 });

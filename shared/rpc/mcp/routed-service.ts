@@ -1,0 +1,52 @@
+import { JSONRPCErrorException } from "json-rpc-2.0";
+import { messageOf } from "../../lib/result.ts";
+import { rpcError } from "../jsonrpc/json-rpc.ts";
+import type { McpMethod, McpService } from "./server.ts";
+
+/** Another service, as far as requests are passed on to it. */
+export interface OtherService {
+  readonly methods: McpService["methods"];
+  /** Called when a client subscribes to a resource of this service. */
+  readonly onSubscribe?: ((uri: string) => void) | undefined;
+}
+
+/** Returns the service that has what a request with these parameters names; null for the client's own service. */
+export type ServiceFor = (params: unknown) => Promise<OtherService> | null;
+
+/** The code that MCP's SDKs use for a connection that is gone. */
+export const NO_CONNECTION = -32000;
+
+/**
+ * Returns a service that passes some of its requests on to other services. If another service cannot be found or reached, the request is
+ * answered with an error.
+ */
+export function routedService(service: McpService, serviceFor: ServiceFor): McpService {
+  const routed =
+    (name: string, method: McpMethod): McpMethod =>
+    async (params, http, context) => {
+      const other = serviceFor(params);
+      if (other === null) return method(params, http, context);
+      const found = await reached(other);
+      return found.methods[name]?.(params, http, context);
+    };
+  const methods = Object.entries(service.methods).map(([name, method]) => [name, routed(name, method)] as const);
+  return {
+    ...service,
+    methods: Object.fromEntries(methods),
+    onSubscribe(uri) {
+      // Without a connection to the other service there is nothing to be notified of.
+      serviceFor({ uri })?.then(
+        ({ onSubscribe }) => onSubscribe?.(uri),
+        () => {},
+      );
+    },
+  };
+}
+
+async function reached(service: Promise<OtherService>): Promise<OtherService> {
+  try {
+    return await service;
+  } catch (thrown) {
+    throw thrown instanceof JSONRPCErrorException ? thrown : rpcError(NO_CONNECTION, messageOf(thrown));
+  }
+}

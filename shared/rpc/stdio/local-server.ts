@@ -1,0 +1,77 @@
+import type { JSONRPCMessage, Server, Transport } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { HttpContext } from "../jsonrpc/http.ts";
+import { INVALID_PARAMS } from "../jsonrpc/json-rpc.ts";
+import { type McpService, requestStates, serverOf } from "../mcp/server.ts";
+import { subscribedUris, unknownResource } from "../mcp/subscriptions.ts";
+
+interface LocalServerOptions {
+  readonly service: McpService;
+  readonly transport: Transport;
+  /** The caller, as the methods of the service see it. */
+  readonly http: HttpContext;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The server of the one client of this process. */
+export interface LocalServer {
+  /** Notifies the client that a resource has changed, if it has subscribed to it. */
+  notify(uri: string): void;
+  close(): Promise<void>;
+}
+
+/** Serves an MCP service in this process on one transport. The SDK determines the era by the client's first messages. */
+export function serveLocally({ service, transport, http, onError }: LocalServerOptions): LocalServer {
+  const states = requestStates(service);
+  const subscriptions = new Set<string>();
+  let current: { readonly server: Server; readonly isModern: boolean } | null = null;
+  const connection = serveStdio(
+    ({ era }) => {
+      const isModern = era === "modern";
+      const server = serverOf(
+        service,
+        { era: isModern ? "modern" : "session", subscriptions, states, caller: http },
+        onError,
+      );
+      server.oninitialized = () => subscriptions.clear(); // a client may initialize a second time
+      current = { server, isModern };
+      return server;
+    },
+    { transport: withSubscriptionCheck(transport, service) },
+  );
+  return {
+    notify(uri) {
+      // The SDK holds the subscriptions of the stateless revision.
+      if (current && (current.isModern || subscriptions.has(uri)))
+        current.server.sendResourceUpdated({ uri }).catch(onError);
+    },
+    close: () => connection.close(),
+  };
+}
+
+/** Rejects subscriptions of the stateless revision to unknown resources, because the SDK accepts every URI on stdio. */
+function withSubscriptionCheck(
+  transport: Transport,
+  { isSubscribable, onSubscribe }: Pick<McpService, "isSubscribable" | "onSubscribe">,
+): Transport {
+  const checked: Transport = {
+    start() {
+      transport.onclose = () => checked.onclose?.();
+      transport.onmessage = (message: JSONRPCMessage) => {
+        const uris = subscribedUris(message);
+        const unknown = uris.find((uri) => !isSubscribable(uri));
+        if (unknown !== undefined && "id" in message && message.id !== undefined) {
+          const error = { code: INVALID_PARAMS, message: unknownResource(unknown) };
+          void transport.send({ jsonrpc: "2.0", id: message.id, error });
+          return;
+        }
+        for (const uri of uris) onSubscribe?.(uri);
+        checked.onmessage?.(message);
+      };
+      return transport.start();
+    },
+    send: (message) => transport.send(message),
+    close: () => transport.close(),
+  };
+  return checked;
+}

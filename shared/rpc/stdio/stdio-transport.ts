@@ -1,0 +1,125 @@
+import type { Readable, Writable } from "node:stream";
+import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol/server";
+import type { Clock } from "../../lib/clock.ts";
+import { parsedJson } from "../../lib/text.ts";
+import { idOf } from "../jsonrpc/json-rpc.ts";
+import { readLines } from "./stdio-lines.ts";
+
+interface StdioTransportOptions {
+  readonly input: Readable;
+  /** Receives one JSON-RPC message a line and nothing else. */
+  readonly output: Writable;
+  /** The SDK's `parseJSONRPCMessage`, which throws for a value that is no message. */
+  readonly parse: (value: unknown) => JSONRPCMessage;
+  readonly clock: Clock;
+}
+
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+const MAX_LINE_BYTES = 10 * 1024 * 1024;
+const MAX_REQUESTS = 1_000;
+/** How long answers may take after the end of the input, and how long the last output may take. */
+const LAST_ANSWERS_MS = 1_000;
+/** A client that leaves this much output unread is considered gone. */
+const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Messages of MCP as lines of two streams. The protocol above it is the SDK's. The `StdioServerTransport` of the SDK (2.4.0) differs in
+ * three points, which the tests of this file show: it closes at a line of more than 10 MB, it does not answer a line that is no
+ * message, and at the end of the input it aborts the requests that are not answered yet. This transport answers such lines with an error,
+ * continues, and waits for the answers.
+ */
+export class StdioTransport implements Transport {
+  onmessage?: Transport["onmessage"];
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  /** Resolves when the client has gone: its input has ended and its requests are answered, or it does not read the output. */
+  readonly ended: Promise<void>;
+  readonly #options: StdioTransportOptions;
+  readonly #end: () => void;
+  /** Requests of the client that are not answered yet. */
+  readonly #requests = new Set<RequestId>();
+  #isInputOver = false;
+
+  constructor(options: StdioTransportOptions) {
+    this.#options = options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ended = promise;
+    this.#end = resolve;
+  }
+
+  async start(): Promise<void> {
+    const { input, output, clock } = this.#options;
+    output.on("error", this.#end);
+    readLines(input, MAX_LINE_BYTES, {
+      line: (text) => this.#takeLine(text),
+      tooLong: () => this.#reject(null, INVALID_REQUEST, `A line of more than ${MAX_LINE_BYTES} bytes`),
+      end: () => {
+        this.#isInputOver = true;
+        if (this.#requests.size === 0) this.#end();
+        else clock.after(LAST_ANSWERS_MS, this.#end);
+      },
+    });
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    this.#write(message);
+    if ("method" in message || message.id === undefined) return;
+    this.#requests.delete(message.id);
+    if (this.#isInputOver && this.#requests.size === 0) this.#end();
+  }
+
+  /** Waits until the output is written, at most `LAST_ANSWERS_MS`. */
+  async close(): Promise<void> {
+    const { output, clock } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    output.write("", () => resolve());
+    clock.after(LAST_ANSWERS_MS, resolve);
+    await promise;
+    this.onclose?.();
+  }
+
+  #write(message: object): void {
+    const { output } = this.#options;
+    output.write(`${JSON.stringify(message)}\n`);
+    if (output.writableLength > MAX_UNREAD_BYTES) this.#end();
+  }
+
+  #reject(id: RequestId | null, code: number, message: string): void {
+    this.#write({ jsonrpc: "2.0", id, error: { code, message } });
+  }
+
+  #takeLine(text: string): void {
+    const value = parsedJson(text);
+    if (value === undefined) this.#reject(null, PARSE_ERROR, "Parse error");
+    else if (Array.isArray(value) && value.length > 0) for (const one of value) this.#take(one);
+    else this.#take(value);
+  }
+
+  #take(value: unknown): void {
+    const message = this.#parsed(value);
+    if (!message) this.#reject(idOf(value), INVALID_REQUEST, "Invalid Request");
+    else if (this.#hasRoomFor(message)) this.onmessage?.(message);
+  }
+
+  /** Records which requests are not answered yet. Rejects a request beyond the limit and returns false. */
+  #hasRoomFor(message: JSONRPCMessage): boolean {
+    if (!("method" in message)) return true;
+    if (message.method === "notifications/cancelled") this.#requests.delete(message.params?.requestId as RequestId);
+    if (!("id" in message) || message.method === "subscriptions/listen") return true; // a subscription lasts as long as its client
+    if (this.#requests.size >= MAX_REQUESTS) {
+      this.#reject(message.id, INVALID_REQUEST, `More than ${MAX_REQUESTS} requests at once`);
+      return false;
+    }
+    this.#requests.add(message.id);
+    return true;
+  }
+
+  #parsed(value: unknown): JSONRPCMessage | null {
+    try {
+      return this.#options.parse(value);
+    } catch {
+      return null;
+    }
+  }
+}
