@@ -25,21 +25,20 @@ async function hostGames(
   self: AgentProcess,
 ): Promise<RunningAgent> {
   const { startMcpHosts } = await import("./mcp-hosts.ts");
-  const { StdioTransport } = await import("#shared/rpc/stdio/stdio-transport.ts");
   const { serveLocally } = await import("#shared/rpc/stdio/local-server.ts");
-  const { parseJSONRPCMessage: parse } = await import("@modelcontextprotocol/server");
   const hosts = await startMcpHosts(dataFolder, port, self);
-  const transport = new StdioTransport({ input: process.stdin, output, parse, clock: self.clock });
   const server = serveLocally({
     service: hosts.service,
-    transport,
     http: hosts.caller,
+    input: process.stdin,
+    output,
+    clock: self.clock,
     onError: (error) => self.log.error({ err: error }, "internal error"),
   });
   hosts.watch(server.notify);
   self.say(`serving ${hosts.url}/mcp on stdio; its pages are at ${hosts.url}/`);
   return {
-    ended: transport.ended,
+    ended: server.ended,
     async stop() {
       await server.close();
       await hosts.stop();
@@ -49,14 +48,12 @@ async function hostGames(
 
 /** Forwards messages between stdio and an MCP server over HTTP. */
 async function bridgeTo(url: string, output: Writable, self: AgentProcess): Promise<RunningAgent> {
-  const { StdioTransport } = await import("#shared/rpc/stdio/stdio-transport.ts");
   const { Bridge } = await import("#shared/rpc/stdio/bridge.ts");
-  const { parseJSONRPCMessage: parse } = await import("@modelcontextprotocol/client");
-  const client = new StdioTransport({ input: process.stdin, output, parse, clock: self.clock });
-  const bridge = new Bridge({ client, url, say: (line) => self.say(line), clock: self.clock });
+  const say = (line: string): void => self.say(line);
+  const bridge = new Bridge({ input: process.stdin, output, url, say, clock: self.clock });
   await bridge.start();
   self.say(`forwarding stdio to ${url}`);
-  return { ended: client.ended, stop: () => bridge.close() };
+  return { ended: bridge.ended, stop: () => bridge.close() };
 }
 
 /** Returns a stream to stdout for protocol messages, and redirects all other output to stderr. */

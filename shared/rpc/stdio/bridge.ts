@@ -1,4 +1,9 @@
-import type { JSONRPCMessage, JSONRPCRequest, RequestId, Transport } from "@modelcontextprotocol/client";
+import {
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  parseJSONRPCMessage,
+  type RequestId,
+} from "@modelcontextprotocol/client";
 import { z } from "zod";
 import type { Clock } from "../../lib/clock.ts";
 import { messageOf } from "../../lib/result.ts";
@@ -7,10 +12,10 @@ import { BridgeSession } from "./bridge-session.ts";
 import type { Reply } from "./connection.ts";
 import { listen } from "./listen.ts";
 import { errorFor, isRequest, isResponse, isStateless } from "./messages.ts";
+import { type Stdio, StdioTransport } from "./stdio-transport.ts";
 import { Upstream } from "./upstream.ts";
 
-interface BridgeOptions {
-  readonly client: Transport;
+interface BridgeOptions extends Stdio {
   /** The endpoint of the MCP server, e.g. `http://127.0.0.1:8001/mcp`. */
   readonly url: string;
   /** Writes a line to the log of the command. */
@@ -38,6 +43,7 @@ const ErrorBody = z.object({
  */
 export class Bridge {
   readonly #options: BridgeOptions;
+  readonly #client: StdioTransport;
   readonly #upstream: Upstream;
   readonly #session: BridgeSession;
   readonly #closing = new AbortController();
@@ -47,6 +53,7 @@ export class Bridge {
 
   constructor(options: BridgeOptions) {
     this.#options = options;
+    this.#client = new StdioTransport({ ...options, parse: parseJSONRPCMessage });
     this.#upstream = new Upstream(options.url, options.clock);
     this.#session = new BridgeSession({
       upstream: this.#upstream,
@@ -57,27 +64,30 @@ export class Bridge {
     });
   }
 
+  /** Resolves when the client has gone. */
+  get ended(): Promise<void> {
+    return this.#client.ended;
+  }
+
   async start(): Promise<void> {
-    const { client } = this.#options;
-    client.onmessage = (message) => {
+    this.#client.onmessage = (message) => {
       const done = isRequest(message)
         ? this.#request(message, this.#handshake)
         : this.#notify(message, this.#handshake);
       if ("method" in message && HANDSHAKE.has(message.method)) this.#handshake = done;
     };
-    await client.start();
+    await this.#client.start();
   }
 
   /** Gives up the requests that are not answered, and ends the session. */
   async close(): Promise<void> {
-    const { client, clock } = this.#options;
     this.#closing.abort();
-    await this.#session.end(clock.timeout(END_SESSION_MS)).catch(() => {}); // the server closes idle sessions
-    await client.close();
+    await this.#session.end(this.#options.clock.timeout(END_SESSION_MS)).catch(() => {}); // the server closes idle sessions
+    await this.#client.close();
   }
 
   #send(message: JSONRPCMessage): void {
-    void this.#options.client.send(message);
+    void this.#client.send(message);
   }
 
   async #request(message: JSONRPCRequest, handshake: Promise<void>): Promise<void> {

@@ -1,27 +1,32 @@
-import type { JSONRPCMessage, Server, Transport } from "@modelcontextprotocol/server";
+import { type JSONRPCMessage, parseJSONRPCMessage, type Server, type Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { Clock } from "../../lib/clock.ts";
 import type { HttpContext } from "../jsonrpc/http.ts";
 import { INVALID_PARAMS } from "../jsonrpc/json-rpc.ts";
 import { type McpService, requestStates, serverOf } from "../mcp/server.ts";
 import { subscribedUris, unknownResource } from "../mcp/subscriptions.ts";
+import { type Stdio, StdioTransport } from "./stdio-transport.ts";
 
-interface LocalServerOptions {
+interface LocalServerOptions extends Stdio {
   readonly service: McpService;
-  readonly transport: Transport;
   /** The caller, as the methods of the service see it. */
   readonly http: HttpContext;
   readonly onError: (error: unknown) => void;
+  readonly clock: Clock;
 }
 
 /** The server of the one client of this process. */
 export interface LocalServer {
+  /** Resolves when the client has gone. */
+  readonly ended: Promise<void>;
   /** Notifies the client that a resource has changed, if it has subscribed to it. */
   notify(uri: string): void;
   close(): Promise<void>;
 }
 
-/** Serves an MCP service in this process on one transport. The SDK determines the era by the client's first messages. */
-export function serveLocally({ service, transport, http, onError }: LocalServerOptions): LocalServer {
+/** Serves an MCP service on two streams. The SDK determines the era by the client's first messages. */
+export function serveLocally({ service, http, onError, ...stdio }: LocalServerOptions): LocalServer {
+  const transport = new StdioTransport({ ...stdio, parse: parseJSONRPCMessage });
   const states = requestStates(service);
   const subscriptions = new Set<string>();
   let current: { readonly server: Server; readonly isModern: boolean } | null = null;
@@ -40,6 +45,7 @@ export function serveLocally({ service, transport, http, onError }: LocalServerO
     { transport: withSubscriptionCheck(transport, service) },
   );
   return {
+    ended: transport.ended,
     notify(uri) {
       // The SDK holds the subscriptions of the stateless revision.
       if (current && (current.isModern || subscriptions.has(uri)))

@@ -5,11 +5,15 @@ import { parsedJson } from "../../lib/text.ts";
 import { idOf } from "../jsonrpc/json-rpc.ts";
 import { readLines } from "./stdio-lines.ts";
 
-interface StdioTransportOptions {
+/** The two streams to the client. */
+export interface Stdio {
   readonly input: Readable;
   /** Receives one JSON-RPC message a line and nothing else. */
   readonly output: Writable;
-  /** The SDK's `parseJSONRPCMessage`, which throws for a value that is no message. */
+}
+
+interface StdioTransportOptions extends Stdio {
+  /** The SDK's `parseJSONRPCMessage`, which throws for a value that is not a message. */
   readonly parse: (value: unknown) => JSONRPCMessage;
   readonly clock: Clock;
 }

@@ -2,7 +2,6 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
-import { parseJSONRPCMessage } from "@modelcontextprotocol/server";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
@@ -14,7 +13,6 @@ import { serviceOf } from "../mcp/service.ts";
 import { mcpSessions } from "../mcp/sessions.ts";
 import { Bridge } from "../stdio/bridge.ts";
 import { serveLocally } from "../stdio/local-server.ts";
-import { StdioTransport } from "../stdio/stdio-transport.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests read messages of any shape
 export type Wire = any;
@@ -150,10 +148,10 @@ export async function connectBridge(
   clock: Clock = quickClock,
 ): Promise<TestWire & { readonly log: readonly string[] }> {
   const log: string[] = [];
-  const { transport, ...wire } = openWire();
-  const bridge = new Bridge({ client: transport, url, say: (line) => log.push(line), clock });
+  const wire = openWire();
+  const bridge = new Bridge({ input: wire.input, output: wire.output, url, say: (line) => log.push(line), clock });
   await bridge.start();
-  return { ...wire, log, close: () => bridge.close() };
+  return { ...wire, ended: bridge.ended, log, close: () => bridge.close() };
 }
 
 /** A client of a service in this process. `notify` reports a changed resource. */
@@ -162,16 +160,17 @@ export function connectLocal(
   onError: (error: unknown) => void,
   serviceFor: ServiceFor = () => null,
 ): TestWire & { notify(uri: string): void } {
-  const { transport, ...wire } = openWire();
+  const wire = openWire();
+  const { input, output } = wire;
   const http = { bearer: null, remoteAddress: "127.0.0.1" };
-  const server = serveLocally({ service: routedService(service, serviceFor), transport, http, onError });
-  return { ...wire, notify: server.notify, close: () => server.close() };
+  const routed = routedService(service, serviceFor);
+  const server = serveLocally({ service: routed, input, output, http, onError, clock: systemClock });
+  return { ...wire, ...server };
 }
 
-function openWire(): Omit<TestWire, "close"> & { readonly transport: StdioTransport } {
+function openWire(): Omit<TestWire, "close" | "ended"> {
   const input = new PassThrough();
   const output = new PassThrough();
-  const transport = new StdioTransport({ input, output, parse: parseJSONRPCMessage, clock: systemClock });
   const received: Wire[] = [];
   const unread: Wire[] = [];
   const watchers = new Set<() => void>();
@@ -202,7 +201,7 @@ function openWire(): Omit<TestWire, "close"> & { readonly transport: StdioTransp
     send({ id, method, ...(params && { params }) });
     return next((message) => message.id === id && message.method === undefined);
   };
-  return { input, output, ended: transport.ended, transport, received, send, next, ask };
+  return { input, output, received, send, next, ask };
 }
 
 export const INITIALIZE = {
