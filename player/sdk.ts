@@ -9,7 +9,7 @@ import type { GameResult } from "#shared/protocol/messages.ts";
 
 export type { GameId, GameResult, Random };
 
-/** One turn of a match. */
+/** A turn of a match. */
 export interface Turn<G extends GameId = GameId> {
   readonly game: G;
   readonly role: string;

@@ -14,7 +14,7 @@ import { HOST_INSTRUCTIONS, LEAGUE_TOOLS, REFEREE_INSTRUCTIONS } from "./listing
 import { createAsker } from "./match/ask.ts";
 import type { MatchDriver } from "./match/driven-match.ts";
 import { matchTable } from "./match/match-table.ts";
-import type { RefereeDesk } from "./operations/desk.ts";
+import type { RefereeContext } from "./operations/desk.ts";
 import { notificationOperations, refereeOperations } from "./operations/operations.ts";
 import type { ServiceOptions } from "./options.ts";
 import { createReferee, type Referee } from "./referee.ts";
@@ -43,7 +43,7 @@ export interface Parts {
   readonly waits: Waits;
   readonly referee: Referee;
   readonly room: PlayRoom;
-  readonly desk: RefereeDesk;
+  readonly context: RefereeContext;
   readonly mcp: McpEndpoint;
   /** The URL of its pages. */
   readonly pagesUrl: string;
@@ -94,11 +94,11 @@ export function composeParts(
     isAttended: options.isAttended,
     showAtTerminal: options.showAtTerminal,
   });
-  const desk = { host, referee, identity, maxConcurrentMatches, play: room.play };
-  const mcp = endpointOf(options, desk, room, server, self);
+  const context = { host, referee, identity, maxConcurrentMatches, play: room.play };
+  const mcp = endpointOf(options, context, room, server, self);
   const onCommit = (session: Session): void =>
-    mcp.changed(() => [...changedBy(desk, session), ...room.changedBy(session)]);
-  return { ...{ peers, host, referee, room, desk, mcp, pagesUrl }, ...tables };
+    mcp.changed(() => [...changedBy(context, session), ...room.changedBy(session)]);
+  return { ...{ peers, host, referee, room, context, mcp, pagesUrl }, ...tables };
 }
 
 /** Creates the driver of matches. It writes the faults of players to the log of this process. */
@@ -124,7 +124,7 @@ const driverOf = (
 
 function endpointOf(
   { manager, storeName, dataFolder, answerWithinMs }: ServiceOptions,
-  desk: RefereeDesk & { readonly identity: Identity },
+  context: RefereeContext & { readonly identity: Identity },
   room: PlayRoom,
   { port }: Listening,
   self: AgentProcess,
@@ -137,13 +137,13 @@ function endpointOf(
   const surface = {
     serverInfo: { name: "referee", version: VERSION },
     tools: toolsOf(
-      [...refereeOperations(desk), ...room.operations, ...notificationOperations()],
-      () => flat("referee:", desk.identity.id),
+      [...refereeOperations(context), ...room.operations, ...notificationOperations()],
+      () => flat("referee:", context.identity.id),
       clock,
       ids,
     ),
     resources: [...room.resources, ...gameRules()],
-    templates: [...room.templates, ...refereeTemplates(desk)],
+    templates: [...room.templates, ...refereeTemplates(context)],
     stateKey: readOrCreateSecret(self, join(dataFolder, "tokens", `rounds-${storeName ?? port}`)),
     answerWithinMs,
     ...listing,

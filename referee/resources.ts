@@ -4,11 +4,11 @@ import { findGameNamed, games } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { RefereeDesk } from "./operations/desk.ts";
+import type { RefereeContext } from "./operations/desk.ts";
 import { matchState } from "./views/match-state.ts";
 
 /** The URIs of the resources that a commit to a session has changed for spectators. Empty while a simultaneous turn is open. */
-export function changedBy({ referee, play }: RefereeDesk, session: Session): readonly string[] {
+export function changedBy({ referee, play }: RefereeContext, session: Session): readonly string[] {
   if (session.status === "active" && session.turnTick !== session.tick) return [];
   const match = referee.running().find(({ sessionId }) => sessionId === session.id);
   const matchIds = match ? [match.order.match_id, match.ref] : [];
@@ -29,13 +29,13 @@ export const gameRules = (): readonly Resource[] =>
   }));
 
 /** The templates `game://rules/{game}` and `game://state/{match_id}`, which show the view of a spectator. */
-export function refereeTemplates(desk: RefereeDesk): readonly ResourceTemplate[] {
+export function refereeTemplates(context: RefereeContext): readonly ResourceTemplate[] {
   const read = async (ref: string): Promise<unknown> => {
-    const game = isSessionId(ref) ? desk.play.accessTo(ref, null) : null;
-    if (game) return { match_id: ref, ...matchState(game.stored.session, "spectator", desk.host.lobby) };
-    const found = desk.referee.sessionOf(ref);
-    const session = found.ok ? desk.host.read(found.value)?.session : null;
-    return session ? { match_id: ref, ...matchState(session, "spectator", desk.host.lobby) } : null;
+    const game = isSessionId(ref) ? context.play.accessTo(ref, null) : null;
+    if (game) return { match_id: ref, ...matchState(game.stored.session, "spectator", context.host.lobby) };
+    const found = context.referee.sessionOf(ref);
+    const session = found.ok ? context.host.read(found.value)?.session : null;
+    return session ? { match_id: ref, ...matchState(session, "spectator", context.host.lobby) } : null;
   };
   const gameState = { name: "Game state", description: "The state of a match as a spectator may see it." };
   return [

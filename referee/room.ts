@@ -12,10 +12,10 @@ import { codenamesChanged, codenamesResources } from "./codenames/resources.ts";
 import { codenamesTable } from "./codenames/table.ts";
 import { codenamesOperations } from "./codenames/tools.ts";
 import type { MatchDriver } from "./match/driven-match.ts";
-import { type Bots, type BotsDesk, createBots } from "./play/bots.ts";
+import { type Bots, type BotsContext, createBots } from "./play/bots.ts";
 import { openBrowser } from "./play/browser.ts";
 import { createPlay, type Play } from "./play/play.ts";
-import { BOARD_URI, type GameToolsDesk } from "./play/tools/desk.ts";
+import { BOARD_URI, type GameToolsContext } from "./play/tools/desk.ts";
 import { gameOperations } from "./play/tools/tools.ts";
 import { createTurns, type Turns } from "./play/turns.ts";
 import type { Limits } from "./rest/callers.ts";
@@ -25,7 +25,7 @@ import type { SeatTable } from "./sessions/seats.ts";
 import type { SessionTable } from "./sessions/session-table.ts";
 import type { Waits } from "./sessions/waits.ts";
 
-interface PlayRoomDesk {
+interface PlayRoomContext {
   readonly db: DatabaseSync;
   readonly writer: Writer;
   readonly driver: MatchDriver;
@@ -38,7 +38,7 @@ interface PlayRoomDesk {
   readonly url: string;
   /** The endpoints of bots that are already running, by name. */
   readonly bots: ReadonlyMap<string, string>;
-  readonly botTimeouts: BotsDesk["timeouts"];
+  readonly botTimeouts: BotsContext["timeouts"];
   readonly dataFolder: string;
   /** Whether a page may be opened in the browser of the user. */
   readonly isAttended: boolean;
@@ -66,13 +66,13 @@ export interface PlayRoom {
 }
 
 /** Creates the parts for games outside of leagues with one session host. */
-export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
-  const { agents, seats, self } = desk;
-  const bots = openBots(desk);
-  const play = openPlay(desk, bots);
-  const turns = createTurns(desk.driver.host, play, desk.waits, desk.replies, self.clock);
-  const table = codenamesTable(desk.db);
-  const director = createDirector({ host: desk.driver.host, play, table, writer: desk.writer, log: self.log });
+export function openPlayRoom(context: PlayRoomContext): PlayRoom {
+  const { agents, seats, self } = context;
+  const bots = openBots(context);
+  const play = openPlay(context, bots);
+  const turns = createTurns(context.driver.host, play, context.waits, context.replies, self.clock);
+  const table = codenamesTable(context.db);
+  const director = createDirector({ host: context.driver.host, play, table, writer: context.writer, log: self.log });
   const ledGames = codenamesResources(director);
   let onVisit = (): void => {};
   let stopOpening = (): void => {};
@@ -87,11 +87,11 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
     changedBy: ({ id, game }) =>
       game.id === codenames.id && table.get(id) ? codenamesChanged(director.tokenOf(id)) : [],
     isSeated: (token) => agents.holderOf(token) !== null || seats.isHolder(token) || director.knows(token),
-    pages: () => openPages(desk, play, turns, () => onVisit()),
+    pages: () => openPages(context, play, turns, () => onVisit()),
     open() {
       play.resume();
       const { env, platform } = process;
-      const browser = openBrowser({ url: desk.url, env, platform, isAttended: desk.isAttended }, self);
+      const browser = openBrowser({ url: context.url, env, platform, isAttended: context.isAttended }, self);
       onVisit = browser.visited;
       stopOpening = browser.stop;
     },
@@ -102,25 +102,25 @@ export function openPlayRoom(desk: PlayRoomDesk): PlayRoom {
   };
 }
 
-const openBots = ({ driver, bots, dataFolder, botTimeouts, self: { disk, log, clock } }: PlayRoomDesk): Bots =>
+const openBots = ({ driver, bots, dataFolder, botTimeouts, self: { disk, log, clock } }: PlayRoomContext): Bots =>
   createBots({ driver, known: bots, dataFolder, disk, log, clock, timeouts: botTimeouts });
 
-const openPlay = ({ driver, agents, seats, writer, url, showAtTerminal, self }: PlayRoomDesk, bots: Bots): Play =>
+const openPlay = ({ driver, agents, seats, writer, url, showAtTerminal, self }: PlayRoomContext, bots: Bots): Play =>
   createPlay({ host: driver.host, agents, seats, writer, bots, ids: self.ids, pagesUrl: () => url, showAtTerminal });
 
 /** The routes of the pages and their event streams. */
-async function openPages(desk: PlayRoomDesk, play: Play, turns: Turns, onVisit: () => void) {
+async function openPages(context: PlayRoomContext, play: Play, turns: Turns, onVisit: () => void) {
   const { gamePages } = await import("./play/routes.ts");
   const { Streams } = await import("./rest/streams.ts");
-  const { host } = desk.driver;
+  const { host } = context.driver;
   const unloggedState = (session: Session): string => host.lobby.waiting(session)?.message ?? "";
-  const streams = new Streams(host, { event: "game", view: play.viewOf, unloggedState }, desk.self.clock);
-  return { routes: gamePages({ play, turns, sessions: desk.sessions, streams, onVisit }), streams };
+  const streams = new Streams(host, { event: "game", view: play.viewOf, unloggedState }, context.self.clock);
+  return { routes: gamePages({ play, turns, sessions: context.sessions, streams, onVisit }), streams };
 }
 
 const loadPages = () => import("#shared/web/pages.ts");
 
-const embeddedBoard: GameToolsDesk["embeddedBoard"] = async (game, seat) =>
+const embeddedBoard: GameToolsContext["embeddedBoard"] = async (game, seat) =>
   (await loadPages()).boardPage({ mode: "embed", game, ...(seat && { seat }) });
 
 const boardResource: Resource = {

@@ -103,8 +103,8 @@ function listenFor(service: Service): Promise<Listening> {
       perMinute: REQUESTS_PER_MINUTE.referee,
       loopback: limitLoopback,
       isTrusted: ({ token, subject }) => {
-        const { desk, room } = partsOf(service);
-        return isManager(desk, token, subject) || room.isSeated(token);
+        const { context, room } = partsOf(service);
+        return isManager(context, token, subject) || room.isSeated(token);
       },
       creations: { limit: creations, requests: GAME_CREATIONS },
     }),

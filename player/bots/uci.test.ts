@@ -64,7 +64,7 @@ describe("uci:COMMAND", () => {
     );
   });
 
-  /** The command of an engine that answers its first `go`, in whichever process, by running `code` instead. */
+  /** The command of an engine that runs `code` instead of its first search, which counts over all its processes. */
   const withFirstSearch = (code: string): string =>
     engine(
       ENGINE.replace(

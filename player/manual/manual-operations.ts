@@ -11,7 +11,7 @@ import type { NotificationLog } from "../notifications.ts";
 import { MakeMove } from "./make-move.ts";
 import type { ManualBot } from "./manual-bot.ts";
 
-/** The operations behind the tools of a player (PROTOCOL.md, section 4). `manual` is null if a bot makes the moves. */
+/** The operations of the tools of a player (PROTOCOL.md, section 4). `manual` is null if a bot makes the moves. */
 export function manualOperations(
   player: Player,
   manual: ManualBot | null,

@@ -19,7 +19,7 @@ export interface PlayedMatch {
   readonly history: { tick: number; view: unknown; action: unknown }[];
   /** The answers by tick. A repeated request gets the same answer unless it contains the error of the earlier answer. */
   readonly answers: Map<number, Promise<unknown>>;
-  /** How often the bot was asked for an action in the latest turn. */
+  /** The number of times that the bot was asked for an action in the latest turn. */
   tries: { readonly tick: number; readonly count: number };
   /** The request that the bot has not answered yet. */
   open: MoveRequest | null;

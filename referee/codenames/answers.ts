@@ -29,13 +29,13 @@ const MAX_TEXT = 10_000;
 const MAX_SHOWN = 40;
 
 /** Parses the form of a person or the text of a model. Whether the clue or guess is legal is decided by the session. */
-export function answerIn(said: Said, question: Question, type: "user" | "llm"): Answer | Problem {
-  if (said.kind === "failed") return { problem: `no answer came: ${said.why}`, reason: "no_answer" };
+export function answerIn(reply: Said, question: Question, type: "user" | "llm"): Answer | Problem {
+  if (reply.kind === "failed") return { problem: `no answer came: ${reply.why}`, reason: "no_answer" };
   if (type === "user") {
-    const form = FORMS[question].safeParse(said.kind === "form" ? said.content : null);
+    const form = FORMS[question].safeParse(reply.kind === "form" ? reply.content : null);
     return form.success ? actionOf(question, form.data) : notAsAsked("the form was not filled in as asked");
   }
-  const found = valueIn(said.kind === "text" ? said.text : "", "object", FIELDS[question][0]?.name);
+  const found = valueIn(reply.kind === "text" ? reply.text : "", "object", FIELDS[question][0]?.name);
   const fields = "problem" in found ? found : readFields(found.value as object, FIELDS[question]);
   if ("problem" in fields) return notAsAsked(`${fields.problem}; answer with ${FORMATS[question]}`);
   return actionOf(question, fields.read);
@@ -154,9 +154,9 @@ function closingOf(text: string, begin: number): number {
 }
 
 /** Parses the words for a board from the form of a person or the text of a model. */
-export function wordsIn(said: Said): { readonly words: readonly string[] } | Fault {
-  if (said.kind === "failed") return { problem: `no answer came: ${said.why}` };
-  const given = said.kind === "form" ? listIn(said.content.words) : valueIn(said.text, "array");
+export function wordsIn(reply: Said): { readonly words: readonly string[] } | Fault {
+  if (reply.kind === "failed") return { problem: `no answer came: ${reply.why}` };
+  const given = reply.kind === "form" ? listIn(reply.content.words) : valueIn(reply.text, "array");
   if ("problem" in given) return given;
   const list = z.array(z.string()).safeParse(given.value);
   if (!list.success) return { problem: `give a list of ${BOARD_SIZE} words and nothing else` };

@@ -6,7 +6,7 @@ import type { Session } from "#shared/session/session.ts";
 import { secretFrom } from "../sessions/host.ts";
 import type { PlaySeat } from "../sessions/seats.ts";
 import type { PlayerType } from "./flow.ts";
-import { type DirectorDesk, endGame, isOpen, ledGame, sessionOf, TOKEN_PURPOSE, tokenOf } from "./led-games.ts";
+import { type DirectorContext, endGame, isOpen, ledGame, sessionOf, TOKEN_PURPOSE, tokenOf } from "./led-games.ts";
 import { bearerOwner, isBearerOwner, ownerOf, setupOwner } from "./owners.ts";
 import { advance } from "./rounds.ts";
 import type { LedGame } from "./table.ts";
@@ -38,20 +38,20 @@ export interface Director {
   tokenOf(sessionId: string): string;
 }
 
-export function createDirector(desk: DirectorDesk): Director {
-  const { table, writer } = desk;
+export function createDirector(context: DirectorContext): Director {
+  const { table, writer } = context;
   /** Owners whose game is being created. */
   const beginning = new Set<string>();
   return {
-    session: (sessionId) => sessionOf(desk, sessionId),
-    tokenOf: (sessionId) => tokenOf(desk, sessionId),
-    end: (sessionId) => endGame(desk, sessionId),
+    session: (sessionId) => sessionOf(context, sessionId),
+    tokenOf: (sessionId) => tokenOf(context, sessionId),
+    end: (sessionId) => endGame(context, sessionId),
     async begin(players, words, setupId, caller) {
       const owner = ownerOf(caller) ?? setupOwner(setupId);
       if (beginning.has(owner)) return null;
       beginning.add(owner);
       try {
-        return await createLedGame(desk, owner, players, words);
+        return await createLedGame(context, owner, players, words);
       } finally {
         beginning.delete(owner);
       }
@@ -64,18 +64,18 @@ export function createDirector(desk: DirectorDesk): Director {
     begunBy: (setupId) => table.of(setupOwner(setupId)),
     gameById: table.get,
     knows: (token) => (table.byToken(token) ?? table.of(bearerOwner(token))) !== null,
-    isOpen: (game) => isOpen(desk, game),
+    isOpen: (game) => isOpen(context, game),
     async adopt({ sessionId, owner }, caller) {
       const newOwner = ownerOf(caller);
       if (newOwner === null || newOwner === owner || isBearerOwner(owner)) return;
       await writer.commit([table.owning(sessionId, newOwner)]);
     },
-    advance: (sessionId, caller) => advance(desk, sessionId, caller),
+    advance: (sessionId, caller) => advance(context, sessionId, caller),
   };
 }
 
 async function createLedGame(
-  desk: DirectorDesk,
+  context: DirectorContext,
   owner: string,
   players: Players,
   words: readonly string[] | null,
@@ -88,8 +88,8 @@ async function createLedGame(
   });
   const pending = { tick: 0, stage: "clue", attempt: 1, problem: null } as const;
   const alongside = (sessionId: string, seed: string) => [
-    desk.table.adding({ sessionId, owner, players, pending }, secretFrom(seed, TOKEN_PURPOSE)),
+    context.table.adding({ sessionId, owner, players, pending }, secretFrom(seed, TOKEN_PURPOSE)),
   ];
-  const { id } = await desk.play.open({ game: codenames, options, assignedSeats, alongside });
-  return ledGame(desk, id);
+  const { id } = await context.play.open({ game: codenames, options, assignedSeats, alongside });
+  return ledGame(context, id);
 }

@@ -49,15 +49,15 @@ export function again({ tick, attempt }: Pending, stage: Question, rejected: Pro
 }
 
 /** Returns the step that follows from the answer of a role. Whether a clue or guess is legal is decided by the session. */
-export function stepOf(pending: Pending, said: Said, type: PlayerType): Step {
+export function stepOf(pending: Pending, reply: Said, type: PlayerType): Step {
   const { stage } = pending;
-  if (stage === "leave") return afterLeaving(pending, said);
-  if (type === "user" && said.kind === "form" && said.action !== "accept") {
+  if (stage === "leave") return afterLeaving(pending, reply);
+  if (type === "user" && reply.kind === "form" && reply.action !== "accept") {
     // Declining "Guess again?" means no. Cancelling it is not an answer.
-    if (stage === "continue" && said.action === "decline") return stepAfter(pending, { goOn: false });
+    if (stage === "continue" && reply.action === "decline") return stepAfter(pending, { goOn: false });
     return { kind: "ask", pending: { ...pending, stage: "leave", problem: null, left: stage } };
   }
-  const answer = answerIn(said, stage, type);
+  const answer = answerIn(reply, stage, type);
   return "problem" in answer ? again(pending, stage, answer) : stepAfter(pending, answer);
 }
 
@@ -68,8 +68,8 @@ function stepAfter(pending: Pending, answer: Answer): Step {
 }
 
 /** The step after the question whether to continue: ends the game, or asks the earlier question again as the next attempt. */
-function afterLeaving(pending: Pending, said: Said): Step {
-  const wantsEnd = said.kind === "form" && said.action === "accept" && said.content.go_on === false;
+function afterLeaving(pending: Pending, reply: Said): Step {
+  const wantsEnd = reply.kind === "form" && reply.action === "accept" && reply.content.go_on === false;
   if (wantsEnd) return { kind: "end" };
   return again(pending, pending.left ?? "clue", { problem: "the form was left", reason: "form_left" });
 }

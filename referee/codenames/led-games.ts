@@ -8,7 +8,7 @@ import { type SessionView, seatView, spectatorView } from "../views/session-view
 import type { CodenamesTable, LedGame } from "./table.ts";
 
 /** The parts that a director uses. */
-export interface DirectorDesk {
+export interface DirectorContext {
   readonly host: SessionHost;
   readonly play: Play;
   readonly table: CodenamesTable;
@@ -19,25 +19,25 @@ export interface DirectorDesk {
 /** The purpose with which the token of a game is derived from the seed. */
 export const TOKEN_PURPOSE = "game_token";
 
-export const tokenOf = ({ host }: DirectorDesk, sessionId: string): string =>
+export const tokenOf = ({ host }: DirectorContext, sessionId: string): string =>
   host.secret(sessionId, TOKEN_PURPOSE) ?? "";
 
-export function sessionOf({ host }: DirectorDesk, sessionId: string): Session {
+export function sessionOf({ host }: DirectorContext, sessionId: string): Session {
   const stored = host.read(sessionId);
   if (!stored) throw new Error(`session ${sessionId} is not in the log`);
   return stored.session;
 }
 
-export function ledGame({ table }: DirectorDesk, sessionId: string): LedGame {
+export function ledGame({ table }: DirectorContext, sessionId: string): LedGame {
   const game = table.get(sessionId);
   if (!game) throw new Error(`session ${sessionId} is not a game of create_new_game`);
   return game;
 }
 
-export const isOpen = (desk: DirectorDesk, { sessionId }: LedGame): boolean =>
-  sessionOf(desk, sessionId).status === "active";
+export const isOpen = (context: DirectorContext, { sessionId }: LedGame): boolean =>
+  sessionOf(context, sessionId).status === "active";
 
-export async function endGame({ host }: DirectorDesk, sessionId: string): Promise<void> {
+export async function endGame({ host }: DirectorContext, sessionId: string): Promise<void> {
   await host.abort(sessionId, "ended_by_user");
 }
 

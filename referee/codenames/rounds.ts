@@ -4,7 +4,7 @@ import type { Caller } from "#shared/rpc/mcp/operations.ts";
 import type { Session } from "#shared/session/session.ts";
 import { driverView, seatView } from "../views/session-views.ts";
 import { again, firstPending, type Pending, type PlayerType, type Step, stepOf } from "./flow.ts";
-import { type DirectorDesk, endGame, isOpen, ledGame, publicView, sessionOf, tokenOf } from "./led-games.ts";
+import { type DirectorContext, endGame, isOpen, ledGame, publicView, sessionOf, tokenOf } from "./led-games.ts";
 import { progressText } from "./progress-text.ts";
 import { questionFor } from "./questions.ts";
 import type { LedGame } from "./table.ts";
@@ -24,69 +24,73 @@ interface RoundState {
 const TOTAL = codenames.info.maxActions;
 
 /** Applies the answer of the caller if it belongs to the open question. Resolves with the next question, or null if the game is over. */
-export async function advance(desk: DirectorDesk, sessionId: string, caller: Caller): Promise<InputNeeded | null> {
+export async function advance(
+  context: DirectorContext,
+  sessionId: string,
+  caller: Caller,
+): Promise<InputNeeded | null> {
   const { input } = caller;
   if (!input) throw new Error("the caller of a game must offer forms or prompts");
-  const before = ledGame(desk, sessionId);
-  const open = pendingIn(desk, before);
-  if (input.said && isOpen(desk, before) && isAnswerTo(open, sessionId, input.state)) {
-    await carryOut(desk, before, stepOf(open, input.said, typeToAct(desk, before)), open);
+  const before = ledGame(context, sessionId);
+  const open = pendingIn(context, before);
+  if (input.said && isOpen(context, before) && isAnswerTo(open, sessionId, input.state)) {
+    await carryOut(context, before, stepOf(open, input.said, typeToAct(context, before)), open);
   }
-  const now = sessionOf(desk, sessionId);
-  if (!input.said) reportProgress(caller, now.tick, publicView(now), `game_token ${tokenOf(desk, sessionId)}`);
+  const now = sessionOf(context, sessionId);
+  if (!input.said) reportProgress(caller, now.tick, publicView(now), `game_token ${tokenOf(context, sessionId)}`);
   else if (now.tick > askedAt(input.state)) reportProgress(caller, now.tick, publicView(now));
-  return now.status === "completed" ? null : nextQuestion(desk, now);
+  return now.status === "completed" ? null : nextQuestion(context, now);
 }
 
 /** The question to the role that is to act. */
-function nextQuestion(desk: DirectorDesk, now: Session): InputNeeded {
+function nextQuestion(context: DirectorContext, now: Session): InputNeeded {
   const { id } = now;
-  const game = ledGame(desk, id);
-  const pending = pendingIn(desk, game);
+  const game = ledGame(context, id);
+  const pending = pendingIn(context, game);
   const { tick, stage, attempt } = pending;
   const role = driverView(now).toAct[0] ?? "";
-  const type = typeToAct(desk, game);
+  const type = typeToAct(context, game);
   const view = seatView(now, role).state as CodenamesView;
-  const link = type === "user" ? desk.play.link(id, role) : null;
+  const link = type === "user" ? context.play.link(id, role) : null;
   const round: RoundState = { game_id: id, tick, stage, attempt };
   return {
     asks: questionFor(view, role, type, pending, link),
     state: round,
-    _meta: { "agent-league/game_token": tokenOf(desk, id) },
-    watchMoot: whenMoot(desk, id, tick),
+    _meta: { "agent-league/game_token": tokenOf(context, id) },
+    watchMoot: whenMoot(context, id, tick),
   };
 }
 
 /** The open question. The stored question is outdated if a caller has acted through another interface since. */
-function pendingIn(desk: DirectorDesk, { sessionId, pending }: LedGame): Pending {
-  const now = sessionOf(desk, sessionId);
+function pendingIn(context: DirectorContext, { sessionId, pending }: LedGame): Pending {
+  const now = sessionOf(context, sessionId);
   return pending.tick === now.tick ? pending : firstPending(publicView(now), now.tick);
 }
 
-const typeToAct = (desk: DirectorDesk, { sessionId, players }: LedGame): PlayerType =>
-  players[driverView(sessionOf(desk, sessionId)).toAct[0] ?? ""] ?? "llm";
+const typeToAct = (context: DirectorContext, { sessionId, players }: LedGame): PlayerType =>
+  players[driverView(sessionOf(context, sessionId)).toAct[0] ?? ""] ?? "llm";
 
 /** Returns a function that calls `onMoot` when a caller has acted through another interface or the game is over. */
 const whenMoot =
-  (desk: DirectorDesk, sessionId: string, tick: number): NonNullable<InputNeeded["watchMoot"]> =>
+  (context: DirectorContext, sessionId: string, tick: number): NonNullable<InputNeeded["watchMoot"]> =>
   (onMoot) => {
     const check = (now: Session): void => {
       if (now.tick !== tick || now.status === "completed") onMoot();
     };
-    check(sessionOf(desk, sessionId));
-    return desk.host.watch(sessionId, (stored) => check(stored.session));
+    check(sessionOf(context, sessionId));
+    return context.host.watch(sessionId, (stored) => check(stored.session));
   };
 
 /** Carries out the step that follows from an answer. Its effect is committed before the next question is asked. */
-async function carryOut(desk: DirectorDesk, game: LedGame, step: Step, pending: Pending): Promise<void> {
-  const { host, table, writer, log } = desk;
+async function carryOut(context: DirectorContext, game: LedGame, step: Step, pending: Pending): Promise<void> {
+  const { host, table, writer, log } = context;
   const { sessionId } = game;
-  const [role = ""] = driverView(sessionOf(desk, sessionId)).toAct;
+  const [role = ""] = driverView(sessionOf(context, sessionId)).toAct;
   if (step.rejected) {
     const { stage, attempt, tick } = pending;
     log.info({ session: sessionId, role, tick, stage, attempt, ...step.rejected }, ANSWER_REJECTED);
   }
-  if (step.kind === "end") return endGame(desk, sessionId);
+  if (step.kind === "end") return endGame(context, sessionId);
   if (step.kind === "ask") {
     await writer.commit([table.replacingPending(game, step.pending)]);
     return;
@@ -99,7 +103,7 @@ async function carryOut(desk: DirectorDesk, game: LedGame, step: Step, pending: 
     alongside: (next) => [table.settingPending(sessionId, firstPending(publicView(next), next.tick))],
   });
   if (!acted.ok && acted.error.code === "ILLEGAL_ACTION") {
-    await carryOut(desk, game, illegal(pending, acted.error.message), pending);
+    await carryOut(context, game, illegal(pending, acted.error.message), pending);
   } // Otherwise another caller has acted first or the game is over. The next question shows that.
 }
 

@@ -35,23 +35,23 @@ export function wordsFor(
 ): Asking | { readonly words: readonly string[] | null } {
   if (!input?.canFillForms) return BUILT_IN;
   const offered = sources.filter((source) => source !== "llm" || input.canPrompt);
-  const { said } = input;
-  if (!round || !said) return { asks: askForSource(offered, null), state: { setup: "source", attempt: 1, id } };
+  const { said: reply } = input;
+  if (!round || !reply) return { asks: askForSource(offered, null), state: { setup: "source", attempt: 1, id } };
   const { setup, attempt } = round;
-  if (setup === "fallback") return wantsBuiltIn(said) ? BUILT_IN : noGame("its words could not be used");
-  if (setup !== "llm" && said.kind === "form" && said.action !== "accept") {
+  if (setup === "fallback") return wantsBuiltIn(reply) ? BUILT_IN : noGame("its words could not be used");
+  if (setup !== "llm" && reply.kind === "form" && reply.action !== "accept") {
     return noGame("the question about the words was declined or cancelled");
   }
   const next = { setup, attempt: attempt + 1, id };
   if (setup === "source") {
-    const source = sourceIn(said, offered);
+    const source = sourceIn(reply, offered);
     if (source === "built-in") return BUILT_IN;
     if (source !== null) return { asks: askForWords(source, null), state: { setup: source, attempt: 1, id } };
     const problem = `choose one of ${offered.join(", ")}`;
     onRejected({ setup, attempt, problem });
     return attempt < MAX_ATTEMPTS ? { asks: askForSource(offered, problem), state: next } : BUILT_IN;
   }
-  const found = wordsIn(said);
+  const found = wordsIn(reply);
   if ("words" in found) return found;
   const { problem } = found;
   onRejected({ setup, attempt, problem });
@@ -62,8 +62,8 @@ export function wordsFor(
 
 const noGame = (reason: string): Asking => protocolRejected("NO_BOARD", `No game was created: ${reason}`);
 
-const wantsBuiltIn = (said: Said): boolean =>
-  said.kind === "form" && said.action === "accept" && said.content.go_on === true;
+const wantsBuiltIn = (reply: Said): boolean =>
+  reply.kind === "form" && reply.action === "accept" && reply.content.go_on === true;
 
-const sourceIn = (said: Said, offered: readonly Source[]): Source | null =>
-  offered.find((source) => said.kind === "form" && said.content.source === source) ?? null;
+const sourceIn = (reply: Said, offered: readonly Source[]): Source | null =>
+  offered.find((source) => reply.kind === "form" && reply.content.source === source) ?? null;

@@ -35,7 +35,7 @@ export interface CodenamesTable {
   adding(game: LedGame, token: string): Statement;
   /** The statement that sets the open question of a game. */
   settingPending(sessionId: string, pending: Pending): Statement;
-  /** As `settingPending`, unless another call has changed the open question since `game` was read. */
+  /** The statement that sets the open question of a game unless another call has changed it since `game` was read. */
   replacingPending(game: LedGame, pending: Pending): Statement;
   /** The statement that changes the owner of a game. */
   owning(sessionId: string, owner: string): Statement;

@@ -123,20 +123,20 @@ describe.each(eras)("the resources in the era %s", (era) => {
     const bearer = `watcher-${era}`;
     const watcher = await connectHost(url, era, null, { bearer });
     const updatedUris: string[] = [];
-    let told = Promise.withResolvers<void>();
+    let roleUpdated = Promise.withResolvers<void>();
     await watcher.subscribe([BOARD, ROLE], (uri) => {
       updatedUris.push(uri);
-      if (uri === ROLE) told.resolve();
+      if (uri === ROLE) roleUpdated.resolve();
     });
     const { client, call, token, go } = await startWaiting(era, USERS, bearer);
-    await told.promise;
+    await roleUpdated.promise;
     expect([...new Set(updatedUris)].sort()).toEqual([ROLE, BOARD]);
     const byToken = await connectHost(url, era, null);
     const ended = Promise.withResolvers<string>();
     await byToken.subscribe([`${HISTORY}/${token}`], ended.resolve);
-    told = Promise.withResolvers();
+    roleUpdated = Promise.withResolvers();
     await client.call("end_game");
-    await told.promise;
+    await roleUpdated.promise;
     expect(await ended.promise).toBe(`${HISTORY}/${token}`);
     go.resolve(undefined);
     await call;

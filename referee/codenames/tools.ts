@@ -11,7 +11,7 @@ import { ANSWER_REJECTED } from "./rounds.ts";
 import { Setup, wordsFor } from "./setup.ts";
 import type { LedGame } from "./table.ts";
 
-interface CodenamesToolsDesk {
+interface CodenamesToolsContext {
   readonly director: Director;
   readonly log: Logger;
   readonly ids: Ids;
@@ -34,14 +34,14 @@ const CreateNewGame = z.object({
 const OneGame = z.object({ game_token });
 
 /** The tools that run a game by asking the caller's user and model. */
-export const codenamesOperations = (desk: CodenamesToolsDesk): readonly Operation<unknown>[] => [
-  createNewGame(desk),
-  continueGame(desk),
-  endGame(desk),
+export const codenamesOperations = (context: CodenamesToolsContext): readonly Operation<unknown>[] => [
+  createNewGame(context),
+  continueGame(context),
+  endGame(context),
 ];
 
 /** The tool `create_new_game`: begins a game and runs it to its end. */
-const createNewGame = (desk: CodenamesToolsDesk): Operation<unknown> =>
+const createNewGame = (context: CodenamesToolsContext): Operation<unknown> =>
   operation({
     request: "CREATE_NEW_GAME",
     reply: "CREATE_NEW_GAME_RESPONSE",
@@ -58,30 +58,30 @@ const createNewGame = (desk: CodenamesToolsDesk): Operation<unknown> =>
       shown: reportContent,
     },
     async handle(players, caller) {
-      const started = startedIn(desk, caller);
-      if (started) return nextStep(desk, started, caller);
+      const started = startedIn(context, caller);
+      if (started) return nextStep(context, started, caller);
       const missing = missingCapabilities(players, caller);
       if (missing !== null) return protocolRejected("CANNOT_ASK", missing);
-      const current = desk.director.gameOf(undefined, caller);
-      if (current && desk.director.isOpen(current)) {
-        return protocolRejected("GAME_ALREADY_OPEN", alreadyOpen(desk.director.tokenOf(current.sessionId)));
+      const current = context.director.gameOf(undefined, caller);
+      if (current && context.director.isOpen(current)) {
+        return protocolRejected("GAME_ALREADY_OPEN", alreadyOpen(context.director.tokenOf(current.sessionId)));
       }
       const round = Setup.safeParse(caller.input?.state);
-      const setupId = round.success ? round.data.id : desk.ids.uuid();
+      const setupId = round.success ? round.data.id : context.ids.uuid();
       const unanswered = { ...caller, input: caller.input && { ...caller.input, said: null, state: null } };
-      const begun = desk.director.begunBy(setupId);
-      if (begun) return nextStep(desk, begun, unanswered);
+      const begun = context.director.begunBy(setupId);
+      if (begun) return nextStep(context, begun, unanswered);
       const setup = wordsFor(caller, round.success ? round.data : null, setupId, (problem) =>
-        desk.log.info(problem, ANSWER_REJECTED),
+        context.log.info(problem, ANSWER_REJECTED),
       );
       if ("asks" in setup || "ok" in setup) return setup;
-      const game = await desk.director.begin(players, setup.words, setupId, caller);
-      return game ? nextStep(desk, game, unanswered) : protocolRejected("GAME_ALREADY_OPEN", BEING_CREATED);
+      const game = await context.director.begin(players, setup.words, setupId, caller);
+      return game ? nextStep(context, game, unanswered) : protocolRejected("GAME_ALREADY_OPEN", BEING_CREATED);
     },
   });
 
 /** The tool `continue_game`: resumes a game after an interrupted call. */
-const continueGame = (desk: CodenamesToolsDesk): Operation<unknown> =>
+const continueGame = (context: CodenamesToolsContext): Operation<unknown> =>
   operation({
     request: "CONTINUE_GAME",
     reply: "CONTINUE_GAME_RESPONSE",
@@ -98,16 +98,16 @@ const continueGame = (desk: CodenamesToolsDesk): Operation<unknown> =>
       shown: reportContent,
     },
     async handle({ game_token: token }, caller) {
-      const started = token === undefined ? startedIn(desk, caller) : null;
-      const game = started ?? desk.director.gameOf(token, caller);
+      const started = token === undefined ? startedIn(context, caller) : null;
+      const game = started ?? context.director.gameOf(token, caller);
       if (!game) return noGame(token);
-      if (token !== undefined) await desk.director.adopt(game, caller);
-      return nextStep(desk, game, caller);
+      if (token !== undefined) await context.director.adopt(game, caller);
+      return nextStep(context, game, caller);
     },
   });
 
 /** The tool `end_game`: ends the open game. */
-const endGame = (desk: CodenamesToolsDesk): Operation<unknown> =>
+const endGame = (context: CodenamesToolsContext): Operation<unknown> =>
   operation({
     request: "END_GAME",
     reply: "END_GAME_RESPONSE",
@@ -122,16 +122,16 @@ const endGame = (desk: CodenamesToolsDesk): Operation<unknown> =>
       shown: reportContent,
     },
     async handle({ game_token: token }, caller) {
-      const game = desk.director.gameOf(token, caller);
+      const game = context.director.gameOf(token, caller);
       if (!game) return token === undefined ? ok({ status: "no_game" }) : noGame(token);
-      if (desk.director.isOpen(game)) await desk.director.end(game.sessionId);
-      return ok(reportOf(desk.director, game.sessionId));
+      if (context.director.isOpen(game)) await context.director.end(game.sessionId);
+      return ok(reportOf(context.director, game.sessionId));
     },
   });
 
 /** Resolves with the next question of a game, or with its report if the game is over. */
 async function nextStep(
-  { director }: CodenamesToolsDesk,
+  { director }: CodenamesToolsContext,
   { sessionId, players }: LedGame,
   caller: Caller,
 ): Promise<Asking> {
@@ -142,7 +142,7 @@ async function nextStep(
 }
 
 /** The game of an earlier round of the same call. */
-function startedIn({ director }: CodenamesToolsDesk, { input }: Caller): LedGame | null {
+function startedIn({ director }: CodenamesToolsContext, { input }: Caller): LedGame | null {
   const round = z.object({ game_id: z.string() }).safeParse(input?.state);
   return round.success ? director.gameById(round.data.game_id) : null;
 }

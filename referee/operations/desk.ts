@@ -4,7 +4,7 @@ import type { Referee } from "../referee.ts";
 import type { SessionHost } from "../sessions/host.ts";
 
 /** The parts of a referee that its operations use. */
-export interface RefereeDesk {
+export interface RefereeContext {
   readonly host: SessionHost;
   readonly referee: Referee;
   readonly identity: { readonly token: string | null };
@@ -14,6 +14,6 @@ export interface RefereeDesk {
 }
 
 /** Whether a message is signed by this referee's league manager (PROTOCOL.md, section 3). */
-export function isManager({ identity }: RefereeDesk, signature: string, subject: string | null): boolean {
+export function isManager({ identity }: RefereeContext, signature: string, subject: string | null): boolean {
   return identity.token !== null && subject !== null && isSignedFor(identity.token, subject, signature);
 }

@@ -4,7 +4,7 @@ import { ok } from "#shared/lib/result.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { protocolRejected } from "../sessions/rejections.ts";
 import { matchState } from "../views/match-state.ts";
-import type { RefereeDesk } from "./desk.ts";
+import type { RefereeContext } from "./desk.ts";
 
 export const GetGameState = z.object({
   match_id: z.string().min(1).max(200).describe("match_id of a league match, or game_id from createGame"),
@@ -23,7 +23,7 @@ export const GameState = z.object({
 });
 
 /** GET_GAME_STATE: returns the state of a game or match as its caller may see it. */
-export const getGameState = (desk: RefereeDesk): Operation<unknown> =>
+export const getGameState = (context: RefereeContext): Operation<unknown> =>
   operation({
     request: "GET_GAME_STATE",
     reply: "GET_GAME_STATE_RESPONSE",
@@ -38,12 +38,12 @@ export const getGameState = (desk: RefereeDesk): Operation<unknown> =>
       annotations: { readOnlyHint: true },
     },
     async handle({ match_id }, caller) {
-      const game = isSessionId(match_id) ? desk.play.accessTo(match_id, caller.authToken) : null;
-      if (game) return ok({ match_id, ...matchState(game.stored.session, game.viewer, desk.host.lobby) });
-      const found = desk.referee.sessionOf(match_id);
+      const game = isSessionId(match_id) ? context.play.accessTo(match_id, caller.authToken) : null;
+      if (game) return ok({ match_id, ...matchState(game.stored.session, game.viewer, context.host.lobby) });
+      const found = context.referee.sessionOf(match_id);
       if (!found.ok) return found;
-      const match = desk.play.accessTo(found.value, caller.authToken);
+      const match = context.play.accessTo(found.value, caller.authToken);
       if (!match) return protocolRejected("UNKNOWN_SESSION", `no match ${match_id} here`, { match_id });
-      return ok({ match_id, ...matchState(match.stored.session, match.viewer, desk.host.lobby) });
+      return ok({ match_id, ...matchState(match.stored.session, match.viewer, context.host.lobby) });
     },
   });

@@ -1,17 +1,17 @@
 import { ok } from "#shared/lib/result.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
-import type { RefereeDesk } from "./desk.ts";
+import type { RefereeContext } from "./desk.ts";
 import { getGameState } from "./game-state.ts";
 import { matchWithdrawn, startGame } from "./orders.ts";
 import { validateMove } from "./validate-move.ts";
 
 /** The operations of a referee for its league manager and for players (PROTOCOL.md, section 4). */
-export const refereeOperations = (desk: RefereeDesk): readonly Operation<unknown>[] => [
-  startGame(desk),
-  matchWithdrawn(desk),
-  validateMove(desk),
-  getGameState(desk),
+export const refereeOperations = (context: RefereeContext): readonly Operation<unknown>[] => [
+  startGame(context),
+  matchWithdrawn(context),
+  validateMove(context),
+  getGameState(context),
 ];
 
 /** Tools and messages that create a game. */

@@ -5,11 +5,11 @@ import { messageOf, ok } from "#shared/lib/result.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { protocolRejected, protocolResult, rejected } from "../sessions/rejections.ts";
-import { isManager, type RefereeDesk } from "./desk.ts";
+import { isManager, type RefereeContext } from "./desk.ts";
 import { matchOf, orderOf, StartGame, StartGameByPlayers } from "./start-game.ts";
 
 /** START_GAME: starts a match for the league manager. */
-export const startGame = (desk: RefereeDesk): Operation<unknown> =>
+export const startGame = (context: RefereeContext): Operation<unknown> =>
   operation({
     request: "START_GAME",
     reply: "START_GAME_RESPONSE",
@@ -25,39 +25,39 @@ export const startGame = (desk: RefereeDesk): Operation<unknown> =>
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
     },
     async handle(input, caller) {
-      const running = desk.referee.running();
+      const running = context.referee.running();
       const ref = matchOf(input, running);
-      if (!isManager(desk, caller.authToken ?? "", ref)) {
+      if (!isManager(context, caller.authToken ?? "", ref)) {
         const message = "start_game is accepted only from this referee's league manager";
         return protocolRejected("NOT_PERMITTED", message, { match: ref });
       }
-      const completed = orderOf(input, running, desk.identity.token ?? "");
+      const completed = orderOf(input, running, context.identity.token ?? "");
       if (!completed.ok) return protocolResult(completed);
       const order = completed.value;
       const fault = faultOfOrder(order, ref);
       if (fault) return protocolResult(fault);
       // Nothing is awaited between this check and the start, so orders that arrive together do not exceed the limit.
-      const active = desk.referee.activeMatches();
-      if (active.size >= desk.maxConcurrentMatches && !active.has(ref)) {
+      const active = context.referee.activeMatches();
+      if (active.size >= context.maxConcurrentMatches && !active.has(ref)) {
         const message = "this referee already plays its maximum number of matches";
         return protocolRejected("TOO_MANY_MATCHES", message, { match: ref });
       }
-      const started = await desk.referee.start(order);
+      const started = await context.referee.start(order);
       return started.ok ? ok({ status: "ACCEPTED", ...started.value }) : started;
     },
   });
 
 /** MATCH_WITHDRAWN: stops a match that the league manager has assigned to another referee. */
-export const matchWithdrawn = (desk: RefereeDesk): Operation<unknown> =>
+export const matchWithdrawn = (context: RefereeContext): Operation<unknown> =>
   operation({
     request: "MATCH_WITHDRAWN",
     reply: "ACK",
     payload: messages.MatchWithdrawn,
     handle({ league_id, match_id, epoch }, caller) {
-      if (!isManager(desk, caller.authToken ?? "", matchRef(league_id, match_id))) {
+      if (!isManager(context, caller.authToken ?? "", matchRef(league_id, match_id))) {
         return protocolRejected("NOT_PERMITTED", "only this referee's league manager can withdraw a match");
       }
-      desk.referee.withdraw(league_id, match_id, epoch);
+      context.referee.withdraw(league_id, match_id, epoch);
       return ok({});
     },
   });

@@ -9,7 +9,7 @@ import type { Session } from "#shared/session/session.ts";
 import { playerOf } from "../agents.ts";
 import { protocolRejected, protocolResult, type Rejection, rejected } from "../sessions/rejections.ts";
 import { driverView, spectatorView } from "../views/session-views.ts";
-import type { RefereeDesk } from "./desk.ts";
+import type { RefereeContext } from "./desk.ts";
 
 const id = z.string().min(1).max(200);
 const ValidateMove = z.object({
@@ -19,7 +19,7 @@ const ValidateMove = z.object({
 });
 
 /** VALIDATE_MOVE: checks whether a move would be legal now, without playing it. */
-export const validateMove = (desk: RefereeDesk): Operation<unknown> =>
+export const validateMove = (context: RefereeContext): Operation<unknown> =>
   operation({
     request: "VALIDATE_MOVE",
     reply: "VALIDATE_MOVE_RESPONSE",
@@ -41,15 +41,15 @@ export const validateMove = (desk: RefereeDesk): Operation<unknown> =>
     },
     handle({ player_id, move, match_id }, caller) {
       const game =
-        match_id !== undefined && isSessionId(match_id) ? desk.play.accessTo(match_id, caller.authToken) : null;
-      const found = game ? seatIn(game.stored.session, player_id) : sessionWith(desk, player_id, match_id);
+        match_id !== undefined && isSessionId(match_id) ? context.play.accessTo(match_id, caller.authToken) : null;
+      const found = game ? seatIn(game.stored.session, player_id) : sessionWith(context, player_id, match_id);
       if (!found.ok) return protocolResult(found);
       const { session, role } = found.value;
       if (session.status === "completed") {
         const message = `the match is over: ${session.reason}`;
         return protocolRejected("SESSION_OVER", message, { match_id: match_id ?? null });
       }
-      const reason = desk.host.lobby.waiting(session)?.message ?? whyIllegal(session, role, move);
+      const reason = context.host.lobby.waiting(session)?.message ?? whyIllegal(session, role, move);
       return ok({ valid: reason === null, reason, player_id, role, move });
     },
   });
@@ -64,15 +64,15 @@ function seatIn(session: Session, playerId: string): SessionSeat {
 }
 
 /** The session and role of a player in a match under way, or in the completed match `matchId`. */
-function sessionWith(desk: RefereeDesk, playerId: string, matchId: string | undefined): SessionSeat {
-  const seats = desk.referee.running().flatMap(({ ref, order, sessionId }) => {
+function sessionWith(context: RefereeContext, playerId: string, matchId: string | undefined): SessionSeat {
+  const seats = context.referee.running().flatMap(({ ref, order, sessionId }) => {
     const role = Object.entries(order.roles).find(([, player]) => player.player_id === playerId)?.[0];
     const isMatch = matchId === undefined || matchId === ref || matchId === order.match_id;
     return role !== undefined && isMatch ? [{ ref, role, sessionId }] : [];
   });
   const [only, another] = seats;
   if (!only) {
-    const finished = matchId === undefined ? null : finishedWith(desk, playerId, matchId);
+    const finished = matchId === undefined ? null : finishedWith(context, playerId, matchId);
     if (finished) return ok(finished);
     const remedy = "for a game made with createGame give match_id (its game_id) and player_id (the role)";
     return rejected("UNKNOWN_SESSION", `${playerId} plays no such match here; ${remedy}`, { player_id: playerId });
@@ -81,20 +81,20 @@ function sessionWith(desk: RefereeDesk, playerId: string, matchId: string | unde
     const choices = seats.map(({ ref }) => ref);
     return rejected("AMBIGUOUS_MATCH", `${playerId} plays several matches; give match_id`, { choices });
   }
-  const session = desk.host.read(only.sessionId)?.session;
+  const session = context.host.read(only.sessionId)?.session;
   if (!session) return rejected("UNKNOWN_SESSION", "the match has just ended", { player_id: playerId });
   return ok({ session, role: only.role });
 }
 
 /** The session and role of a player in a match that is over; null if there is no such match. */
-function finishedWith({ referee, host }: RefereeDesk, playerId: string, matchId: string) {
+function finishedWith({ referee, host }: RefereeContext, playerId: string, matchId: string) {
   const sessionId = referee.sessionOf(matchId);
   const session = sessionId.ok ? host.read(sessionId.value)?.session : undefined;
   const seat = Object.entries(session?.participants ?? {}).find(([, agentId]) => playerOf(agentId) === playerId);
   return session?.status === "completed" && seat ? { session, role: seat[0] } : null;
 }
 
-/** Why a move is not legal; null if it is. In a simultaneous turn the answer does not depend on whether the role has chosen. */
+/** The reason why a move is not legal; null if it is legal. In a simultaneous turn the answer does not depend on whether the role has chosen. */
 function whyIllegal(session: Session, role: Role, move: unknown): string | null {
   const { game, state } = session;
   const action = game.action.safeParse(readMove(game, spectatorView(session).state, role, move));

@@ -12,7 +12,7 @@ export const builtInBots = readdirSync(BOT_FILES).flatMap((file) =>
   /^(?!uci)\w+\.ts$/.test(file) ? [file.slice(0, -3)] : [],
 );
 
-interface BotProcessesDesk {
+interface BotProcessesContext {
   readonly dataFolder: string;
   /** The file of the secret that the bots share. */
   readonly secretFile: string;
@@ -25,14 +25,14 @@ const MAX_RESTARTS = 100;
 
 /** The processes of the built-in bots. Each starts with the first game that needs it. */
 export class BotProcesses {
-  readonly #desk: BotProcessesDesk;
+  readonly #context: BotProcessesContext;
   readonly #stopping: AbortSignal;
   /** The endpoints of the bots, by name. */
   readonly #started = new Map<string, Promise<string>>();
   readonly #supervisors = new Set<Supervisor>();
 
-  constructor(desk: BotProcessesDesk, stopping: AbortSignal) {
-    this.#desk = desk;
+  constructor(context: BotProcessesContext, stopping: AbortSignal) {
+    this.#context = context;
     this.#stopping = stopping;
   }
 
@@ -57,10 +57,10 @@ export class BotProcesses {
     const failed = Promise.withResolvers<never>();
     this.#stopping.addEventListener("abort", () => failed.reject(this.#stopping.reason));
     const supervisor = createSupervisor({
-      clock: this.#desk.clock,
+      clock: this.#context.clock,
       maxRestarts: MAX_RESTARTS,
       onEvent: () => {},
-      onLine: (name, line) => this.#desk.log.info({ bot: name }, line),
+      onLine: (name, line) => this.#context.log.info({ bot: name }, line),
       onFatal: (message) => {
         this.#started.delete(bot); // the next game starts the bot again
         this.#supervisors.delete(supervisor);
@@ -73,7 +73,7 @@ export class BotProcesses {
   }
 
   #argumentsOf(bot: string, port: number): string[] {
-    const { secretFile, dataFolder } = this.#desk;
+    const { secretFile, dataFolder } = this.#context;
     return [
       ...["--bot", bot],
       ...["--name", `bot-${bot}-${port}`],

@@ -13,7 +13,7 @@ import { playSeats } from "../match/play-match.ts";
 import { BotProcesses, builtInBots } from "./bot-processes.ts";
 import type { AvailableBots } from "./desk.ts";
 
-export interface BotsDesk {
+export interface BotsContext {
   readonly driver: MatchDriver;
   /** The endpoints of bots that are already running, by name. */
   readonly known: ReadonlyMap<string, string>;
@@ -36,7 +36,7 @@ const LEAGUE = "friendly";
  * Creates the bots that play against agents and people: bots at known endpoints, and built-in bots in separate player processes. All of them
  * are asked over the wire, like the players of a league.
  */
-export function createBots({ driver, known, dataFolder, disk, log, clock, timeouts }: BotsDesk): Bots {
+export function createBots({ driver, known, dataFolder, disk, log, clock, timeouts }: BotsContext): Bots {
   const stopping = new AbortController();
   const playing = new Set<Promise<void>>();
   const secretFile = tokenFileOf(dataFolder, "player", "bots");

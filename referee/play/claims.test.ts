@@ -82,14 +82,14 @@ describe("a claim about the position after a move", () => {
     const writer = testWriter(db);
     const sessionHost = createHost(sessionStore(db, writer), systemClock, systemIds);
     const bots = { names: [], play: () => {} };
-    const desk = {
+    const context = {
       host: sessionHost,
       agents: agentDirectory(db, writer, systemClock, systemIds),
       seats: seatTable(db),
       writer,
       bots,
     };
-    const play = createPlay({ ...desk, ids: systemIds, pagesUrl: () => "", showAtTerminal: () => {} });
+    const play = createPlay({ ...context, ids: systemIds, pagesUrl: () => "", showAtTerminal: () => {} });
     const turns = createTurns(
       sessionHost,
       play,

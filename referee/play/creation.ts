@@ -7,7 +7,7 @@ import type { Statement } from "#shared/store/group-commit.ts";
 import { secretFrom } from "../sessions/host.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
 import type { PlaySeat, SeatKind } from "../sessions/seats.ts";
-import type { PlayDesk } from "./desk.ts";
+import type { PlayContext } from "./desk.ts";
 import { seatPurpose, seatToken, showWithheldLinks } from "./links.ts";
 
 /** A request to create a game. */
@@ -42,10 +42,10 @@ export interface TakenSeat {
 
 /** Creates a game, gives its creator a seat and starts its bots. */
 export async function createGame(
-  desk: PlayDesk,
+  context: PlayContext,
   { template, options, playAs, opponent, creator, bearer }: NewGame,
 ): Promise<Result<TakenSeat, Rejection>> {
-  const { bots } = desk;
+  const { bots } = context;
   const game = findGameNamed(template);
   if (!game) return rejected("UNKNOWN_GAME", `No game "${template}"; there are ${gameIds.join(", ")}`);
   const parsed = game.options.safeParse(options ?? {});
@@ -69,15 +69,15 @@ export async function createGame(
             ...{ joined: kind !== "agent", isCreator: false, holder: null },
           },
   );
-  const { id } = await openGame(desk, { game, options: parsed.data, assignedSeats });
-  if (creator.kind === "agent") showWithheldLinks(desk, id, game, role);
+  const { id } = await openGame(context, { game, options: parsed.data, assignedSeats });
+  if (creator.kind === "agent") showWithheldLinks(context, id, game, role);
   for (const seat of assignedSeats) if (seat.kind === "bot") bots.play(id, seat.role, seat.name);
-  return ok({ gameId: id, role, token: seatToken(desk.host, id, role) });
+  return ok({ gameId: id, role, token: seatToken(context.host, id, role) });
 }
 
 /** Opens a game whose seats are all assigned. */
 export function openGame(
-  { host, seats, ids }: PlayDesk,
+  { host, seats, ids }: PlayContext,
   { game, options, assignedSeats, alongside = () => [] }: AssignedGame,
 ): Promise<Session> {
   const seed = ids.token();

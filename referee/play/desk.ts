@@ -14,7 +14,7 @@ export interface AvailableBots {
 }
 
 /** The parts that games outside of leagues use. */
-export interface PlayDesk {
+export interface PlayContext {
   readonly host: SessionHost;
   readonly agents: AgentDirectory;
   readonly seats: SeatTable;

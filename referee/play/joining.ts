@@ -4,7 +4,7 @@ import { ok, type Result } from "#shared/lib/result.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
 import type { PlaySeat } from "../sessions/seats.ts";
 import { hashOf, type TakenSeat } from "./creation.ts";
-import type { PlayDesk } from "./desk.ts";
+import type { PlayContext } from "./desk.ts";
 import { noSuchGame } from "./seat-access.ts";
 
 /** A request of an agent to take a seat. */
@@ -18,7 +18,7 @@ export interface Joiner {
 
 /** Takes an open seat of a game. `joining` contains the keys of the seats that are being taken. */
 export async function joinGame(
-  { host, seats, ids, writer }: PlayDesk,
+  { host, seats, ids, writer }: PlayContext,
   joining: Set<string>,
   gameId: string,
   { role, name, bearer }: Joiner,

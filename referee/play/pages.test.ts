@@ -119,7 +119,7 @@ describe("the pages", () => {
       "[]",
       "{}",
       '{"template":"go"}',
-      '{"template":"chess","opponent":"nobody"}',
+      '{"template":"chess","opponent":"unknown"}',
       '{"template":1}',
     ]) {
       expect((await post("/api/games", body)).json.error.code, body).toMatch(/INVALID_REQUEST|NOT_FOUND/);

@@ -7,7 +7,7 @@ import type { Rejection } from "../sessions/rejections.ts";
 import type { PersonSeat, PlaySeat } from "../sessions/seats.ts";
 import { gameView } from "../views/game-view.ts";
 import { type AssignedGame, createGame, type NewGame, openGame, type TakenSeat } from "./creation.ts";
-import type { PlayDesk } from "./desk.ts";
+import type { PlayContext } from "./desk.ts";
 import { type Joiner, joinGame } from "./joining.ts";
 import { linkOf, personLinks, userSeat } from "./links.ts";
 import { accessTo, type SeatAccess, seatOf } from "./seat-access.ts";
@@ -45,25 +45,25 @@ export interface Play {
   resume(): void;
 }
 
-export function createPlay(desk: PlayDesk): Play {
-  const { host, seats, bots } = desk;
+export function createPlay(context: PlayContext): Play {
+  const { host, seats, bots } = context;
   /** The keys of seats that are being taken. */
   const joining = new Set<string>();
   const viewOf: Play["viewOf"] = (session, viewer, rows) =>
     gameView(session, viewer, rows, seats.of(session.id), host.lobby);
   return {
-    create: (request) => createGame(desk, request),
-    open: (game) => openGame(desk, game),
-    join: (gameId, joiner) => joinGame(desk, joining, gameId, joiner),
-    seatOf: (gameId, token) => seatOf(desk, gameId, token),
-    accessTo: (gameId, token) => accessTo(desk, gameId, token),
+    create: (request) => createGame(context, request),
+    open: (game) => openGame(context, game),
+    join: (gameId, joiner) => joinGame(context, joining, gameId, joiner),
+    seatOf: (gameId, token) => seatOf(context, gameId, token),
+    accessTo: (gameId, token) => accessTo(context, gameId, token),
     view: ({ session, rows }, viewer) => viewOf(session, viewer, rows),
     viewOf,
     seats: seats.of,
     isInviting: host.lobby.isInviting,
-    link: (gameId, role) => linkOf(desk, gameId, role),
-    personLinks: (gameId, asker) => personLinks(desk, gameId, asker),
-    userSeat: (gameId, asker) => userSeat(desk, gameId, asker),
+    link: (gameId, role) => linkOf(context, gameId, role),
+    personLinks: (gameId, asker) => personLinks(context, gameId, asker),
+    userSeat: (gameId, asker) => userSeat(context, gameId, asker),
     resume() {
       for (const sessionId of seats.withBots()) {
         for (const { kind, role, name } of seats.of(sessionId)) if (kind === "bot") bots.play(sessionId, role, name);

@@ -14,7 +14,7 @@ import type { SessionTable } from "../sessions/session-table.ts";
 import type { Play } from "./play.ts";
 import { hasMoveOrResigns, type Turns } from "./turns.ts";
 
-interface PagesDesk {
+interface PagesDependencies {
   readonly play: Play;
   readonly turns: Turns;
   readonly sessions: SessionTable;
@@ -58,29 +58,29 @@ const PAGE_HEADERS = {
  * the link of a person, allows its holder to see the view of that seat and to move for it.
  */
 export const gamePages =
-  (desk: PagesDesk) =>
+  (context: PagesDependencies) =>
   (app: Express, limits: Limits): void => {
-    const pages: PagesContext = { ...desk, limits };
+    const pages: PagesContext = { ...context, limits };
     app.get("/", async (_request, response) => {
-      desk.onVisit();
+      context.onVisit();
       sendPage(response, await gamesPage());
     });
     app.get("/game/:id", async (request, response) => {
-      desk.onVisit();
-      if (desk.play.accessTo(request.params.id, null)) return sendPage(response, await boardPage({ mode: "page" }));
+      context.onVisit();
+      if (context.play.accessTo(request.params.id, null)) return sendPage(response, await boardPage({ mode: "page" }));
       sendPage(response.status(404), await missingPage());
     });
     app.get("/api/games", (_request, response) => listGames(pages, response));
     app.post("/api/games", (request, response) => createGame(pages, request, response));
     app.get("/api/games/:id", async (request, response) => {
       const { stored, viewer } = await gameOf(pages, request, response);
-      response.json(desk.play.view(stored, viewer));
+      response.json(context.play.view(stored, viewer));
     });
     app.get("/api/games/:id/events", (request, response) => watchGame(pages, request, response));
     app.post("/api/games/:id/moves", (request, response) => finishTurn(pages, request, response));
   };
 
-interface PagesContext extends PagesDesk {
+interface PagesContext extends PagesDependencies {
   readonly limits: Limits;
 }
 

@@ -76,7 +76,7 @@ describe("an action is rejected", () => {
   });
 });
 
-it("of several concurrent moves of a seat one is made", async () => {
+it("one of several concurrent moves of a seat is made", async () => {
   const [white] = await twoSeats(host, "chess");
   const answer = await Promise.all(["e4", "d4", "c4"].map((move) => white.move(move)));
   expect(answer.filter(({ isError }) => !isError)).toHaveLength(1);

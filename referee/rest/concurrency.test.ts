@@ -196,8 +196,8 @@ describe("an idempotency key", () => {
 
   it("in 20 concurrent requests makes one entry and 20 equal replies", async () => {
     const rps = await newRps();
-    const moves = await Promise.all(times(20, () => act(chess, one, "e2e4", 0, "chess at once")));
-    const choices = await Promise.all(times(20, () => act(rps, one, "rock", undefined, "rps at once")));
+    const moves = await Promise.all(times(20, () => act(chess, one, "e2e4", 0, "chess, concurrent")));
+    const choices = await Promise.all(times(20, () => act(rps, one, "rock", undefined, "rps, concurrent")));
     for (const answers of [moves, choices]) {
       expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
       expect(answers[0]).toMatchObject({ status: 200, json: { tick: 1 } });

@@ -14,7 +14,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Streams } from "./streams.ts";
 
 /** The parts that the REST API uses. */
-export interface RestDesk {
+export interface RestDependencies {
   readonly host: SessionHost;
   readonly agents: AgentDirectory;
   readonly sessions: SessionTable;
@@ -33,7 +33,7 @@ export interface RestDesk {
 }
 
 /** The parts that the handlers of the routes use. */
-export interface RestContext extends RestDesk {
+export interface RestContext extends RestDependencies {
   readonly limits: Limits;
   readonly metrics: Metrics;
 }

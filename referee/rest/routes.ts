@@ -1,6 +1,6 @@
 import type { Express } from "express";
 import { bodyOf, limitsOf } from "./callers.ts";
-import type { RestContext, RestDesk } from "./desk.ts";
+import type { RestContext, RestDependencies } from "./desk.ts";
 import { errorAnswers, RestError } from "./errors.ts";
 import { createMetrics, timed } from "./metrics.ts";
 import { openApi } from "./openapi.ts";
@@ -14,27 +14,27 @@ import { listSessions, readLog, readState, watchSession } from "./session-reads.
  * and then call the host.
  */
 export const restRoutes =
-  (desk: RestDesk) =>
+  (context: RestDependencies) =>
   (app: Express): void => {
-    const { host, streams, waits } = desk;
+    const { host, streams, waits } = context;
     const metrics = createMetrics({
       sessionsInMemory: host.loaded,
       eventStreams: () => streams.count(),
       waitingCalls: waits.count,
     });
-    const rest: RestContext = { ...desk, metrics, limits: limitsOf(desk.limitLoopback, desk.creations) };
+    const rest: RestContext = { ...context, metrics, limits: limitsOf(context.limitLoopback, context.creations) };
     app.set("etag", false);
-    app.use(timed(metrics, desk.clock));
+    app.use(timed(metrics, context.clock));
     app.get("/openapi.json", (_request, response) => void response.json(openApi()));
     app.get("/metrics", async (_request, response) => {
       response.set("content-type", metrics.contentType).send(await metrics.text());
     });
     addSessionRoutes(rest, app);
-    desk.pages(app, rest.limits);
+    context.pages(app, rest.limits);
     app.use(() => {
       throw new RestError("NOT_FOUND", "No such route; /openapi.json lists them");
     });
-    app.use(errorAnswers(desk.log, desk.rejections));
+    app.use(errorAnswers(context.log, context.rejections));
   };
 
 function addSessionRoutes(rest: RestContext, app: Express): void {

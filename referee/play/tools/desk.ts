@@ -9,7 +9,7 @@ export const BOARD_URI = "ui://agent-league/board";
 export const BOARD = { ui: { resourceUri: BOARD_URI } };
 
 /** The parts that the tools for games outside of leagues use. */
-export interface GameToolsDesk {
+export interface GameToolsContext {
   readonly play: Play;
   readonly turns: Turns;
   readonly botNames: readonly string[];

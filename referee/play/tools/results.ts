@@ -9,7 +9,7 @@ import type { PersonSeat } from "../../sessions/seats.ts";
 import type { Next } from "../../views/game-view.ts";
 import type { TakenSeat } from "../creation.ts";
 import type { Play } from "../play.ts";
-import type { GameToolsDesk } from "./desk.ts";
+import type { GameToolsContext } from "./desk.ts";
 import type { Shown, Taken } from "./schemas.ts";
 import { inWords, takenSeat } from "./texts.ts";
 
@@ -18,7 +18,7 @@ export const shownGame = (play: Play, stored: StoredSession, role: Role, next: N
   ({ ...play.view(stored, role), next }) as Shown;
 
 /** The result for an agent that has just taken a seat. */
-export async function takenGame({ play, turns }: GameToolsDesk, { gameId, role, token }: TakenSeat): Promise<Taken> {
+export async function takenGame({ play, turns }: GameToolsContext, { gameId, role, token }: TakenSeat): Promise<Taken> {
   const seat = play.userSeat(gameId, role);
   const waited = await turns.wait(gameId, token, { timeoutMs: 0 });
   if (!waited.ok) throw new Error(waited.error.message);
@@ -55,7 +55,7 @@ export const takenContent = (play: Play, value: Taken, caller: Caller) =>
   gameContent(play, value, caller, takenSeat(value, play.link(value.game_id), findGame(value.template)));
 
 /** The board as an HTML resource, with the person's seat if there is one. */
-export async function boardContent({ play, embeddedBoard }: GameToolsDesk, value: Shown): Promise<Content> {
+export async function boardContent({ play, embeddedBoard }: GameToolsContext, value: Shown): Promise<Content> {
   const seat = play.userSeat(value.game_id, value.your_role);
   const view = (seat && personView(play, value, seat)) ?? (value as GameView);
   // An agent reads the page, so it must not contain a seat that sees more than the seat of the agent.

@@ -2,13 +2,13 @@ import { z } from "zod";
 import { ok } from "#shared/lib/result.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { protocolResult } from "../../sessions/rejections.ts";
-import { BOARD, type GameToolsDesk } from "./desk.ts";
+import { BOARD, type GameToolsContext } from "./desk.ts";
 import { boardContent, gameContent, shownGame } from "./results.ts";
 import { FinishTurn, type Shown, View, WaitForNextTurn } from "./schemas.ts";
 import { timedOut } from "./texts.ts";
 
 /** The tool `waitForNextTurn`. */
-export const waitForNextTurn = (desk: GameToolsDesk): Operation<unknown> =>
+export const waitForNextTurn = (context: GameToolsContext): Operation<unknown> =>
   operation({
     request: "WAIT_FOR_NEXT_TURN",
     reply: "WAIT_FOR_NEXT_TURN_RESPONSE",
@@ -24,25 +24,25 @@ export const waitForNextTurn = (desk: GameToolsDesk): Operation<unknown> =>
       annotations: { readOnlyHint: true, idempotentHint: true },
       meta: BOARD,
       async shown(value: Shown & { timed_out: boolean }, { showUi, timeout_s }, caller) {
-        const result = gameContent(desk.play, value, caller, value.timed_out ? timedOut(timeout_s) : undefined);
-        return showUi ? { ...result, content: [...result.content, await boardContent(desk, value)] } : result;
+        const result = gameContent(context.play, value, caller, value.timed_out ? timedOut(timeout_s) : undefined);
+        return showUi ? { ...result, content: [...result.content, await boardContent(context, value)] } : result;
       },
     },
     async handle({ game_id, seat_token, timeout_s }, { authToken, gone, progress }) {
       const timeoutMs = timeout_s * 1000;
-      const waited = await desk.turns.wait(game_id, seat_token ?? authToken, {
+      const waited = await context.turns.wait(game_id, seat_token ?? authToken, {
         timeoutMs,
         signal: gone?.(),
         progress: progress && ((doneMs, message) => progress(doneMs / 1000, timeout_s, message)),
       });
       if (!waited.ok) return protocolResult(waited);
       const { stored, role, next, timedOut: isTimedOut } = waited.value;
-      return ok({ ...shownGame(desk.play, stored, role, next), timed_out: isTimedOut });
+      return ok({ ...shownGame(context.play, stored, role, next), timed_out: isTimedOut });
     },
   });
 
 /** The tool `finishTurn`. */
-export const finishTurn = (desk: GameToolsDesk): Operation<unknown> =>
+export const finishTurn = (context: GameToolsContext): Operation<unknown> =>
   operation({
     request: "FINISH_TURN",
     reply: "FINISH_TURN_RESPONSE",
@@ -57,10 +57,10 @@ export const finishTurn = (desk: GameToolsDesk): Operation<unknown> =>
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
       meta: BOARD,
       shown: (value: Shown, { resign }, caller) =>
-        gameContent(desk.play, value, caller, resign ? "You have resigned." : "Move made."),
+        gameContent(context.play, value, caller, resign ? "You have resigned." : "Move made."),
     },
     async handle({ game_id, seat_token, move, resign, claim, claim_win, ...options }, { authToken }) {
-      const finished = await desk.turns.finish({
+      const finished = await context.turns.finish({
         gameId: game_id,
         token: seat_token ?? authToken,
         move,
@@ -71,6 +71,6 @@ export const finishTurn = (desk: GameToolsDesk): Operation<unknown> =>
       });
       if (!finished.ok) return protocolResult(finished);
       const { stored, role, next } = finished.value;
-      return ok(shownGame(desk.play, stored, role, next));
+      return ok(shownGame(context.play, stored, role, next));
     },
   });

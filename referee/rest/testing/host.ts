@@ -11,14 +11,15 @@ export interface TestHost {
   readonly url: string;
   readonly port: number;
   readonly dataFolder: string;
-  /** The lines that were shown to the people at this host. */
+  /** The lines that were shown at the terminal. */
   readonly terminalLines: readonly string[];
-  /** One request; `body` is sent as it is when it is a string. */
+  /** Sends a request. A string as `body` is sent unchanged, other values as JSON. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Registers an agent. */
   agent(): Promise<TestAgent>;
-  /** A session of these agents in the order of the game's roles; its id. */
+  /** Creates a session of these agents by role. Resolves with its id. */
   session(template: string, seats: Readonly<Record<string, TestAgent>>, more?: object): Promise<string>;
-  /** Stops the server; its data stays. */
+  /** Stops the server and keeps its data. */
   stop(): Promise<void>;
   /** Stops the server and removes its data. */
   remove(): Promise<void>;
@@ -33,7 +34,7 @@ export interface CallOptions {
 
 export interface Answer {
   readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the host says is checked by the tests
+  // biome-ignore lint/suspicious/noExplicitAny: parsed JSON of the host
   readonly json: any;
   readonly text: string;
   readonly headers: Headers;
@@ -55,7 +56,7 @@ export interface TestHostOptions {
   readonly log?: Logger;
 }
 
-/** Requests to the server at a URL. */
+/** Returns a function that sends requests to the server at a URL. */
 export const callerOf =
   (url: string): TestHost["call"] =>
   async (method, path, { token, body, headers, signal } = {}) => {
@@ -70,15 +71,15 @@ export const callerOf =
     return { status: response.status, text, json: isJson ? JSON.parse(text) : null, headers: response.headers };
   };
 
-/** A session host alone, in this process. */
+/** Starts a session host without a manager, in this process. */
 export async function startTestHost(options: TestHostOptions = {}): Promise<TestHost> {
-  const { port: wanted = 0, dataFolder = mkdtempSync(join(tmpdir(), "host-")) } = options;
+  const { port: requestedPort = 0, dataFolder = mkdtempSync(join(tmpdir(), "host-")) } = options;
   const ready = Promise.withResolvers<string>();
   const terminalLines: string[] = [];
   const referee = await startReferee(
     {
       host: "127.0.0.1",
-      ports: [wanted],
+      ports: [requestedPort],
       manager: null,
       dataFolder,
       expireAfterMs: options.expireAfterMs,
@@ -94,8 +95,8 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     }),
   );
   const url = await ready.promise;
-  // fetch may still hold connections to the host that had this port before; each of them fails once.
-  while (wanted !== 0 && !(await fetch(`${url}/health`).catch(() => null)));
+  // fetch may have open connections to the previous host at this port. Each of them fails once.
+  while (requestedPort !== 0 && !(await fetch(`${url}/health`).catch(() => null)));
 
   const call = callerOf(url);
   return {

@@ -59,7 +59,7 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
   {
     name: "a match can be withdrawn without the manager's signature",
     file: "referee/operations/orders.ts",
-    from: 'if (!isManager(desk, caller.authToken ?? "", matchRef(league_id, match_id))) {',
+    from: 'if (!isManager(context, caller.authToken ?? "", matchRef(league_id, match_id))) {',
     to: "if (caller.sender === null) {",
   },
   {
@@ -77,9 +77,9 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
   {
     name: "a player gets the state of another role",
     file: "referee/operations/game-state.ts",
-    from: "return ok({ match_id, ...matchState(match.stored.session, match.viewer, desk.host.lobby) });",
+    from: "return ok({ match_id, ...matchState(match.stored.session, match.viewer, context.host.lobby) });",
     to: `const other = match.stored.session.game.roles.find((role) => role !== match.viewer);
-      return ok({ match_id, ...matchState(match.stored.session, other ?? match.viewer, desk.host.lobby) });`,
+      return ok({ match_id, ...matchState(match.stored.session, other ?? match.viewer, context.host.lobby) });`,
   },
   {
     name: "a referee keeps its ended sessions in memory",
