@@ -99,7 +99,7 @@ export async function register<
       return { response: response.data, token };
     }
     if (!isTemporary(reply.error)) {
-      const why = reply.error.refusedFields ?? inOneLine(operatorText(reply.error));
+      const why = reply.error.rejectedFields ?? inOneLine(operatorText(reply.error));
       throw new StartError(`the manager at ${manager} rejected the registration: ${why}`);
     }
     if (attempt % 20 === 0) reportUnreachable(self, manager, operatorText(reply.error), attempt);

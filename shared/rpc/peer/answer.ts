@@ -6,8 +6,8 @@ import { Envelope } from "../../protocol/envelope.ts";
 import { faultOfSender } from "../../protocol/senders.ts";
 import { type CallFault, parsed, RAW_LIMIT, type RawReply } from "./pending.ts";
 
-/** Limit for the text of the rejected fields in an error, in characters. */
-const MAX_FIELDS = 500;
+/** The longest text about rejected fields in an error, in characters. */
+const MAX_FIELDS_LENGTH = 500;
 
 const ToolReply = z.compile(
   z.object({
@@ -17,9 +17,13 @@ const ToolReply = z.compile(
   }),
 );
 
+/** Whether a reply has a status from 200 to 299. */
 export const is2xx = ({ status }: RawReply): boolean => status >= 200 && status < 300;
 
-/** The envelope in the answer to a call. Answers are untrusted input: an answer that cannot be read counts against its sender. */
+/**
+ * Returns the envelope in the answer to the call with JSON-RPC id `id`, whose envelope had the id `messageId`. Answers are untrusted input: an
+ * answer that cannot be read is a fault of its sender, never an exception.
+ */
 export function envelopeIn(answer: RawReply, id: number, messageId: string): Result<Envelope, CallFault> {
   try {
     const result = resultOf(answer, id);
@@ -30,7 +34,7 @@ export function envelopeIn(answer: RawReply, id: number, messageId: string): Res
   }
 }
 
-/** The result inside a JSON-RPC reply, or what is wrong with it. */
+/** Returns the result in a JSON-RPC response, or the fault of a response without one. */
 function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
   const { status, text } = answer;
   const raw = text.slice(0, RAW_LIMIT);
@@ -40,35 +44,36 @@ function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
   const json = answer.json === undefined ? parsed(text) : answer.json;
   if (json === null) return ok2xx ? fault("bad_json", "the answer is not JSON") : fault("http_error", `HTTP ${status}`);
   const reply = json.value;
-  if (reply === undefined && ok2xx) return fault("bad_reply", "the answer to a batch holds none to this call");
+  if (reply === undefined && ok2xx) return fault("bad_reply", "the answer to the batch has no element for this call");
   if (reply === null || reply === undefined || !isJSONRPCResponse(reply)) {
     return ok2xx ? fault("bad_reply", "the answer is not a JSON-RPC response") : fault("http_error", `HTTP ${status}`);
   }
   if (reply.error) {
     const { code, message, data } = reply.error;
-    const refusedFields = refusedFieldsIn(data);
-    const other = data === undefined ? "" : ` ${jsonOf(data).slice(0, 300)}`;
-    const more = refusedFields === null ? other : `; ${refusedFields}`;
-    const detail = `JSON-RPC error ${asText(code).slice(0, 20)}: ${asText(message).slice(0, 200)}${more}`;
+    const rejectedFields = rejectedFieldsIn(data);
+    const dataText = data === undefined ? "" : ` ${jsonOf(data).slice(0, 300)}`;
+    const suffix = rejectedFields === null ? dataText : `; ${rejectedFields}`;
+    const detail = `JSON-RPC error ${asText(code).slice(0, 20)}: ${asText(message).slice(0, 200)}${suffix}`;
     const failed = ok2xx ? fault("bad_reply", detail) : fault("http_error", `HTTP ${status}, ${detail}`);
-    return refusedFields === null ? failed : err({ ...failed.error, refusedFields });
+    return rejectedFields === null ? failed : err({ ...failed.error, rejectedFields });
   }
   if (!ok2xx) return fault("http_error", `HTTP ${status}`);
   if (reply.id !== id) return fault("bad_reply", `the answer has id ${jsonOf(reply.id).slice(0, 200)}, not ${id}`);
   return ok(reply.result);
 }
 
-/** The data of an error -32602, as this project sends it. */
+/** The `data` of a JSON-RPC error -32602 that an agent of this project sends. */
 const FaultData = z.object({ faults: z.array(z.object({ path: z.string(), message: z.string() })).min(1) });
 
-function refusedFieldsIn(data: unknown): string | null {
+/** Returns the paths and messages of the rejected fields as one line; null if the error data has another form. */
+function rejectedFieldsIn(data: unknown): string | null {
   const parsed = FaultData.safeParse(data);
   if (!parsed.success) return null;
   const faults = parsed.data.faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-  return cutTo(MAX_FIELDS, inOneLine(faults.join("; ")));
+  return cutTo(MAX_FIELDS_LENGTH, inOneLine(faults.join("; ")));
 }
 
-/** The envelope inside a tool result, which answers the message with this id: the first text as JSON, or the structured content. */
+/** Returns the envelope in a tool result: the first text if it is JSON, otherwise the structured content. It must answer the message `messageId`. */
 function envelopeOf(result: unknown, messageId: string): Result<Envelope, CallFault> {
   const fault = (cause: CallFault["cause"], detail: string) =>
     err({ cause, detail, raw: jsonOf(result).slice(0, RAW_LIMIT) });
@@ -88,16 +93,19 @@ function envelopeOf(result: unknown, messageId: string): Result<Envelope, CallFa
   if (!envelope.success && tool.data.isError === true) return fault("bad_reply", toolError(text ?? jsonOf(value)));
   if (!envelope.success) {
     const issue = envelope.error.issues[0];
-    const what = `${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
-    return fault("bad_reply", `the answer is not a league.v2 envelope: ${what}`);
+    const reason = `${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`;
+    return fault("bad_reply", `the answer is not a league.v2 envelope: ${reason}`);
   }
   const { type, sender, correlation_id } = envelope.data;
   const wrongSender = faultOfSender(type, sender);
   if (wrongSender !== null) return fault("bad_reply", wrongSender);
   if (correlation_id != null && correlation_id !== messageId) {
-    return fault("bad_reply", `the answer's correlation_id is ${correlation_id}, and the request was ${messageId}`);
+    return fault(
+      "bad_reply",
+      `the answer's correlation_id is ${correlation_id}, and the message_id of the request is ${messageId}`,
+    );
   }
   return ok(envelope.data);
 }
 
-const toolError = (text: string): string => `its tool reports an error: ${text.slice(0, 300)}`;
+const toolError = (text: string): string => `the tool reports an error: ${text.slice(0, 300)}`;

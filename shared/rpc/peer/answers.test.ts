@@ -21,13 +21,13 @@ import {
 
 usePeers();
 
-/** The first call of these peers, its id 1, gets `text` for an answer. */
-async function answered(text: string, code = 200) {
+/** Returns the result of a call with id 1 that a server answers with `text` and the HTTP status `code`. */
+async function resultOfAnswer(text: string, code = 200) {
   newPeers();
   return message((await scripted(status(code, text))).url);
 }
 
-describe("an answer that is none, and why", () => {
+describe("an invalid answer", () => {
   const rpc = (fields: object) => JSON.stringify({ jsonrpc: "2.0", id: 1, ...fields });
   const error = { code: -32603, message: "Internal error" };
 
@@ -58,13 +58,13 @@ describe("an answer that is none, and why", () => {
       rpc({ result: { content: [{ type: "text", text: "KeyError: 'tick'" }], isError: true } }),
       200,
       "bad_reply",
-      "its tool reports an error: KeyError: 'tick'",
+      "the tool reports an error: KeyError: 'tick'",
     ],
     [
       rpc({ result: { ...texts({ error: "no such match" }), isError: true } }),
       200,
       "bad_reply",
-      'its tool reports an error: {"error":"no such match"}',
+      'the tool reports an error: {"error":"no such match"}',
     ],
     [
       rpc({ error: { ...error, data: { faults: [{ path: "payload.x", message: "must be 1" }] } } }),
@@ -78,30 +78,30 @@ describe("an answer that is none, and why", () => {
       "bad_reply",
       'JSON-RPC error -32603: Internal error {"faults":[]}',
     ],
-  ])("%j with HTTP %i is %s", async (text, status, cause, detail) => {
-    expect(await answered(text, status)).toEqual(failure(cause, detail));
+  ])("%j with HTTP status %i is a fault %s", async (text, status, cause, detail) => {
+    expect(await resultOfAnswer(text, status)).toEqual(failure(cause, detail));
   });
 
-  test.each([2, "1", null, 1.5])("id %j is not the one that was asked", async (id) => {
-    expect(await answered(rpc({ id, result: texts(REPLY) }))).toEqual(
+  test.each([2, "1", null, 1.5])("with id %j instead of 1 is a fault bad_reply", async (id) => {
+    expect(await resultOfAnswer(rpc({ id, result: texts(REPLY) }))).toEqual(
       failure("bad_reply", `the answer has id ${JSON.stringify(id)}, not 1`),
     );
   });
 
-  test("what came back is kept, cut to 20,000 characters: who publishes it cleans it first", async () => {
-    expect(await answered("<html>", 502)).toMatchObject({ error: { raw: "<html>" } });
+  test("is part of the fault, cut to 20,000 characters", async () => {
+    expect(await resultOfAnswer("<html>", 502)).toMatchObject({ error: { raw: "<html>" } });
     for (const text of ["x".repeat(50_000), rpc({ result: { content: "é".repeat(50_000) } })]) {
-      const reply = await answered(text);
-      const kept = reply.ok ? "" : (reply.error.raw ?? "");
-      expect(kept.length).toBeLessThanOrEqual(20_000);
-      expect(kept.length).toBeGreaterThan(9_000);
+      const reply = await resultOfAnswer(text);
+      const raw = reply.ok ? "" : (reply.error.raw ?? "");
+      expect(raw.length).toBeLessThanOrEqual(20_000);
+      expect(raw.length).toBeGreaterThan(9_000);
     }
   });
 
-  test("100,000 brackets are an answer that is none", async () => {
+  test("with 100,000 nested arrays is a fault bad_reply", async () => {
     const deep = "[".repeat(100_000) + "]".repeat(100_000);
     for (const text of [deep, rpc({ result: 0 }).replace("0}", `${deep}}`)])
-      expect(await answered(text)).toEqual(failure("bad_reply"));
+      expect(await resultOfAnswer(text)).toEqual(failure("bad_reply"));
   });
 
   test.each([
@@ -109,34 +109,36 @@ describe("an answer that is none, and why", () => {
     { error: { code: -32000, message: { toString: 1, valueOf: 1 } } },
     { error: { code: -32000, message: ["a", { toJSON: 1 }] } },
     { id: { toString: 1 }, result: texts(REPLY) },
-  ])("%j, which throws when it is made a text", async (fields) => {
-    expect(await answered(rpc(fields))).toEqual(failure("bad_reply"));
+  ])("with %j, whose conversion to text throws, is a fault bad_reply", async (fields) => {
+    expect(await resultOfAnswer(rpc(fields))).toEqual(failure("bad_reply"));
   });
 
-  test("an error whose parts are nested 60,000 deep", async () => {
+  test("with an error that contains 60,000 nested arrays is a fault bad_reply", async () => {
     const deep = "[".repeat(60_000) + "]".repeat(60_000);
     for (const field of ["code", "message", "data"]) {
       const text = rpc({ error: { code: 1, message: "no", [field]: null } }).replace("null", deep);
-      expect(await answered(text)).toEqual(failure("bad_reply"));
+      expect(await resultOfAnswer(text)).toEqual(failure("bad_reply"));
     }
   });
 
-  test("what is not even HTTP", async () => {
+  test("that is not HTTP is a fault refused", async () => {
     const port = await listen(
       createTcpServer((socket) => void socket.on("error", () => {}).end("SSH-2.0-OpenSSH_9.9\r\n")),
     );
     expect(await message(`http://127.0.0.1:${port}/mcp`)).toEqual(failure("refused", "the answer is not HTTP"));
   });
 
-  test.each([301, 302, 307, 308])("a redirect (%i) is not followed", async (code) => {
-    const elsewhere = await scripted(answer);
-    const { url } = await scripted(({ response }) => void response.writeHead(code, { location: elsewhere.url }).end());
+  test.each([301, 302, 307, 308])("with the redirect %i is a fault, and the redirect is not followed", async (code) => {
+    const redirectTarget = await scripted(answer);
+    const { url } = await scripted(
+      ({ response }) => void response.writeHead(code, { location: redirectTarget.url }).end(),
+    );
     expect(await message(url)).toEqual(failure("http_error", `HTTP ${code}`));
-    expect(elsewhere.calls).toEqual([]);
+    expect(redirectTarget.calls).toEqual([]);
   });
 });
 
-describe("an answer that is too large (a limit on everything)", () => {
+describe("the size of an answer", () => {
   const sized =
     (bytes: number): Script =>
     (call) => {
@@ -147,15 +149,15 @@ describe("an answer that is too large (a limit on everything)", () => {
   test.each([
     [undefined, 256 * 1024],
     [4_000, 4_000],
-  ])("limit %s: so many bytes are read, one more is not", async (maxReplyBytes, limit) => {
+  ])("is at most the limit: with maxReplyBytes %s, %i bytes", async (maxReplyBytes, limit) => {
     const options = maxReplyBytes === undefined ? {} : { maxReplyBytes };
     expect(await message((await scripted(sized(limit))).url, options)).toEqual(success);
     expect(await message((await scripted(sized(limit + 1))).url, options)).toEqual(
-      failure("too_large", `an answer of more than ${limit} bytes`),
+      failure("too_large", `the answer is larger than ${limit} bytes`),
     );
   });
 
-  test("one without an end is cut off", async () => {
+  test("is limited for an endless answer, whose connection is closed", async () => {
     const { url, calls } = await scripted(({ response }) => {
       const more = () => {
         while (!response.destroyed && response.write("x".repeat(16_384)));
@@ -169,7 +171,7 @@ describe("an answer that is too large (a limit on everything)", () => {
   });
 });
 
-describe("notify and isAlive", () => {
+describe("notify", () => {
   const notify = (url: string, timeoutMs = 2_000) => peers.notify(url, REQUEST, { timeoutMs });
 
   test.each([
@@ -177,7 +179,7 @@ describe("notify and isAlive", () => {
     [202, ""],
     [204, ""],
     [200, '{"error":{}}'],
-  ])("notify: any 2xx will do, here %i %j", async (code, text) => {
+  ])("succeeds with HTTP status %i and body %j", async (code, text) => {
     const { url, calls } = await scripted(status(code, text));
     expect(await notify(url)).toEqual({ ok: true, value: null });
     expect(calls[0]?.body).toMatchObject({
@@ -186,14 +188,14 @@ describe("notify and isAlive", () => {
     });
   });
 
-  test("notify: anything else is a fault with its cause", async () => {
+  test("returns a fault with its cause for any other outcome", async () => {
     expect(await notify((await scripted(status(500))).url)).toEqual(failure("http_error", "HTTP 500"));
     expect(await notify((await scripted(status(307))).url)).toEqual(failure("http_error", "HTTP 307"));
     expect(await notify((await scripted(() => {})).url, 50)).toEqual(failure("timeout"));
     expect(await notify(`http://127.0.0.1:${await closedPort()}`)).toEqual(failure("refused"));
   });
 
-  test("the fault of an answer that is not 2xx has its HTTP status, any other fault has none", async () => {
+  test("returns the HTTP status in a fault only for an answer that is not 2xx, as message does", async () => {
     const statusOf = async (answer: Promise<{ error?: { status?: number } }>) => (await answer).error?.status;
     expect(await statusOf(notify((await scripted(status(404))).url) as never)).toBe(404);
     expect(await statusOf(message((await scripted(status(429, "{}"))).url, { timeoutMs: 2_000 }) as never)).toBe(429);
@@ -202,8 +204,10 @@ describe("notify and isAlive", () => {
     ).toBeUndefined();
     expect(await statusOf(notify(`http://127.0.0.1:${await closedPort()}`) as never)).toBeUndefined();
   });
+});
 
-  test("isAlive: a GET that is answered 2xx in time", async () => {
+describe("isAlive", () => {
+  test("is true only if a GET is answered with 2xx in time", async () => {
     const { url, calls } = await scripted(status(200, "{}"));
     expect(await peers.isAlive(url.replace("/mcp", "/health"), 2_000)).toBe(true);
     expect(calls[0]?.request).toMatchObject({ method: "GET", url: "/health" });

@@ -17,8 +17,8 @@ import type { CallOptions } from "./pending.ts";
 
 usePeers();
 
-describe("calls of one turn to one endpoint", () => {
-  test("go in one POST, each answered for itself", async () => {
+describe("calls to one endpoint in one turn of the event loop", () => {
+  test("are sent in one POST, and each has its own answer", async () => {
     const { url, calls } = await scripted((call) => void call.response.end(inLines(idsOf(call).map(answerTo))));
     expect(await batched(url, 3, { bearer: "token" })).toEqual([success, success, success]);
     const request = { jsonrpc: "2.0", method: "tools/call", params: { name: "league_message", arguments: REQUEST } };
@@ -34,20 +34,20 @@ describe("calls of one turn to one endpoint", () => {
     call.response.end(Array.isArray(call.body) ? inLines(answers) : answers[0]);
   };
 
-  test("a lone call goes as it is, and so does one that is not to be batched", async () => {
+  test("are sent as plain requests if there is only one or they may not be batched", async () => {
     const { url, calls } = await scripted(echo);
     expect(await batched(url, 1)).toEqual([success]);
     await Promise.all([message(url), message(url), message(url, { batch: true })]);
     expect(bodiesOf(calls).map(Array.isArray)).toEqual([false, false, false, false]);
   });
 
-  test("different bearers and different endpoints are not mixed", async () => {
+  test("are batched separately for each bearer token and each path", async () => {
     const { url, calls } = await scripted(echo);
-    const one = (bearer: string, at = url) => message(at, { batch: true, bearer });
-    const all = [one("a"), one("b"), one("a"), one("b"), one("a", `${url}?x`), one("a", `${url}?x`)];
+    const call = (bearer: string, endpoint = url) => message(endpoint, { batch: true, bearer });
+    const all = [call("a"), call("b"), call("a"), call("b"), call("a", `${url}?x`), call("a", `${url}?x`)];
     expect(await Promise.all(all)).toEqual(all.map(() => success));
-    const seen = calls.map((call) => [call.request.url, call.request.headers.authorization, idsOf(call)]);
-    expect(seen).toEqual(
+    const batches = calls.map((batch) => [batch.request.url, batch.request.headers.authorization, idsOf(batch)]);
+    expect(batches).toEqual(
       expect.arrayContaining([
         ["/mcp", "Bearer a", [1, 3]],
         ["/mcp", "Bearer b", [2, 4]],
@@ -57,7 +57,7 @@ describe("calls of one turn to one endpoint", () => {
     expect(calls).toHaveLength(3);
   });
 
-  test("are at most 64 calls and 96 kB a batch", async () => {
+  test("are split into batches of at most 64 calls and 96 KiB", async () => {
     const { url, calls } = await scripted(echo);
     expect(await batched(url, 130)).toEqual(Array(130).fill(success));
     expect(calls.map((call) => idsOf(call).length).sort()).toEqual([2, 64, 64]);
@@ -68,55 +68,55 @@ describe("calls of one turn to one endpoint", () => {
     expect(calls.map((call) => idsOf(call).length).sort()).toEqual([1, 2, 2]);
   });
 
-  test("one that is given up before the turn ends does not go out", async () => {
+  test("are not sent if they are cancelled before the turn ends", async () => {
     const { url, calls } = await scripted(echo);
     const abort = new AbortController();
     const all = [message(url, { batch: true }), message(url, { batch: true, signal: abort.signal })];
     abort.abort();
     all.push(message(url, { batch: true, signal: abort.signal }));
-    const givenUp = failure("timeout", "given up");
-    expect(await Promise.all(all)).toEqual([success, givenUp, givenUp]);
+    const cancelled = failure("timeout", "the call was cancelled");
+    expect(await Promise.all(all)).toEqual([success, cancelled, cancelled]);
     expect(calls.map(idsOf)).toEqual([[1]]);
   });
 });
 
-describe("none waits for another", () => {
-  /** Answers all but the first, then goes on as it is told. */
-  const first = (then: (call: Call) => void): Script => {
+describe("a call in a batch", () => {
+  /** Answers all calls but the first, and then calls `then`. */
+  const allButFirst = (then: (call: Call) => void): Script => {
     return (call) => {
       const [, ...others] = idsOf(call).map(answerTo);
       call.response.write(`[\n${others.join("\n,")}\n`, () => then(call));
     };
   };
 
-  test("each call is settled as soon as its line is there; a late one may still come", async () => {
-    const { url, calls } = await scripted(first(() => {}));
+  test("settles as soon as its line arrives, before the lines of slower calls", async () => {
+    const { url, calls } = await scripted(allButFirst(() => {}));
     const [slow, ...others] = Array.from({ length: 4 }, () => message(url, { batch: true }));
     expect(await Promise.all(others)).toEqual([success, success, success]);
     calls[0]?.response.end(`,${answerTo(1)}\n]`);
     expect(await slow).toEqual(success);
   });
 
-  test("the deadline of one is not the others', and the last one to be given up closes the connection", async () => {
-    const { url, calls } = await scripted(first(() => {}));
-    const one = (options: Partial<CallOptions>) => message(url, { batch: true, ...options });
-    const all = await Promise.all([one({ timeoutMs: 100 }), one({}), one({ timeoutMs: 1_000 })]);
+  test("has its own deadline, and the connection is closed when the last call has settled", async () => {
+    const { url, calls } = await scripted(allButFirst(() => {}));
+    const call = (options: Partial<CallOptions>) => message(url, { batch: true, ...options });
+    const all = await Promise.all([call({ timeoutMs: 100 }), call({}), call({ timeoutMs: 1_000 })]);
     expect(all).toEqual([failure("timeout", expect.stringMatching(/^no answer within 100 ms$/)), success, success]);
     await gone(calls[0]);
   });
 
-  test("the signal of one is not the others'", async () => {
+  test("has its own signal", async () => {
     const abort = new AbortController();
     const { url, calls } = await scripted((call) => {
       abort.abort();
       call.response.end(inLines(idsOf(call).map(answerTo)));
     });
     const all = [message(url, { batch: true, signal: abort.signal }), message(url, { batch: true })];
-    expect(await Promise.all(all)).toEqual([failure("timeout", "given up"), success]);
+    expect(await Promise.all(all)).toEqual([failure("timeout", "the call was cancelled"), success]);
     expect(calls.map(idsOf)).toEqual([[1, 2]]);
   });
 
-  test("while a batch is open, others go by another connection", async () => {
+  test("is not delayed by an open batch, because the next batch uses another connection", async () => {
     const { url, calls, sockets } = await scripted((call) => {
       if (calls.length > 1) call.response.end(inLines(idsOf(call).map(answerTo)));
     });
@@ -128,23 +128,23 @@ describe("none waits for another", () => {
     expect(await open).toEqual([success, success]);
   });
 
-  test("an array that does not end after its last answer gives the connection back", async () => {
+  test("settles although the array does not end, and the connection is closed", async () => {
     const { url, calls } = await scripted((call) => void call.response.write(inLines(idsOf(call).map(answerTo), "")));
     expect(await batched(url, 2)).toEqual([success, success]);
     await gone(calls[0]);
   });
 });
 
-describe("when the exchange fails, so does each of its calls", () => {
-  test("nobody there", async () => {
+describe("a failed batch", () => {
+  test("is a fault of each call if the connection is refused", async () => {
     const url = `http://127.0.0.1:${await closedPort()}/mcp`;
     expect(await batched(url, 3)).toEqual(Array(3).fill(failure("refused", "connection refused")));
   });
 
-  test("answers cut in the middle: those that came count, the others may be tried again", async () => {
+  test("that breaks between two answers keeps the received answers and repeats the other calls with retry", async () => {
     const cut: Script = (call) => {
       const ids = idsOf(call);
-      // Tried again each after a pause of its own, so together or alone.
+      // Each call is repeated after its own pause, so the calls may arrive together or separately.
       if (calls.length > 1)
         return void call.response.end(Array.isArray(call.body) ? inLines(ids.map(answerTo)) : answerTo(ids[0]));
       call.response.write(`[\n${answerTo(2)}\n,${answerTo(1).slice(0, 30)}`, () => call.request.socket.destroy());
@@ -161,7 +161,7 @@ describe("when the exchange fails, so does each of its calls", () => {
     ]);
   });
 
-  test("closing ends calls under way and calls that wait for the end of the turn", async () => {
+  test("is a fault of sent and of queued calls if the client closes", async () => {
     const { url, calls } = await scripted(() => {});
     const open = batched(url, 2, { retry: true });
     while (calls.length === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -172,7 +172,7 @@ describe("when the exchange fails, so does each of its calls", () => {
     expect(calls).toHaveLength(1);
   });
 
-  test("answers without an end are cut off", async () => {
+  test("with an endless answer is cut off at the size limit, and received answers count", async () => {
     const { url, calls } = await scripted((call) => endless(call, "x".repeat(16_384)));
     expect(await batched(url, 2, { timeoutMs: 10_000 })).toEqual(Array(2).fill(failure("too_large")));
     await gone(calls[0]);

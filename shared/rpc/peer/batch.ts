@@ -2,10 +2,13 @@ import type { Dispatcher } from "undici";
 import type { Cancel, Clock } from "../../lib/clock.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { jsonOf } from "../../lib/text.ts";
-import { failed, joined, jsonHeaders, send, type Target } from "./exchange.ts";
-import { type CallFault, type CallOptions, GIVEN_UP, Pending, parsed, RAW_LIMIT, type RawReply } from "./pending.ts";
+import { endFailed, joinChunks, jsonHeaders, send, type Target } from "./exchange.ts";
+import { CANCELLED, type CallFault, type CallOptions, Pending, parsed, RAW_LIMIT, type RawReply } from "./pending.ts";
 
-/** Sends one JSON-RPC request to an endpoint, together with others that are called in the same turn of the event loop. */
+/**
+ * Sends the JSON-RPC request `body` with the id `id`, together with the other requests to the same target in this turn of the event loop. Resolves
+ * with the response or a fault. Rejects only if this machine has a shortage of files, memory or ports.
+ */
 export type Batches = (
   target: Target,
   id: number,
@@ -16,28 +19,28 @@ export type Batches = (
 interface Queued {
   readonly id: number;
   readonly body: string;
-  /** Of the body and what stands before it. */
-  readonly bytes: number;
+  /** The size of the body and of the bracket or comma before it. */
+  readonly sizeBytes: number;
   readonly call: Pending;
 }
 
-/** What waits for the end of this turn, for one endpoint and one bearer. */
+/** The calls to one endpoint with one bearer token that are sent at the end of this turn of the event loop. */
 interface Queue {
   readonly target: Target;
   readonly bearer: string | undefined;
   calls: Queued[];
-  bytes: number;
+  sizeBytes: number;
 }
 
-/** Both below what endpoints take by PROTOCOL.md (sections 3 and 4), and the bytes below what common servers take that set no limit of their own. */
+/** Limits of one batch. Both are below the limits of PROTOCOL.md (sections 3 and 4); the size is also below the default limits of common servers. */
 const MAX_CALLS = 64;
 const MAX_BYTES = 96 * 1024;
-/** How long a server may take to end an array whose last answer has come. */
+/** The time that a server has to end the array after its last answer. */
 const END_MS = 1_000;
 
 /**
- * Group commit for calls: what is asked of one endpoint in one turn goes in one POST, as a JSON-RPC batch; a lone call goes as it is. Each call
- * keeps its own deadline, signal and answer, and is settled as soon as its answer is there: none waits for another.
+ * Creates a function that sends the calls of one turn of the event loop to one endpoint in one POST, as a JSON-RPC batch. A single call is sent as
+ * a plain request. Each call has its own deadline, signal and answer, and settles as soon as its answer has arrived.
  */
 export function createBatches(clock: Clock): Batches {
   let queues: Queue[] = [];
@@ -49,30 +52,30 @@ export function createBatches(clock: Clock): Batches {
   };
 
   const queueFor = (target: Target, bearer: string | undefined): Queue => {
-    const known = queues.find((one) => one.target === target && one.bearer === bearer);
+    const known = queues.find((queue) => queue.target === target && queue.bearer === bearer);
     if (known) return known;
     if (queues.length === 0) clock.defer(flush);
-    const queue: Queue = { target, bearer, calls: [], bytes: 0 };
+    const queue: Queue = { target, bearer, calls: [], sizeBytes: 0 };
     queues.push(queue);
     return queue;
   };
 
   return (target, id, body, options) =>
     new Promise((resolve, reject) => {
-      if (options.signal?.aborted) return resolve(GIVEN_UP);
+      if (options.signal?.aborted) return resolve(CANCELLED);
       const queue = queueFor(target, options.bearer);
-      const bytes = Buffer.byteLength(body) + 1;
-      if (queue.calls.length === MAX_CALLS || queue.bytes + bytes > MAX_BYTES) sendAll(queue, clock);
-      queue.calls.push({ id, body, bytes, call: new Pending(options, clock, resolve, reject) });
-      queue.bytes += bytes;
+      const sizeBytes = Buffer.byteLength(body) + 1;
+      if (queue.calls.length === MAX_CALLS || queue.sizeBytes + sizeBytes > MAX_BYTES) sendAll(queue, clock);
+      queue.calls.push({ id, body, sizeBytes, call: new Pending(options, clock, resolve, reject) });
+      queue.sizeBytes += sizeBytes;
     });
 }
 
-/** Sends what waits in a queue and was not given up meanwhile, and empties it. */
+/** Empties a queue and sends its calls, except those that have settled in the meantime. */
 function sendAll(queue: Queue, clock: Clock): void {
   const calls = queue.calls.filter(({ call }) => !call.isSettled);
   queue.calls = [];
-  queue.bytes = 0;
+  queue.sizeBytes = 0;
   const [first] = calls;
   if (!first) return;
   const { pool, path } = queue.target;
@@ -83,9 +86,9 @@ function sendAll(queue: Queue, clock: Clock): void {
   }
 }
 
-/** The bodies as one JSON array, written once where a joined string would be copied again. */
+/** Returns the bodies as one JSON array. They are written to the buffer directly, because a joined string would be copied once more. */
 function arrayOf(calls: readonly Queued[]): Buffer {
-  const buffer = Buffer.allocUnsafe(calls.reduce((sum, { bytes }) => sum + bytes, 1));
+  const buffer = Buffer.allocUnsafe(calls.reduce((sum, { sizeBytes }) => sum + sizeBytes, 1));
   let end = 0;
   for (const { body } of calls) {
     buffer[end] = end === 0 ? OPEN : COMMA;
@@ -96,140 +99,147 @@ function arrayOf(calls: readonly Queued[]): Buffer {
 }
 
 /**
- * One POST of several calls and its answers, as undici tells of them. An array with one element a line is read line by line, as it comes; any
- * other form is read at its end.
+ * The handler that undici calls for one batch and its answers. An array with one element per line is read line by line as it arrives. Any other
+ * body is read when it is complete.
  */
 class BatchExchange implements Dispatcher.DispatchHandler {
   readonly #calls: ReadonlyMap<number, Pending>;
-  #open: number;
-  readonly #lineLimit: number;
-  readonly #limit: number;
-  #form: "unknown" | "lines" | "whole" = "unknown";
-  /** What has come since the last whole line. */
+  /** The number of calls that have not settled. */
+  #openCalls: number;
+  readonly #lineLimitBytes: number;
+  readonly #bodyLimitBytes: number;
+  #form: "unknown" | "lines" | "document" = "unknown";
+  /** The bytes received after the last complete line; all bytes while the form is not `lines`. */
   #chunks: Buffer[] = [];
-  #pendingBytes = 0;
-  #bytes = 0;
+  #unreadBytes = 0;
+  #receivedBytes = 0;
   #status = 0;
-  /** Elements that answer none of these calls. */
-  #strays = "";
-  #isBroken = false;
+  /** The elements that answer none of these calls, one per line. */
+  #unmatchedText = "";
+  /** Whether a line was not JSON. */
+  #hasInvalidLine = false;
   #hasEnded = false;
   #controller: Dispatcher.DispatchController | null = null;
-  #cancelEnding: Cancel | null = null;
+  #cancelEndTimer: Cancel | null = null;
   readonly #clock: Clock;
 
   constructor(calls: readonly Queued[], clock: Clock) {
     this.#clock = clock;
     this.#calls = new Map(calls.map(({ id, call }) => [id, call]));
-    this.#open = calls.length;
+    this.#openCalls = calls.length;
     const limits = calls.map(({ call }) => call.maxReplyBytes);
-    this.#lineLimit = Math.max(...limits);
-    this.#limit = limits.reduce((sum, one) => sum + one, 0);
+    this.#lineLimitBytes = Math.max(...limits);
+    this.#bodyLimitBytes = limits.reduce((sum, limit) => sum + limit, 0);
     for (const { call } of calls) call.onSettled = this.#onSettled;
   }
 
   readonly #onSettled = (isAnswered: boolean): void => {
-    this.#open--;
-    if (this.#open > 0 || this.#hasEnded) return;
-    if (isAnswered) this.#cancelEnding = this.#clock.after(END_MS, () => this.#abort());
+    this.#openCalls--;
+    if (this.#openCalls > 0 || this.#hasEnded) return;
+    if (isAnswered) this.#cancelEndTimer = this.#clock.after(END_MS, () => this.#abort());
     else this.#abort();
   };
 
   #abort(): void {
-    this.#controller?.abort(new Error("nobody waits for it"));
+    this.#controller?.abort(new Error("all calls of the batch have ended"));
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#open === 0) this.#abort();
+    if (this.#openCalls === 0) this.#abort();
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, statusCode: number): void {
     this.#status = statusCode;
-    if (statusCode < 200 || statusCode >= 300) this.#form = "whole";
+    if (statusCode < 200 || statusCode >= 300) this.#form = "document";
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    this.#pendingBytes += chunk.length;
+    this.#receivedBytes += chunk.length;
+    this.#unreadBytes += chunk.length;
     this.#chunks.push(chunk);
-    if (this.#form !== "whole" && chunk.includes(NEWLINE)) this.#readLines();
-    if (this.#bytes > this.#limit) this.#tooLarge(this.#limit);
-    else if (this.#form === "lines" && this.#pendingBytes > this.#lineLimit) this.#tooLarge(this.#lineLimit);
+    if (this.#form !== "document" && chunk.includes(NEWLINE)) this.#readLines();
+    if (this.#receivedBytes > this.#bodyLimitBytes) this.#settleTooLarge(this.#bodyLimitBytes);
+    else if (this.#form === "lines" && this.#unreadBytes > this.#lineLimitBytes)
+      this.#settleTooLarge(this.#lineLimitBytes);
   }
 
-  #tooLarge(limit: number): void {
-    const raw = joined(this.#chunks).toString("utf8", 0, RAW_LIMIT);
+  #settleTooLarge(limitBytes: number): void {
+    const raw = joinChunks(this.#chunks).toString("utf8", 0, RAW_LIMIT);
     this.#chunks = [];
-    for (const call of this.#calls.values()) call.settle(tooLarge(limit, raw));
+    for (const call of this.#calls.values()) call.settle(tooLarge(limitBytes, raw));
   }
 
   #readLines(): void {
-    const bytes = joined(this.#chunks);
+    const bytes = joinChunks(this.#chunks);
     const end = bytes.lastIndexOf(NEWLINE);
     const lines = bytes.toString("utf8", 0, end).split("\n");
-    const isNew = this.#form === "unknown";
-    if (isNew && lines[0] !== "[") this.#form = "whole";
-    else if (isNew && lines.length > 1) this.#form = this.#takeLine(lines[1] ?? "") ? "lines" : "whole";
+    const isFirst = this.#form === "unknown";
+    if (isFirst && lines[0] !== "[") this.#form = "document";
+    else if (isFirst && lines.length > 1) this.#form = this.#readLine(lines[1] ?? "") ? "lines" : "document";
     this.#chunks = [this.#form === "lines" ? bytes.subarray(end + 1) : bytes];
     if (this.#form !== "lines") return;
-    this.#pendingBytes = bytes.length - end - 1;
-    for (const line of isNew ? lines.slice(2) : lines) this.#isBroken = !this.#takeLine(line) || this.#isBroken;
+    this.#unreadBytes = bytes.length - end - 1;
+    for (const line of isFirst ? lines.slice(2) : lines) {
+      if (!this.#readLine(line)) this.#hasInvalidLine = true;
+    }
   }
 
-  /** Whether a line is an element of the array, or its end. */
-  #takeLine(line: string): boolean {
+  /** Settles the call that a line answers. Returns false if the line is neither an element nor the end of the array. */
+  #readLine(line: string): boolean {
     if (line === "]" || line === "") return true;
     const text = line.startsWith(",") ? line.slice(1) : line.endsWith(",") ? line.slice(0, -1) : line;
     const json = parsed(text);
-    if (json) this.#take(json.value, text);
+    if (json) this.#settleCallOf(json.value, text);
     return json !== null;
   }
 
-  #take(element: unknown, text: string): void {
+  /** Settles the call that an element answers; `text` is the element as JSON. */
+  #settleCallOf(element: unknown, text: string): void {
     const id = typeof element === "object" && element !== null && "id" in element ? element.id : undefined;
     const call = typeof id === "number" ? this.#calls.get(id) : undefined;
-    if (!call) this.#strays += this.#strays.length < RAW_LIMIT ? `${text.slice(0, RAW_LIMIT)}\n` : "";
-    else if (text.length * MAX_UTF8 > call.maxReplyBytes && Buffer.byteLength(text) > call.maxReplyBytes) {
+    if (!call) this.#unmatchedText += this.#unmatchedText.length < RAW_LIMIT ? `${text.slice(0, RAW_LIMIT)}\n` : "";
+    else if (text.length * MAX_UTF8_BYTES > call.maxReplyBytes && Buffer.byteLength(text) > call.maxReplyBytes) {
       call.settle(tooLarge(call.maxReplyBytes, text.slice(0, RAW_LIMIT)));
     } else call.settle(ok({ status: this.#status, text, json: { value: element } }));
   }
 
   onResponseEnd(): void {
     this.#hasEnded = true;
-    this.#cancelEnding?.();
-    if (this.#open === 0) return;
-    const text = joined(this.#chunks).toString("utf8");
-    const rest = this.#form === "lines" ? this.#lastLine(text) : this.#whole(text);
-    for (const call of this.#calls.values()) call.settle(ok(rest));
+    this.#cancelEndTimer?.();
+    if (this.#openCalls === 0) return;
+    const text = joinChunks(this.#chunks).toString("utf8");
+    const fallback = this.#form === "lines" ? this.#readLastLine(text) : this.#readDocument(text);
+    for (const call of this.#calls.values()) call.settle(ok(fallback));
   }
 
-  /** Takes what stands behind the last newline; returns what the calls get that have no answer. */
-  #lastLine(text: string): RawReply {
-    const isElement = this.#takeLine(text.endsWith("]") ? text.slice(0, -1) || "]" : text);
-    const json = isElement && !this.#isBroken ? NO_ANSWER : null;
-    return { status: this.#status, text: this.#strays, json };
+  /** Reads the text after the last newline. Returns the reply for the calls without an answer. */
+  #readLastLine(text: string): RawReply {
+    const isElement = this.#readLine(text.endsWith("]") ? text.slice(0, -1) || "]" : text);
+    const json = isElement && !this.#hasInvalidLine ? NO_ANSWER : null;
+    return { status: this.#status, text: this.#unmatchedText, json };
   }
 
-  /** The same of a body that is not in lines. One that is no array answers all calls alike. */
-  #whole(text: string): RawReply {
+  /** Reads a body that is not in lines. Returns the reply for the calls without an answer: the body itself if it is not an array. */
+  #readDocument(text: string): RawReply {
     const json = parsed(text);
     if (!Array.isArray(json?.value)) return { status: this.#status, text, json };
-    for (const element of json.value) this.#take(element, jsonOf(element));
-    return { status: this.#status, text: this.#strays, json: NO_ANSWER };
+    for (const element of json.value) this.#settleCallOf(element, jsonOf(element));
+    return { status: this.#status, text: this.#unmatchedText, json: NO_ANSWER };
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#hasEnded = true;
-    this.#cancelEnding?.();
-    for (const call of this.#calls.values()) failed(call, error);
+    this.#cancelEndTimer?.();
+    for (const call of this.#calls.values()) endFailed(call, error);
   }
 }
 
+/** The parsed value for a call that the array does not answer. */
 const NO_ANSWER = { value: undefined };
 const [NEWLINE, OPEN, COMMA, CLOSE] = [10, 91, 44, 93];
-/** Bytes that one UTF-16 unit takes at most. */
-const MAX_UTF8 = 3;
+/** The largest number of bytes of one UTF-16 code unit in UTF-8. */
+const MAX_UTF8_BYTES = 3;
 
-const tooLarge = (limit: number, raw: string) =>
-  err({ cause: "too_large", detail: `an answer of more than ${limit} bytes`, raw } as const);
+const tooLarge = (limitBytes: number, raw: string) =>
+  err({ cause: "too_large", detail: `the answer is larger than ${limitBytes} bytes`, raw } as const);

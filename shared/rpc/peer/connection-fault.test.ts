@@ -6,69 +6,69 @@ import { closedPort, peers, usePeers } from "../testing/peer.ts";
 import { connectionFault, operatorText } from "./connection-fault.ts";
 
 const ENVELOPE = newEnvelope("MOVE_REQUEST", "referee:REF01", { match_id: "R1M1" });
-const ends: (() => unknown)[] = [];
+const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 usePeers();
 
 async function faultOf(endpoint: string) {
   const reply = await peers.message(endpoint, ENVELOPE, { timeoutMs: 20_000 });
-  if (reply.ok) throw new Error("it answered");
+  if (reply.ok) throw new Error("the endpoint has answered");
   return reply.error;
 }
 
-/** A server that ends each connection in this way; its port. */
-async function serverThat(end: (socket: Socket) => void): Promise<number> {
+/** Starts a server that passes each connection to `onConnection`. Returns its port. */
+async function startServer(onConnection: (socket: Socket) => void): Promise<number> {
   const server = createServer((socket) => {
-    ends.push(() => socket.destroy());
+    cleanups.push(() => socket.destroy());
     socket.on("error", () => {});
-    end(socket);
+    onConnection(socket);
   });
-  ends.push(() => server.close());
+  cleanups.push(() => server.close());
   await once(server.listen(0, "127.0.0.1"), "listening");
   const address = server.address();
   return typeof address === "object" && address ? address.port : 0;
 }
 
-describe("the text of a failed connection names no address, and the operator's text is the system's message", () => {
-  test("nothing listens", async () => {
+describe("the public text of a fault names no address, and the text for the operator is the system's message", () => {
+  test("if the connection is refused", async () => {
     const port = await closedPort();
     const fault = await faultOf(`http://127.0.0.1:${port}/mcp`);
     expect(fault.detail).toBe("connection refused");
     expect(operatorText(fault)).toBe(`connect ECONNREFUSED 127.0.0.1:${port}`);
   });
 
-  test("an unknown host", async () => {
+  test("if the host is unknown", async () => {
     const fault = await faultOf("http://no-such-host.invalid/mcp");
     expect(fault.detail).toBe("host not found");
     expect(operatorText(fault)).toContain("no-such-host.invalid");
   });
 
-  test("a connection that is reset", async () => {
-    const port = await serverThat((socket) => socket.once("data", () => socket.resetAndDestroy()));
+  test("if the connection is reset", async () => {
+    const port = await startServer((socket) => socket.once("data", () => socket.resetAndDestroy()));
     expect((await faultOf(`http://127.0.0.1:${port}/mcp`)).detail).toBe("connection reset");
   });
 
-  test("a connection that is closed without an answer", async () => {
-    const port = await serverThat((socket) => socket.once("data", () => socket.end()));
+  test("if the connection is closed without an answer", async () => {
+    const port = await startServer((socket) => socket.once("data", () => socket.end()));
     const { detail } = await faultOf(`http://127.0.0.1:${port}/mcp`);
     expect(detail).toBe("connection closed before the end of the answer");
   });
 
-  test("an answer that is not HTTP", async () => {
-    const port = await serverThat((socket) => socket.end("SSH-2.0-OpenSSH_9.9\r\n"));
+  test("if the answer is not HTTP", async () => {
+    const port = await startServer((socket) => socket.end("SSH-2.0-OpenSSH_9.9\r\n"));
     expect((await faultOf(`http://127.0.0.1:${port}/mcp`)).detail).toBe("the answer is not HTTP");
   });
 
-  test("a server without TLS behind an https URL", async () => {
-    const port = await serverThat((socket) =>
+  test("if the server of an https URL has no TLS", async () => {
+    const port = await startServer((socket) =>
       socket.once("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")),
     );
     expect((await faultOf(`https://127.0.0.1:${port}/mcp`)).detail).toMatch(/^TLS error [A-Z_]+$/);
   });
 
-  test("an endpoint that is not an http URL", async () => {
+  test("if the endpoint is not an http URL", async () => {
     const fault = await faultOf("ftp://10.0.0.7/secret");
     expect(fault.detail).toBe("the endpoint is not an http URL");
     expect(operatorText(fault)).toContain("ftp://10.0.0.7/secret");
@@ -84,6 +84,6 @@ test.each([
   [new Error("10.0.0.7 is gone"), "connection failed"],
   ["10.0.0.7 is gone", "connection failed"],
   [new AggregateError([new Error("10.0.0.7"), error("10.0.0.8", "EHOSTUNREACH")]), "host unreachable"],
-])("%s is published as %j", (thrown, text) => {
+])("the public text of %s is %j", (thrown, text) => {
   expect(connectionFault(thrown).detail).toBe(text);
 });

@@ -1,7 +1,7 @@
 import { messageOf } from "../../lib/result.ts";
 import type { CallFault } from "./pending.ts";
 
-/** Texts for anyone to read: a referee publishes them in the log of a match. Messages of the system name addresses, hosts and paths. */
+/** Texts that a referee may publish in the log of a match. Error messages of the system are not published, because they name addresses, hosts and paths. */
 const PUBLIC_TEXTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "connection reset",
@@ -11,25 +11,26 @@ const PUBLIC_TEXTS: Readonly<Record<string, string>> = {
   EAI_AGAIN: "host not found",
   EHOSTUNREACH: "host unreachable",
   ENETUNREACH: "network unreachable",
-  ETIMEDOUT: "no connection in time",
-  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  ETIMEDOUT: "connection timed out",
+  UND_ERR_CONNECT_TIMEOUT: "connection timed out",
 };
 const TLS_CODE = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|HOSTNAME_MISMATCH)/;
-/** Codes are constants of Node, undici and OpenSSL. */
+/** The form of the error codes of Node, undici and OpenSSL. Other codes are not published. */
 const CODE = /^[A-Z][A-Z0-9_]{1,60}$/;
 
-/** The fault of a call whose connection failed. */
+/** Returns the fault of a call whose connection failed with this error. */
 export function connectionFault(error: unknown): CallFault {
   const fault = { cause: "refused", detail: publicText(error), systemMessage: messageOf(error) } as const;
   return isNothingListening(error) ? { ...fault, isNothingListening: true } : fault;
 }
 
-/** Why a call failed, for the operator of this process. */
+/** Returns the reason why a call failed, for the operator of this process; it may name addresses, hosts and paths. */
 export const operatorText = ({ systemMessage, detail }: CallFault): string => systemMessage || detail;
 
+/** Returns the code of an error, such as `ECONNREFUSED`; empty if it has none. */
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException | null)?.code ?? "";
 
-/** A host name with several addresses has one error for each of them. */
+/** Returns the code of each error: a connection to a host name with several addresses fails with one error per address. */
 const codesOf = (error: unknown): readonly string[] =>
   error instanceof AggregateError ? error.errors.map(codeOf) : [codeOf(error)];
 
@@ -38,9 +39,9 @@ const isNothingListening = (error: unknown): boolean => {
   return codes.length > 0 && codes.every((code) => code === "ECONNREFUSED");
 };
 
-/** Of several errors the first that has a code. */
+/** Returns the text for the first error that has a code. */
 function publicText(error: unknown): string {
-  // undici leaves out the code of some of these errors.
+  // Some of these errors of undici have no code.
   if (error instanceof Error && error.name === "HTTPParserError") return "the answer is not HTTP";
   const code = codesOf(error).find((one) => CODE.test(one));
   if (code === undefined) return "connection failed";

@@ -2,14 +2,14 @@ import type { Dispatcher } from "undici";
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { createBatches } from "./batch.ts";
-import { exchange, failed, type Target } from "./exchange.ts";
+import { endFailed, exchange, type Target } from "./exchange.ts";
 import { type CallOptions, Pending } from "./pending.ts";
 
 const OPTIONS: CallOptions = { timeoutMs: 10_000 };
 const error = (code: string): Error => Object.assign(new Error(`connect ${code}`), { code });
 
-/** An endpoint that cannot be reached for this reason, and what it was to be sent. */
-function unreachable(code: string): { readonly target: Target; readonly bodies: unknown[] } {
+/** Returns a target whose connections fail with this error code, and the bodies that were passed to it. */
+function unreachableTarget(code: string): { readonly target: Target; readonly bodies: unknown[] } {
   const bodies: unknown[] = [];
   const dispatch = ({ body }: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean => {
     bodies.push(JSON.parse(String(body)));
@@ -19,7 +19,7 @@ function unreachable(code: string): { readonly target: Target; readonly bodies: 
   return { target: { pool: { dispatch }, path: "/mcp" }, bodies };
 }
 
-/** What became of a call: the code that it rejected with, or its result. */
+/** Resolves with the result of a call, or with the error code that it rejected with. */
 const outcome = (call: Promise<unknown>): Promise<unknown> => call.catch(({ code }) => code);
 const refused = (code: string) => ({
   ok: false,
@@ -31,16 +31,16 @@ const refused = (code: string) => ({
   },
 });
 
-const LACKING = ["EMFILE", "ENFILE", "ENOMEM", "EADDRNOTAVAIL", "ENOBUFS"];
-const THEIRS = ["ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "UND_ERR_SOCKET", ""];
+const LOCAL_SHORTAGES = ["EMFILE", "ENFILE", "ENOMEM", "EADDRNOTAVAIL", "ENOBUFS"];
+const REMOTE_FAULTS = ["ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "UND_ERR_SOCKET", ""];
 
-describe("what this machine lacks rejects a call and blames nobody", () => {
-  test.each(LACKING)("%s", async (code) => {
+describe("a call that fails because of a shortage on this machine", () => {
+  test.each(LOCAL_SHORTAGES)("rejects with %s", async (code) => {
     const pending = new Promise((resolve, reject) =>
-      failed(new Pending(OPTIONS, systemClock, resolve, reject), error(code)),
+      endFailed(new Pending(OPTIONS, systemClock, resolve, reject), error(code)),
     );
     expect(await outcome(pending)).toBe(code);
-    const { target, bodies } = unreachable(code);
+    const { target, bodies } = unreachableTarget(code);
     expect(await outcome(exchange(target, "POST", "1", OPTIONS, systemClock))).toBe(code);
     const send = createBatches(systemClock);
     expect(await outcome(send(target, 2, "2", OPTIONS))).toBe(code);
@@ -53,9 +53,9 @@ describe("what this machine lacks rejects a call and blames nobody", () => {
   });
 });
 
-describe("what is wrong with the other side is a fault of each call", () => {
-  test.each(THEIRS)("%j", async (code) => {
-    const { target, bodies } = unreachable(code);
+describe("a call that fails because of the called agent", () => {
+  test.each(REMOTE_FAULTS)("resolves with a fault for the code %j", async (code) => {
+    const { target, bodies } = unreachableTarget(code);
     expect(await outcome(exchange(target, "POST", "1", OPTIONS, systemClock))).toEqual(refused(code));
     const send = createBatches(systemClock);
     const all = [3, 4, 5].map((id) => outcome(send(target, id, String(id), OPTIONS)));
@@ -68,11 +68,11 @@ test.each([
   [["ECONNREFUSED", "ECONNREFUSED"], true],
   [["ECONNREFUSED", "EHOSTUNREACH"], undefined],
   [[], undefined],
-])("of a host whose addresses fail with %j, that nothing listens is known: %s", async (codes, isNothingListening) => {
+])("a host whose addresses fail with %j has isNothingListening %s", async (codes, isNothingListening) => {
   const errors = new AggregateError(codes.map(error), "all addresses failed");
   const thrown = Object.assign(errors, { code: codes[0] });
   const result = await new Promise((resolve, reject) =>
-    failed(new Pending(OPTIONS, systemClock, resolve, reject), thrown),
+    endFailed(new Pending(OPTIONS, systemClock, resolve, reject), thrown),
   );
   expect(result).toEqual({
     ok: false,

@@ -6,10 +6,10 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
 
-/** Files that the caller may have open: some forty are its own. */
+/** The number of files that the calling process may open. Node opens about 40 files itself. */
 const FILES = 128;
 
-test("a call for which the machine lacks something waits for it, rejects at its deadline, and blames nobody", async () => {
+test("a call without a free file is repeated until its time limit and then rejects, and notify returns a fault", async () => {
   const server = createServer(async (request, response) => {
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;

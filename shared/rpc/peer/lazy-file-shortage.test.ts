@@ -3,10 +3,10 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-/** Files that the process may have open: some forty are its own. */
+/** The number of files that the process may open. Node opens about 40 files itself. */
 const FILES = 128;
 
-test("what could not be loaded for want of files is loaded when there are some again", async () => {
+test("modules that could not be loaded without a free file are loaded at the next use", async () => {
   const script = fileURLToPath(new URL("../testing/lazy.ts", import.meta.url));
   const command = `ulimit -n ${FILES} && exec "${process.execPath}" "${script}"`;
   const { stdout } = await promisify(execFile)("sh", ["-c", command]);

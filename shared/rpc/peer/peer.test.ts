@@ -22,8 +22,8 @@ usePeers();
 
 const withResult = async (result: unknown) => message((await scripted((call) => answer(call, result))).url);
 
-describe("a call (PROTOCOL.md, section 2)", () => {
-  test("goes out as tools/call of league_message with an integer id, the envelope as its arguments", async () => {
+describe("message (PROTOCOL.md, section 2)", () => {
+  test("sends tools/call of league_message with an integer id and the envelope as the arguments", async () => {
     const { url, calls } = await scripted(answer);
     expect(await message(`${url}?key=1`, { bearer: "token" })).toEqual(success);
     await message(url);
@@ -45,18 +45,18 @@ describe("a call (PROTOCOL.md, section 2)", () => {
   const image = { type: "image", data: "…" };
   test.each<[string, unknown]>([
     ["a text", texts(REPLY)],
-    ["a text behind other parts", { content: [image, ...texts(REPLY).content] }],
-    ["structured content alone", { structuredContent: REPLY }],
+    ["a text after other parts", { content: [image, ...texts(REPLY).content] }],
+    ["structured content without text", { structuredContent: REPLY }],
     [
       "structured content beside a text for people",
       { content: [{ type: "text", text: "I play rock!" }], structuredContent: REPLY },
     ],
-    ["a result with fields that nobody knows", { ...texts({ ...REPLY, mood: "good" }), _meta: {} }],
-  ])("the envelope is read from %s", async (_, result) => {
+    ["a result with unknown fields", { ...texts({ ...REPLY, mood: "good" }), _meta: {} }],
+  ])("reads the envelope from %s", async (_, result) => {
     expect(await withResult(result)).toEqual(success);
   });
 
-  test("an error beside a result may be an explicit null", async () => {
+  test("accepts an explicit null as the error of a successful response", async () => {
     const { url } = await scripted(
       ({ body, response }) =>
         void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: texts(REPLY), error: null })),
@@ -64,35 +64,35 @@ describe("a call (PROTOCOL.md, section 2)", () => {
     expect(await message(url)).toEqual(success);
   });
 
-  test("a rejection with isError is an envelope like any other", async () => {
+  test("returns the envelope of a rejection with isError", async () => {
     const rejection = newEnvelope("GAME_ERROR", "player:P01", { error_code: "G004" });
     expect(await withResult({ ...texts(rejection), isError: true })).toEqual({ ok: true, value: rejection });
   });
 
-  test("a slow answer holds up no other", async () => {
-    const waiting: Call[] = [];
+  test("has 20 calls to one endpoint under way at the same time", async () => {
+    const received: Call[] = [];
     const { url } = await scripted((call) => {
-      waiting.push(call);
-      if (waiting.length === 20) for (const one of waiting.toReversed()) answer(one);
+      received.push(call);
+      if (received.length === 20) for (const unanswered of received.toReversed()) answer(unanswered);
     });
     expect(await Promise.all(Array.from({ length: 20 }, () => message(url)))).toEqual(Array(20).fill(success));
   });
 });
 
-describe("nobody there", () => {
-  test("refused, at once when not to be retried", async () => {
+describe("a refused or broken connection", () => {
+  test("is a fault without a repetition by default", async () => {
     const url = `http://127.0.0.1:${await closedPort()}/mcp`;
     expect(await message(url, { timeoutMs: 20_000 })).toEqual(failure("refused", "connection refused"));
   });
 
-  test("refused, when nobody comes within the deadline", async () => {
-    const [url, start] = [`http://127.0.0.1:${await closedPort()}/mcp`, performance.now()];
+  test("is a fault after the time limit with retry", async () => {
+    const [url, startMs] = [`http://127.0.0.1:${await closedPort()}/mcp`, performance.now()];
     expect(await message(url, { timeoutMs: 200, retry: true })).toEqual(failure("refused"));
-    expect(performance.now() - start).toBeGreaterThan(45);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - startMs).toBeGreaterThan(45);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
   });
 
-  test("answered, when somebody comes within the deadline", async () => {
+  test("is repeated with retry until a server listens", async () => {
     const port = await closedPort();
     const reply = message(`http://127.0.0.1:${port}/mcp`, { retry: true, timeoutMs: 10_000 });
     await new Promise((resolve) => setTimeout(resolve, 60));
@@ -100,14 +100,15 @@ describe("nobody there", () => {
     expect(await reply).toEqual(success);
   });
 
+  /** Closes the connection of the first request with an id, and answers the second one. */
   const dropFirst: Script = (call) => {
-    if (call.body.id !== dropped) call.request.socket.destroy();
+    if (call.body.id !== droppedId) call.request.socket.destroy();
     else answer(call);
-    dropped = call.body.id;
+    droppedId = call.body.id;
   };
-  let dropped = 0;
+  let droppedId = 0;
 
-  test("a connection dropped before the answer is tried again only when asked, and never behind our back", async () => {
+  test("before the answer is repeated only with retry", async () => {
     const { url, calls } = await scripted(dropFirst);
     expect(await message(url)).toEqual(failure("refused"));
     expect(calls).toHaveLength(1);
@@ -115,7 +116,7 @@ describe("nobody there", () => {
     expect(calls.map((call) => call.body.id)).toEqual([1, 2, 2]);
   });
 
-  test("a connection dropped in the middle of an answer", async () => {
+  test("within the answer is a fault", async () => {
     const { url } = await scripted(({ request, response }) => {
       response.writeHead(200, { "content-length": 1_000 });
       response.write('{"jsonrpc"', () => request.socket.destroy());
@@ -124,7 +125,7 @@ describe("nobody there", () => {
   });
 
   test.each(["", "nonsense", "/mcp", "ftp://127.0.0.1/mcp", "file:///etc/passwd", "mailto:a@b.example", "http://"])(
-    "%j is no place to call, and says so without throwing",
+    "is a fault for the invalid endpoint %j",
     async (url) => {
       expect(await message(url)).toEqual(failure("refused"));
       expect(await peers.notify(url, REQUEST, { timeoutMs: 500 })).toEqual(failure("refused"));
@@ -133,7 +134,7 @@ describe("nobody there", () => {
   );
 });
 
-describe("no answer in time: the deadline covers all, and the connection is closed", () => {
+describe("the time limit of a call", () => {
   const head: Script = ({ response }) => void response.writeHead(200).write("{");
   const drip: Script = ({ response }) => {
     const timer = setInterval(() => response.write(" "), 5);
@@ -141,10 +142,10 @@ describe("no answer in time: the deadline covers all, and the connection is clos
   };
 
   test.each<[string, Script]>([
-    ["silent", () => {}],
-    ["silent after the head", head],
-    ["dripping for ever", drip],
-  ])("%s", async (_, script) => {
+    ["does not answer", () => {}],
+    ["sends only the head of its answer", head],
+    ["sends its answer without an end", drip],
+  ])("ends a call to a server that %s and closes the connection", async (_, script) => {
     const { url, calls } = await scripted(script);
     expect(await message(url, { timeoutMs: 100, retry: true })).toEqual(
       failure("timeout", expect.stringMatching(/^no answer within \d+ ms$/)),
@@ -153,29 +154,7 @@ describe("no answer in time: the deadline covers all, and the connection is clos
     expect(calls).toHaveLength(1);
   });
 
-  test("given up by the caller", async () => {
-    const abort = new AbortController();
-    const { url, calls } = await scripted(() => abort.abort());
-    expect(await message(url, { signal: abort.signal, retry: true })).toEqual(failure("timeout", "given up"));
-    await gone(calls[0]);
-  });
-
-  test.each([
-    ["a call", false],
-    ["a batch", true],
-  ])("%s that is given up while the connection is made does not go out", async (_, batch) => {
-    const { url, calls } = await scripted(answer);
-    const abort = new AbortController();
-    const one = () => message(url, { signal: abort.signal, batch });
-    const givenUp = [one(), one()];
-    if (batch) await new Promise((resolve) => setImmediate(resolve));
-    abort.abort();
-    expect(await Promise.all(givenUp)).toEqual(Array(2).fill(failure("timeout", "given up")));
-    expect(await message(url)).toEqual(success);
-    expect(calls.map(({ body }) => body.id)).toEqual([3]);
-  });
-
-  test("a repetition has what the tries before it have left of the time", async () => {
+  test("is shared by all attempts: a repetition has the remaining time", async () => {
     const { url } = await scripted(({ request }) => {
       if (calls++ === 0) request.socket.destroy();
     });
@@ -185,14 +164,14 @@ describe("no answer in time: the deadline covers all, and the connection is clos
     expect(limitMs).toBeLessThan(200);
   });
 
-  test("an answer that lay in our own socket when this process got to its timer has come in time", async () => {
+  test("does not reject an answer that is in the socket buffer when the timer of a busy process fires late", async () => {
     const timeoutMs = 200;
     const { url } = await scripted((call) => {
       answer(call);
-      const begun = performance.now();
-      // Busy until the time is over, before anything can be read.
+      const startMs = performance.now();
+      // Keeps the process busy past the time limit, before it can read the answer.
       const spin = (): void => {
-        while (performance.now() - begun < timeoutMs + 5);
+        while (performance.now() - startMs < timeoutMs + 5);
       };
       if (isBusy) process.nextTick(() => process.nextTick(spin));
     });
@@ -201,16 +180,44 @@ describe("no answer in time: the deadline covers all, and the connection is clos
     isBusy = true;
     expect(await message(url, { timeoutMs })).toEqual(success);
   });
+});
 
-  test("given up before it began: nothing goes out", async () => {
+describe("a cancelled call", () => {
+  test("ends as a fault, and its connection is closed", async () => {
+    const abort = new AbortController();
+    const { url, calls } = await scripted(() => abort.abort());
+    expect(await message(url, { signal: abort.signal, retry: true })).toEqual(
+      failure("timeout", "the call was cancelled"),
+    );
+    await gone(calls[0]);
+  });
+
+  test.each([
+    ["plain request", false],
+    ["batch", true],
+  ])("is not sent if its connection is not open yet (%s)", async (_, batch) => {
+    const { url, calls } = await scripted(answer);
+    const abort = new AbortController();
+    const call = () => message(url, { signal: abort.signal, batch });
+    const cancelled = [call(), call()];
+    if (batch) await new Promise((resolve) => setImmediate(resolve));
+    abort.abort();
+    expect(await Promise.all(cancelled)).toEqual(Array(2).fill(failure("timeout", "the call was cancelled")));
+    expect(await message(url)).toEqual(success);
+    expect(calls.map(({ body }) => body.id)).toEqual([3]);
+  });
+
+  test("is not sent if the signal is aborted before the call", async () => {
     const { url, calls } = await scripted(() => {});
-    expect(await message(url, { signal: AbortSignal.abort(), timeoutMs: 300 })).toEqual(failure("timeout", "given up"));
+    expect(await message(url, { signal: AbortSignal.abort(), timeoutMs: 300 })).toEqual(
+      failure("timeout", "the call was cancelled"),
+    );
     expect(calls).toEqual([]);
   });
 });
 
-describe("close leaves nothing open", () => {
-  test("idle connections are closed", async () => {
+describe("close", () => {
+  test("closes idle connections", async () => {
     const { url, sockets } = await scripted(answer);
     await message(url);
     expect(sockets.size).toBe(1);
@@ -220,31 +227,30 @@ describe("close leaves nothing open", () => {
     expect(sockets.size).toBe(0);
   });
 
-  test.each([true, false])("a call under way ends with it, and does not come back (retry: %s)", async (retry) => {
-    let arrived = (): void => {};
-    const arrival = new Promise<void>((resolve) => (arrived = resolve));
-    const { url, calls, sockets } = await scripted(() => arrived());
+  test.each([true, false])("ends a call under way and does not repeat it (retry: %s)", async (retry) => {
+    const arrival = Promise.withResolvers<void>();
+    const { url, calls, sockets } = await scripted(() => arrival.resolve());
     const reply = message(url, { timeoutMs: 2_000, retry });
-    await arrival;
-    const start = performance.now();
+    await arrival.promise;
+    const startMs = performance.now();
     await peers.close();
     expect(await reply).toEqual(failure("refused"));
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
     await gone(calls[0]);
     expect([calls.length, sockets.size]).toEqual([1, 0]);
   });
 
-  test("a call that waits to try again gives up", async () => {
+  test("ends a call that pauses before a repetition", async () => {
     const port = await closedPort();
     const reply = message(`http://127.0.0.1:${port}/mcp`, { timeoutMs: 400, retry: true });
     await new Promise((resolve) => setTimeout(resolve, 20));
     await peers.close();
-    const late = await scripted(answer, port);
+    const laterServer = await scripted(answer, port);
     expect(await reply).toEqual(failure("refused"));
-    expect([late.calls.length, late.sockets.size]).toEqual([0, 0]);
+    expect([laterServer.calls.length, laterServer.sockets.size]).toEqual([0, 0]);
   });
 
-  test("later calls are refused, and closing twice is no fault", async () => {
+  test("makes later calls fail, and may be called twice", async () => {
     const { url, calls } = await scripted(answer);
     await peers.close();
     await peers.close();

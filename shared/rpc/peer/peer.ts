@@ -10,41 +10,45 @@ import type { CallFault, CallOptions, RawReply } from "./pending.ts";
 import { createTargets, type OpenPool, type Targets } from "./targets.ts";
 
 /**
- * Calls other agents' `POST /mcp`; the only client in the house. Follows no redirects. Whatever the other side does is a value; `message` and
- * `isAlive` reject when this machine lacked something (files, memory, ports) until the call's time was over: that is no fault of the peer.
+ * The HTTP client for the endpoints of other agents. It follows no redirects. A failure of the called agent is a value. `message` and `isAlive`
+ * reject if this machine has a shortage of files, memory or ports, which is not a fault of the called agent; `message` repeats the call until its
+ * time limit first.
  */
 export interface Peers {
-  /** Sends an envelope to `league_message`; the reply must be an envelope, which may be a LEAGUE_ERROR or GAME_ERROR. */
+  /** Calls `league_message` with an envelope. Resolves with the envelope of the answer, which may be a LEAGUE_ERROR or GAME_ERROR, or with a fault. */
   message(endpoint: string, envelope: Envelope, options: CallOptions): Promise<Result<Envelope, CallFault>>;
-  /** Sends an envelope whose answer is not read: any 2xx will do. */
+  /** Calls `league_message` with an envelope and does not read the answer: every status from 200 to 299 is a success. Never rejects. */
   notify(endpoint: string, envelope: Envelope, options: CallOptions): Promise<Result<null, CallFault>>;
-  /** Whether `GET url` answers 2xx in time; false as soon as `signal` is aborted. */
+  /** Whether `GET url` is answered with a status from 200 to 299 within `timeoutMs`. Resolves with false as soon as `signal` is aborted. */
   isAlive(url: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
-  /** Whether anything answers `GET url` in time, with any status; false as soon as `signal` is aborted. */
+  /** Whether `GET url` is answered with any status within `timeoutMs`. Resolves with false as soon as `signal` is aborted. Never rejects. */
   isListening(url: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  /** Closes all connections. Calls under way and later calls fail with the cause `refused`. */
   close(): Promise<void>;
 }
 
-const FIRST_RETRY_MS = 50;
-const LAST_RETRY_MS = 1_000;
-const LACK_PAUSE_MS = 100;
+/** The pauses before a refused call is repeated: the first one, doubled up to the longest one. */
+const FIRST_RETRY_PAUSE_MS = 50;
+const MAX_RETRY_PAUSE_MS = 1_000;
+/** The pause before a call is repeated after a shortage on this machine. */
+const SHORTAGE_PAUSE_MS = 100;
 
-/** What the calls of one process share. */
+/** The state that all calls of a process share. */
 interface Client {
   readonly clock: Clock;
   readonly targets: Targets;
-  readonly inBatch: Batches;
-  /** Ends pauses and new calls. */
+  readonly sendInBatch: Batches;
+  /** Aborted by `close`: ends pauses and rejects new calls. */
   readonly closed: AbortController;
   lastId: number;
 }
 
-/** `openPool` replaces the connections of undici, for a simulated network. */
+/** Creates a client. `openPool` replaces the connections of undici in a simulated network. */
 export function createPeers({ clock, openPool }: { readonly clock: Clock; readonly openPool?: OpenPool }): Peers {
   const client: Client = {
     clock,
     targets: createTargets(clock, openPool),
-    inBatch: createBatches(clock),
+    sendInBatch: createBatches(clock),
     closed: new AbortController(),
     lastId: 0,
   };
@@ -72,7 +76,7 @@ async function message(
   envelope: Envelope,
   options: CallOptions,
 ): Promise<Result<Envelope, CallFault>> {
-  if (client.closed.signal.aborted) return refused("closed");
+  if (client.closed.signal.aborted) return refused("the client is closed");
   const id = ++client.lastId;
   const reply = await post(client, endpoint, id, envelope, options);
   if (!reply.ok) return reply;
@@ -85,12 +89,12 @@ async function notify(
   envelope: Envelope,
   options: CallOptions,
 ): Promise<Result<null, CallFault>> {
-  if (client.closed.signal.aborted) return refused("closed");
+  if (client.closed.signal.aborted) return refused("the client is closed");
   let reply: Result<RawReply, CallFault>;
   try {
     reply = await post(client, endpoint, ++client.lastId, envelope, options);
   } catch (thrown) {
-    return asRefused(thrown); // a notification that could not be sent is no fault of the peer
+    return asRefused(thrown);
   }
   if (!reply.ok || is2xx(reply.value)) return reply.ok ? ok(null) : reply;
   const { status } = reply.value;
@@ -98,25 +102,27 @@ async function notify(
 }
 
 function post(
-  { clock, targets, inBatch, closed }: Client,
+  { clock, targets, sendInBatch, closed }: Client,
   endpoint: string,
   id: number,
   envelope: Envelope,
   options: CallOptions,
 ): Promise<Result<RawReply, CallFault>> {
   if (!targets.of(endpoint)) return noHttpUrl(endpoint);
-  const begun = clock.monotonic();
+  const startMs = clock.monotonic();
   const params = { name: "league_message", arguments: envelope };
   const body = JSON.stringify(createJSONRPCRequest(id, "tools/call", params));
   const once: SendOnce = (withOptions) => {
-    // Anew for each try: connections that were idle while this call waited have been closed.
+    // Look up the target for each attempt: its connections may have been closed as idle during the pause.
     const target = targets.of(endpoint) as Target;
-    return options.batch ? inBatch(target, id, body, withOptions) : exchange(target, "POST", body, withOptions, clock);
+    return options.batch
+      ? sendInBatch(target, id, body, withOptions)
+      : exchange(target, "POST", body, withOptions, clock);
   };
-  const sent = options.retry ? persistently(once, options, clock, closed.signal) : once(options);
+  const sent = options.retry ? repeatRefused(once, options, clock, closed.signal) : once(options);
   return sent.catch((thrown) => {
-    const timeoutMs = begun + options.timeoutMs - clock.monotonic();
-    return patiently(thrown, once, { ...options, timeoutMs }, clock, closed.signal);
+    const timeoutMs = startMs + options.timeoutMs - clock.monotonic();
+    return repeatAfterShortage(thrown, once, { ...options, timeoutMs }, clock, closed.signal);
   });
 }
 
@@ -127,11 +133,11 @@ async function get(
   signal: AbortSignal | undefined,
 ): Promise<Result<RawReply, CallFault>> {
   const target = targets.of(url);
-  if (!target || closed.signal.aborted) return refused("closed, or not an http URL");
+  if (!target || closed.signal.aborted) return refused("the client is closed, or the URL is not an http URL");
   return exchange(target, "GET", null, signal ? { timeoutMs, signal } : { timeoutMs }, clock);
 }
 
-/** What this machine lacked as a refused call, for callers that call again and count no fault. */
+/** Returns the fault of a call that rejected because of a shortage on this machine, for callers that repeat the call as after a refused connection. */
 export const asRefused = (thrown: unknown): Result<never, CallFault> => err(connectionFault(thrown));
 
 const noHttpUrl = async (endpoint: string) =>
@@ -145,8 +151,8 @@ const refused = async (detail: string) => err({ cause: "refused", detail } as co
 
 type SendOnce = (options: CallOptions) => Promise<Result<RawReply, CallFault>>;
 
-/** Repeats a refused call with growing pauses inside one deadline. */
-async function persistently(
+/** Sends a call, and repeats it with growing pauses while it is refused, until its time limit. */
+async function repeatRefused(
   once: SendOnce,
   options: CallOptions,
   clock: Clock,
@@ -154,7 +160,7 @@ async function persistently(
 ): Promise<Result<RawReply, CallFault>> {
   const deadline = clock.monotonic() + options.timeoutMs;
   let result = await once(options);
-  for (let pauseMs = FIRST_RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, LAST_RETRY_MS)) {
+  for (let pauseMs = FIRST_RETRY_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_RETRY_PAUSE_MS)) {
     if (result.ok || result.error.cause !== "refused" || closed.aborted) return result;
     if (deadline - clock.monotonic() <= pauseMs) return result;
     const signals = options.signal ? [closed, options.signal] : [closed];
@@ -164,9 +170,9 @@ async function persistently(
   }
 }
 
-/** Repeats a call for which this machine lacked something (files, memory, ports) until its time is over, and only then rejects. */
-async function patiently(
-  lack: unknown,
+/** Repeats a call that failed because of a shortage on this machine. Rejects with the last error if the shortage lasts until the time limit. */
+async function repeatAfterShortage(
+  firstError: unknown,
   once: SendOnce,
   options: CallOptions,
   clock: Clock,
@@ -174,12 +180,13 @@ async function patiently(
 ): Promise<Result<RawReply, CallFault>> {
   const deadline = clock.monotonic() + options.timeoutMs;
   const signal = options.signal ? AbortSignal.any([closed, options.signal]) : closed;
-  for (let thrown = lack; ; ) {
-    if (deadline - clock.monotonic() <= LACK_PAUSE_MS || !(await clock.pause(LACK_PAUSE_MS, signal))) throw thrown;
+  for (let lastError = firstError; ; ) {
+    if (deadline - clock.monotonic() <= SHORTAGE_PAUSE_MS) throw lastError;
+    if (!(await clock.pause(SHORTAGE_PAUSE_MS, signal))) throw lastError;
     try {
       return await once({ ...options, timeoutMs: Math.max(1, deadline - clock.monotonic()) });
-    } catch (again) {
-      thrown = again;
+    } catch (thrown) {
+      lastError = thrown;
     }
   }
 }

@@ -2,45 +2,48 @@ import type { Cancel, Clock } from "../../lib/clock.ts";
 import { err, type Result } from "../../lib/result.ts";
 import type { FaultCause } from "../../session/entry.ts";
 
-/** Why a call to another agent gave no usable answer. */
+/** The reason why a call to another agent returned no usable answer. */
 export interface CallFault {
   readonly cause: Exclude<FaultCause, "illegal_move" | "declined">;
-  /** For people. Holds no address, host or path of ours, because a referee publishes it. */
+  /** A text for people. It contains no address, host or path of this machine, because a referee publishes it. */
   readonly detail: string;
-  /** The system's message, which may name addresses, hosts and paths: for the operator of this process, never published. */
+  /** The error message of the operating system, for the operator of this process. It may name addresses, hosts and paths, so it is never published. */
   readonly systemMessage?: string;
-  /** The fields of the request that the other side rejected, each with its message; absent when it names none. */
-  readonly refusedFields?: string;
-  /** What came back, cut to 20,000 characters. */
+  /** The fields of the request that the called agent rejected, each with its message; absent if it names none. */
+  readonly rejectedFields?: string;
+  /** The received text, cut to 20,000 characters. It is untrusted: remove control characters before publishing it. */
   readonly raw?: string;
-  /** Every address refused the connection: no program listens there. A reset, a timeout or an unreachable host does not prove that. */
+  /** Set if every address refused the connection, so that no program listens there. A reset, a timeout or an unreachable host does not prove that. */
   readonly isNothingListening?: true;
-  /** The HTTP status of an answer that is not 2xx; absent when there was no such answer. */
+  /** The HTTP status of an answer that is not 2xx; absent for any other fault. */
   readonly status?: number;
 }
 
+/** The options of one call. */
 export interface CallOptions {
-  /** The whole call, retries included. */
+  /** The time limit of the call, including its retries. */
   readonly timeoutMs: number;
-  /** Try again after a refused or broken connection until the time is up. Only for requests that may arrive twice. */
+  /** Whether to repeat the call after a refused or broken connection until the time limit. Only for requests that may arrive twice. */
   readonly retry?: boolean;
-  /** Sent as `Authorization: Bearer`. */
+  /** The token that is sent as `Authorization: Bearer`. */
   readonly bearer?: string;
+  /** The largest accepted answer, in bytes; 256 KiB by default. */
   readonly maxReplyBytes?: number;
+  /** Cancels the call: it settles with the fault `timeout`. */
   readonly signal?: AbortSignal;
-  /** May go in one POST with others to the same endpoint: for agents that take JSON-RPC batches. */
+  /** Whether the call may share a POST with other calls to the same endpoint. Only for agents that accept JSON-RPC batches. */
   readonly batch?: boolean;
 }
 
-/** A reply as read off the wire. */
+/** A received HTTP response, not yet validated. */
 export interface RawReply {
   readonly status: number;
   readonly text: string;
-  /** `text` as JSON, null when it is none; absent when nobody has looked yet. */
+  /** The value of `text` as JSON; null if it is not JSON; absent if it has not been parsed yet. */
   readonly json?: { readonly value: unknown } | null;
 }
 
-/** A text as JSON; null when it is none. */
+/** Parses a text as JSON. Returns null if it is not JSON. */
 export function parsed(text: string): { readonly value: unknown } | null {
   try {
     return { value: JSON.parse(text) };
@@ -49,14 +52,15 @@ export function parsed(text: string): { readonly value: unknown } | null {
   }
 }
 
-/** Of a faulty answer so much is passed on; whoever publishes it cleans and cuts it further. */
+/** The longest part of a faulty answer that `CallFault.raw` contains, in characters. */
 export const RAW_LIMIT = 20_000;
 const DEFAULT_REPLY_BYTES = 256 * 1024;
 
-/** One call on its way; settles once, by its answer, a fault, its deadline or its signal, and then tells `onSettled`. */
+/** A call under way. It settles once: with its answer or a fault, at its time limit or when its signal is aborted. Then it calls `onSettled`. */
 export class Pending {
   readonly bearer: string | undefined;
   readonly maxReplyBytes: number;
+  /** Called once, after the call has settled; `isAnswered` is false for faults. */
   onSettled: ((isAnswered: boolean) => void) | null = null;
   isSettled = false;
   readonly #timeoutMs: number;
@@ -77,17 +81,18 @@ export class Pending {
     this.#signal = options.signal;
     this.#resolve = resolve;
     this.#reject = reject;
-    // An answer that is in this process's socket buffer when its timer fires late has arrived in time.
-    this.#cancelTimer = clock.after(options.timeoutMs, () => clock.defer(this.#late));
-    if (options.signal) underSignal(options.signal).add(this);
+    // If the timer of a busy process fires late, an answer that is already in the socket buffer has arrived in time and is read first.
+    this.#cancelTimer = clock.after(options.timeoutMs, () => clock.defer(this.#settleLate));
+    if (options.signal) callsUnder(options.signal).add(this);
   }
 
-  readonly #late = (): void => this.settle(late(this.#timeoutMs));
+  readonly #settleLate = (): void => this.settle(timedOut(this.#timeoutMs));
 
-  giveUp(): void {
-    this.settle(GIVEN_UP);
+  cancel(): void {
+    this.settle(CANCELLED);
   }
 
+  /** Resolves the call, unless it has settled. */
   settle(result: Result<RawReply, CallFault>): void {
     if (this.isSettled) return;
     this.#end();
@@ -95,7 +100,7 @@ export class Pending {
     this.onSettled?.(result.ok);
   }
 
-  /** For what this machine itself lacks, which is no fault of the agent that was called. */
+  /** Rejects the call because this machine has a shortage of files, memory or ports, which is not a fault of the called agent. */
   reject(error: Error): void {
     if (this.isSettled) return;
     this.#end();
@@ -106,25 +111,26 @@ export class Pending {
   #end(): void {
     this.isSettled = true;
     this.#cancelTimer();
-    if (this.#signal) underSignal(this.#signal).delete(this);
+    if (this.#signal) callsUnder(this.#signal).delete(this);
   }
 }
 
-export const GIVEN_UP = err({ cause: "timeout", detail: "given up" } as const);
+/** The result of a call whose signal was aborted. */
+export const CANCELLED = err({ cause: "timeout", detail: "the call was cancelled" } as const);
 
-const late = (timeoutMs: number) =>
+const timedOut = (timeoutMs: number) =>
   err({ cause: "timeout", detail: `no answer within ${Math.round(timeoutMs)} ms` } as const);
 
-/** The calls that a signal would give up; one listener for all of them, because a match asks hundreds of times under one signal. */
-const watched = new WeakMap<AbortSignal, Set<Pending>>();
+/** The calls that each signal cancels. All calls under a signal share one listener, because a match makes hundreds of calls under one signal. */
+const callsBySignal = new WeakMap<AbortSignal, Set<Pending>>();
 
-function underSignal(signal: AbortSignal): Set<Pending> {
-  const known = watched.get(signal);
+function callsUnder(signal: AbortSignal): Set<Pending> {
+  const known = callsBySignal.get(signal);
   if (known) return known;
   const calls = new Set<Pending>();
-  watched.set(signal, calls);
+  callsBySignal.set(signal, calls);
   signal.addEventListener("abort", () => {
-    for (const call of calls) call.giveUp();
+    for (const call of calls) call.cancel();
   });
   return calls;
 }
