@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { played, timedOut } from "./testing/results.ts";
@@ -12,7 +12,7 @@ describe.concurrent("a probed referee", () => {
     await league.order("REF01", "R1M1");
     const referee = league.referee("REF01");
     referee.answersProbe = (probe) => probe > 2;
-    await vi.waitFor(() => expect(referee.probes()).toBeGreaterThanOrEqual(4), PATIENCE);
+    await vi.waitFor(() => expect(referee.probes()).toBeGreaterThanOrEqual(4), WAIT_OPTIONS);
     expect(league.referee("REF02").orders()).toEqual([]);
     expect(league.matches()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
     expect(referee.received.map(({ type }) => type)).not.toContain("MATCH_WITHDRAWN");
@@ -28,7 +28,7 @@ describe.concurrent("a probed referee", () => {
       const found = referee.received.find(({ type }) => type === "MATCH_WITHDRAWN");
       if (!found) throw new Error("REF01 received no MATCH_WITHDRAWN");
       return found;
-    }, PATIENCE);
+    }, WAIT_OPTIONS);
     expect(withdrawn.payload).toEqual({ league_id: "rps", match_id: "R1M1", epoch: 1 });
     expect(isSignedFor(referee.token, "rps/R1M1", withdrawn.auth_token ?? "")).toBe(true);
     expect(await league.order("REF02", "R1M1")).toMatchObject({ epoch: 2 });
@@ -63,7 +63,7 @@ describe.concurrent("a player that was suspended for a timeout", () => {
     const league = await startScriptedLeague(test, { players: 4 });
     const otherOrder = await suspendP01(league);
     league.player("P01").answersProbe = () => true;
-    await vi.waitFor(() => expect(stateOf(league, "P01")).toEqual({ state: "ACTIVE", fails: 1 }), PATIENCE);
+    await vi.waitFor(() => expect(stateOf(league, "P01")).toEqual({ state: "ACTIVE", fails: 1 }), WAIT_OPTIONS);
     expect(league.referee("REF01").orders()).toHaveLength(2);
     await league.report("REF01", played(otherOrder));
     await league.order("REF01", "R2M1");
@@ -98,7 +98,7 @@ describe("a player that was shut down", () => {
     const league = await startScriptedLeague(test, { laterLeagues: ["later"] });
     await league.begin();
     await league.report("REF01", played(await league.order("REF01", "R1M1")));
-    await vi.waitFor(() => expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 0 }), PATIENCE);
+    await vi.waitFor(() => expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 0 }), WAIT_OPTIONS);
     expect((await enterLaterLeague(league)).payload).toMatchObject({ status: "ACCEPTED", league_ids: ["later"] });
     expect(stateOf(league)).toEqual({ state: "REGISTERED", fails: 0 });
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { removePlayer } from "./commands/players.ts";
 import { recorded, renamedReferees, withoutP02 } from "./testing/decisions.ts";
 import { aborted, played, timedOut } from "./testing/results.ts";
@@ -31,7 +31,7 @@ describe.concurrent("a restarted manager", () => {
     league.referee("REF01").answersProbe = NO_PROBE_ANSWERED;
     await vi.waitFor(
       () => expect(league.matches()).toMatchObject([{ epoch: 2, status: "scheduled", refereeId: null }]),
-      PATIENCE,
+      WAIT_OPTIONS,
     );
     await league.restart(() => {
       league.referee("REF01").answersProbe = () => true;
@@ -65,7 +65,7 @@ describe.concurrent("a restarted manager", () => {
           { matchId: "R1M1", refereeId: "REF99" },
           { matchId: "R1M2", refereeId: "REF100" },
         ]),
-      PATIENCE,
+      WAIT_OPTIONS,
     );
   });
 
@@ -81,7 +81,7 @@ describe.concurrent("a restarted manager", () => {
     expect(second.epoch).toBe(2);
     await league.report("REF01", aborted(second));
     const orders = () => league.referee("REF01").orders();
-    await vi.waitFor(() => expect(orders().at(-1)).toMatchObject({ match_id: "R1M1", epoch: 3 }), PATIENCE);
+    await vi.waitFor(() => expect(orders().at(-1)).toMatchObject({ match_id: "R1M1", epoch: 3 }), WAIT_OPTIONS);
     const third = orders().at(-1);
     expect(await league.report("REF01", aborted(third ?? second))).toMatchObject(RECORDED);
     const [rps] = (await league.completion()).leagues;
@@ -182,9 +182,9 @@ describe.concurrent("a restarted manager", () => {
       await league.change(removePlayer("P01"));
     });
     const completed = () => league.events().filter((event) => event.type === "league_completed");
-    await vi.waitFor(() => expect(completed()).toMatchObject([{ league_id: "later" }]), PATIENCE);
+    await vi.waitFor(() => expect(completed()).toMatchObject([{ league_id: "later" }]), WAIT_OPTIONS);
     const message = expect.stringMatching(/^rps cannot continue: .*rps\/R1M1 has a registered player/);
-    await vi.waitFor(() => expect(league.events()).toContainEqual({ type: "notice", message }), PATIENCE);
+    await vi.waitFor(() => expect(league.events()).toContainEqual({ type: "notice", message }), WAIT_OPTIONS);
   });
 
   it("starts no match before its players listen again", async (test) => {
@@ -199,7 +199,7 @@ describe.concurrent("a restarted manager", () => {
     });
     // A player that is invited before it listens loses the match after join_ms. The first probe shows that the manager has already tried to hand over
     // its matches: it probes its referees a second after its start.
-    await vi.waitFor(() => expect(referee.probes()).toBeGreaterThan(0), PATIENCE);
+    await vi.waitFor(() => expect(referee.probes()).toBeGreaterThan(0), WAIT_OPTIONS);
     expect(league.referee("REF01").orders()).toEqual([]);
     for (const player of players) await player.listen();
     const order = await league.order("REF01", "R1M1");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
@@ -91,7 +91,7 @@ const makeMove = (send: () => Promise<Wire>): Promise<Wire> =>
     const sent = await send();
     expect(sent.isError).toBe(false);
     return sent;
-  }, PATIENCE);
+  }, WAIT_OPTIONS);
 
 describe("make_move and get_my_state", () => {
   it("play a whole match with plain arguments and with envelopes", async () => {
@@ -156,7 +156,7 @@ describe("make_move and get_my_state", () => {
     await message("GAME_INVITE", invite({ ...chess, game: "kuhn_poker.v1", options: {} }), signed);
     const answers = [message("MOVE_REQUEST", moveRequest(0))];
     answers.push(message("MOVE_REQUEST", { ...moveRequest(0), ...chess, legal_actions: ["check", "bet"] }, signed));
-    await vi.waitFor(async () => expect((await tool("get_my_state", {})).asked).toHaveLength(2), PATIENCE);
+    await vi.waitFor(async () => expect((await tool("get_my_state", {})).asked).toHaveLength(2), WAIT_OPTIONS);
     const bare = await tool("make_move", { move: "rock", match_id: "R1M1" });
     expect(bare).toMatchObject({ isError: true, message: "match_id is ambiguous; give one of: rps/R1M1, chess/R1M1" });
     const none = await tool("make_move", { move: "rock", match_id: "go/R1M1" });

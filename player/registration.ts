@@ -4,7 +4,7 @@ import { PlayerRegisterResponse } from "#shared/protocol/registration-messages.t
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
-import { addressLabel, contactEndpoint } from "#shared/runtime/contact.ts";
+import { addressLabel, contactEndpoint } from "#shared/runtime/contact-endpoint.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { acquireToken, register } from "#shared/runtime/registration.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
@@ -114,7 +114,7 @@ async function startHalfTurn(): Promise<Wire> {
     expect(await tool("get_game_state", { match_id: "R1M1", auth_token: "token-of-P01" })).toMatchObject({
       state: { choices: { player_1: "rock" } },
     });
-  }, PATIENCE);
+  }, WAIT_OPTIONS);
   return started;
 }
 
@@ -160,7 +160,7 @@ describe("start_game", () => {
     });
     expect(new Set(ids).size).toBe(1);
     mayAnswer.resolve();
-    await vi.waitFor(() => expect(received).toContain("manager MATCH_RESULT P01"), PATIENCE);
+    await vi.waitFor(() => expect(received).toContain("manager MATCH_RESULT P01"), WAIT_OPTIONS);
     expect(received.filter((line) => line.endsWith("GAME_INVITE")).sort()).toEqual(["2 GAME_INVITE", "3 GAME_INVITE"]);
     expect(received.filter((line) => line.startsWith("manager MATCH_RESULT"))).toHaveLength(1);
   });
@@ -226,7 +226,10 @@ describe("a result", () => {
   it("is sent to the players only after the manager has recorded it if the order has no run_id", async () => {
     await message("START_GAME", order(), signature);
     mayAnswer.resolve();
-    await vi.waitFor(() => expect(received.filter((line) => line.endsWith("GAME_RESULT"))).toHaveLength(2), PATIENCE);
+    await vi.waitFor(
+      () => expect(received.filter((line) => line.endsWith("GAME_RESULT"))).toHaveLength(2),
+      WAIT_OPTIONS,
+    );
     expect(received.findIndex((line) => line.startsWith("manager MATCH_RESULT"))).toBeGreaterThan(0);
     expect(received.findIndex((line) => line.startsWith("manager MATCH_RESULT"))).toBeLessThan(
       received.findIndex((line) => line.endsWith("GAME_RESULT")),
@@ -258,7 +261,7 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
       mayAnswer.resolve();
       await vi.waitFor(
         () => expect([...client.updated].sort()).toEqual(["game://state/R1M1", "game://state/rps/R1M1"]),
-        PATIENCE,
+        WAIT_OPTIONS,
       );
       expect(await client.read("game://state/rps/R1M1")).toMatchObject({ status: "completed" });
     } finally {
@@ -289,7 +292,7 @@ describe("a league match over REST", () => {
     mayAnswer.resolve();
     await vi.waitFor(
       async () => expect(await rest(`${path}/state`, "P02")).toMatchObject({ status: "completed" }),
-      PATIENCE,
+      WAIT_OPTIONS,
     );
     expect((await rest(`${path}/log`, "P02")).actions).toHaveLength(2);
   });

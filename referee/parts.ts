@@ -14,12 +14,12 @@ import { HOST_INSTRUCTIONS, LEAGUE_TOOLS, REFEREE_INSTRUCTIONS } from "./listing
 import { createAsker } from "./match/ask.ts";
 import type { MatchDriver } from "./match/driven-match.ts";
 import { matchTable } from "./match/match-table.ts";
-import type { RefereeContext } from "./operations/desk.ts";
+import type { RefereeContext } from "./operations/context.ts";
 import { notificationOperations, refereeOperations } from "./operations/operations.ts";
 import type { ServiceOptions } from "./options.ts";
+import { openPlayRoom, type PlayRoom } from "./play-room.ts";
 import { createReferee, type Referee } from "./referee.ts";
 import { changedBy, gameRules, refereeTemplates } from "./resources.ts";
-import { openPlayRoom, type PlayRoom } from "./room.ts";
 import { createHost, type SessionHost } from "./sessions/host.ts";
 import { type Replies, sqliteReplies } from "./sessions/replies.ts";
 import { seatTable } from "./sessions/seats.ts";

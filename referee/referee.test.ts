@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
@@ -80,7 +80,7 @@ it("a withdrawn match is removed from memory when its driver ends", async () => 
   await begin("two", 1);
   expect(host.loaded()).toBe(2);
   referee.withdraw("one", "R1M1", 1);
-  await vi.waitFor(() => expect(host.loaded()).toBe(1), PATIENCE);
+  await vi.waitFor(() => expect(host.loaded()).toBe(1), WAIT_OPTIONS);
   expect(referee.running().map(({ ref }) => ref)).toEqual(["two/R1M1"]);
 });
 
@@ -99,7 +99,7 @@ describe("the session of a replaced match is aborted in lists, for its watchers 
     const current = refereeOf();
     if (current !== referee) await referee.stop();
     current.withdraw("one", "R1M1", 1);
-    await vi.waitFor(() => expect(terminations.at(-1)).toBe("aborted"), PATIENCE);
+    await vi.waitFor(() => expect(terminations.at(-1)).toBe("aborted"), WAIT_OPTIONS);
     expect(await listed()).toEqual([aborted("the match was given to another referee")]);
     unwatch();
     host.forgetIdle(-1);
@@ -114,7 +114,7 @@ describe("the session of a replaced match is aborted in lists, for its watchers 
     await vi.waitFor(async () => {
       const ends = [aborted("played again under epoch 2"), ["active", undefined]];
       expect(await listed()).toEqual(expect.arrayContaining(ends));
-    }, PATIENCE);
+    }, WAIT_OPTIONS);
   });
 });
 
@@ -129,11 +129,11 @@ it("an abandoned game with a bot is removed from memory, and the bot is asked ag
   const played = playSeats(testDriver(host, peers), order, id, stopping.signal);
   try {
     for (const tick of [1, 3]) {
-      await vi.waitFor(() => expect(host.read(id)?.session.tick).toBe(tick), PATIENCE);
+      await vi.waitFor(() => expect(host.read(id)?.session.tick).toBe(tick), WAIT_OPTIONS);
       await vi.waitFor(() => {
         host.forgetIdle(-1);
         expect(host.loaded()).toBe(0);
-      }, PATIENCE);
+      }, WAIT_OPTIONS);
       if (tick === 1) await host.submit(id, { role: "player_2", action: "paper", expectedTick: null });
     }
     await host.submit(id, { role: "player_2", action: "paper", expectedTick: null });

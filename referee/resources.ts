@@ -1,10 +1,10 @@
 import { type Game, withoutVersion } from "#shared/games/game.ts";
-import { optionLines } from "#shared/games/options-in-words.ts";
+import { optionLines } from "#shared/games/option-texts.ts";
 import { findGameNamed, games } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import type { Session } from "#shared/session/session.ts";
-import type { RefereeContext } from "./operations/desk.ts";
+import type { RefereeContext } from "./operations/context.ts";
 import { matchState } from "./views/match-state.ts";
 
 /** The URIs of the resources that a commit to a session has changed for spectators. Empty while a simultaneous turn is open. */

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
@@ -58,7 +58,7 @@ async function restart() {
     close = undefined;
     await referee.stop();
     await peers.close();
-    await vi.waitFor(() => expect(referee.running()).toEqual([]), PATIENCE);
+    await vi.waitFor(() => expect(referee.running()).toEqual([]), WAIT_OPTIONS);
     db.close();
   };
   return { host, agents, referee };
@@ -80,7 +80,7 @@ async function play(running: RunningReferee, startGame: StartGame): Promise<void
   const before = reported().length;
   await begin(running, startGame);
   await vi.waitFor(() => expect(reported().length).toBeGreaterThan(before), { timeout: 10_000 });
-  await vi.waitFor(() => expect(running.referee.running()).toEqual([]), PATIENCE);
+  await vi.waitFor(() => expect(running.referee.running()).toEqual([]), WAIT_OPTIONS);
 }
 
 describe("a referee with the store of an earlier run", () => {
@@ -136,7 +136,7 @@ describe("a referee with the store of an earlier run", () => {
     const second = await begin(running, order("two", 1, "second seed"));
     expect(second).not.toBe(first);
     await asked.closed;
-    await vi.waitFor(() => expect(running.host.read(first)?.session.termination).toBe("aborted"), PATIENCE);
+    await vi.waitFor(() => expect(running.host.read(first)?.session.termination).toBe("aborted"), WAIT_OPTIONS);
     mayAnswer.resolve();
     await vi.waitFor(() => expect(reported()).toHaveLength(1), { timeout: 10_000 });
     expect(commitmentIn(reported()[0])).toBe(sha256Hex("second seed"));

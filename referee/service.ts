@@ -9,7 +9,7 @@ import type { McpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { listen } from "#shared/runtime/listen.ts";
 import { webApp } from "#shared/runtime/web.ts";
-import { isManager } from "./operations/desk.ts";
+import { isManager } from "./operations/context.ts";
 import { GAME_CREATIONS } from "./operations/operations.ts";
 import { ServiceOptions } from "./options.ts";
 import { composeParts, type Identity, type Parts } from "./parts.ts";

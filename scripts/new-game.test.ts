@@ -6,7 +6,7 @@ import { recordAtRandom, replay } from "#shared/games/testing/playthroughs.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
 import { factsOf } from "#shared/web/game-facts.ts";
-import { announcement, resultInWords, turnInWords } from "#shared/web/texts/words.ts";
+import { announcement, resultInWords, turnInWords } from "#shared/web/texts/game-texts.ts";
 import random from "../player/bots/random.ts";
 import type { Turn } from "../player/sdk.ts";
 import { inWords, takenSeat } from "../referee/play/tools/texts.ts";

@@ -11,7 +11,7 @@ import type { Logger } from "#shared/runtime/process/logger.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
-import { MANAGER_SENDER } from "../effects/part.ts";
+import { MANAGER_SENDER } from "../effects/effects-context.ts";
 import type { CommittedEvent, Ledger } from "../ledger.ts";
 import { changedBy } from "../projections/changes.ts";
 import type { StateChange } from "../projections/live.ts";

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
 
 let manager: TestManager;
@@ -45,7 +45,7 @@ it("99 referees are accepted, a further one only in place of a silent one, and a
     const answer = await register("late");
     expect(answer).toMatchObject({ status: "ACCEPTED" });
     return answer;
-  }, PATIENCE);
+  }, WAIT_OPTIONS);
   expect(storedCount()).toBe(100);
   // The referee that it replaced is forgotten and registers as a new one.
   const ids = Object.keys(manager.storedEndpoints());

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { abortedR1M1, rpcOf, startTestManager, type TestManager, type Wire, won } from "../testing/test-manager.ts";
 
@@ -164,7 +164,7 @@ it("remove_player does not change a round that has begun and forfeits the player
     const later = (await manager.schedule("rps")).slice(1);
     const withP02 = later.filter(({ roles }) => Object.values(roles).includes("P02"));
     expect(withP02).toMatchObject([{ status: "completed", termination: "forfeit", reason: "removed_by_operator" }]);
-  }, PATIENCE);
+  }, WAIT_OPTIONS);
   const { body } = await manager.post(rpcOf("tools/list"));
   const { description } = body.result.tools.find(({ name }: Wire) => name === "remove_player");
   expect(description).toContain(

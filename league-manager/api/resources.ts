@@ -1,5 +1,5 @@
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
-import type { Awaited } from "../agents/awaited.ts";
+import type { Awaited } from "../agents/awaited-players.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { League, Match } from "../league/league.ts";
 import { publicReason, summaryOf } from "../league/outcome.ts";

@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { isToken, systemIds } from "#shared/lib/ids.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startManager } from "../service.ts";
-import { keptState } from "../testing/kept-state.ts";
+import { storedState } from "../testing/stored-state.ts";
 import { startProgram } from "../testing/test-manager.ts";
 
 let dataFolder = "";
@@ -44,7 +44,7 @@ const register = (kind: "player" | "referee", name: string, port: number, auth_t
     ...(auth_token && { auth_token }),
   });
 
-const stateOf = (playerId: string): unknown => keptState(dataFolder, ["rps"]).agents.get(playerId)?.state;
+const stateOf = (playerId: string): unknown => storedState(dataFolder, ["rps"]).agents.get(playerId)?.state;
 
 it.each(["player", "referee"] as const)(
   "a returning %s that claims the name or endpoint of another agent is rejected with L003",
@@ -152,7 +152,7 @@ it("a league of a run starts with exactly the players of its roster, regardless 
   const reason = expect.stringContaining('"D" is not one of them');
   expect(await register("player", "D", 9104)).toMatchObject({ status: "REJECTED", error_code: "L002", reason });
   await register("player", "C", 9103);
-  await vi.waitFor(async () => expect(await status()).toBe("running"), PATIENCE);
+  await vi.waitFor(async () => expect(await status()).toBe("running"), WAIT_OPTIONS);
 });
 
 it("a league without max_players accepts 500 players, and rejects the next with L002", async () => {

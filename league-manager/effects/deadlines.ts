@@ -2,7 +2,7 @@ import type { Cancel } from "#shared/lib/clock.ts";
 import { releaseMatch } from "../commands/matches.ts";
 import type { League, Match } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
-import type { EffectsContext, Part } from "./part.ts";
+import type { EffectsContext, Part } from "./effects-context.ts";
 import { Tasks } from "./tasks.ts";
 
 /** The least time after a start of the manager in which a match can be reported, unless `match_ms` is less. */

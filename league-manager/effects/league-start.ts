@@ -7,11 +7,11 @@ import {
   playersNeeded,
   reachableCount,
   type StartRule,
-} from "../agents/awaited.ts";
+} from "../agents/awaited-players.ts";
 import type { Place } from "../agents/places.ts";
 import { startLeague } from "../commands/leagues.ts";
 import type { League } from "../league/league.ts";
-import type { EffectsContext, Part } from "./part.ts";
+import type { EffectsContext, Part } from "./effects-context.ts";
 import { Tasks } from "./tasks.ts";
 
 /** The time for which a complete roster waits for the other referees of the config, so that each run assigns matches in the same way. */

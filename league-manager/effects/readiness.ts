@@ -1,4 +1,4 @@
-import type { EffectsContext } from "./part.ts";
+import type { EffectsContext } from "./effects-context.ts";
 
 /** The time after the manager's start in which players must begin to listen. */
 const LIMIT_MS = 10_000;

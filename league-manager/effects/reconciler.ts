@@ -2,8 +2,8 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { League } from "../league/league.ts";
 import { advanceWork, type OpenWork, openWork } from "../league/open-work.ts";
 import type { Commit, Ledger } from "../ledger.ts";
+import type { Part } from "./effects-context.ts";
 import type { Failures } from "./failures.ts";
-import type { Part } from "./part.ts";
 
 /** Some work becomes due without an event, e.g. when an unfit referee may be offered a match. */
 const PASS_EVERY_MS = 1_000;

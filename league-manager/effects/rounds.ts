@@ -1,7 +1,7 @@
 import { openRound } from "../commands/rounds.ts";
 import type { League } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
-import type { EffectsContext, Part } from "./part.ts";
+import type { EffectsContext, Part } from "./effects-context.ts";
 import { Tasks } from "./tasks.ts";
 
 /**

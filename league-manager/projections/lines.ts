@@ -1,7 +1,7 @@
 import { spoken } from "#shared/games/game.ts";
 import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import { POINTS } from "#shared/session/verdict.ts";
-import type { Awaited } from "../agents/awaited.ts";
+import type { Awaited } from "../agents/awaited-players.ts";
 import type { Outcome } from "../league/league.ts";
 import type { Standing } from "../league/standings.ts";
 import type { LiveEvent } from "./live.ts";

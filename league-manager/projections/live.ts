@@ -2,7 +2,7 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import type { AgentState } from "#shared/protocol/lifecycle.ts";
 import type { Agent } from "../agents/agent.ts";
-import type { Awaited } from "../agents/awaited.ts";
+import type { Awaited } from "../agents/awaited-players.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { League, MatchFault } from "../league/league.ts";
@@ -39,7 +39,7 @@ export type LiveEvent =
       readonly league_ids: readonly string[];
     }
   | { readonly type: "notice"; readonly message: string }
-  /** All leagues are completed. The event has no results, because they can be too large for one message; `keptDocument` reads them. */
+  /** All leagues are completed. The event has no results, because they can be too large for one message; `storedDocument` reads them. */
   | { readonly type: "all_completed" };
 
 /** A change of an agent's lifecycle state. */

@@ -2,7 +2,7 @@ import { openSync } from "node:fs";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
-import { hasLeft } from "../effects/presence.ts";
+import { hasLeft } from "../effects/endpoint-check.ts";
 
 /** Opens files up to the limit of the process, checks whether the player at the given endpoint has left, and prints the result as JSON. */
 const [endpoint = ""] = process.argv.slice(2);

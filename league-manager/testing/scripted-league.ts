@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, type TestContext, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { MatchCapacity } from "#shared/protocol/match-capacity.ts";
 import type { MatchResult, MessageType, StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
@@ -14,11 +14,11 @@ import type { Agent } from "../agents/agent.ts";
 import type { Match } from "../league/league.ts";
 import type { Decide } from "../ledger.ts";
 import type { ResultsDocument } from "../projections/document.ts";
-import { keptDocument } from "../projections/kept-document.ts";
 import type { LiveEvent } from "../projections/live.ts";
+import { storedDocument } from "../projections/stored-document.ts";
 import { startManager } from "../service.ts";
-import { changeKept, keptState } from "./kept-state.ts";
 import { type ScriptedAgent, scriptedAgent } from "./scripted-agent.ts";
+import { changeStoredState, storedState } from "./stored-state.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of the manager's answer
 type Wire = any;
@@ -126,7 +126,7 @@ export class ScriptedLeague {
       const found = orders.find(({ match_id }) => match_id === matchId);
       if (!found) throw new Error(`${refereeId} received no START_GAME for ${matchId}`);
       return found;
-    }, PATIENCE);
+    }, WAIT_OPTIONS);
   }
 
   /** Resolves with the results when every league is over. */
@@ -134,8 +134,8 @@ export class ScriptedLeague {
     return vi.waitFor(() => {
       const isOver = this.#events.some((event) => event.type === "all_completed");
       if (!isOver) throw new Error("the leagues are not over");
-      return keptDocument(this.#config, join(this.dataFolder, "league-manager.sqlite"));
-    }, PATIENCE);
+      return storedDocument(this.#config, join(this.dataFolder, "league-manager.sqlite"));
+    }, WAIT_OPTIONS);
   }
 
   /** The matches of the league `rps` in the manager's file. */
@@ -153,11 +153,11 @@ export class ScriptedLeague {
 
   /** Commits a decision to the manager's file; the manager must not run. */
   change(decide: Decide<unknown>): Promise<void> {
-    return changeKept(this.dataFolder, this.#leagueIds(), decide);
+    return changeStoredState(this.dataFolder, this.#leagueIds(), decide);
   }
 
   #storedState() {
-    return keptState(this.dataFolder, this.#leagueIds());
+    return storedState(this.dataFolder, this.#leagueIds());
   }
 
   #leagueIds(): readonly string[] {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { onTestFinished, vi } from "vitest";
 import { rps } from "#shared/games/rps.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
@@ -127,7 +127,7 @@ export async function startTestManager(
         const match = (await schedule(leagueId)).find(({ match_id }) => match_id === matchId);
         if (match?.status !== "assigned") throw new Error(`${leagueId}/${matchId} is ${match?.status}`);
         return match;
-      }, PATIENCE),
+      }, WAIT_OPTIONS),
     storedEndpoints() {
       const db = new DatabaseSync(join(dataFolder, "league-manager.sqlite"), { readOnly: true, timeout: 5_000 });
       const rows = db.prepare("SELECT agent_id, endpoint FROM profiles").all();

@@ -5,7 +5,7 @@ import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
@@ -195,7 +195,7 @@ describe("a match token", () => {
     const [ownToken, otherToken] = [tokenOf("P01", "R1M1"), tokenOf("P01", "R1M2")];
     await vi.waitFor(
       async () => expect((await stateFor(referee, ownToken)).state.choices).toMatchObject({ player_1: "rock" }),
-      PATIENCE,
+      WAIT_OPTIONS,
     );
     expect(await stateFor(referee, ownToken)).toMatchObject({ your_role: "player_1", status: "active" });
     expect(await stateFor(referee, otherToken)).not.toHaveProperty("your_role");

@@ -3,7 +3,7 @@ import { evenOdd } from "#shared/games/even-odd.ts";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
@@ -188,7 +188,7 @@ it("the messages of an even/odd match have the documented fields", async () => {
   });
   const result = await playMatch(driver, order, id, running.signal);
   await notifyResult(driver, order, result, running.signal);
-  await vi.waitFor(() => expect(messagesTo("P02", "ROUND_RESULT")).toHaveLength(2), PATIENCE);
+  await vi.waitFor(() => expect(messagesTo("P02", "ROUND_RESULT")).toHaveLength(2), WAIT_OPTIONS);
   players.close();
 
   const match = { league_id: "rps", match_id: "R1M1" };

@@ -6,7 +6,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { type Logger, openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
@@ -69,7 +69,7 @@ async function startMatch() {
   const referee = refereeOn(db, league, clock);
   await referee.start();
   const delivered = await league.waitFor("P02", "GAME_RESULT");
-  await vi.waitFor(() => expect(events).toEqual(["P01 acknowledges GAME_RESULT"]), PATIENCE);
+  await vi.waitFor(() => expect(events).toEqual(["P01 acknowledges GAME_RESULT"]), WAIT_OPTIONS);
   return { league, db, clock, referee, events, delivered, acknowledge: acknowledged.resolve };
 }
 
@@ -88,7 +88,7 @@ it("a player that is slow to acknowledge GAME_RESULT does not delay MATCH_RESULT
   const { league, clock, referee, events, delivered, acknowledge } = await startMatch();
   await clock.advance(ACKNOWLEDGE_WITHIN_MS);
   await league.waitFor("manager", "MATCH_RESULT");
-  await vi.waitFor(() => expect(referee.running()).toEqual([]), PATIENCE);
+  await vi.waitFor(() => expect(referee.running()).toEqual([]), WAIT_OPTIONS);
   expect(clock.timers()).toBe(0);
   const closed = delivered.closed.then(() => events.push("GAME_RESULT to P02 is closed"));
   acknowledge();
@@ -104,11 +104,11 @@ it("a player that is slow to acknowledge GAME_RESULT does not delay MATCH_RESULT
 it("a referee that stops between GAME_RESULT and MATCH_RESULT reports the result when it is started again", async () => {
   const { league, db, clock, referee, events } = await startMatch();
   await referee.stop();
-  await vi.waitFor(() => expect(referee.running()).toEqual([]), PATIENCE);
+  await vi.waitFor(() => expect(referee.running()).toEqual([]), WAIT_OPTIONS);
   expect(events).not.toContain("manager receives MATCH_RESULT");
   const again = refereeOn(db, league, clock);
   await again.start();
-  await vi.waitFor(() => expect(clock.timers()).toBe(1), PATIENCE);
+  await vi.waitFor(() => expect(clock.timers()).toBe(1), WAIT_OPTIONS);
   await clock.advance(ACKNOWLEDGE_WITHIN_MS);
   const { payload } = await league.waitFor("manager", "MATCH_RESULT");
   expect(payload).toMatchObject({ termination: "normal", winner: "P01", epoch: 1, faults: [] });
@@ -156,14 +156,14 @@ it.each([
     await referee.start();
     const pauses = [100, 200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 51_200, 60_000, 60_000];
     for (const [index, pauseMs] of pauses.entries()) {
-      await vi.waitFor(() => expect([proxy.answered(), clock.timers()]).toEqual([index + 1, 1]), PATIENCE);
+      await vi.waitFor(() => expect([proxy.answered(), clock.timers()]).toEqual([index + 1, 1]), WAIT_OPTIONS);
       await clock.advance(pauseMs - 1);
       expect(clock.timers(), `pause ${index}`).toBe(1);
       if (index === pauses.length - 1) proxy.mend();
       await clock.advance(1);
     }
     await league.waitFor("manager", "MATCH_RESULT");
-    await vi.waitFor(() => expect(referee.running()).toEqual([]), PATIENCE);
+    await vi.waitFor(() => expect(referee.running()).toEqual([]), WAIT_OPTIONS);
     const errors = lines.map((line) => JSON.parse(line)).filter(({ msg }) => /not recorded/.test(msg));
     expect(errors).toHaveLength(3);
     expect(errors[0]).toMatchObject({ match: "rps/R1M1", manager: proxy.url, answer: page });
@@ -180,9 +180,9 @@ it("a result is sent again every two seconds to a manager that does not answer, 
   const referee = refereeOn(db, league, clock, { manager: proxy.url, log });
   await referee.start();
   for (const [index, pauseMs] of [100, 200, 400, 800, 1_600, 2_000, 2_000].entries()) {
-    await vi.waitFor(() => expect([proxy.answered(), clock.timers()]).toEqual([index + 1, 1]), PATIENCE);
+    await vi.waitFor(() => expect([proxy.answered(), clock.timers()]).toEqual([index + 1, 1]), WAIT_OPTIONS);
     await clock.advance(pauseMs);
   }
-  await vi.waitFor(() => expect(proxy.answered()).toBe(8), PATIENCE);
+  await vi.waitFor(() => expect(proxy.answered()).toBe(8), WAIT_OPTIONS);
   expect(lines).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { ok } from "#shared/lib/result.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { protocolRejected } from "../sessions/rejections.ts";
 import { matchState } from "../views/match-state.ts";
-import type { RefereeContext } from "./desk.ts";
+import type { RefereeContext } from "./context.ts";
 
 export const GetGameState = z.object({
   match_id: z.string().min(1).max(200).describe("match_id of a league match, or game_id from createGame"),

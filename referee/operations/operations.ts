@@ -1,7 +1,7 @@
 import { ok } from "#shared/lib/result.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
-import type { RefereeContext } from "./desk.ts";
+import type { RefereeContext } from "./context.ts";
 import { getGameState } from "./game-state.ts";
 import { matchWithdrawn, startGame } from "./orders.ts";
 import { validateMove } from "./validate-move.ts";

@@ -5,7 +5,7 @@ import { messageOf, ok } from "#shared/lib/result.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { protocolRejected, protocolResult, rejected } from "../sessions/rejections.ts";
-import { isManager, type RefereeContext } from "./desk.ts";
+import { isManager, type RefereeContext } from "./context.ts";
 import { matchOf, orderOf, StartGame, StartGameByPlayers } from "./start-game.ts";
 
 /** START_GAME: starts a match for the league manager. */

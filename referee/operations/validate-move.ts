@@ -9,7 +9,7 @@ import type { Session } from "#shared/session/session.ts";
 import { playerOf } from "../agents.ts";
 import { protocolRejected, protocolResult, type Rejection, rejected } from "../sessions/rejections.ts";
 import { driverView, spectatorView } from "../views/session-views.ts";
-import type { RefereeContext } from "./desk.ts";
+import type { RefereeContext } from "./context.ts";
 
 const id = z.string().min(1).max(200);
 const ValidateMove = z.object({

@@ -11,7 +11,7 @@ import { readOrCreateSecret, tokenFileOf } from "#shared/runtime/secret-file.ts"
 import { type MatchDriver, MatchWithdrawn } from "../match/driven-match.ts";
 import { playSeats } from "../match/play-match.ts";
 import { BotProcesses, builtInBots } from "./bot-processes.ts";
-import type { AvailableBots } from "./desk.ts";
+import type { AvailableBots } from "./context.ts";
 
 export interface BotsContext {
   readonly driver: MatchDriver;

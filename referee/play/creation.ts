@@ -7,7 +7,7 @@ import type { Statement } from "#shared/store/group-commit.ts";
 import { secretFrom } from "../sessions/host.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
 import type { PlaySeat, SeatKind } from "../sessions/seats.ts";
-import type { PlayContext } from "./desk.ts";
+import type { PlayContext } from "./context.ts";
 import { seatPurpose, seatToken, showWithheldLinks } from "./links.ts";
 
 /** A request to create a game. */

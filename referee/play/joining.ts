@@ -3,8 +3,8 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { ok, type Result } from "#shared/lib/result.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
 import type { PlaySeat } from "../sessions/seats.ts";
+import type { PlayContext } from "./context.ts";
 import { hashOf, type TakenSeat } from "./creation.ts";
-import type { PlayContext } from "./desk.ts";
 import { noSuchGame } from "./seat-access.ts";
 
 /** A request of an agent to take a seat. */

@@ -1,7 +1,7 @@
 import { type Game, type Role, seesMore, spoken } from "#shared/games/game.ts";
 import type { SessionHost } from "../sessions/host.ts";
 import type { PersonSeat, PlaySeat } from "../sessions/seats.ts";
-import type { PlayContext } from "./desk.ts";
+import type { PlayContext } from "./context.ts";
 
 /** The purpose with which the token of a seat is derived from the seed. */
 export const seatPurpose = (role: Role): string => `seat/${role}`;

@@ -3,7 +3,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { ok, type Result } from "#shared/lib/result.ts";
 import type { StoredSession } from "../sessions/live-sessions.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
-import type { PlayContext } from "./desk.ts";
+import type { PlayContext } from "./context.ts";
 
 /** A game and the role of its caller. */
 export interface SeatAccess {

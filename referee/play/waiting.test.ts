@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { clients } from "#shared/rpc/testing/mcp-clients.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
 import { createGame, joinGame, tool, watchGame } from "./testing/play.ts";
@@ -92,7 +92,7 @@ describe("a game with an open seat", () => {
       const uri = `game://state/${white.gameId}`;
       await client.subscribe([uri]);
       await joinGame(host, white.gameId);
-      await expect.poll(() => client.updated, PATIENCE).toEqual([uri]);
+      await expect.poll(() => client.updated, WAIT_OPTIONS).toEqual([uri]);
     } finally {
       await client.close();
     }

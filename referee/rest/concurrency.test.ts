@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { CreatedSession } from "./documents.ts";
 import { startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
 import { expectRejection, type Observer, observe, sessionClient } from "./testing/rest.ts";
@@ -128,7 +128,7 @@ describe("a request whose reply was lost", () => {
   const move = { action: "e2e4", expected_tick: 0 };
 
   it("gets the same reply when it is repeated, even after further moves and a restart", async () => {
-    const written = () => vi.waitFor(() => expect(entries(chess)).toHaveLength(1), { ...PATIENCE, interval: 1 });
+    const written = () => vi.waitFor(() => expect(entries(chess)).toHaveLength(1), { ...WAIT_OPTIONS, interval: 1 });
     await loseReply(chess, one, "lost", move, written);
     const again = await act(chess, one, "e2e4", 0, "lost");
     expect([again.status, again.json]).toMatchObject([200, { tick: 1, status: "active", state: { turn: "black" } }]);

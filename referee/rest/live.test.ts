@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { lockFile } from "#shared/store/sqlite.ts";
 import { SessionState } from "./documents.ts";
 import { startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
@@ -195,7 +195,7 @@ describe("a host that stops", () => {
     await vi.waitFor(async () => {
       const { text } = await short.call("GET", "/metrics");
       expect(text).toContain("host_event_streams 1");
-    }, PATIENCE);
+    }, WAIT_OPTIONS);
     await short.remove();
     expect((await waiting).json).toMatchObject({ status: "active", tick: 0 });
     expect((await stream).text).toContain("event: state");

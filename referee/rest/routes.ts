@@ -1,6 +1,6 @@
 import type { Express } from "express";
 import { bodyOf, limitsOf } from "./callers.ts";
-import type { RestContext, RestDependencies } from "./desk.ts";
+import type { RestContext, RestDependencies } from "./context.ts";
 import { errorAnswers, RestError } from "./errors.ts";
 import { createMetrics, timed } from "./metrics.ts";
 import { openApi } from "./openapi.ts";

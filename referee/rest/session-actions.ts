@@ -6,7 +6,7 @@ import { rejection } from "../sessions/rejections.ts";
 import type { Remember, Replied, Reply } from "../sessions/replies.ts";
 import { restActed } from "../views/rest-views.ts";
 import { bodyOf, callerOf, viewerOf } from "./callers.ts";
-import type { RestContext } from "./desk.ts";
+import type { RestContext } from "./context.ts";
 import { RestError, restErrorOf } from "./errors.ts";
 import { answer, keyedRequest } from "./idempotency.ts";
 import { parseBody, SubmitAction } from "./requests.ts";

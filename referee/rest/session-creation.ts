@@ -5,7 +5,7 @@ import { ok } from "#shared/lib/result.ts";
 import { rejected } from "../sessions/rejections.ts";
 import type { Remember, Replied, Reply } from "../sessions/replies.ts";
 import { bodyOf, callerOf } from "./callers.ts";
-import type { RestContext } from "./desk.ts";
+import type { RestContext } from "./context.ts";
 import { answer, keyedRequest } from "./idempotency.ts";
 import { CreateSession, parseBody } from "./requests.ts";
 

@@ -5,7 +5,7 @@ import { rejection } from "../sessions/rejections.ts";
 import { restLog, restState } from "../views/rest-views.ts";
 import { viewFor } from "../views/session-views.ts";
 import { callerOf, viewerOf } from "./callers.ts";
-import type { RestContext } from "./desk.ts";
+import type { RestContext } from "./context.ts";
 import { restErrorOf } from "./errors.ts";
 import { EventsQuery, ListQuery, parseQuery, StateQuery } from "./requests.ts";
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Kysely } from "kysely";
 import type { Game } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
-import { lazily } from "#shared/lib/lazily.ts";
+import { lazily } from "#shared/lib/lazy.ts";
 import { parseEntry } from "#shared/session/entry.ts";
 import { endingOf } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";

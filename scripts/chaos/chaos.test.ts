@@ -8,7 +8,7 @@ import { Config } from "#shared/runtime/config/config.ts";
 import { assignMatch, releaseMatch } from "../../league-manager/commands/matches.ts";
 import { matchFile } from "../archive/files.ts";
 import { type TestRun, writeStore } from "../archive/testing/store.ts";
-import { startTestLeague } from "../testing/league.ts";
+import { startTestLeague } from "../testing/in-process-league.ts";
 import { cleanUp, start } from "../testing/processes.ts";
 import type { Seen } from "./bot.ts";
 import { check } from "./check.ts";

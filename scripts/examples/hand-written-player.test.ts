@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { gameIds, games } from "#shared/games/registry.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { requireProgram } from "#shared/runtime/testing/packages.ts";
 import {
@@ -15,7 +15,7 @@ import {
   type TestLeague,
   type TestLeagueOptions,
   type TestPlace,
-} from "../testing/league.ts";
+} from "../testing/in-process-league.ts";
 import { startHandWrittenPlayer } from "./hand-written-player.ts";
 
 let league: TestLeague | null = null;
@@ -162,7 +162,7 @@ describe("a manual player", () => {
           .parse(await callRpc(url, "tools/call", { name: "make_move", arguments: { move } }));
         if (result.isError && !isOver) throw new Error("the player has no open request");
         return !result.isError;
-      }, PATIENCE);
+      }, WAIT_OPTIONS);
       if (sent) moves.push(move);
     }
     const match = (await document).leagues[0]?.matches[0];

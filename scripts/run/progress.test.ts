@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import stringWidth from "string-width";
 import { expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { createProgress, standingsTable } from "./progress.ts";
 
 test("standingsTable aligns its columns for names of any script", () => {
@@ -38,7 +38,7 @@ test("progress at a terminal shows a league that was started before an interrupt
     ...{ type: "match_completed", league_id: "rps", match, faults: [], completed: 5, matches: 6 },
     standings: [{ rank: 1, player_id: "P01", display_name: "Ann", played: 3, wins: 2, draws: 1, losses: 0, points: 7 }],
   });
-  await vi.waitFor(() => expect(drawn()).toMatch(/^rps +━+─+ 5\/6 {2}1\. Ann 7/m), PATIENCE);
+  await vi.waitFor(() => expect(drawn()).toMatch(/^rps +━+─+ 5\/6 {2}1\. Ann 7/m), WAIT_OPTIONS);
   progress.end();
 });
 

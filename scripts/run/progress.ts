@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { styleText } from "node:util";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import { counted } from "#shared/lib/text.ts";
-import type { Awaited } from "../../league-manager/agents/awaited.ts";
+import type { Awaited } from "../../league-manager/agents/awaited-players.ts";
 import type { Standing } from "../../league-manager/league/standings.ts";
 import { nameIn, resultLine, stateLine, waitingLine, waitingText } from "../../league-manager/projections/lines.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";

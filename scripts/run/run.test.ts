@@ -7,7 +7,7 @@ import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import { replay, replayTexts } from "#shared/session/replay.ts";
 import { verdictOf } from "#shared/session/verdict.ts";
 import { summaryOf } from "../../league-manager/league/outcome.ts";
-import { keptState, sessionLog } from "../../league-manager/testing/kept-state.ts";
+import { sessionLog, storedState } from "../../league-manager/testing/stored-state.ts";
 import { cleanUp, type Ended, league, processesIn } from "../testing/processes.ts";
 import { ALL_LEAGUES, documentOf, FOUR_BOTS, runFolders, type TestLeague, testLeague } from "../testing/test-league.ts";
 
@@ -118,7 +118,7 @@ describe("league run", () => {
 
   it("stores logs that replay to the recorded results", () => {
     const [folder = ""] = runFolders(test);
-    const { leagues } = keptState(
+    const { leagues } = storedState(
       folder,
       documentOf(first).leagues.map(({ league_id }) => league_id),
     );

@@ -69,10 +69,10 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   endOnSignals(ended.resolve);
   startAll(supervisor, options).catch(fail);
   // The module is loaded while the agents start.
-  const loading = import("../../league-manager/projections/kept-document.ts");
+  const loading = import("../../league-manager/projections/stored-document.ts");
   const report = async (): Promise<void> => {
-    const { keptDocument } = await loading;
-    options.onCompleted(keptDocument(folder.config, join(folder.path, "league-manager.sqlite")));
+    const { storedDocument } = await loading;
+    options.onCompleted(storedDocument(folder.config, join(folder.path, "league-manager.sqlite")));
   };
   const exitCode = await ended.promise;
   // A run whose play has begun is not marked as failed: it can be resumed after a fault of its configuration is corrected.

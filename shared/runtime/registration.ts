@@ -6,7 +6,7 @@ import { operatorText } from "../rpc/peer/connection-fault.ts";
 import { asRefused, type Peers } from "../rpc/peer/peer.ts";
 import type { CallFault } from "../rpc/peer/pending.ts";
 import type { AgentProcess } from "./agent.ts";
-import { reportUnreachable } from "./contact.ts";
+import { reportUnreachable } from "./contact-endpoint.ts";
 import { StartError } from "./process/exit.ts";
 import { readOrCreateSecret, type Secrets } from "./secret-file.ts";
 

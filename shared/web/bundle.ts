@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { lazily } from "../lib/lazily.ts";
+import { lazily } from "../lib/lazy.ts";
 
 /** The parts of a document apart from its data. */
 interface Bundle {

@@ -1,7 +1,7 @@
 import type { Express, Response } from "express";
 import type { Ids } from "#shared/lib/ids.ts";
 import { cutTo, escapeHtml } from "#shared/lib/text.ts";
-import type { Awaited } from "../../agents/awaited.ts";
+import type { Awaited } from "../../agents/awaited-players.ts";
 import type { League, Round } from "../../league/league.ts";
 import type { Projections } from "../../projections/projections.ts";
 import { roundNumber, roundOf, roundsShown } from "../../projections/schedule.ts";

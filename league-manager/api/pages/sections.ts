@@ -1,6 +1,6 @@
 import { findGame } from "#shared/games/registry.ts";
 import { escapeHtml } from "#shared/lib/text.ts";
-import type { Awaited } from "../../agents/awaited.ts";
+import type { Awaited } from "../../agents/awaited-players.ts";
 import type { League, Match, Round } from "../../league/league.ts";
 import { publicReason, rolesOf, summaryOf } from "../../league/outcome.ts";
 import type { Standing } from "../../league/standings.ts";

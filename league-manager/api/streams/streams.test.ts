@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { ids, oneMatch, players, reader, startStream } from "../testing/streams.ts";
 
 describe("GET /leagues/{league_id}/events", () => {
@@ -108,7 +108,7 @@ describe("GET /leagues/{league_id}/events", () => {
     expect([client.status, ...statuses]).toEqual([200, 503, 200]);
     for (let local = 0; local < 2; local++) await reader(`${url}?from=0`);
     await client.body?.cancel();
-    await vi.waitFor(async () => expect((await from("2001:db8::2")).status).toBe(200), PATIENCE);
+    await vi.waitFor(async () => expect((await from("2001:db8::2")).status).toBe(200), WAIT_OPTIONS);
   });
 
   test("ends with the league, and answers 204 to a reader that has every event", async () => {

@@ -3,7 +3,7 @@ import { completeLeague } from "../../commands/leagues.ts";
 import { announceRound } from "../../commands/rounds.ts";
 import type { League } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
-import type { EffectsContext, Part } from "../part.ts";
+import type { EffectsContext, Part } from "../effects-context.ts";
 import { Tasks } from "../tasks.ts";
 import type { Announcement } from "./messages.ts";
 import { AnnouncementQueues, type Sending } from "./queues.ts";

@@ -3,7 +3,7 @@ import { ok } from "#shared/lib/result.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { afterCommands, running } from "../../league/testing/leagues.ts";
-import type { EffectsContext } from "../part.ts";
+import type { EffectsContext } from "../effects-context.ts";
 import type { Announcement } from "./messages.ts";
 import { AnnouncementQueues } from "./queues.ts";
 

@@ -3,7 +3,7 @@ import { derivedMessageId } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { leagueStream } from "../../league/events.ts";
-import { type EffectsContext, MANAGER_SENDER } from "../part.ts";
+import { type EffectsContext, MANAGER_SENDER } from "../effects-context.ts";
 import { Tasks } from "../tasks.ts";
 import { type Announcement, AnnouncementMessages } from "./messages.ts";
 

@@ -5,8 +5,8 @@ import { type Assignment, assignMatch, releaseMatches } from "../../commands/mat
 import { matchOf } from "../../league/evolve.ts";
 import { currentMatches, type League, type Match } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
-import type { EffectsContext, Part } from "../part.ts";
-import { FailedAttempts } from "./attempts.ts";
+import type { EffectsContext, Part } from "../effects-context.ts";
+import { FailedAttempts } from "./failed-attempts.ts";
 import type { Health } from "./health.ts";
 import { occupiedCapacity, type Referees } from "./referees.ts";
 

@@ -11,7 +11,7 @@ import { leagueStream } from "../../league/events.ts";
 import { matchOf } from "../../league/evolve.ts";
 import type { League, Match } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
-import { type EffectsContext, MANAGER_SENDER, type Part } from "../part.ts";
+import { type EffectsContext, MANAGER_SENDER, type Part } from "../effects-context.ts";
 import { Tasks } from "../tasks.ts";
 import type { Dispatch } from "./dispatch.ts";
 import type { Referees } from "./referees.ts";

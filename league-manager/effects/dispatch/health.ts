@@ -2,7 +2,7 @@ import { compareIds } from "#shared/lib/ids.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { recoverPlayer } from "../../commands/players.ts";
 import type { Commit } from "../../ledger.ts";
-import type { EffectsContext } from "../part.ts";
+import type { EffectsContext } from "../effects-context.ts";
 
 const PROBE_EVERY_MS = 1_000;
 const PROBE_TIMEOUT_MS = 1_000;

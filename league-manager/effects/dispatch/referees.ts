@@ -3,7 +3,7 @@ import { inOneLine } from "#shared/lib/text.ts";
 import { isOnLoopback, isOnThisMachine } from "#shared/protocol/addresses.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { currentMatches, type League, type Match } from "../../league/league.ts";
-import type { EffectsContext } from "../part.ts";
+import type { EffectsContext } from "../effects-context.ts";
 import type { Health } from "./health.ts";
 
 /** The time after which an unfit referee is offered one match. It is fit again if it accepts it. */

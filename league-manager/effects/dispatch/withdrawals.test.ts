@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { withoutReferee } from "../../testing/decisions.ts";
 import { played } from "../../testing/results.ts";
@@ -72,10 +72,10 @@ describe("a referee that is down", () => {
     await league.eventually(() => expect(sent).toHaveLength(1));
     while (sent.length < 10) {
       // The pause begins when the answer has arrived. The clock must not advance before.
-      await vi.waitFor(() => expect(clock.timers()).toBeGreaterThan(sent.at(-1)?.timers ?? 0), PATIENCE);
+      await vi.waitFor(() => expect(clock.timers()).toBeGreaterThan(sent.at(-1)?.timers ?? 0), WAIT_OPTIONS);
       const count = sent.length;
       while (sent.length === count && clock.timers() > (sent.at(-1)?.timers ?? 0)) await clock.advance(STEP_MS);
-      await vi.waitFor(() => expect(sent).toHaveLength(count + 1), PATIENCE);
+      await vi.waitFor(() => expect(sent).toHaveLength(count + 1), WAIT_OPTIONS);
     }
     const pauses = sent.slice(1).map(({ at }, index) => at - (sent[index]?.at ?? 0));
     for (const [index, pause] of pauses.entries()) {

@@ -6,7 +6,7 @@ import { settleWithdrawal } from "../../commands/matches.ts";
 import { leagueStream } from "../../league/events.ts";
 import type { League, Withdrawal } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
-import { type EffectsContext, MANAGER_SENDER, type Part } from "../part.ts";
+import { type EffectsContext, MANAGER_SENDER, type Part } from "../effects-context.ts";
 import { Tasks } from "../tasks.ts";
 import type { Health } from "./health.ts";
 

@@ -9,7 +9,7 @@ import type { PersonSeat } from "../../sessions/seats.ts";
 import type { Next } from "../../views/game-view.ts";
 import type { TakenSeat } from "../creation.ts";
 import type { Play } from "../play.ts";
-import type { GameToolsContext } from "./desk.ts";
+import type { GameToolsContext } from "./context.ts";
 import type { Shown, Taken } from "./schemas.ts";
 import { inWords, takenSeat } from "./texts.ts";
 

@@ -1,6 +1,6 @@
 /** The arguments and results of the tools for games outside of leagues. */
 import { z } from "zod";
-import { notationsInWords, optionsInWords } from "#shared/games/options-in-words.ts";
+import { notationsInWords, optionsInWords } from "#shared/games/option-texts.ts";
 import { gameIds, games } from "#shared/games/registry.ts";
 import { PlayerName } from "../../sessions/seats.ts";
 import { hasMoveOrResigns } from "../turns.ts";

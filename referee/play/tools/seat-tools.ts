@@ -1,7 +1,7 @@
 import { ok } from "#shared/lib/result.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { protocolResult } from "../../sessions/rejections.ts";
-import { BOARD, type GameToolsContext } from "./desk.ts";
+import { BOARD, type GameToolsContext } from "./context.ts";
 import { takenContent, takenGame } from "./results.ts";
 import { CreateGame, JoinGame, Taken } from "./schemas.ts";
 

@@ -1,5 +1,5 @@
 import type { Operation } from "#shared/rpc/mcp/operations.ts";
-import type { GameToolsContext } from "./desk.ts";
+import type { GameToolsContext } from "./context.ts";
 import { createGame, joinGame } from "./seat-tools.ts";
 import { finishTurn, waitForNextTurn } from "./turn-tools.ts";
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ok } from "#shared/lib/result.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { protocolResult } from "../../sessions/rejections.ts";
-import { BOARD, type GameToolsContext } from "./desk.ts";
+import { BOARD, type GameToolsContext } from "./context.ts";
 import { boardContent, gameContent, shownGame } from "./results.ts";
 import { FinishTurn, type Shown, View, WaitForNextTurn } from "./schemas.ts";
 import { timedOut } from "./texts.ts";

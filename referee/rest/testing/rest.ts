@@ -5,7 +5,7 @@ import { expect, vi } from "vitest";
 import type { Viewer } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { replay } from "#shared/session/replay.ts";
 import type { Session } from "#shared/session/session.ts";
 import * as documents from "../documents.ts";
@@ -203,7 +203,8 @@ export async function expectCompleteStreams({ exchanges, world }: Run): Promise<
   )) {
     const session = world.sessions.get(one.request.path.split("/")[2] ?? "") as ModelSession;
     const last = stateFor(session, viewerOf(session, String(one.by)) as Viewer);
-    if (last.tick > 0) await vi.waitFor(() => expect(eventsOf(one).at(-1)).toEqual(last), { ...PATIENCE, interval: 5 });
+    if (last.tick > 0)
+      await vi.waitFor(() => expect(eventsOf(one).at(-1)).toEqual(last), { ...WAIT_OPTIONS, interval: 5 });
     const ticks = eventsOf(one).map(({ tick }) => tick);
     expect(ticks).toEqual([...new Set(ticks)].toSorted((a, b) => a - b));
   }

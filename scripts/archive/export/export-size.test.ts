@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { writeSyntheticRun } from "../../bench/run.ts";
+import { writeSyntheticRun } from "../../bench/synthetic-run.ts";
 import { writeExport } from "../files.ts";
 import { verifyExport } from "../verify/verify.ts";
 import { exportOf } from "./export-store.ts";

@@ -6,7 +6,7 @@ import { findStore } from "../../archive/export/find-store.ts";
 import { writeExport } from "../../archive/files.ts";
 import { verifyExport } from "../../archive/verify/verify.ts";
 import { launch, type Rate, temporaryFolder } from "../process.ts";
-import { writeSyntheticRun } from "../run.ts";
+import { writeSyntheticRun } from "../synthetic-run.ts";
 
 /** The rates of exporting a run, replacing the export and verifying it. Each step runs in a separate process. */
 export interface ExportCost {

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { launch, ROOT, temporaryFolder } from "../process.ts";
-import { writeSyntheticRun } from "../run.ts";
+import { writeSyntheticRun } from "../synthetic-run.ts";
 
 /** The duration of a manager's start, from the start of the process until it is ready, with the recorded matches of one league in its store. */
 export interface ManagerStart {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { startTestLeague, type TestLeague } from "../../testing/league.ts";
+import { startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 
 let league: TestLeague | undefined;
 afterEach(() => league?.stop());

@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { startTestLeague } from "../../testing/league.ts";
+import { startTestLeague } from "../../testing/in-process-league.ts";
 
 it("a league starts without a player that does not register in time, even if the clock is set back by an hour", async () => {
   const systemDate = Date.now;

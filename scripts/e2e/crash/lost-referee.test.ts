@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Match } from "../../../league-manager/league/league.ts";
-import { keptState } from "../../../league-manager/testing/kept-state.ts";
+import { storedState } from "../../../league-manager/testing/stored-state.ts";
 import {
   agentsIn,
   cleanUp,
@@ -50,7 +50,7 @@ const run = (test: TestLeague, ...flags: string[]): Running =>
 const refereeAt = (test: TestLeague, port: number): number => pidOf(test.folder, "referee/main.ts", String(port));
 
 const matchesOf = (test: TestLeague): readonly Match[] => {
-  const league = keptState(runFolders(test)[0] ?? "", ["rps"]).leagues.get("rps");
+  const league = storedState(runFolders(test)[0] ?? "", ["rps"]).leagues.get("rps");
   return league?.rounds.flatMap(({ matches }) => matches) ?? [];
 };
 

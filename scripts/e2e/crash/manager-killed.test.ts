@@ -9,10 +9,10 @@ import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { matchOf } from "../../../league-manager/league/evolve.ts";
-import { keptState, sessionLog } from "../../../league-manager/testing/kept-state.ts";
+import { sessionLog, storedState } from "../../../league-manager/testing/stored-state.ts";
 import { startPlayer } from "../../../player/service.ts";
 import { startReferee } from "../../../referee/service.ts";
-import { SHORT_TIMEOUTS } from "../../testing/league.ts";
+import { SHORT_TIMEOUTS } from "../../testing/in-process-league.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const NAMES = ["A", "B", "C"];
@@ -66,7 +66,7 @@ async function startAgents() {
 
 test("a league whose manager is killed after each commit ends with every match recorded once and without a forfeit", async () => {
   const { dataFolder, startManager } = await startAgents();
-  const league = () => keptState(dataFolder, ["rps"]).leagues.get("rps");
+  const league = () => storedState(dataFolder, ["rps"]).leagues.get("rps");
   let kills = 0;
   do {
     const manager = startManager();

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { keptState } from "../../../league-manager/testing/kept-state.ts";
+import { storedState } from "../../../league-manager/testing/stored-state.ts";
 import { agentsIn, cleanUp, eventually, type Running, start } from "../../testing/processes.ts";
 import { type TestLeague, testLeague } from "../../testing/test-league.ts";
 
@@ -103,7 +103,7 @@ it("a restarted referee does not continue a match that was given to another refe
     ]);
   const referees = { REF01: () => agent("referee/main.ts", 1, 5), REF02: () => agent("referee/main.ts", 2, 0) };
   const matches = () =>
-    keptState(data, ["rps"])
+    storedState(data, ["rps"])
       .leagues.get("rps")
       ?.rounds.flatMap((round) => round.matches);
 

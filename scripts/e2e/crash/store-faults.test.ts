@@ -7,7 +7,7 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { nameCommitment } from "../../../league-manager/agents/decide.ts";
 import { startTestHost } from "../../../referee/rest/testing/host.ts";
 import { forgeRun } from "../../archive/testing/forgery.ts";
-import { writeSyntheticRun } from "../../bench/run.ts";
+import { writeSyntheticRun } from "../../bench/synthetic-run.ts";
 import {
   cleanUp,
   type Ended,

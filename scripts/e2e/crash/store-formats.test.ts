@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, expect, it, vi } from "vitest";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { startTestHost } from "../../../referee/rest/testing/host.ts";
-import { writeSyntheticRun } from "../../bench/run.ts";
+import { writeSyntheticRun } from "../../bench/synthetic-run.ts";
 import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
 import { testLeague } from "../../testing/test-league.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { writeSyntheticRun } from "../../bench/run.ts";
+import { writeSyntheticRun } from "../../bench/synthetic-run.ts";
 import { cleanUp, type Ended, league, newFolder, start } from "../../testing/processes.ts";
 import { RPS, testLeague } from "../../testing/test-league.ts";
 

@@ -4,7 +4,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
-import { startTestLeague, type TestLeague } from "../../testing/league.ts";
+import { startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 
 let league: TestLeague | null = null;
 afterEach(async () => {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { createRandom } from "#shared/lib/rng.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { startTestHost, type TestHost } from "../../../referee/rest/testing/host.ts";
-import { startTestLeague } from "../../testing/league.ts";
+import { startTestLeague } from "../../testing/in-process-league.ts";
 import { league } from "../../testing/processes.ts";
 
 const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import type { LiveEvent } from "../../../league-manager/projections/live.ts";
-import { startTestLeague, type TestLeague } from "../../testing/league.ts";
+import { startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 
 let league: TestLeague | undefined;
 afterEach(() => league?.stop());

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { callRpc, startTestLeague, type TestLeague, type TestPlace } from "../../testing/league.ts";
+import { callRpc, startTestLeague, type TestLeague, type TestPlace } from "../../testing/in-process-league.ts";
 
 interface Message {
   readonly type: string;

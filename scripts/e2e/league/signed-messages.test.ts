@@ -3,7 +3,7 @@ import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { matchSeeds } from "../../../league-manager/league/seeds.ts";
 import { type HeldPlayer, heldPlayer } from "../../testing/held-player.ts";
-import { startTestLeague, type TestLeague } from "../../testing/league.ts";
+import { startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 
 let league: TestLeague | undefined;
 afterEach(() => league?.stop());

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { clients, type TestClient } from "#shared/rpc/testing/mcp-clients.ts";
-import { lastPlayer, startTestLeague, type TestLeague } from "../../testing/league.ts";
+import { lastPlayer, startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 
 let league: TestLeague | null = null;
 const connected: TestClient[] = [];
@@ -95,7 +95,7 @@ describe.each(Object.keys(clients))("an official MCP client of revision %s", (re
     expect(revision.startsWith(subscribed.revision)).toBe(true);
     await league.completed;
     const all = ["league://rps/standings", "league://schedule", "league://standings"];
-    await vi.waitFor(() => expect([...new Set(subscribed.updated)].sort()).toEqual(all), PATIENCE);
+    await vi.waitFor(() => expect([...new Set(subscribed.updated)].sort()).toEqual(all), WAIT_OPTIONS);
 
     const tools = await subscribed.tools();
     expect(tools.map(({ name }) => name)).toEqual(

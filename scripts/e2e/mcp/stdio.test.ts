@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { clients, type TestClient } from "#shared/rpc/testing/mcp-clients.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
-import { lastPlayer, startTestLeague, type TestLeague } from "../../testing/league.ts";
+import { lastPlayer, startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 import { cleanUp, newFolder, type Running, root, start } from "../../testing/processes.ts";
 
 /** Each test starts several processes, which takes long on slow machines. */
@@ -89,7 +89,7 @@ describe.each(REVISIONS)("an official client of revision %s", (revision) => {
       ["completed", "normal"],
       ["completed", "normal"],
     ]);
-    await vi.waitFor(() => expect(bob.updated).toContain(`game://state/${game_id}`), PATIENCE);
+    await vi.waitFor(() => expect(bob.updated).toContain(`game://state/${game_id}`), WAIT_OPTIONS);
     expect(await bob.read(`game://state/${game_id}`)).toMatchObject({ status: "completed" });
     expect((await fetch(`http://127.0.0.1:${port}/game/${game_id}`)).status).toBe(200);
     expect([ann.errors, bob.errors]).toEqual([[], []]);
@@ -136,8 +136,8 @@ describe.each(["2025-11-25 of SDK 2", "2026-07-28"])(
       });
       await testLeague.completed;
       const [manager, referee] = subscribed;
-      await vi.waitFor(() => expect(manager?.updated).toContain("league://standings"), PATIENCE);
-      await vi.waitFor(() => expect(referee?.updated).toContain("game://state/R1M1"), PATIENCE);
+      await vi.waitFor(() => expect(manager?.updated).toContain("league://standings"), WAIT_OPTIONS);
+      await vi.waitFor(() => expect(referee?.updated).toContain("game://state/R1M1"), WAIT_OPTIONS);
       expect(await manager?.call("list_leagues", {})).toMatchObject({
         structuredContent: { leagues: [{ league_id: "rps", status: "completed" }] },
       });

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { startTestHost, type TestHost } from "../../../referee/rest/testing/host.ts";
-import { callRpc, startTestLeague, type TestLeague } from "../../testing/league.ts";
+import { callRpc, startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 import { cleanUp, newFolder, start } from "../../testing/processes.ts";
 
 vi.setConfig({ hookTimeout: 60_000 });

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { canCreateNetworks, createNetwork, type TestHost, type TestNetwork } from "#shared/rpc/testing/network.ts";
 import { cleanUp, newFolder, start } from "../../testing/processes.ts";
 
@@ -88,7 +88,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     expect((await other.request(`http://${server.address}:8001/health`)).status).toBe(200);
     child.stdin?.write("end");
     await expect
-      .poll(async () => (await attacker.request(`http://${server.address}:8001/health`)).status, PATIENCE)
+      .poll(async () => (await attacker.request(`http://${server.address}:8001/health`)).status, WAIT_OPTIONS)
       .toBe(200);
   });
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { startHandWrittenPlayer } from "../../examples/hand-written-player.ts";
-import { callRpc, startTestLeague, type TestLeague } from "../../testing/league.ts";
+import { callRpc, startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 
 let league: TestLeague | undefined;
 afterEach(() => league?.stop());

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, type TestContext, vi } from "vitest";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { stateLine } from "../../../league-manager/projections/lines.ts";
 import type { LiveEvent } from "../../../league-manager/projections/live.ts";
-import { keptState } from "../../../league-manager/testing/kept-state.ts";
+import { storedState } from "../../../league-manager/testing/stored-state.ts";
 import {
   type FaultyPlayer,
   type FaultyPlayerOptions,
@@ -17,7 +17,7 @@ import {
   type TestLeague,
   type TestLeagueOptions,
   type TestPlayer,
-} from "../../testing/league.ts";
+} from "../../testing/in-process-league.ts";
 import { cleanUp } from "../../testing/processes.ts";
 import { RPS, run, runFolders, testLeague } from "../../testing/test-league.ts";
 
@@ -40,7 +40,7 @@ const silent = (name: string, when: FaultyPlayerOptions["when"] = () => true): T
 
 /** Reads the state and the number of failures of an agent from the manager's store. */
 function stateKept(dataFolder: string, agentId: string): unknown {
-  const agent = keptState(dataFolder, ["rps"]).agents.get(agentId);
+  const agent = storedState(dataFolder, ["rps"]).agents.get(agentId);
   return agent && { state: agent.state, fails: agent.fails };
 }
 
@@ -202,7 +202,7 @@ describe.concurrent("a player that does not answer in time", () => {
       vi.waitFor(() => {
         expect(matchIds).toHaveLength(n);
         expect(stateKept(dataFolder, "P01")).toEqual(state);
-      }, PATIENCE);
+      }, WAIT_OPTIONS);
     await inMatch(1, { state: "ACTIVE", fails: 0 });
     await inMatch(2, { state: "SUSPENDED", fails: 1 });
     answersOfMatches[0]?.resolve();
@@ -211,7 +211,7 @@ describe.concurrent("a player that does not answer in time", () => {
     const [played] = (await completed).leagues;
     const mine = played?.matches.filter((one) => Object.values(one.roles).includes("P01")) ?? [];
     expect(mine.map((one) => one.termination)).toEqual(["forfeit", "normal", "normal"]);
-    await vi.waitFor(() => expect(stateKept(dataFolder, "P01")).toMatchObject({ state: "SHUTDOWN" }), PATIENCE);
+    await vi.waitFor(() => expect(stateKept(dataFolder, "P01")).toMatchObject({ state: "SHUTDOWN" }), WAIT_OPTIONS);
   });
 });
 

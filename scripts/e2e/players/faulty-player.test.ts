@@ -5,7 +5,12 @@ import {
   type FaultyPlayerOptions,
   startFaultyPlayer,
 } from "../../testing/faulty-player.ts";
-import { startTestLeague, type TestLeague, type TestLeagueOptions, type TestPlayer } from "../../testing/league.ts";
+import {
+  startTestLeague,
+  type TestLeague,
+  type TestLeagueOptions,
+  type TestPlayer,
+} from "../../testing/in-process-league.ts";
 
 /** Short, because the league waits for silent players. The other players must answer within it on a slow machine. */
 const MOVE_MS = 1_500;

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { gameIds } from "#shared/games/registry.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { freePort, freePorts } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startPlayer } from "../../../player/service.ts";
@@ -207,7 +207,7 @@ describe("a bot with a configured endpoint", () => {
       const seat = await against(host, "curious", template);
       await seat.move(seat.answer.value.legal_actions[0]);
       await playOn(seat);
-      await vi.waitFor(() => expect(bot.received.at(-1)?.type).toBe("GAME_RESULT"), PATIENCE);
+      await vi.waitFor(() => expect(bot.received.at(-1)?.type).toBe("GAME_RESULT"), WAIT_OPTIONS);
       const observer = observe(host);
       const [{ seed }] = observer.rows("SELECT seed FROM sessions WHERE session_id = ?", seat.gameId);
       observer.close();

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { startFaultyPlayer } from "../../testing/faulty-player.ts";
-import { startTestLeague, type TestLeague } from "../../testing/league.ts";
+import { startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 
 let league: TestLeague | null = null;
 afterEach(async () => {

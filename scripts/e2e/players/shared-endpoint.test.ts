@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { afterEach, expect, test } from "vitest";
-import { callRpc, startTestLeague, type TestLeague } from "../../testing/league.ts";
+import { callRpc, startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 
 let league: TestLeague | undefined;
 afterEach(() => league?.stop());

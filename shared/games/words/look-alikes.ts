@@ -1,4 +1,4 @@
-import { memoized } from "../../lib/lazily.ts";
+import { memoized } from "../../lib/lazy.ts";
 
 /**
  * Letters that look like a capital letter of the Latin alphabet, in the form that `fold` returns, from Unicode's

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { lazily } from "../../lib/lazily.ts";
+import { lazily } from "../../lib/lazy.ts";
 import type { MachineAddresses } from "../../protocol/addresses.ts";
 import type { Gate, HttpContext, HttpReply, McpHandler } from "../jsonrpc/http.ts";
 import type { RejectionLog } from "../jsonrpc/rejection-log.ts";

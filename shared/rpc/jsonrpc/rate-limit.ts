@@ -1,7 +1,7 @@
 import type { RateLimiterRes } from "rate-limiter-flexible";
 import { z } from "zod";
 import { matchRef } from "../../lib/ids.ts";
-import { lazily } from "../../lib/lazily.ts";
+import { lazily } from "../../lib/lazy.ts";
 import { parsedJson } from "../../lib/text.ts";
 import { isLoopback, networkOf } from "../../protocol/addresses.ts";
 import type { Gate, HttpContext, HttpReply } from "./http.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Ids } from "../../lib/ids.ts";
-import { lazily } from "../../lib/lazily.ts";
+import { lazily } from "../../lib/lazy.ts";
 import type { McpHandler } from "../jsonrpc/http.ts";
 import { jsonRpc } from "../jsonrpc/json-rpc.ts";
 import type { McpSurface } from "./mcp.ts";

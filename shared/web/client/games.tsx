@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { spoken } from "../../games/game.ts";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameSummary } from "../game-view.ts";
-import { resultInWords } from "../texts/words.ts";
+import { resultInWords } from "../texts/game-texts.ts";
 import { NewGame } from "./new-game.tsx";
 
 const REFRESH_MS = 3000;

@@ -1,6 +1,6 @@
 import type { FactsOfGames } from "../game-facts.ts";
 import { type Claim, type GameView, type Seat, USER_SEAT_META, type UserSeat } from "../game-view.ts";
-import { resultInWords } from "../texts/words.ts";
+import { resultInWords } from "../texts/game-texts.ts";
 import { connectHost, type HostBridge } from "./host-bridge.ts";
 import { applyHostContext, type HostContext, reportSize } from "./host-context.ts";
 import { type GameUpdate, isGameView, messageOf, type Transport } from "./transport.ts";

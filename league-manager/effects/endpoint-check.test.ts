@@ -9,7 +9,7 @@ import { isSignedFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
-import { hasLeft } from "./presence.ts";
+import { hasLeft } from "./endpoint-check.ts";
 
 const peers = createPeers({ clock: systemClock });
 const closers: (() => void)[] = [];

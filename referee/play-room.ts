@@ -15,7 +15,7 @@ import type { MatchDriver } from "./match/driven-match.ts";
 import { type Bots, type BotsContext, createBots } from "./play/bots.ts";
 import { openBrowser } from "./play/browser.ts";
 import { createPlay, type Play } from "./play/play.ts";
-import { BOARD_URI, type GameToolsContext } from "./play/tools/desk.ts";
+import { BOARD_URI, type GameToolsContext } from "./play/tools/context.ts";
 import { gameOperations } from "./play/tools/tools.ts";
 import { createTurns, type Turns } from "./play/turns.ts";
 import type { Limits } from "./rest/callers.ts";

@@ -1,14 +1,14 @@
 import { createServer, request } from "node:http";
 import { afterEach, expect, it, vi } from "vitest";
 import { forwardClock } from "#shared/lib/testing/clock.ts";
-import { PATIENCE } from "#shared/lib/testing/patience.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import type { LiveEvent } from "../../../league-manager/projections/live.ts";
 import { startTestManager } from "../../../league-manager/testing/test-manager.ts";
 import { startPlayer } from "../../../player/service.ts";
 import { startReferee } from "../../../referee/service.ts";
-import { SHORT_TIMEOUTS } from "../../testing/league.ts";
+import { SHORT_TIMEOUTS } from "../../testing/in-process-league.ts";
 import { cleanUp, newFolder } from "../../testing/processes.ts";
 
 const BATCH_SIZE = 8;
@@ -52,7 +52,10 @@ async function startProxy(port: number, target: number, onRejection: () => void)
 it("a referee whose proxy rejects START_GAME loses its match, and gets matches again after the proxy forwards the messages", async () => {
   const events: LiveEvent[] = [];
   const awaitRegistration = (name: string) =>
-    vi.waitFor(() => expect(events).toContainEqual(expect.objectContaining({ type: "registered", name })), PATIENCE);
+    vi.waitFor(
+      () => expect(events).toContainEqual(expect.objectContaining({ type: "registered", name })),
+      WAIT_OPTIONS,
+    );
   /** Maps each completed match to its referee. */
   const referees = (): ReadonlyMap<string, string | null> =>
     new Map(
@@ -91,15 +94,15 @@ it("a referee whose proxy rejects START_GAME loses its match, and gets matches a
   expect(await manager.tool("start_league", { league_id: "rps" }, manager.operator)).toMatchObject({ matches: 6 });
 
   const message = expect.stringContaining("referee REF02 accepts no matches (HTTP 503)");
-  await vi.waitFor(() => expect(events).toContainEqual({ type: "notice", message }), PATIENCE);
-  await vi.waitFor(() => expect(referees()).toEqual(new Map([["R1M2", "REF01"]])), PATIENCE);
+  await vi.waitFor(() => expect(events).toContainEqual({ type: "notice", message }), WAIT_OPTIONS);
+  await vi.waitFor(() => expect(referees()).toEqual(new Map([["R1M2", "REF01"]])), WAIT_OPTIONS);
 
   proxy.accept();
   clock.forward(UNFIT_MS);
   await schedule();
-  await vi.waitFor(() => expect([...referees().values()]).toContain("REF02"), PATIENCE);
+  await vi.waitFor(() => expect([...referees().values()]).toContain("REF02"), WAIT_OPTIONS);
 
   const later = await schedule();
-  await vi.waitFor(() => expect([...referees().keys()]).toEqual(expect.arrayContaining([...later])), PATIENCE);
+  await vi.waitFor(() => expect([...referees().keys()]).toEqual(expect.arrayContaining([...later])), WAIT_OPTIONS);
   expect(new Set(later.map((id) => referees().get(id)))).toEqual(new Set(["REF01", "REF02"]));
 }, 120_000);

@@ -8,7 +8,7 @@ import { ConnectFourBoard, TicTacToeBoard } from "../boards/grid-boards.tsx";
 import { TextBoard } from "../boards/text-board.tsx";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
-import { announcement, resultInWords, turnInWords } from "../texts/words.ts";
+import { announcement, resultInWords, turnInWords } from "../texts/game-texts.ts";
 import type { Transport } from "../transports/transport.ts";
 import { useGame } from "./use-game.ts";
 

@@ -4,7 +4,7 @@ import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { Agent } from "../agents/agent.ts";
-import { MANAGER_SENDER } from "./part.ts";
+import { MANAGER_SENDER } from "./effects-context.ts";
 
 const TIMEOUT_MS = 2_000;
 /** The sender in messages of a player of this project that does not know its id yet. */

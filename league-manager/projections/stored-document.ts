@@ -7,7 +7,7 @@ import { type ResultsDocument, resultsDocument } from "./document.ts";
 import { createProjections } from "./projections.ts";
 
 /** Reads the results document from the file of a manager. The manager may be running. */
-export function keptDocument(config: Pick<Config, "leagues">, storeFile: string): ResultsDocument {
+export function storedDocument(config: Pick<Config, "leagues">, storeFile: string): ResultsDocument {
   const db = new DatabaseSync(storeFile, { readOnly: true, timeout: 5_000 });
   try {
     const leagueIds = config.leagues.map(({ league_id }) => league_id);

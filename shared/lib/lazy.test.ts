@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lazily, memoized } from "./lazily.ts";
+import { lazily, memoized } from "./lazy.ts";
 
 /** Returns a lazy load whose first `failures` attempts fail, and a function that returns the number of attempts. */
 function failing(failures: number) {

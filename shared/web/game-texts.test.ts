@@ -3,7 +3,7 @@ import { games } from "../games/registry.ts";
 import { bundle } from "./bundle.ts";
 import { factsOf } from "./game-facts.ts";
 import { chessAt } from "./testing/games.ts";
-import { announcement, resultInWords, turnInWords } from "./texts/words.ts";
+import { announcement, resultInWords, turnInWords } from "./texts/game-texts.ts";
 
 const players = {
   white: { kind: "human", name: "Ann", joined: true },

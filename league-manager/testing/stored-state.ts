@@ -22,7 +22,7 @@ function reading<T>(dataFolder: string, read: (store: ManagerStore) => T): T {
 }
 
 /** The state that a manager has committed. */
-export const keptState = (dataFolder: string, leagueIds: readonly string[]): ManagerState =>
+export const storedState = (dataFolder: string, leagueIds: readonly string[]): ManagerState =>
   reading(dataFolder, (store) => loadState(store, leagueIds).state);
 
 /** Returns the session log of a recorded match; throws if there is none. */
@@ -33,7 +33,7 @@ export function sessionLog(dataFolder: string, leagueId: string, matchId: string
 }
 
 /** Commits a decision to the file of a manager, which must not run. */
-export async function changeKept(
+export async function changeStoredState(
   dataFolder: string,
   leagueIds: readonly string[],
   decide: Decide<unknown>,

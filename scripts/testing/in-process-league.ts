@@ -8,8 +8,8 @@ import { Config } from "#shared/runtime/config/config.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import type { ResultsDocument } from "../../league-manager/projections/document.ts";
-import { keptDocument } from "../../league-manager/projections/kept-document.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
+import { storedDocument } from "../../league-manager/projections/stored-document.ts";
 import { startManager } from "../../league-manager/service.ts";
 import { startPlayer } from "../../player/service.ts";
 import { startReferee } from "../../referee/service.ts";
@@ -95,7 +95,7 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
   const onEvent = (event: LiveEvent): void => {
     options.onEvent?.(event);
     if (event.type === "all_completed")
-      completed.resolve(keptDocument(config, join(dataFolder, "league-manager.sqlite")));
+      completed.resolve(storedDocument(config, join(dataFolder, "league-manager.sqlite")));
   };
   const agents: RunningAgent[] = [];
   const stop = async (): Promise<void> => {
