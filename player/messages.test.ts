@@ -8,6 +8,7 @@ import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcResponse, rpcToolCall, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
@@ -34,8 +35,8 @@ beforeEach(async () => {
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
     const accepted = { status: "ACCEPTED", player_id: "P01", auth_token: TOKEN, league_ids: ["rps"] };
     const reply = newEnvelope("PLAYER_REGISTER_RESPONSE", "league_manager:LM01", accepted);
-    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
-    response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(text).id, result }));
+    const result = textResult(reply);
+    response.end(JSON.stringify(rpcResponse(JSON.parse(text).id, result)));
   });
   await new Promise<void>((resolve) => manager.listen(port + 1, "127.0.0.1", resolve));
   const quiet = silentProcess("player");
@@ -53,7 +54,7 @@ afterEach(async () => {
 });
 
 async function tool(name: string, args: object): Promise<Wire> {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
+  const body = JSON.stringify(rpcToolCall(name, args));
   const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
   const { result, error } = (await response.json()) as Wire;
   return error ?? { isError: result.isError ?? false, ...JSON.parse(result.content[0].text) };

@@ -8,6 +8,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcRequest, rpcResponse, rpcToolCall, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startPlayer } from "./service.ts";
 
@@ -37,8 +38,8 @@ async function startRegistered({ limitLoopback = false, beforeAnswer }: Start = 
     await beforeAnswer?.(await ready.promise, JSON.parse(text).params.arguments.auth_token);
     const accepted = { status: "ACCEPTED", player_id: "P01", auth_token: TOKEN, league_ids: ["rps"] };
     const reply = newEnvelope("PLAYER_REGISTER_RESPONSE", MANAGER, accepted);
-    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
-    response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(text).id, result }));
+    const result = textResult(reply);
+    response.end(JSON.stringify(rpcResponse(JSON.parse(text).id, result)));
   });
   await new Promise<void>((resolve) => manager.listen(0, "127.0.0.1", resolve));
   ends.push(() => void manager.close().closeAllConnections());
@@ -61,7 +62,7 @@ async function startRegistered({ limitLoopback = false, beforeAnswer }: Start = 
   const { port } = new URL(await ready.promise);
   await registered.promise;
   const post = (name: string, args: object): Promise<Response> => {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
+    const body = JSON.stringify(rpcToolCall(name, args));
     return fetch(`http://127.0.0.1:${port}/mcp`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -127,7 +128,7 @@ describe("a player whose registration is not answered yet", () => {
       beforeAnswer: async (url, token) => {
         const invited = newEnvelope("GAME_INVITE", "referee:REF01", invite(epoch), { authToken: signatureFor(token) });
         const params = { name: "league_message", arguments: invited };
-        const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+        const body = JSON.stringify(rpcRequest("tools/call", params));
         const headers = { "content-type": "application/json" };
         const response = await fetch(`${url}/mcp`, { method: "POST", headers, body });
         early = JSON.parse(((await response.json()) as Wire).result.content[0].text);

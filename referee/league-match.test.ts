@@ -8,6 +8,7 @@ import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcRequest, rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import { clients } from "#shared/rpc/testing/mcp-clients.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
@@ -35,9 +36,9 @@ function agent(offset: number, answer: (message: Wire) => object | Promise<objec
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
     const { id, params } = JSON.parse(text);
-    const result = { content: [{ type: "text", text: JSON.stringify(await answer(params.arguments)) }] };
+    const result = textResult(await answer(params.arguments));
     response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    response.end(JSON.stringify(rpcResponse(id, result)));
   });
   servers.push(server);
   return new Promise((resolve) => server.listen(port + offset, "127.0.0.1", resolve));
@@ -83,7 +84,7 @@ afterEach(async () => {
 });
 
 async function call(method: string, params: object): Promise<Wire> {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const body = JSON.stringify(rpcRequest(method, params));
   return (await fetch(at(0), { method: "POST", headers: { "content-type": "application/json" }, body })).json();
 }
 async function tool(name: string, args: object): Promise<Wire> {

@@ -5,6 +5,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import { startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
 
 let manager: TestManager;
@@ -24,8 +25,8 @@ beforeEach(async () => {
     const { id, params } = JSON.parse(text);
     messages.push(params.arguments);
     if (answer === null) return; // accepts the connection and does not answer
-    const result = { content: [{ type: "text", text: JSON.stringify(answer) }] };
-    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    const result = textResult(answer);
+    response.end(JSON.stringify(rpcResponse(id, result)));
   });
   await new Promise<void>((resolve) => program.listen(0, "127.0.0.1", resolve));
   endpoint = `http://127.0.0.1:${(program.address() as AddressInfo).port}/mcp`;

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemIds } from "#shared/lib/ids.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
@@ -47,7 +48,7 @@ interface Reply {
 
 async function call(method: string, params: object = {}, bearer?: string): Promise<Reply> {
   const headers = { "content-type": "application/json", ...(bearer && { authorization: `Bearer ${bearer}` }) };
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method, params });
+  const body = JSON.stringify(rpcRequest(method, params, 7));
   const response = await fetch(url, { method: "POST", headers, body });
   return { status: response.status, body: await response.json() };
 }

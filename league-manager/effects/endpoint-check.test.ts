@@ -8,6 +8,7 @@ import type { MessageType } from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
+import { rpcResponse } from "#shared/rpc/testing/json-rpc.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { hasLeft } from "./endpoint-check.ts";
 
@@ -26,7 +27,7 @@ async function hasLeftIfAnswered(type: MessageType, sender: string, payload: obj
     expect(isSignedFor("token", "rps", params.arguments.auth_token)).toBe(true);
     const content = [{ type: "text", text: JSON.stringify(newEnvelope(type, sender, payload)) }];
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ jsonrpc: "2.0", id, result: { content } }));
+    response.end(JSON.stringify(rpcResponse(id, { content })));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closers.push(() => server.close().closeAllConnections());

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 
 /** An agent that a test controls: it accepts every match, plays none, and keeps the messages that it receives. */
 export interface ScriptedAgent {
@@ -31,9 +32,9 @@ export async function scriptedAgent(): Promise<ScriptedAgent> {
     const { id, params } = JSON.parse(text);
     received.push(params.arguments);
     const reply = newEnvelope("START_GAME_RESPONSE", "referee:x", { status: "ACCEPTED" });
-    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
+    const result = textResult(reply);
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    response.end(JSON.stringify(rpcResponse(id, result)));
   });
   const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
   await listen(0);

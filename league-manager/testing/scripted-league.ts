@@ -6,6 +6,7 @@ import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { MatchCapacity } from "#shared/protocol/match-capacity.ts";
 import type { MatchResult, MessageType, StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { defaultOf } from "#shared/runtime/defaults.ts";
@@ -166,7 +167,7 @@ export class ScriptedLeague {
 
   async #tool(name: string, args: object, bearer?: string): Promise<Wire> {
     const headers = { "content-type": "application/json", ...(bearer && { authorization: `Bearer ${bearer}` }) };
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
+    const body = JSON.stringify(rpcToolCall(name, args));
     const { result, error } = (await (await fetch(this.#url, { method: "POST", headers, body })).json()) as Wire;
     return error ?? { isError: result.isError ?? false, ...JSON.parse(result.content[0].text) };
   }

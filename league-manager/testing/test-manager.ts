@@ -10,6 +10,7 @@ import { rps } from "#shared/games/rps.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcRequest, rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
@@ -62,8 +63,8 @@ async function startAgents(): Promise<{ readonly agentServer: Server; readonly p
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
     const reply = newEnvelope("START_GAME_RESPONSE", "referee:x", {});
-    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
-    response.end(JSON.stringify({ jsonrpc: "2.0", id: text === "" ? 0 : JSON.parse(text).id, result }));
+    const result = textResult(reply);
+    response.end(JSON.stringify(rpcResponse(text === "" ? 0 : JSON.parse(text).id, result)));
   });
   await new Promise<void>((resolve) => agentServer.listen(0, "127.0.0.1", resolve));
   return { agentServer, port: (agentServer.address() as AddressInfo).port };
@@ -143,8 +144,7 @@ export async function startTestManager(
 }
 
 /** The text of a JSON-RPC request. */
-export const rpcOf = (method: string, params: object = {}): string =>
-  JSON.stringify({ jsonrpc: "2.0", id: 7, method, params });
+export const rpcOf = (method: string, params: object = {}): string => JSON.stringify(rpcRequest(method, params, 7));
 
 const AT = "2026-01-01T00:00:00.000Z";
 export const ROLES = { player_1: "P01", player_2: "P02" };

@@ -1,8 +1,10 @@
 /** Messages to a player for a match of rock-paper-scissors. */
+
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcLeagueMessage } from "#shared/rpc/testing/json-rpc.ts";
 
 const MATCH = { league_id: "rps", match_id: "R1M1" };
 
@@ -41,10 +43,7 @@ export const from = (authToken: string, type: SentType, payload: object): Envelo
 
 /** The JSON-RPC body of one message, or the batch of several. */
 export function bodyOf(...envelopes: readonly Envelope[]): object {
-  const calls = envelopes.map((envelope, id) => ({
-    ...{ jsonrpc: "2.0", id, method: "tools/call" },
-    params: { name: "league_message", arguments: envelope },
-  }));
+  const calls = envelopes.map(rpcLeagueMessage);
   return calls.length === 1 ? (calls[0] as object) : calls;
 }
 

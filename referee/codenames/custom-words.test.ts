@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
 import { type AskedQuestion, accept, MODELS, people, players, rejectionLog, USERS } from "./testing/answers.ts";
 import { connectHost, eras } from "./testing/host.ts";
@@ -158,8 +159,7 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
 
 describe("a caller without elicitation and sampling", () => {
   const post = (body: object) => host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } });
-  const curl = async (name: string, args: object) =>
-    (await post({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } })).json.result;
+  const curl = async (name: string, args: object) => (await post(rpcToolCall(name, args))).json.result;
 
   test("receives an error with the missing capability, and can call end_game without a game", async () => {
     expect(await curl("create_new_game", MODELS)).toMatchObject({

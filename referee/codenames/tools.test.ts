@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import { rpcResourceRead, rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
 import {
   type AskedQuestion,
@@ -188,7 +189,7 @@ describe.each(eras)("the progress of a game in the era %s", (era) => {
 });
 
 test("game://rules/codenames contains the rules, even for a caller without a game", async () => {
-  const body = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "game://rules/codenames" } };
+  const body = rpcResourceRead("game://rules/codenames");
   const { json } = await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } });
   const [{ text }] = json.result.contents;
   for (const part of ["spymaster", "assassin", "number + 1", "unlimited"]) expect(text).toContain(part);
@@ -218,7 +219,7 @@ test("two concurrent calls of create_new_game create one game", async () => {
 test("the owner of a game is exempt from the rate limit, by the game token or by its bearer token", async () => {
   const limited = await startTestHost({ limitLoopback: true });
   const call = async (name: string, args: object, bearer?: string): Promise<number> => {
-    const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } };
+    const body = rpcToolCall(name, args);
     const headers = {
       "content-type": "application/json",
       ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),

@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { rpcResourceRead } from "#shared/rpc/testing/json-rpc.ts";
 import { type App, openApp } from "#shared/web/testing/app.ts";
 import { eventually, launchChromium } from "#shared/web/testing/chromium.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
@@ -68,7 +69,7 @@ it("a person plays a seat that the model may not see on the app of an MCP Apps h
 });
 
 it("the board resource of the server is the app", async () => {
-  const body = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "ui://agent-league/board" } };
+  const body = rpcResourceRead("ui://agent-league/board");
   const { json } = await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } });
   expect(json.result.contents[0]).toMatchObject({ mimeType: "text/html;profile=mcp-app" });
   expect(json.result.contents[0].text).toContain('"mode":"app"');

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
@@ -67,10 +68,7 @@ describe("a resignation", () => {
       const batch = [
         { game_id: black.gameId, seat_token: black.token, resign: true },
         { game_id: white.gameId, seat_token: white.token, ...more },
-      ].map((args, id) => ({
-        ...{ jsonrpc: "2.0", id, method: "tools/call" },
-        params: { name: "finishTurn", arguments: args },
-      }));
+      ].map((args, id) => rpcToolCall("finishTurn", args, id));
       const headers = { "content-type": "application/json" };
       const { json } = await host.call("POST", "/mcp", { headers, body: batch });
       const rejected = json.find(({ id }: { id: number }) => id === 1).result;

@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
 import { createGame, personTokens, type Wire } from "./testing/play.ts";
 
@@ -66,7 +67,7 @@ it("a plain JSON caller receives no seat that sees more than its own, even if it
   const _meta = { "io.modelcontextprotocol/clientCapabilities": APPS };
   const { gameId: game_id, token: seat_token } = agent;
   const params = { name: "waitForNextTurn", arguments: { game_id, seat_token, timeout_s: 0 }, _meta };
-  const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
+  const body = rpcRequest("tools/call", params);
   for (const accept of ["application/json", "application/json, text/event-stream"]) {
     const { status, text } = await host.call("POST", "/mcp", {
       body,

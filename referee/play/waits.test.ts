@@ -3,6 +3,7 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernTranspor
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { rpcRequest, rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import { clients } from "#shared/rpc/testing/mcp-clients.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
 import { createGame, gauge, play, type TestSeat, tool, twoSeats, type Wire } from "./testing/play.ts";
@@ -149,12 +150,7 @@ describe("a wait whose caller has disconnected", () => {
   it("is not started if the connection breaks after the request", async () => {
     const [, black] = await twoSeats(host, "chess");
     const args = { game_id: black.gameId, seat_token: black.token };
-    const body = JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name: "waitForNextTurn", arguments: args },
-    });
+    const body = JSON.stringify(rpcToolCall("waitForNextTurn", args));
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
     const sent = request(`${host.url}/mcp`, { method: "POST", headers });
     sent.on("error", () => {});
@@ -246,6 +242,6 @@ const restarted = async ({ port, dataFolder, stop }: TestHost): Promise<TestHost
 };
 
 async function mcp(method: string, params: object): Promise<Wire> {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const body = JSON.stringify(rpcRequest(method, params));
   return (await host.call("POST", "/mcp", { headers: { "content-type": "application/json" }, body })).json;
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CREATIONS_PER_MINUTE } from "#shared/rpc/jsonrpc/rate-limit.ts";
+import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import { startTestHost, type TestHost } from "./testing/host.ts";
 
 const REMOTE = "203.0.113.9";
@@ -17,8 +18,7 @@ it("creations of agents, sessions and games from one remote network share one li
   // Sends a request as a proxy on the machine of the host does for a remote caller.
   const from = (address: string, path: string, body: object | undefined) =>
     host.call("POST", path, { token, body, headers: { ...JSON_CONTENT, "x-forwarded-for": address } });
-  const tool = (address: string, name: string, args: object) =>
-    from(address, "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
+  const tool = (address: string, name: string, args: object) => from(address, "/mcp", rpcToolCall(name, args));
   const game = { template: "tic_tac_toe", opponent: "agent" };
   const session = { template: "tic_tac_toe.v1", participants: { x: one.agent_id, o: two.agent_id } };
   const creations: Readonly<Record<string, (address: string) => ReturnType<TestHost["call"]>>> = {

@@ -1,4 +1,5 @@
 /** A referee with a manager and two players on plain HTTP, which record the messages that they receive and answer as a test determines. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,6 +13,7 @@ import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
+import { rpcRequest, rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { type Logger, openLog } from "#shared/runtime/process/logger.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
@@ -85,9 +87,9 @@ export async function startTestLeague(answers: Answers = {}): Promise<TestLeague
       const { type, payload } = params.arguments;
       const message: ReceivedMessage = { to, type, payload, bytes, closed };
       received.push(message);
-      const result = { content: [{ type: "text", text: JSON.stringify(await answer(message)) }] };
+      const result = textResult(await answer(message));
       response.writeHead(200, { "content-type": "application/json" });
-      response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+      response.end(JSON.stringify(rpcResponse(id, result)));
     });
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -189,7 +191,7 @@ export async function startTestReferee(
   const url = `${await ready.promise}/mcp`;
   await registered.promise;
   const call: TestReferee["call"] = async (method, params) => {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const body = JSON.stringify(rpcRequest(method, params));
     return (await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body })).json();
   };
   const tool: TestReferee["tool"] = async (name, args) => {

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
+import { rpcErrorResponse, rpcRequest, rpcResponse } from "#shared/rpc/testing/json-rpc.ts";
 
 /** The faults of a faulty player; `none` is a correct player. */
 export type FaultKind =
@@ -126,7 +127,7 @@ async function register(manager: string, name: string, port: number): Promise<st
   const response = await fetch(manager, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+    body: JSON.stringify(rpcRequest("tools/call", params)),
   });
   const reply = (await response.json()) as { result: { content: { text: string }[] } };
   return Registered.parse(JSON.parse(reply.result.content[0]?.text ?? "null")).payload.auth_token;
@@ -161,7 +162,7 @@ function answer(fault: FaultKind, response: ServerResponse, id: number, question
     case "long_move":
       return send(reply(answerTo(question, { move: "banana".repeat(30_000) })));
     case "odd_rpc_error":
-      return send(JSON.stringify({ jsonrpc: "2.0", id, error: { code: ODD, message: ODD }, ...secret }));
+      return send(JSON.stringify({ ...rpcErrorResponse(id, { code: ODD, message: ODD }), ...secret }));
     case "odd_game_error":
       return send(reply(envelope("GAME_ERROR", { message: ODD }, question.self, question.message_id)));
     case "deep_game_error": {
@@ -219,7 +220,7 @@ const envelope = (type: string, payload: object, sender: string, correlation_id?
 });
 
 const rpc = (id: number, text: string): string =>
-  JSON.stringify({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text }] } });
+  JSON.stringify(rpcResponse(id, { content: [{ type: "text", text }] }));
 
 async function textOf(request: IncomingMessage): Promise<string> {
   let text = "";

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { WireFault } from "#shared/protocol/messages.ts";
+import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
@@ -171,7 +172,7 @@ export async function callRpc(url: string, method: string, params: object): Prom
   const response = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    body: JSON.stringify(rpcRequest(method, params)),
   });
   return Reply.parse(await response.json()).result;
 }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { played } from "../../league-manager/testing/results.ts";
 import { callTool, newFolder, type Running, start } from "./processes.ts";
@@ -26,8 +27,8 @@ async function startAgents() {
       arrivals.emit("order");
     }
     const reply = newEnvelope("START_GAME_RESPONSE", "referee:REF01", { status: "ACCEPTED" });
-    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
-    response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    const result = textResult(reply);
+    response.setHeader("content-type", "application/json").end(JSON.stringify(rpcResponse(id, result)));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close().closeAllConnections());

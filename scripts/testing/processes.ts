@@ -1,4 +1,5 @@
 /** Helpers of the end-to-end tests: real processes, and folders that `cleanUp` removes after the test. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import type { TestHost } from "#shared/rpc/testing/network.ts";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -199,7 +201,7 @@ export async function callTool(
   const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
     method: "POST",
     headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } }),
+    body: JSON.stringify(rpcToolCall(name, args)),
   });
   const { result } = (await response.json()) as { result: { isError?: true; content: [{ text: string }] } };
   return { isError: result.isError === true, value: JSON.parse(result.content[0].text) as Record<string, unknown> };

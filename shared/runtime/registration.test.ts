@@ -10,6 +10,7 @@ import { isToken } from "../lib/ids.ts";
 import { PlayerRegisterResponse } from "../protocol/registration-messages.ts";
 import { newEnvelope } from "../protocol/testing/envelope.ts";
 import { collect } from "../rpc/http/request.ts";
+import { rpcErrorResponse, rpcResponse, textResult } from "../rpc/testing/json-rpc.ts";
 import type { AgentProcess } from "./agent.ts";
 import { systemDisk } from "./files/disk.ts";
 import { acquireToken, register } from "./registration.ts";
@@ -62,8 +63,7 @@ async function registering(
 
 function reply({ id, response }: Attempt, payload: object): void {
   const envelope = newEnvelope("PLAYER_REGISTER_RESPONSE", "league_manager:LM01", payload);
-  const content = [{ type: "text", text: JSON.stringify(envelope) }];
-  response.end(JSON.stringify({ jsonrpc: "2.0", id, result: { content } }));
+  response.end(JSON.stringify(rpcResponse(id, textResult(envelope))));
 }
 
 it("a registration is repeated after a lost answer and after status 429, with the token that was stored before it was sent", async () => {
@@ -151,7 +151,7 @@ it("a rejected registration names the faulty fields, without JSON", async () => 
   ];
   const error = { code: -32602, message: "Invalid params", data: { faults } };
   const { registered } = await registering(({ id, response }) =>
-    response.end(JSON.stringify({ jsonrpc: "2.0", id, error })),
+    response.end(JSON.stringify(rpcErrorResponse(id, error))),
   );
   const expected =
     "payload.display_name: must have at most 100 characters; payload.league_ids.0: must not [2J be empty; is too old";

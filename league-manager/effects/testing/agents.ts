@@ -4,6 +4,7 @@ import { onTestFinished } from "vitest";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 
 /**
  * The answer of an agent to a message: `accepted` is the expected answer, `full` and `foreign` are errors of the protocol, `plain` is a tool result
@@ -47,9 +48,9 @@ export async function startTestAgent(onMessage: (envelope: Envelope) => void = (
     const answer = await agent.answer(envelope);
     if (typeof answer === "number") return void response.writeHead(answer).end();
     const content = answer === "plain" ? { status: "ACCEPTED" } : replyOf(answer);
-    const result = { content: [{ type: "text", text: JSON.stringify(content) }] };
+    const result = textResult(content);
     response.setHeader("content-type", "application/json");
-    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    response.end(JSON.stringify(rpcResponse(id, result)));
   });
   const listen = (port: number): Promise<void> =>
     new Promise((resolve) => server.listen(port, "127.0.0.1", () => resolve()));

@@ -1,4 +1,5 @@
 import { type Logger, pino } from "pino";
+import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import type { Form, FormAnswer, Prompt } from "./host.ts";
 import { textOf } from "./host.ts";
 
@@ -166,19 +167,16 @@ export async function round(url: string, name: string, args: object, options: Ro
       "mcp-name": name,
       ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
     },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: {
+    body: JSON.stringify(
+      rpcRequest("tools/call", {
         ...{ name, arguments: args, inputResponses, requestState },
         _meta: {
           "io.modelcontextprotocol/protocolVersion": "2026-07-28",
           "io.modelcontextprotocol/clientInfo": { name: "test", version: "1.0.0" },
           "io.modelcontextprotocol/clientCapabilities": capabilities,
         },
-      },
-    }),
+      }),
+    ),
   });
   const text = await response.text();
   const data = text.startsWith("{")

@@ -1,5 +1,7 @@
 /** Helpers for tests of games: calls of tools with plain HTTP requests, and event streams. */
+
 import { expect } from "vitest";
+import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import type { TestHost } from "../../rest/testing/host.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: parsed JSON from the wire
@@ -28,7 +30,7 @@ export async function tool(host: { url: string }, name: string, args: object, as
   const response = await fetch(`${host.url}/mcp`, {
     method: "POST",
     headers: { "content-type": "application/json", ...(as.bearer && { authorization: `Bearer ${as.bearer}` }) },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } }),
+    body: JSON.stringify(rpcToolCall(name, args)),
     ...(as.signal && { signal: as.signal }),
   });
   const raw = await response.text();

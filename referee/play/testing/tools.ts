@@ -1,3 +1,4 @@
+import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import type { TestHost } from "../../rest/testing/host.ts";
 
 /** The result of a tool. */
@@ -9,6 +10,6 @@ export interface TestToolResult {
 
 /** Calls a tool. Resolves with its result. */
 export async function toolResult(host: TestHost, name: string, args: object): Promise<TestToolResult> {
-  const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } };
+  const body = rpcToolCall(name, args);
   return (await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } })).json.result;
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import { startTestHost, type TestHost } from "../../rest/testing/host.ts";
 import { createGame, joinGame, play, tool, twoSeats } from "../testing/play.ts";
 
@@ -9,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => host.remove());
 
 const ask = async (method: string, params: object) => {
-  const body = { jsonrpc: "2.0", id: 1, method, params };
+  const body = rpcRequest(method, params);
   return (await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } })).json.result;
 };
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type GameId, gameIds, games } from "#shared/games/registry.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { rpcRequest, rpcResourceRead } from "#shared/rpc/testing/json-rpc.ts";
 import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
@@ -56,7 +57,7 @@ describe.each(gameIds)("%s, played without knowledge of its rules", (template) =
   it("has its rules and the view of a spectator as resources", async () => {
     const [one] = await twoSeats(host, template);
     const read = async (uri: string) => {
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri } });
+      const body = JSON.stringify(rpcResourceRead(uri));
       const headers = { "content-type": "application/json" };
       return (await host.call("POST", "/mcp", { headers, body })).json.result.contents[0];
     };
@@ -168,7 +169,7 @@ describe("the tools for games", () => {
 
   it("refer to the board as an MCP App", async () => {
     const ask = async (method: string, params: object) => {
-      const body = { jsonrpc: "2.0", id: 1, method, params };
+      const body = rpcRequest(method, params);
       return (await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } })).json.result;
     };
     const { tools } = await ask("tools/list", {});

@@ -5,12 +5,11 @@ import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { systemClock } from "#shared/lib/clock.ts";
-
 import { systemIds } from "#shared/lib/ids.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
-
 import { createPeers } from "#shared/rpc/peer/peer.ts";
+import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { launch, type Measured, peakKb, sleep, temporaryFolder } from "../process.ts";
@@ -90,9 +89,9 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const reply = isOrder
     ? newEnvelope("START_GAME_RESPONSE", "referee:REF01", { status: "ACCEPTED" }, stamp)
     : newEnvelope("ACK", "player:P01", {}, stamp);
-  const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
+  const result = textResult(reply);
   response.setHeader("content-type", "application/json");
-  response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+  response.end(JSON.stringify(rpcResponse(id, result)));
   // Matches of later rounds are never reported.
   const order = envelope.payload as StartGame;
   if (isOrder && isToBeReported(order.round_id)) report(order).catch((thrown) => faults.push(String(thrown)));

@@ -1,4 +1,5 @@
 import type { Pool } from "undici";
+import { rpcNotification, rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 
 /** A request to an MCP server. It is serialized once and sent many times, so that the client uses little processor time. */
 export interface McpRequest {
@@ -17,7 +18,7 @@ const SESSION_REVISION = "2025-11-25";
 /** The protocol revision without sessions. */
 const STATELESS_REVISION = "2026-07-28";
 
-const messageOf = (method: string, params: object): string => JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+const messageOf = (method: string, params: object): string => JSON.stringify(rpcRequest(method, params));
 
 /** Creates a tool call in plain JSON without a session, as agents of a league send it. */
 export const plainCall = (path: string, name: string, args: object): McpRequest => ({
@@ -63,7 +64,7 @@ const sessionHeaders = (session: string) => ({
 export const initialized = (path: string, session: string): McpRequest => ({
   path,
   headers: sessionHeaders(session),
-  body: JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }),
+  body: JSON.stringify(rpcNotification("notifications/initialized")),
 });
 
 /** Creates a tool call of a session. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { createRandom } from "#shared/lib/rng.ts";
+import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { startTestHost, type TestHost } from "../../../referee/rest/testing/host.ts";
 import { startTestLeague } from "../../testing/in-process-league.ts";
@@ -26,7 +27,7 @@ interface Answer {
 
 async function call(name: string, args: object): Promise<Answer> {
   host ??= await startTestHost();
-  const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } };
+  const body = rpcToolCall(name, args);
   const { json } = await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } });
   const { isError = false, structuredContent: value, content } = json.result;
   return { isError, value, text: content[0].text };

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { cleanUp, newFolder, type Running, start } from "../../testing/processes.ts";
 
@@ -33,7 +34,7 @@ const startCommand = (args: readonly string[]): Command => {
     new Promise((resolve, reject) => {
       const id = ++last;
       pending.set(id, resolve);
-      running.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+      running.stdin?.write(`${JSON.stringify(rpcRequest(method, params, id))}\n`);
       running.ended.then(({ stderr }) => reject(new Error(`ended without an answer to ${method}:\n${stderr}`)));
     });
   return { ...running, ask, lines };
@@ -159,7 +160,7 @@ describe("league mcp", () => {
     const response = await fetch(`http://127.0.0.1:${port}/mcp`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+      body: JSON.stringify(rpcRequest("tools/call", params)),
     });
     const { game_id, seat_token } = ((await response.json()) as Answer).result.structuredContent;
     const command = startCommand(["--data", data]);

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { startTestHost, type TestHost } from "../../../referee/rest/testing/host.ts";
 import { callRpc, startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
@@ -33,7 +34,7 @@ async function commandServer(): Promise<Server> {
   const command = start("scripts/league.ts", args, {}, "pipe");
   const lines = createInterface({ input: command.stdout })[Symbol.asyncIterator]();
   const ask = async (method: string, params: object): Promise<object> => {
-    command.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })}\n`);
+    command.stdin?.write(`${JSON.stringify(rpcRequest(method, params))}\n`);
     return JSON.parse((await lines.next()).value ?? "").result;
   };
   const server = { ...(await ask("initialize", INITIALIZE)), ...(await ask("tools/list", {})) } as unknown as Server;

@@ -4,6 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { rpcResourceRead } from "#shared/rpc/testing/json-rpc.ts";
 import { canCreateNetworks, createNetwork, type TestHost, type TestNetwork } from "#shared/rpc/testing/network.ts";
 import { cleanUp, newFolder, type Running, root, start } from "../../testing/processes.ts";
 import { RPS } from "../../testing/test-league.ts";
@@ -74,7 +75,7 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
       players.push(player);
     }
     await Promise.all(players.map((player) => player.line(/rps is over: /)));
-    const body = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "league://rps/schedule" } };
+    const body = rpcResourceRead("league://rps/schedule");
     const reply = JSON.parse((await ann.request(remoteManager, { body })).text);
     const matches: ScheduledMatch[] = JSON.parse(reply.result.contents[0].text).schedule;
     expect(matches.map(({ termination }) => termination)).toEqual(Array(6).fill("normal"));

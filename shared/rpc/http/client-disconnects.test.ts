@@ -6,6 +6,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import type { HttpContext } from "../jsonrpc/http.ts";
 import { mcpEndpoint } from "../mcp/endpoint.ts";
+import { rpcRequest } from "../testing/json-rpc.ts";
 import { httpEndpoint } from "./endpoint.ts";
 import { goneSignal } from "./request.ts";
 
@@ -65,7 +66,7 @@ test.each([
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   const params = { name: "ask", arguments: {} };
-  const batch = Array.from({ length: calls }, (_, id) => ({ jsonrpc: "2.0", id, method: "tools/call", params }));
+  const batch = Array.from({ length: calls }, (_, id) => rpcRequest("tools/call", params, id));
   const headers = { "content-type": "application/json", accept };
   const reply = await fetch(`http://127.0.0.1:${port}/mcp`, { method: "POST", headers, body: JSON.stringify(batch) });
   expect((await reply.text()).match(/"content":\[\]/g)).toHaveLength(calls);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { ask, serve, url } from "../testing/endpoint.ts";
+import { rpcRequest, rpcResponse } from "../testing/json-rpc.ts";
 import { asTheyCome } from "./batch-reply.ts";
 import type { HttpReply } from "./http.ts";
 
@@ -19,8 +20,8 @@ serve(
   (error) => errors.push(error),
 );
 
-const call = (id: unknown, method = "echo") => ({ jsonrpc: "2.0", id, method, params: [id] });
-const result = (id: unknown) => ({ jsonrpc: "2.0", id, result: [id] });
+const call = (id: unknown, method = "echo") => rpcRequest(method, [id], id);
+const result = (id: unknown) => rpcResponse(id, [id]);
 const post = (batch: readonly object[], signal?: AbortSignal) =>
   fetch(url, {
     method: "POST",

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { sha256Hex } from "../../lib/hash.ts";
 import { isSignedFor, signFor } from "../../protocol/signing.ts";
+import { rpcLeagueMessage } from "../testing/json-rpc.ts";
 import type { McpHandler } from "./http.ts";
 import { type RateLimitOptions, REQUESTS_PER_MINUTE, rateLimit } from "./rate-limit.ts";
 
@@ -18,8 +19,7 @@ function handlerWith(options: Partial<RateLimitOptions> = {}): McpHandler {
   return async (body, http) => (await gate(body, http))?.rejection ?? { status: 200, body: "ok" };
 }
 
-const call = (args: object): string =>
-  JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "league_message", arguments: args } });
+const call = (args: object): string => JSON.stringify(rpcLeagueMessage(args));
 
 async function statuses(
   handler: ReturnType<typeof handlerWith>,

@@ -11,6 +11,7 @@ import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { type McpEndpoint, mcpEndpoint } from "../mcp/endpoint.ts";
 import { operation, toolsOf } from "../mcp/operations.ts";
+import { rpcRequest } from "../testing/json-rpc.ts";
 import { STATELESS } from "../testing/stdio.ts";
 import type { RejectedRequest } from "./rejection-log.ts";
 
@@ -68,7 +69,7 @@ const post = async (accept: string, body: string, more: Record<string, string> =
   await (await fetch(url, { method: "POST", headers, body })).text();
 };
 const call = (accept: string, method: string, params?: object) =>
-  post(accept, JSON.stringify({ jsonrpc: "2.0", id: 1, method, ...(params && { params }) }));
+  post(accept, JSON.stringify(rpcRequest(method, params)));
 
 test.each(WAYS)(
   "a refused call is logged once with code, reason and request, for a caller that accepts %s",
@@ -110,7 +111,7 @@ const SDK = "application/json, text/event-stream";
 /** The headers of a new session. */
 async function openSession(): Promise<Record<string, string>> {
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params });
+  const body = JSON.stringify(rpcRequest("initialize", params, 0));
   const headers = { accept: SDK, "content-type": "application/json" };
   const opened = await fetch(url, { method: "POST", headers, body });
   await opened.text();
@@ -119,7 +120,7 @@ async function openSession(): Promise<Record<string, string>> {
 
 test("a refused subscription is logged", async () => {
   const session = await openSession();
-  const subscription = { jsonrpc: "2.0", id: 1, method: "resources/subscribe", params: { uri: "test://nothing" } };
+  const subscription = rpcRequest("resources/subscribe", { uri: "test://nothing" });
   await post(SDK, JSON.stringify(subscription), session);
   const reason = expect.stringMatching(/^Unknown resource: test:/);
   expect(refused).toEqual([{ code: -32602, reason, request: "resources/subscribe" }]);
@@ -133,7 +134,7 @@ test.each<[string, object, string]>([
   ["resources/unsubscribe", {}, "Invalid params for resources/unsubscribe: uri: is missing"],
 ])("params that the SDK's own schemas refuse are logged once, in a session and without: %s %j", async (...sent) => {
   const [method, params, words] = sent;
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const body = JSON.stringify(rpcRequest(method, params));
   const reason = expect.stringContaining(words);
   for (const session of [await openSession(), {}]) {
     refused.length = 0;
@@ -145,7 +146,7 @@ test.each<[string, object, string]>([
 test("a call of 2026-07-28 that the SDK's own schemas refuse is logged once", async () => {
   const params = { ...STATELESS, name: 5 };
   const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "5" };
-  await post(SDK, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }), headers);
+  await post(SDK, JSON.stringify(rpcRequest("tools/call", params)), headers);
   const reason = "Invalid params: name: must be text, not 5";
   expect(refused).toEqual([{ code: -32602, reason, request: "tools/call" }]);
 });

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
+import { rpcNotification, rpcRequest, rpcResponse } from "../testing/json-rpc.ts";
 import { jsonRpc, type Method, rpcError } from "./json-rpc.ts";
 
 const internalErrors: unknown[] = [];
@@ -49,15 +50,11 @@ async function send(body: string): Promise<{ status: number; headers: Headers; t
   return { status: reply.status, headers: reply.headers, text: await reply.text() };
 }
 
-const call = (method: string, params?: unknown, id: unknown = 1) => ({ jsonrpc: "2.0", id, method, params });
-const note = (method: string, params?: unknown) => ({ jsonrpc: "2.0", method, params });
-
 async function ask(message: unknown): Promise<[status: number, answer: unknown]> {
   const { status, text } = await send(typeof message === "string" ? message : JSON.stringify(message));
   return [status, text === "" ? "" : JSON.parse(text)];
 }
 const failure = (id: unknown, code: number) => ({ jsonrpc: "2.0", id, error: expect.objectContaining({ code }) });
-const success = (id: unknown, result: unknown) => ({ jsonrpc: "2.0", id, result });
 
 describe("errors (PROTOCOL.md, section 4)", () => {
   test.each(["", " ", "{", "no JSON", "{'id': 1}", "[1,", '{"jsonrpc":"2.0","id":1,"method":"echo"}}', "\uFEFF{}"])(
@@ -73,13 +70,13 @@ describe("errors (PROTOCOL.md, section 4)", () => {
     [7, null],
     [{}, null],
     [{ id: 7, method: "echo" }, 7],
-    [{ ...call("echo"), jsonrpc: "1.0" }, 1],
+    [{ ...rpcRequest("echo"), jsonrpc: "1.0" }, 1],
     [{ jsonrpc: "2.0", id: "a" }, "a"],
     [{ jsonrpc: "2.0", id: 1, method: 7 }, 1],
-    [call("echo", "text"), 1],
-    [call("echo", [], {}), null],
-    [call("echo", [], ["a"]), null],
-    [call("echo", [], true), null],
+    [rpcRequest("echo", "text"), 1],
+    [rpcRequest("echo", [], {}), null],
+    [rpcRequest("echo", [], ["a"]), null],
+    [rpcRequest("echo", [], true), null],
   ])("%j is an invalid request: 400, -32600", async (message, id) => {
     expect(await ask(JSON.stringify(message))).toEqual([400, failure(id, -32600)]);
   });
@@ -87,18 +84,18 @@ describe("errors (PROTOCOL.md, section 4)", () => {
   test.each(["nope", "", "Echo", "toString", "constructor", "__proto__"])(
     "method %j is not found: 404, -32601",
     async (method) => {
-      expect(await ask(call(method))).toEqual([404, failure(1, -32601)]);
+      expect(await ask(rpcRequest(method))).toEqual([404, failure(1, -32601)]);
     },
   );
 
   test("invalid params: 200, -32602, with the path of each fault in error.data", async () => {
-    const [status, answer] = await ask(call("refuse", { a: 1 }));
+    const [status, answer] = await ask(rpcRequest("refuse", { a: 1 }));
     const data = { faults: [{ path: "player.name", message: "must be text" }], params: { a: 1 } };
     expect([status, answer]).toEqual([
       200,
       { jsonrpc: "2.0", id: 1, error: { code: -32602, message: "Invalid params", data } },
     ]);
-    expect(await ask(call("own"))).toEqual([
+    expect(await ask(rpcRequest("own"))).toEqual([
       200,
       { jsonrpc: "2.0", id: 1, error: { code: -32001, message: "our own code" } },
     ]);
@@ -107,7 +104,7 @@ describe("errors (PROTOCOL.md, section 4)", () => {
 
   test("internal error: 500, -32603, nothing of the inside; that is told to us", async () => {
     const internal = { jsonrpc: "2.0", id: 1, error: { code: -32603, message: "Internal error" } };
-    expect(await ask(call("crash"))).toEqual([500, internal]);
+    expect(await ask(rpcRequest("crash"))).toEqual([500, internal]);
     expect(internalErrors).toEqual([new Error("secret: /srv/league/tokens")]);
   });
 
@@ -115,85 +112,85 @@ describe("errors (PROTOCOL.md, section 4)", () => {
     const told: unknown[] = [];
     const rpc = jsonRpc(methods, (error) => told.push(error), systemClock);
     const http = { bearer: null, remoteAddress: "" };
-    const answers = [call("unwritable"), [call("unwritable"), call("echo", [1], 2)]].map((one) =>
+    const answers = [rpcRequest("unwritable"), [rpcRequest("unwritable"), rpcRequest("echo", [1], 2)]].map((one) =>
       rpc.answer(JSON.stringify(one), http),
     );
     const [single, batch] = await Promise.all(answers);
     expect([single?.status, JSON.parse(single?.body ?? "")]).toEqual([500, failure(1, -32603)]);
-    expect(JSON.parse(batch?.body ?? "")).toEqual([failure(1, -32603), success(2, [1])]);
+    expect(JSON.parse(batch?.body ?? "")).toEqual([failure(1, -32603), rpcResponse(2, [1])]);
     expect(told).toHaveLength(2);
   });
 });
 
 describe("requests, notifications and batches", () => {
   test("a result goes out as JSON with its length; no result is null", async () => {
-    const reply = await send(JSON.stringify(call("echo", { text: "é☃" })));
+    const reply = await send(JSON.stringify(rpcRequest("echo", { text: "é☃" })));
     expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/json"]);
     expect(reply.headers.get("content-length")).toBe(String(Buffer.byteLength(reply.text)));
-    expect(JSON.parse(reply.text)).toEqual(success(1, { text: "é☃" }));
-    expect(await ask(call("nothing"))).toEqual([200, success(1, null)]);
+    expect(JSON.parse(reply.text)).toEqual(rpcResponse(1, { text: "é☃" }));
+    expect(await ask(rpcRequest("nothing"))).toEqual([200, rpcResponse(1, null)]);
   });
 
   test.each([0, -1, 1.5, "", "text", null, Number.MAX_SAFE_INTEGER, "i".repeat(10_000)])(
     "id %j comes back as it was",
     async (id) => {
-      expect(await ask(call("echo", [id], id))).toEqual([200, success(id, [id])]);
+      expect(await ask(rpcRequest("echo", [id], id))).toEqual([200, rpcResponse(id, [id])]);
     },
   );
 
   test("a notification is carried out and answered by 202 without a body", async () => {
-    const reply = await send(JSON.stringify(note("note", { tick: 1 })));
+    const reply = await send(JSON.stringify(rpcNotification("note", { tick: 1 })));
     expect([reply.status, reply.text, reply.headers.get("content-length")]).toEqual([202, "", "0"]);
     expect(calls).toEqual([{ tick: 1 }]);
   });
 
   test.each(["nope", "refuse", "crash"])("a notification that fails (%s) is not answered either", async (method) => {
-    expect(await ask(note(method))).toEqual([202, ""]);
+    expect(await ask(rpcNotification(method))).toEqual([202, ""]);
   });
 
   test("but an internal error in it is told to us", async () => {
-    await ask(note("crash"));
+    await ask(rpcNotification("crash"));
     expect(internalErrors).toEqual([new Error("secret: /srv/league/tokens")]);
   });
 
   test("a mixed batch: 200, an answer for each request, none for a notification", async () => {
     const batch = [
-      call("echo", [1], 1),
-      note("note", [2]),
+      rpcRequest("echo", [1], 1),
+      rpcNotification("note", [2]),
       7,
-      call("nope", [], "x"),
-      call("crash", [], 5),
+      rpcRequest("nope", [], "x"),
+      rpcRequest("crash", [], 5),
       null,
-      [call("echo")],
-      call("echo", {}, null),
+      [rpcRequest("echo")],
+      rpcRequest("echo", {}, null),
     ];
     const answers = [
-      success(1, [1]),
+      rpcResponse(1, [1]),
       failure(null, -32600),
       failure("x", -32601),
       failure(5, -32603),
       failure(null, -32600),
       failure(null, -32600),
     ];
-    expect(await ask(batch)).toEqual([200, [...answers, success(null, {})]]);
+    expect(await ask(batch)).toEqual([200, [...answers, rpcResponse(null, {})]]);
     expect(calls).toEqual([[2]]);
   });
 
   test("a batch of one is answered as an array", async () => {
-    expect(await ask([call("echo", [1])])).toEqual([200, [success(1, [1])]]);
+    expect(await ask([rpcRequest("echo", [1])])).toEqual([200, [rpcResponse(1, [1])]]);
     expect(await ask([null])).toEqual([200, [failure(null, -32600)]]);
   });
 
   test("an empty batch is an invalid request, one of notifications has no answer", async () => {
     expect(await ask([])).toEqual([400, failure(null, -32600)]);
-    expect(await ask([note("note", [1]), note("note", [2])])).toEqual([202, ""]);
+    expect(await ask([rpcNotification("note", [1]), rpcNotification("note", [2])])).toEqual([202, ""]);
     expect(calls).toEqual([[1], [2]]);
   });
 
   test("a batch has a limit", async () => {
-    const [status, answers] = await ask(Array.from({ length: 100 }, (_, id) => call("echo", [], id)));
+    const [status, answers] = await ask(Array.from({ length: 100 }, (_, id) => rpcRequest("echo", [], id)));
     expect([status, (answers as unknown[]).length]).toEqual([200, 100]);
-    expect(await ask(Array(101).fill(note("note")))).toEqual([400, failure(null, -32600)]);
+    expect(await ask(Array(101).fill(rpcNotification("note")))).toEqual([400, failure(null, -32600)]);
     expect(calls).toEqual([]);
   });
 });
@@ -216,6 +213,6 @@ describe("odd but well-formed bodies", () => {
     ["never closed", "[".repeat(200_000), 400],
   ])("100,000 brackets %s are answered", async (_, body, status) => {
     expect((await send(body)).status).toBe(status);
-    expect(await ask(call("echo", [1]))).toEqual([200, success(1, [1])]);
+    expect(await ask(rpcRequest("echo", [1]))).toEqual([200, rpcResponse(1, [1])]);
   });
 });

@@ -6,6 +6,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { INVALID_PARAMS, rpcError } from "../jsonrpc/json-rpc.ts";
+import { rpcRequest } from "../testing/json-rpc.ts";
 import { directTools, mcpMethods, type Tool } from "./mcp.ts";
 import type { McpService } from "./server.ts";
 import { mcpSessions } from "./sessions.ts";
@@ -103,7 +104,7 @@ const META = {
   [`${KEY}/clientCapabilities`]: {},
 };
 const bare = (name: string, args?: object): Sent => ({
-  body: { jsonrpc: "2.0", id: 7, method: "tools/call", params: { name, ...(args && { arguments: args }) } },
+  body: rpcRequest("tools/call", { name, ...(args && { arguments: args }) }, 7),
   headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
 });
 const modern = (name: string, args?: object): Sent => {

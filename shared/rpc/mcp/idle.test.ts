@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
+import { rpcRequest } from "../testing/json-rpc.ts";
 import { directTools, mcpMethods, type Tool } from "./mcp.ts";
 import { type McpSessions, mcpSessions } from "./sessions.ts";
 
@@ -100,7 +101,7 @@ const INITIALIZE = {
 
 /** Opens a session. Unless `isSilent`, it sends `notifications/initialized`, as the SDK's clients do. */
 async function connect({ isSilent = false } = {}): Promise<Client> {
-  const opened = await send("POST", {}, { jsonrpc: "2.0", id: 1, method: "initialize", params: INITIALIZE });
+  const opened = await send("POST", {}, rpcRequest("initialize", INITIALIZE));
   const session = { "mcp-session-id": String(opened.headers["mcp-session-id"]) };
   await textOf(opened);
   const post = (message: object) => send("POST", session, { jsonrpc: "2.0", ...message });
@@ -244,7 +245,7 @@ describe("when the table of sessions is full", () => {
     const streams = [await listening.listen(), await another.listen()];
     const answer = await calling.post({ id: 3, method: "tools/call", params: { name: "wait" } });
     await called.promise;
-    const refused = await send("POST", {}, { jsonrpc: "2.0", id: 8, method: "initialize", params: INITIALIZE });
+    const refused = await send("POST", {}, rpcRequest("initialize", INITIALIZE, 8));
     expect([refused.statusCode, JSON.parse(await textOf(refused)).id]).toEqual([503, 8]);
     release.resolve();
     expect(await textOf(answer)).toContain("waited");

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ask, faultsOf, serve, url } from "../testing/endpoint.ts";
+import { rpcNotification, textResult } from "../testing/json-rpc.ts";
 import { mcpMethods, type Tool } from "./mcp.ts";
 
 const inputSchema = {
@@ -17,7 +18,7 @@ const shown = {
 };
 const registerPlayer: Tool = {
   ...shown,
-  call: async (args, { bearer }) => ({ content: [{ type: "text", text: JSON.stringify({ args, bearer }) }] }),
+  call: async (args, { bearer }) => textResult({ args, bearer }),
 };
 const unhappy: Tool = {
   ...shown,
@@ -67,7 +68,7 @@ describe("initialize", () => {
 
   test("ping is answered, and the client's notification without a body", async () => {
     expect(await resultOf("ping")).toEqual({});
-    const body = JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" });
+    const body = JSON.stringify(rpcNotification("notifications/initialized"));
     const reply = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
     expect([reply.status, await reply.text()]).toEqual([202, ""]);
   });
@@ -82,7 +83,7 @@ describe("tools/list and tools/call", () => {
 
   test("a tool gets its arguments and its caller, and its answer is the result", async () => {
     const args = { player_name: "AlphaBot", endpoint: "http://localhost:8101/mcp" };
-    const textOf = (value: unknown) => ({ content: [{ type: "text", text: JSON.stringify(value) }] });
+    const textOf = (value: unknown) => textResult(value);
     expect(await resultOf("tools/call", { name: "register_player", arguments: args })).toEqual(
       textOf({ args, bearer: null }),
     );

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
+import { rpcRequest } from "../testing/json-rpc.ts";
 import { STATELESS } from "../testing/stdio.ts";
 import type { Tool } from "./mcp.ts";
 import { routeOf } from "./route.ts";
@@ -51,21 +52,20 @@ const OLD = { ...BOTH, "mcp-protocol-version": "2025-11-25" };
 const named = (name: string) => ({ "mcp-method": "tools/call", "mcp-name": name });
 const NEW = { ...BOTH, "mcp-protocol-version": "2026-07-28" };
 
-const message = (method: string, params: object = {}) => ({ jsonrpc: "2.0", id: 1, method, params });
-const call = (name: string, more: object = {}) => message("tools/call", { name, arguments: {}, ...more });
-const initialize = message("initialize", {
+const call = (name: string, more: object = {}) => rpcRequest("tools/call", { name, arguments: {}, ...more });
+const initialize = rpcRequest("initialize", {
   ...{ protocolVersion: "2025-11-25", capabilities: {} },
   clientInfo: { name: "test", version: "1" },
 });
 
 it.each<[request: string, method: string, headers: Record<string, string>, body: unknown, route: string]>([
-  ["any method of a caller that accepts JSON", "POST", JSON_ONLY, message("tools/list"), "plain"],
+  ["any method of a caller that accepts JSON", "POST", JSON_ONLY, rpcRequest("tools/list"), "plain"],
   ["a caller that accepts event streams alone", "POST", EVENTS, call("echo"), "plain"],
   ["initialize without a stream", "POST", JSON_ONLY, initialize, "plain"],
   ["a league message", "POST", JSON_ONLY, call("league_message"), "plain"],
   ["a league message of a bot that accepts both", "POST", BOTH, call("league_message"), "plain"],
   ["a league message of an MCP client", "POST", OLD, call("league_message"), "direct"],
-  ["a batch", "POST", JSON_ONLY, [message("ping"), message("ping")], "plain"],
+  ["a batch", "POST", JSON_ONLY, [rpcRequest("ping"), rpcRequest("ping")], "plain"],
   ["no JSON", "POST", BOTH, undefined, "plain"],
   ["no JSON in a session", "POST", IN_SESSION, undefined, "plain"],
   ["a message in a session", "POST", IN_SESSION, call("echo"), "session"],
@@ -75,12 +75,18 @@ it.each<[request: string, method: string, headers: Record<string, string>, body:
   ["a stream of no session", "GET", EVENTS, undefined, "no session"],
   ["initialize of an MCP client", "POST", BOTH, initialize, "new session"],
   ["initialize in a batch", "POST", BOTH, [initialize], "new session"],
-  ["a batch of an MCP client", "POST", OLD, [message("ping")], "no session"],
-  ["a list outside of a session", "POST", OLD, message("tools/list"), "no session"],
+  ["a batch of an MCP client", "POST", OLD, [rpcRequest("ping")], "no session"],
+  ["a list outside of a session", "POST", OLD, rpcRequest("tools/list"), "no session"],
   ["a tool that answers at once", "POST", BOTH, call("echo"), "direct"],
   ["a tool that waits", "POST", OLD, call("wait"), "no session"],
   ["a tool with a progress token", "POST", OLD, call("echo", { _meta: { progressToken: 1 } }), "no session"],
-  ["2026-07-28: a list", "POST", { ...NEW, "mcp-method": "tools/list" }, message("tools/list", STATELESS), "stateless"],
+  [
+    "2026-07-28: a list",
+    "POST",
+    { ...NEW, "mcp-method": "tools/list" },
+    rpcRequest("tools/list", STATELESS),
+    "stateless",
+  ],
   ["2026-07-28: a tool at once", "POST", { ...NEW, ...named("echo") }, call("echo", STATELESS), "direct"],
   ["2026-07-28: a tool that waits", "POST", { ...NEW, ...named("wait") }, call("wait", STATELESS), "stateless"],
   [

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
+import { rpcRequest } from "../testing/json-rpc.ts";
 import { STATELESS } from "../testing/stdio.ts";
 import { type McpEndpoint, mcpEndpoint } from "./endpoint.ts";
 import type { Tool } from "./mcp.ts";
@@ -67,7 +68,7 @@ const post = (method: string, params: object, headers: Record<string, string> = 
   fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json", accept: STREAM, ...headers },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    body: JSON.stringify(rpcRequest(method, params)),
   });
 
 test("what we did wrong is told to us and to no client", async () => {

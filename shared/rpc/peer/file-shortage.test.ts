@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
+import { rpcResponse, textResult } from "../testing/json-rpc.ts";
 
 /** The number of files that the calling process may open. Node opens about 40 files itself. */
 const FILES = 128;
@@ -14,8 +15,8 @@ test("a call without a free file is repeated until its time limit and then rejec
     let text = "";
     for await (const chunk of request.setEncoding("utf8")) text += chunk;
     const reply = newEnvelope("ACK", "player:P01", {});
-    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
-    response.end(JSON.stringify({ jsonrpc: "2.0", id: JSON.parse(text).id, result }));
+    const result = textResult(reply);
+    response.end(JSON.stringify(rpcResponse(JSON.parse(text).id, result)));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;

@@ -1,12 +1,13 @@
 import type { CallOptions } from "../peer/pending.ts";
-import { type Call, message, REPLY, texts } from "./peer.ts";
+import { rpcResponse, textResult } from "./json-rpc.ts";
+import { type Call, message, REPLY } from "./peer.ts";
 
 /** So many messages in one turn of the event loop. */
 export const batched = (url: string, count: number, options: Partial<CallOptions> = {}) =>
   Promise.all(Array.from({ length: count }, () => message(url, { batch: true, ...options })));
 
 /** The answer to the call with this id, as text. */
-export const answerTo = (id: unknown): string => JSON.stringify({ jsonrpc: "2.0", id, result: texts(REPLY) });
+export const answerTo = (id: unknown): string => JSON.stringify(rpcResponse(id, textResult(REPLY)));
 
 /** Answers as our own endpoint writes them: one a line. */
 export const inLines = (answers: readonly string[], end = "]"): string => `[\n${answers.join("\n,")}\n${end}`;

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { systemClock } from "../../lib/clock.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { jsonRpc, type Method } from "../jsonrpc/json-rpc.ts";
+import { rpcRequest } from "./json-rpc.ts";
 
 export let url = "";
 
@@ -38,7 +39,7 @@ const Reply = z.object({
 
 export async function ask(method: string, params?: unknown, bearer?: string) {
   const headers = { "content-type": "application/json", ...(bearer && { authorization: `Bearer ${bearer}` }) };
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 7, method, ...(params !== undefined && { params }) });
+  const body = JSON.stringify(rpcRequest(method, params, 7));
   const reply = await fetch(url, { method: "POST", headers, body });
   return { status: reply.status, ...Reply.parse(await reply.json()) };
 }

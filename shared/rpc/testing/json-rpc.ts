@@ -27,7 +27,7 @@ export const rpcNotification = (method: string, params?: unknown): RpcMessage =>
 
 export const rpcResponse = (id: unknown, result: unknown): RpcMessage => ({ jsonrpc: "2.0", id, result });
 
-export const rpcError = (id: unknown, error: unknown): RpcMessage => ({ jsonrpc: "2.0", id, error });
+export const rpcErrorResponse = (id: unknown, error: unknown): RpcMessage => ({ jsonrpc: "2.0", id, error });
 
 /** The result of a tool: a value as JSON text. */
-export const toolResult = (value: unknown) => ({ content: [{ type: "text", text: JSON.stringify(value) }] });
+export const textResult = (value: unknown) => ({ content: [{ type: "text" as const, text: JSON.stringify(value) }] });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo, Server } from "node:net";
-import { rpcResponse, toolResult } from "./json-rpc.ts";
+import { rpcResponse, textResult } from "./json-rpc.ts";
 
 /** Starts a server on loopback, by default on a port that the system chooses. Returns the port. */
 export async function listenOnLoopback(server: Server, port = 0): Promise<number> {
@@ -31,7 +31,7 @@ export async function serveTools(answer: (call: ToolCall) => unknown, port = 0):
     if (body === "") return void response.end();
     const { id, params } = JSON.parse(body);
     const value = await answer({ args: params.arguments, headers: request.headers, body });
-    response.setHeader("content-type", "application/json").end(JSON.stringify(rpcResponse(id, toolResult(value))));
+    response.setHeader("content-type", "application/json").end(JSON.stringify(rpcResponse(id, textResult(value))));
   });
   const url = `http://127.0.0.1:${await listenOnLoopback(server, port)}/mcp`;
   return { url, close: () => void server.close().closeAllConnections() };

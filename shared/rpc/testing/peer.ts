@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import { createPeers, type Peers } from "../peer/peer.ts";
+import { rpcResponse, textResult } from "./json-rpc.ts";
 
 export interface Call {
   readonly body: { readonly id: number; readonly [field: string]: unknown };
@@ -84,9 +85,8 @@ export function usePeers(): void {
   });
 }
 
-export const texts = (value: unknown) => ({ content: [{ type: "text", text: JSON.stringify(value) }] });
-export const answer = ({ body, response }: Call, result: unknown = texts(REPLY)): void => {
-  response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result }));
+export const answer = ({ body, response }: Call, result: unknown = textResult(REPLY)): void => {
+  response.end(JSON.stringify(rpcResponse(body.id, result)));
 };
 
 /** Answers with a status and a text. */
