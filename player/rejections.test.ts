@@ -1,6 +1,5 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -9,6 +8,7 @@ import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcRequest, rpcResponse, rpcToolCall, textResult } from "#shared/rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startPlayer } from "./service.ts";
 
@@ -41,7 +41,7 @@ async function startRegistered({ limitLoopback = false, beforeAnswer }: Start = 
     const result = textResult(reply);
     response.end(JSON.stringify(rpcResponse(JSON.parse(text).id, result)));
   });
-  await new Promise<void>((resolve) => manager.listen(0, "127.0.0.1", resolve));
+  const managerPort = await listenOnLoopback(manager);
   ends.push(() => void manager.close().closeAllConnections());
   const dataFolder = mkdtempSync(join(tmpdir(), "rejections-"));
   ends.push(() => rmSync(dataFolder, { recursive: true, force: true }));
@@ -56,7 +56,7 @@ async function startRegistered({ limitLoopback = false, beforeAnswer }: Start = 
     },
   });
   const place = { host: "127.0.0.1", ports: [0], dataFolder, limitLoopback };
-  const at = { manager: `http://127.0.0.1:${(manager.address() as AddressInfo).port}/mcp` };
+  const at = { manager: `http://127.0.0.1:${managerPort}/mcp` };
   const player = await startPlayer({ bot: "manual", name: "P", ...place, ...at }, self);
   ends.push(() => player.stop());
   const { port } = new URL(await ready.promise);

@@ -1,11 +1,11 @@
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
 
 let manager: TestManager;
@@ -28,8 +28,7 @@ beforeEach(async () => {
     const result = textResult(answer);
     response.end(JSON.stringify(rpcResponse(id, result)));
   });
-  await new Promise<void>((resolve) => program.listen(0, "127.0.0.1", resolve));
-  endpoint = `http://127.0.0.1:${(program.address() as AddressInfo).port}/mcp`;
+  endpoint = `http://127.0.0.1:${await listenOnLoopback(program)}/mcp`;
 });
 afterEach(async () => {
   program.close().closeAllConnections();

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { playerId, systemIds } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
@@ -33,10 +33,9 @@ async function serve(shown: Projections): Promise<string> {
       openLog(null, "test"),
       leaguePages(shown, () => null, systemIds),
     )(),
-  ).listen(0, "127.0.0.1");
+  );
   servers.push(server);
-  await new Promise((resolve) => server.once("listening", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listenOnLoopback(server)}`;
 }
 
 beforeAll(async () => {

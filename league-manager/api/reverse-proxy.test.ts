@@ -1,6 +1,6 @@
 import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { rpcOf, startTestManager, type TestManager } from "../testing/test-manager.ts";
 
 const CALLER = "203.0.113.9";
@@ -16,8 +16,7 @@ async function startProxy(port: number) {
     });
     incoming.pipe(forwarded);
   });
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, close: () => proxy.close() };
+  return { url: `http://127.0.0.1:${await listenOnLoopback(proxy)}`, close: () => proxy.close() };
 }
 
 describe("a manager behind a reverse proxy on the same machine", () => {

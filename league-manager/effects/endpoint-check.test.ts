@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
@@ -9,6 +8,7 @@ import { isSignedFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { rpcResponse } from "#shared/rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { hasLeft } from "./endpoint-check.ts";
 
@@ -29,9 +29,9 @@ async function hasLeftIfAnswered(type: MessageType, sender: string, payload: obj
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(rpcResponse(id, { content })));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   closers.push(() => server.close().closeAllConnections());
-  return hasLeftAt((server.address() as AddressInfo).port);
+  return hasLeftAt(port);
 }
 /** Whether P01 "Ann" has left, if its endpoint has this port. */
 const hasLeftAt = (port: number): Promise<boolean> =>

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 
 /** An agent that a test controls: it accepts every match, plays none, and keeps the messages that it receives. */
 export interface ScriptedAgent {
@@ -36,9 +36,7 @@ export async function scriptedAgent(): Promise<ScriptedAgent> {
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(rpcResponse(id, result)));
   });
-  const listen = (port: number): Promise<void> => new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     received,
@@ -53,7 +51,7 @@ export async function scriptedAgent(): Promise<ScriptedAgent> {
     probes: () => probes,
     orders: () => received.flatMap(({ type, payload }) => (type === "START_GAME" ? [payload as StartGame] : [])),
     isListening: () => server.listening,
-    listen: () => listen(port),
+    listen: async () => void (await listenOnLoopback(server, port)),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,7 +1,5 @@
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -11,6 +9,7 @@ import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcRequest, rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
@@ -53,8 +52,7 @@ export interface TestManager {
 export async function startProgram(): Promise<number> {
   const program = createServer((_, response) => response.end("{}"));
   onTestFinished(() => void program.close().closeAllConnections());
-  await once(program.listen(0, "127.0.0.1"), "listening");
-  return (program.address() as AddressInfo).port;
+  return listenOnLoopback(program);
 }
 
 /** Starts the server of all players and referees. It answers every request with START_GAME_RESPONSE. */
@@ -66,8 +64,7 @@ async function startAgents(): Promise<{ readonly agentServer: Server; readonly p
     const result = textResult(reply);
     response.end(JSON.stringify(rpcResponse(text === "" ? 0 : JSON.parse(text).id, result)));
   });
-  await new Promise<void>((resolve) => agentServer.listen(0, "127.0.0.1", resolve));
-  return { agentServer, port: (agentServer.address() as AddressInfo).port };
+  return { agentServer, port: await listenOnLoopback(agentServer) };
 }
 
 /** Starts a manager with these leagues on a free port. `more` is merged into its config, `processParts` into its process. */

@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { DatabaseSync } from "node:sqlite";
 import { pino } from "pino";
 import { afterEach, expect, it, vi } from "vitest";
@@ -8,6 +7,7 @@ import { systemIds } from "#shared/lib/ids.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { type Logger, openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
@@ -129,10 +129,10 @@ async function startProxy(status: number, page: string, manager: string) {
     }
     answered++;
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   ends.push(() => void server.close().closeAllConnections());
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url: `http://127.0.0.1:${port}/mcp`,
     answered: () => answered,
     mend: () => {
       isMended = true;

@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { createServer, get } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost } from "../sessions/host.ts";
@@ -33,8 +32,7 @@ it("a client that disconnects before its stream is opened leaves no open stream"
     });
     request.destroy();
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const request = get({ port: (server.address() as AddressInfo).port, host: "127.0.0.1" });
+  const request = get({ port: await listenOnLoopback(server), host: "127.0.0.1" });
   request.on("error", () => {});
   expect(await opened.promise).toBe(0);
   streams.close();

@@ -2,7 +2,6 @@
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { vi } from "vitest";
@@ -14,6 +13,7 @@ import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import { rpcRequest, rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { type Logger, openLog } from "#shared/runtime/process/logger.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
@@ -92,8 +92,7 @@ export async function startTestLeague(answers: Answers = {}): Promise<TestLeague
       response.end(JSON.stringify(rpcResponse(id, result)));
     });
     servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    return `http://127.0.0.1:${await listenOnLoopback(server)}/mcp`;
   };
   const player = (name: "P01" | "P02", defaultMove: string) =>
     agent(name, async (message) => {

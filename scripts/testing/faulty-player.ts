@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 import { rpcErrorResponse, rpcRequest, rpcResponse } from "#shared/rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 
 /** The faults of a faulty player; `none` is a correct player. */
 export type FaultKind =
@@ -109,7 +110,7 @@ export async function startFaultyPlayer(options: FaultyPlayerOptions): Promise<F
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await listenOnLoopback(server, port);
   if (manager !== null) tokens.push(await register(manager, name, port));
   if (fault === "refuse") await close();
   return { received, tokens, stop: fault === "refuse" ? async () => {} : close };

@@ -1,12 +1,12 @@
 import { EventEmitter, once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { played } from "../../league-manager/testing/results.ts";
 import { callTool, newFolder, type Running, start } from "./processes.ts";
@@ -29,11 +29,11 @@ async function startAgents() {
     const reply = newEnvelope("START_GAME_RESPONSE", "referee:REF01", { status: "ACCEPTED" });
     const result = textResult(reply);
     response.setHeader("content-type", "application/json").end(JSON.stringify(rpcResponse(id, result)));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
+  const port = await listenOnLoopback(server);
   onTestFinished(() => void server.close().closeAllConnections());
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     async order(matchId: string): Promise<StartGame> {
       const signal = AbortSignal.timeout(WAIT_LIMIT_MS);
       for (;;) {

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 
 /** A request to an OpenAI-compatible endpoint. */
 interface ChatRequest {
@@ -36,9 +36,9 @@ export async function startChatEndpoint(initial: Behaviour = playLegally): Promi
     const chatRequest: ChatRequest = { ...body, authorization, path: request.url, assassin };
     behaviour(chatRequest, response, requests.push(chatRequest));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    url: `http://127.0.0.1:${port}/v1`,
     requests,
     setBehaviour(next) {
       behaviour = next;

@@ -1,7 +1,5 @@
-import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
@@ -11,6 +9,7 @@ import { PlayerRegisterResponse } from "../protocol/registration-messages.ts";
 import { newEnvelope } from "../protocol/testing/envelope.ts";
 import { collect } from "../rpc/http/request.ts";
 import { rpcErrorResponse, rpcResponse, textResult } from "../rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "../rpc/testing/loopback.ts";
 import type { AgentProcess } from "./agent.ts";
 import { systemDisk } from "./files/disk.ts";
 import { acquireToken, register } from "./registration.ts";
@@ -42,7 +41,7 @@ async function registering(
       manager({ id, token: params.arguments.auth_token, request, response }, tokenFile);
     }),
   );
-  await once(server.listen(0, "127.0.0.1"), "listening");
+  const port = await listenOnLoopback(server);
   cleanups.push(() => void server.close().closeAllConnections());
   const self = silentProcess("player", overrides);
   const peers = self.network.createPeers();
@@ -53,7 +52,7 @@ async function registering(
     ...{ peers, token, tokenFile, payload: {}, timeoutMs: 5_000 },
     type: "PLAYER_REGISTER_REQUEST",
     sender: "player:Ann",
-    manager: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    manager: `http://127.0.0.1:${port}/mcp`,
     response: PlayerRegisterResponse,
     self,
     signal: stopping,

@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
+import { listenOnLoopback } from "../rpc/testing/loopback.ts";
 import { webApp } from "./web.ts";
 
 const LOG_ERROR = 50;
@@ -22,10 +21,10 @@ async function startServer() {
       throw new Error("cannot read /home/operator/file");
     });
   })();
-  const server = createServer(app).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const server = createServer(app);
+  const port = await listenOnLoopback(server);
   onTestFinished(() => void server.close().closeAllConnections());
-  return { logged, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { logged, url: `http://127.0.0.1:${port}` };
 }
 
 test("a path that cannot be decoded is answered with 400 in JSON and is not logged", async () => {

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { listenOnLoopback } from "../rpc/testing/loopback.ts";
 import { type App, type AppOptions, openApp, toolError } from "./testing/app.ts";
 import { eventually, launchChromium } from "./testing/chromium.ts";
 
@@ -287,10 +287,10 @@ async function countingServer(): Promise<{ url: string; close(): Promise<number>
     requests++;
     response.end();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listenOnLoopback(server);
   const close = async (): Promise<number> => {
     await new Promise((resolve) => server.close(resolve));
     return requests;
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close };
+  return { url: `http://127.0.0.1:${port}/`, close };
 }

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { systemIds } from "#shared/lib/ids.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { afterCommands, entered, running, SETTINGS } from "../../league/testing/leagues.ts";
@@ -17,10 +17,9 @@ async function get(query: string) {
   const noAgents = { agents: new Map(), lastForgotten: { player: 0, referee: 0 }, formerLeagues: [] };
   const state = { ...noAgents, leagues: new Map(leagues.map((league) => [league.leagueId, league])) };
   const routes = leaguePages(createProjections({ state }), () => null, systemIds);
-  const server = createServer(await webApp(openLog(null, "test"), routes)()).listen(0, "127.0.0.1");
+  const server = createServer(await webApp(openLog(null, "test"), routes)());
   onTestFinished(() => void server.close().closeAllConnections());
-  await new Promise((resolve) => server.once("listening", resolve));
-  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${query}`);
+  const response = await fetch(`http://127.0.0.1:${await listenOnLoopback(server)}/${query}`);
   return { status: response.status, type: response.headers.get("content-type"), html: await response.text() };
 }
 

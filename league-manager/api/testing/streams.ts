@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, get, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { NewLeagueEvent } from "../../league/commands.ts";
@@ -42,15 +42,14 @@ export async function startStream({ maxReaders = 10, maxReadersOfNetwork = 5, de
     });
   const streams = leagueStreams({ ledger, read, clock, maxReaders, maxReadersOfNetwork });
   const app = await webApp(openLog(null, "test"), streamRoutes(createProjections(ledger), streams))();
-  const server = createServer(app).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const server = createServer(app);
+  const port = await listenOnLoopback(server);
   onTestFinished(() => {
     streams.close();
     server.close().closeAllConnections();
     db.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const { port } = server.address() as AddressInfo;
   return { append, clock, bodiesRead, url: `http://127.0.0.1:${port}/leagues/first/events` };
 }
 

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 
 /**
  * The answer of an agent to a message: `accepted` is the expected answer, `full` and `foreign` are errors of the protocol, `plain` is a tool result
@@ -52,10 +52,7 @@ export async function startTestAgent(onMessage: (envelope: Envelope) => void = (
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(rpcResponse(id, result)));
   });
-  const listen = (port: number): Promise<void> =>
-    new Promise((resolve) => server.listen(port, "127.0.0.1", () => resolve()));
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   const agent: TestAgent = {
     url: `http://127.0.0.1:${port}/mcp`,
     received: [],
@@ -66,7 +63,7 @@ export async function startTestAgent(onMessage: (envelope: Envelope) => void = (
     token: "",
     of: (type) => agent.received.filter((envelope) => envelope.type === type),
     orders: () => agent.of("START_GAME").map(({ payload }) => payload as StartGame),
-    listen: () => listen(port),
+    listen: async () => void (await listenOnLoopback(server, port)),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

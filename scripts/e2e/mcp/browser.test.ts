@@ -1,8 +1,8 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { cleanUp, newFolder, start } from "../../testing/processes.ts";
 
@@ -18,8 +18,7 @@ async function testBrowser(folder: string) {
     response.end();
     page.resolve(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   const command = join(folder, "test-browser");
   const report = `fetch("http://127.0.0.1:${port}/", { method: "POST", body: process.argv[1] })`;
   writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" -e '${report}' -- "$1"\n`);

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { request as httpRequest, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import type { HttpContext } from "../jsonrpc/http.ts";
 import { mcpEndpoint } from "../mcp/endpoint.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
+import { listenOnLoopback } from "../testing/loopback.ts";
 import { httpEndpoint } from "./endpoint.ts";
 import { goneSignal } from "./request.ts";
 
@@ -18,8 +18,7 @@ test("a caller is known to be gone, whether it goes before or after somebody ask
     bodyLimit: () => 1_000,
     allowedHosts: [],
   });
-  await once(waiting.listen(0, "127.0.0.1"), "listening");
-  const { port } = waiting.address() as AddressInfo;
+  const port = await listenOnLoopback(waiting);
   const headers = { "content-type": "application/json" };
   const request = httpRequest({ port, method: "POST", path: "/mcp", headers });
   request.on("error", () => {}); // it is broken off on purpose
@@ -63,8 +62,7 @@ test.each([
     allowedHosts: [],
   });
   server.on("request", (_request, response) => responses.push(response));
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server);
   const params = { name: "ask", arguments: {} };
   const batch = Array.from({ length: calls }, (_, id) => rpcRequest("tools/call", params, id));
   const headers = { "content-type": "application/json", accept };

@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { HttpContext } from "../jsonrpc/http.ts";
+import { listenOnLoopback } from "../testing/loopback.ts";
 import { type EndpointOptions, httpEndpoint } from "./endpoint.ts";
 
 const LIMIT = 256 * 1024;
@@ -30,8 +31,7 @@ let port = 0;
 
 /** Opens a server on a port of the system's choice. */
 const portOf = async (listening: Server): Promise<number> => {
-  await once(listening.listen(0, "127.0.0.1"), "listening");
-  return (listening.address() as AddressInfo).port;
+  return listenOnLoopback(listening);
 };
 beforeAll(async () => {
   server = httpEndpoint(options);

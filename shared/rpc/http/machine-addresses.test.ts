@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import type { NetworkInterfaceInfo } from "node:os";
 import { describe, expect, it, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
+import { listenOnLoopback } from "../testing/loopback.ts";
 import {
   addressToward,
   isWildcard,
@@ -64,9 +65,8 @@ test.each([
 
 describe("this machine's address toward another", () => {
   it("is that of a connection to it", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
+    const server = createServer();
+    const port = await listenOnLoopback(server);
     expect(await addressToward(`http://localhost:${port}/mcp`, 5_000, systemClock)).toBe("127.0.0.1");
     server.close();
     await once(server, "close");

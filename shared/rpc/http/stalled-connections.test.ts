@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { listenOnLoopback } from "../testing/loopback.ts";
 import { httpEndpoint } from "./endpoint.ts";
 
 const CLIENT = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -15,6 +15,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
 describe("a connection on which nothing moves", () => {
   let answer: PromiseWithResolvers<string>;
   let quick: Server;
+  let port = 0;
   beforeEach(async () => {
     answer = Promise.withResolvers();
     quick = httpEndpoint({
@@ -24,14 +25,14 @@ describe("a connection on which nothing moves", () => {
       allowedHosts: [],
       unreadMs: 20,
     });
-    await once(quick.listen(0, "127.0.0.1"), "listening");
+    port = await listenOnLoopback(quick);
   });
   afterEach(() => void quick.close().closeAllConnections());
 
   const ask = async () => {
     const asked = once(quick, "request");
     const sent = request({
-      port: (quick.address() as AddressInfo).port,
+      port,
       path: "/mcp",
       method: "POST",
       headers: CLIENT,

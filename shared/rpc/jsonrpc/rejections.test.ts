@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../../lib/clock.ts";
@@ -12,6 +10,7 @@ import { httpEndpoint } from "../http/endpoint.ts";
 import { type McpEndpoint, mcpEndpoint } from "../mcp/endpoint.ts";
 import { operation, toolsOf } from "../mcp/operations.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
+import { listenOnLoopback } from "../testing/loopback.ts";
 import { STATELESS } from "../testing/stdio.ts";
 import type { RejectedRequest } from "./rejection-log.ts";
 
@@ -51,8 +50,7 @@ beforeAll(async () => {
     ...{ bodyLimit: () => 64 * 1024, allowedHosts: [] },
     rejections: { write: (_, rejection) => refused.push(rejection) },
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  url = `http://127.0.0.1:${await listenOnLoopback(server)}/mcp`;
 });
 beforeEach(() => {
   refused.length = 0;

@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { rpcNotification, rpcRequest, rpcResponse } from "../testing/json-rpc.ts";
+import { listenOnLoopback } from "../testing/loopback.ts";
 import { jsonRpc, type Method, rpcError } from "./json-rpc.ts";
 
 const internalErrors: unknown[] = [];
@@ -32,9 +31,7 @@ beforeAll(async () => {
   const rpc = jsonRpc(methods, (error) => internalErrors.push(error), systemClock);
   const web = () => Promise.reject(new Error("no pages here"));
   server = httpEndpoint({ handler: rpc.answer, web, bodyLimit: () => 256 * 1024, allowedHosts: [] });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  url = `http://127.0.0.1:${await listenOnLoopback(server)}/mcp`;
 });
 afterEach(() => {
   internalErrors.length = 0;

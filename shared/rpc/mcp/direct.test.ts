@@ -1,12 +1,11 @@
-import { once } from "node:events";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { INVALID_PARAMS, rpcError } from "../jsonrpc/json-rpc.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
+import { listenOnLoopback } from "../testing/loopback.ts";
 import { directTools, mcpMethods, type Tool } from "./mcp.ts";
 import type { McpService } from "./server.ts";
 import { mcpSessions } from "./sessions.ts";
@@ -72,8 +71,7 @@ async function open(service: McpService): Promise<Way> {
     bodyLimit: () => 64 * 1024,
     allowedHosts: [],
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const url = `http://127.0.0.1:${await listenOnLoopback(server)}/mcp`;
   const way: Way = { server, url, errors, direct: 0 };
   return way;
 }

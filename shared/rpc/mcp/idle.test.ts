@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
+import { listenOnLoopback } from "../testing/loopback.ts";
 import { directTools, mcpMethods, type Tool } from "./mcp.ts";
 import { type McpSessions, mcpSessions } from "./sessions.ts";
 
@@ -57,8 +57,7 @@ beforeEach(async () => {
     bodyLimit: () => 64 * 1024,
     allowedHosts: [],
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  port = (server.address() as AddressInfo).port;
+  port = await listenOnLoopback(server);
 });
 afterEach(async () => {
   release.resolve();

@@ -1,10 +1,9 @@
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
+import { listenOnLoopback } from "../testing/loopback.ts";
 import { STATELESS } from "../testing/stdio.ts";
 import type { Tool } from "./mcp.ts";
 import { routeOf } from "./route.ts";
@@ -36,8 +35,7 @@ beforeAll(async () => {
     const chunks = await request.toArray();
     response.end((await routeOf(request, Buffer.concat(chunks).toString(), load)).to);
   });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  url = `http://127.0.0.1:${await listenOnLoopback(server)}/mcp`;
 });
 afterAll(async () => {
   server.close();

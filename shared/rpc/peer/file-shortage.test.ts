@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import { rpcResponse, textResult } from "../testing/json-rpc.ts";
+import { listenOnLoopback } from "../testing/loopback.ts";
 
 /** The number of files that the calling process may open. Node opens about 40 files itself. */
 const FILES = 128;
@@ -18,8 +18,7 @@ test("a call without a free file is repeated until its time limit and then rejec
     const result = textResult(reply);
     response.end(JSON.stringify(rpcResponse(JSON.parse(text).id, result)));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const url = `http://127.0.0.1:${await listenOnLoopback(server)}/mcp`;
   const script = fileURLToPath(new URL("../testing/file-shortage.ts", import.meta.url));
   const command = `ulimit -n ${FILES} && exec "${process.execPath}" "${script}" ${url}`;
   try {

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
+import { listenOnLoopback } from "../testing/loopback.ts";
 import { exchange, type Target } from "./exchange.ts";
 import { createTargets, type Targets } from "./targets.ts";
 
@@ -33,8 +33,7 @@ async function startServer(isSlow = false): Promise<string> {
     requestReceived.resolve();
   });
   servers.push(server);
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listenOnLoopback(server)}`;
 }
 
 const call = (endpoint: string) =>

@@ -1,12 +1,11 @@
-import { once } from "node:events";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect } from "vitest";
 import { z } from "zod";
 import { systemClock } from "../../lib/clock.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { jsonRpc, type Method } from "../jsonrpc/json-rpc.ts";
 import { rpcRequest } from "./json-rpc.ts";
+import { listenOnLoopback } from "./loopback.ts";
 
 export let url = "";
 
@@ -21,8 +20,7 @@ export function serve(methods: Readonly<Record<string, Method>>, onInternalError
       bodyLimit: () => 256 * 1024,
       allowedHosts: [],
     });
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    url = `http://127.0.0.1:${await listenOnLoopback(server)}/mcp`;
   });
   afterAll(async () => {
     server.closeAllConnections();

@@ -1,11 +1,11 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
+import { createServer as createTcpServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, expect } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import { createPeers, type Peers } from "../peer/peer.ts";
 import { rpcResponse, textResult } from "./json-rpc.ts";
+import { listenOnLoopback } from "./loopback.ts";
 
 export interface Call {
   readonly body: { readonly id: number; readonly [field: string]: unknown };
@@ -36,8 +36,7 @@ const open = new Set<Socket>();
 export async function listen(server: Server, port = 0): Promise<number> {
   servers.push(server);
   server.on("connection", (socket) => open.add(socket));
-  await once(server.listen(port, "127.0.0.1"), "listening");
-  return (server.address() as AddressInfo).port;
+  return listenOnLoopback(server, port);
 }
 
 /** A server that does what a test says with each request. */

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { request as httpRequest, type OutgoingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type EndpointOptions, httpEndpoint } from "../http/endpoint.ts";
+import { listenOnLoopback } from "./loopback.ts";
 
 export const BODY_LIMIT = 64 * 1024;
 
@@ -19,8 +19,7 @@ export let port = 0;
 export async function open(more: Partial<EndpointOptions> = {}): Promise<void> {
   const server = httpEndpoint({ ...options, ...more });
   servers.push(server);
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  port = (server.address() as AddressInfo).port;
+  port = await listenOnLoopback(server);
 }
 
 export function close(): void {
