@@ -1,17 +1,18 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
 
 let manager: TestManager;
 let isSilent = false;
+let port = 0;
 /** The server at which the referees answer health probes; with 503 if `isSilent`. */
 const refereeServer = createServer((_request, response) => void response.writeHead(isSilent ? 503 : 200).end());
 
 beforeEach(async () => {
   isSilent = false;
-  await new Promise<void>((resolve) => refereeServer.listen(0, "127.0.0.1", resolve));
+  port = await listenOnLoopback(refereeServer);
   manager = await startTestManager([{ league_id: "rps", game: "rps.v1" }], {
     referees: { count: 1, firstPort: 9_001 },
   });
@@ -25,7 +26,6 @@ afterEach(async () => {
 });
 
 const register = (name: string, token?: string, endpoint?: string): Promise<Wire> => {
-  const { port } = refereeServer.address() as AddressInfo;
   const ownEndpoint = `http://127.0.0.1:${port}/${name}`;
   return manager.tool("register_referee", { referee_name: name, endpoint: endpoint ?? ownEndpoint }, token);
 };

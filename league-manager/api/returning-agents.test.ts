@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { isToken, systemIds } from "#shared/lib/ids.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
+import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
@@ -31,7 +32,7 @@ afterEach(async () => {
 });
 
 async function tool(name: string, args: object): Promise<ReturnType<typeof JSON.parse>> {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } });
+  const body = JSON.stringify(rpcToolCall(name, args));
   const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
   const { result } = (await response.json()) as ReturnType<typeof JSON.parse>;
   return JSON.parse(result.content[0].text);

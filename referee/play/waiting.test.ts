@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
+import { rpcResourceRead } from "#shared/rpc/testing/json-rpc.ts";
 import { clients } from "#shared/rpc/testing/mcp-clients.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
 import { createGame, joinGame, tool, watchGame } from "./testing/play.ts";
@@ -14,7 +15,7 @@ const WAITING = "waiting_for_players";
 const stateOf = async (gameId: string) => (await tool(host, "get_game_state", { match_id: gameId })).value;
 const viewOf = async (gameId: string) => (await host.call("GET", `/api/games/${gameId}`)).json;
 const resourceOf = async (gameId: string) => {
-  const body = { jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: `game://state/${gameId}` } };
+  const body = rpcResourceRead(`game://state/${gameId}`);
   const { json } = await host.call("POST", "/mcp", { body, headers: { "content-type": "application/json" } });
   return JSON.parse(json.result.contents[0].text);
 };

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { startTestHost, type TestHost } from "../../referee/rest/testing/host.ts";
 import {
   type Behaviour,
@@ -221,7 +222,7 @@ describe("an interrupted game of league codenames", () => {
     const [gameFile = ""] = readdirSync(games);
     const { port } = JSON.parse(readFileSync(join(games, gameFile), "utf8"));
     const otherServer = createServer();
-    await new Promise<void>((resolve) => otherServer.listen(port, "127.0.0.1", resolve));
+    await listenOnLoopback(otherServer, port);
     expectOver(await startGame(continueArgs(ended), newUser()).ended);
     await new Promise((resolve) => otherServer.close(resolve));
   });

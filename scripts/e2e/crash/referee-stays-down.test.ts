@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
+import { rpcLeagueMessage, rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { storedState } from "../../../league-manager/testing/stored-state.ts";
 import { agentsIn, cleanUp, eventually, type Running, start } from "../../testing/processes.ts";
 import { type TestLeague, testLeague } from "../../testing/test-league.ts";
@@ -26,7 +28,7 @@ async function startEndpoint(port: number, answer: (text: string) => Promise<str
     response.end(body);
   });
   servers.push(server);
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await listenOnLoopback(server, port);
 }
 
 const post = async (port: number, body: string): Promise<string> => {
@@ -34,8 +36,7 @@ const post = async (port: number, body: string): Promise<string> => {
   return (await fetch(`http://127.0.0.1:${port}/mcp`, { method: "POST", headers, body })).text();
 };
 
-const toolReply = (id: unknown, value: object): string =>
-  JSON.stringify({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: JSON.stringify(value) }] } });
+const toolReply = (id: unknown, value: object): string => JSON.stringify(rpcResponse(id, textResult(value)));
 const envelope = (type: string, payload: object, sender = "player:P02") => ({
   ...{ protocol: "league.v2", message_id: randomUUID(), type, sender },
   ...{ timestamp: new Date().toISOString(), payload },
@@ -61,7 +62,7 @@ async function scriptedPlayer(
   const contact_endpoint = `http://127.0.0.1:${port + 11}/mcp`;
   const about = { display_name: "Player2", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint };
   const me = envelope("PLAYER_REGISTER_REQUEST", about);
-  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "league_message", arguments: me } };
+  const call = rpcLeagueMessage(me);
   await post(port, JSON.stringify(call));
   return received;
 }

@@ -4,6 +4,8 @@ import { systemClock } from "#shared/lib/clock.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
+import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 
 let league: TestLeague | null = null;
@@ -31,8 +33,7 @@ function httpBot(batch: boolean | undefined, posts: Call[][]) {
     return newEnvelope("MOVE_RESPONSE", self, { match_id, tick, move: legal_actions[0] });
   };
   const reply = ({ id, params }: Call) => {
-    const content = [{ type: "text", text: JSON.stringify(answer(params.arguments)) }];
-    return { jsonrpc: "2.0", id, result: { content } };
+    return rpcResponse(id, textResult(answer(params.arguments)));
   };
   return async ({ manager, name, port }: { manager: string; name: string; port: number }) => {
     const server = createServer(async (request, response) => {
@@ -44,7 +45,7 @@ function httpBot(batch: boolean | undefined, posts: Call[][]) {
       // The answers of a batch may have any order and no line breaks.
       response.end(JSON.stringify(Array.isArray(calls) ? calls.map(reply).reverse() : reply(calls)));
     });
-    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+    await listenOnLoopback(server, port);
     const peers = createPeers({ clock: systemClock });
     const me = {
       display_name: name,

@@ -2,6 +2,7 @@ import { createServer, request } from "node:http";
 import { afterEach, expect, it, vi } from "vitest";
 import { forwardClock } from "#shared/lib/testing/clock.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import type { LiveEvent } from "../../../league-manager/projections/live.ts";
@@ -40,7 +41,7 @@ async function startProxy(port: number, target: number, onRejection: () => void)
     });
     forwarded.once("error", () => outgoing.destroy()).end(body);
   });
-  await new Promise<void>((resolve) => proxy.listen(port, "127.0.0.1", resolve));
+  await listenOnLoopback(proxy, port);
   stops.push(() => proxy.close().closeAllConnections());
   return {
     accept: () => {

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { rpcResponse } from "#shared/rpc/testing/json-rpc.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { callRpc, startTestLeague, type TestLeague, type TestPlace } from "../../testing/in-process-league.ts";
 
 interface Message {
@@ -41,9 +42,9 @@ function recordingPlayer(received: Message[]) {
       const { id, params } = JSON.parse(await text(request));
       const content = [{ type: "text", text: JSON.stringify(answer(params.arguments)) }];
       response.writeHead(200, { "content-type": "application/json" });
-      response.end(JSON.stringify({ jsonrpc: "2.0", id, result: { content } }));
+      response.end(JSON.stringify(rpcResponse(id, { content })));
     });
-    await once(server.listen(port, "127.0.0.1"), "listening");
+    await listenOnLoopback(server, port);
     const contact_endpoint = `http://127.0.0.1:${port}/mcp`;
     const me = { display_name: name, version: "1.0.0", game_types: ["tic_tac_toe.v1"], contact_endpoint };
     const params = { name: "league_message", arguments: envelope("PLAYER_REGISTER_REQUEST", me) };

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
+import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import { canCreateNetworks, createNetwork, type TestHost, type TestNetwork } from "#shared/rpc/testing/network.ts";
 import { cleanUp, newFolder, start } from "../../testing/processes.ts";
 
-const rpc = (method: string, params: object = {}, id: unknown = 1) => ({ jsonrpc: "2.0", id, method, params });
-const INITIALIZE = rpc("initialize", {
+const INITIALIZE = rpcRequest("initialize", {
   protocolVersion: "2025-11-25",
   capabilities: {},
   clientInfo: { name: "flood", version: "1" },
@@ -95,7 +95,9 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
   it("the endpoint of a listed player does not allow registrations with other ports and paths of its host", async () => {
     const register = async (endpoint: string) => {
       const params = { name: "register_player", arguments: { player_name: "Cheat", endpoint } };
-      const { text } = await attacker.request(`http://${server.address}:8000/mcp`, { body: rpc("tools/call", params) });
+      const { text } = await attacker.request(`http://${server.address}:8000/mcp`, {
+        body: rpcRequest("tools/call", params),
+      });
       return JSON.parse(text).result.structuredContent;
     };
     const rejection = { status: "REJECTED", error_code: "L001" };
@@ -132,7 +134,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
       Array.from({ length: 120 }, (_, n) =>
         attacker.request(url, {
           from: `${attacker.prefix6}::${(n + 1).toString(16)}`,
-          body: rpc("ping", {}, `id ${n}`),
+          body: rpcRequest("ping", {}, `id ${n}`),
         }),
       ),
     );
@@ -144,7 +146,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     const page = await attacker.request(url.replace("/mcp", "/"), { from: `${attacker.prefix6}::ffff` });
     expect([page.status, JSON.parse(page.text).error.code]).toEqual([429, "TOO_MANY_REQUESTS"]);
     expect((await attacker.request(url.replace("/mcp", "/health"))).status).toBe(200);
-    expect((await other.request(url, { body: rpc("ping") })).status).toBe(200);
+    expect((await other.request(url, { body: rpcRequest("ping") })).status).toBe(200);
   });
 
   it("requests without a token to pages, metrics and the API description are limited", async () => {
@@ -169,7 +171,7 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
       (
         await host.request(`${url}/mcp`, {
           headers: { ...MCP_CLIENT, ...headers, "mcp-session-id": session },
-          body: rpc("ping"),
+          body: rpcRequest("ping"),
         })
       ).status;
     const otherSession = await open(other, {});

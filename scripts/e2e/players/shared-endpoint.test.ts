@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import { afterEach, expect, test } from "vitest";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { callRpc, startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 
 let league: TestLeague | undefined;
@@ -30,7 +31,7 @@ test("a player whose endpoint forwards to the bot of another player loses its ma
             const answer = await fetch(`http://${victimAddress}`, { method: "POST", headers, body });
             response.writeHead(answer.status, headers).end(await answer.text());
           });
-          await new Promise<void>((resolve) => relay.listen(port, "127.0.0.1", resolve));
+          await listenOnLoopback(relay, port);
           await register(`http://127.0.0.1:${port}/mcp`);
           return { stop: async () => void relay.close().closeAllConnections() };
         },

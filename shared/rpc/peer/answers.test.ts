@@ -1,5 +1,6 @@
 import { createServer as createTcpServer } from "node:net";
 import { describe, expect, test } from "vitest";
+import { rpcResponse, textResult } from "../testing/json-rpc.ts";
 import {
   answer,
   closedPort,
@@ -15,7 +16,6 @@ import {
   scripted,
   status,
   success,
-  texts,
   usePeers,
 } from "../testing/peer.ts";
 
@@ -34,7 +34,7 @@ describe("an invalid answer", () => {
   test.each<[string, number, string, unknown]>([
     ["oops", 500, "http_error", "HTTP 500"],
     [rpc({ error }), 500, "http_error", "HTTP 500, JSON-RPC error -32603: Internal error"],
-    [rpc({ result: texts(REPLY) }), 404, "http_error", "HTTP 404"],
+    [rpc({ result: textResult(REPLY) }), 404, "http_error", "HTTP 404"],
     ["null", 500, "http_error", "HTTP 500"],
     ["", 204, "bad_json", expect.any(String)],
     ["", 200, "bad_json", expect.any(String)],
@@ -44,7 +44,7 @@ describe("an invalid answer", () => {
     ["7", 200, "bad_reply", expect.any(String)],
     ['"text"', 200, "bad_reply", expect.any(String)],
     ["{}", 200, "bad_reply", expect.any(String)],
-    [`[${rpc({ result: texts(REPLY) })}]`, 200, "bad_reply", expect.any(String)],
+    [`[${rpc({ result: textResult(REPLY) })}]`, 200, "bad_reply", expect.any(String)],
     [JSON.stringify(REPLY), 200, "bad_reply", expect.any(String)],
     [rpc({}), 200, "bad_reply", expect.any(String)],
     [rpc({ error }), 200, "bad_reply", "JSON-RPC error -32603: Internal error"],
@@ -52,7 +52,7 @@ describe("an invalid answer", () => {
     [rpc({ result: "rock" }), 200, "bad_reply", expect.any(String)],
     [rpc({ result: { content: "rock" } }), 200, "bad_reply", expect.any(String)],
     [rpc({ result: {} }), 200, "bad_reply", expect.stringContaining("league.v2")],
-    [rpc({ result: texts({ ...REPLY, sender: "me" }) }), 200, "bad_reply", expect.stringContaining("sender")],
+    [rpc({ result: textResult({ ...REPLY, sender: "me" }) }), 200, "bad_reply", expect.stringContaining("sender")],
     [rpc({ result: { content: [{ type: "text", text: "rock" }] } }), 200, "bad_json", expect.any(String)],
     [
       rpc({ result: { content: [{ type: "text", text: "KeyError: 'tick'" }], isError: true } }),
@@ -61,7 +61,7 @@ describe("an invalid answer", () => {
       "the tool reports an error: KeyError: 'tick'",
     ],
     [
-      rpc({ result: { ...texts({ error: "no such match" }), isError: true } }),
+      rpc({ result: { ...textResult({ error: "no such match" }), isError: true } }),
       200,
       "bad_reply",
       'the tool reports an error: {"error":"no such match"}',
@@ -83,7 +83,7 @@ describe("an invalid answer", () => {
   });
 
   test.each([2, "1", null, 1.5])("with id %j instead of 1 is a fault bad_reply", async (id) => {
-    expect(await resultOfAnswer(rpc({ id, result: texts(REPLY) }))).toEqual(
+    expect(await resultOfAnswer(rpc({ id, result: textResult(REPLY) }))).toEqual(
       failure("bad_reply", `the answer has id ${JSON.stringify(id)}, not 1`),
     );
   });
@@ -108,7 +108,7 @@ describe("an invalid answer", () => {
     { error: { code: { toString: 1, valueOf: 1 }, message: "no" } },
     { error: { code: -32000, message: { toString: 1, valueOf: 1 } } },
     { error: { code: -32000, message: ["a", { toJSON: 1 }] } },
-    { id: { toString: 1 }, result: texts(REPLY) },
+    { id: { toString: 1 }, result: textResult(REPLY) },
   ])("with %j, whose conversion to text throws, is a fault bad_reply", async (fields) => {
     expect(await resultOfAnswer(rpc(fields))).toEqual(failure("bad_reply"));
   });
@@ -142,7 +142,7 @@ describe("the size of an answer", () => {
   const sized =
     (bytes: number): Script =>
     (call) => {
-      const text = JSON.stringify({ jsonrpc: "2.0", id: call.body.id, result: texts(REPLY) });
+      const text = JSON.stringify(rpcResponse(call.body.id, textResult(REPLY)));
       call.response.end(text.padEnd(bytes, " "));
     };
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { answerTo, batched, idsOf, inLines } from "../testing/batch.ts";
+import { rpcResponse, textResult } from "../testing/json-rpc.ts";
 import {
   failure,
   message,
@@ -10,7 +11,6 @@ import {
   scripted,
   status,
   success,
-  texts,
   usePeers,
 } from "../testing/peer.ts";
 
@@ -26,8 +26,7 @@ const threeSuccesses = [success, success, success];
 const missing = failure("bad_reply", "the answer to the batch has no element for this call");
 const array = [3, 1, 2].map((id) => JSON.parse(answerTo(id)));
 const nonAscii = "é☃😀".repeat(30);
-const nonAsciiAnswerTo = (id: number) =>
-  JSON.stringify({ jsonrpc: "2.0", id, result: { ...texts(REPLY), mood: nonAscii } });
+const nonAsciiAnswerTo = (id: number) => JSON.stringify(rpcResponse(id, { ...textResult(REPLY), mood: nonAscii }));
 
 describe("the array of answers", () => {
   test.each<[string, string]>([
@@ -87,7 +86,7 @@ describe("an invalid answer to a batch", () => {
     ["elements that are not responses", [rpc(1, {}), '{"id":2}', answerTo(3)], [noResponse, noResponse, success]],
     [
       "errors and wrong results",
-      [rpc(1, { error }), rpc(2, { result: "rock" }), rpc(3, { result: texts(7) })],
+      [rpc(1, { error }), rpc(2, { result: "rock" }), rpc(3, { result: textResult(7) })],
       [failure("bad_reply", "JSON-RPC error -32603: Internal error"), failure("bad_reply"), failure("bad_reply")],
     ],
   ])("with %s settles each call by its element, in lines or on one line", async (_, elements, expected) => {

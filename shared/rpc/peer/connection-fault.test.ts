@@ -1,7 +1,7 @@
-import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
+import { listenOnLoopback } from "../testing/loopback.ts";
 import { closedPort, peers, usePeers } from "../testing/peer.ts";
 import { connectionFault, operatorText } from "./connection-fault.ts";
 
@@ -26,7 +26,7 @@ async function startServer(onConnection: (socket: Socket) => void): Promise<numb
     onConnection(socket);
   });
   cleanups.push(() => server.close());
-  await once(server.listen(0, "127.0.0.1"), "listening");
+  await listenOnLoopback(server);
   const address = server.address();
   return typeof address === "object" && address ? address.port : 0;
 }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
+import { rpcResponse, textResult } from "../testing/json-rpc.ts";
 import {
   answer,
   type Call,
@@ -14,7 +15,6 @@ import {
   type Script,
   scripted,
   success,
-  texts,
   usePeers,
 } from "../testing/peer.ts";
 
@@ -44,14 +44,14 @@ describe("message (PROTOCOL.md, section 2)", () => {
 
   const image = { type: "image", data: "…" };
   test.each<[string, unknown]>([
-    ["a text", texts(REPLY)],
-    ["a text after other parts", { content: [image, ...texts(REPLY).content] }],
+    ["a text", textResult(REPLY)],
+    ["a text after other parts", { content: [image, ...textResult(REPLY).content] }],
     ["structured content without text", { structuredContent: REPLY }],
     [
       "structured content beside a text for people",
       { content: [{ type: "text", text: "I play rock!" }], structuredContent: REPLY },
     ],
-    ["a result with unknown fields", { ...texts({ ...REPLY, mood: "good" }), _meta: {} }],
+    ["a result with unknown fields", { ...textResult({ ...REPLY, mood: "good" }), _meta: {} }],
   ])("reads the envelope from %s", async (_, result) => {
     expect(await withResult(result)).toEqual(success);
   });
@@ -59,14 +59,14 @@ describe("message (PROTOCOL.md, section 2)", () => {
   test("accepts an explicit null as the error of a successful response", async () => {
     const { url } = await scripted(
       ({ body, response }) =>
-        void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: texts(REPLY), error: null })),
+        void response.end(JSON.stringify({ ...rpcResponse(body.id, textResult(REPLY)), error: null })),
     );
     expect(await message(url)).toEqual(success);
   });
 
   test("returns the envelope of a rejection with isError", async () => {
     const rejection = newEnvelope("GAME_ERROR", "player:P01", { error_code: "G004" });
-    expect(await withResult({ ...texts(rejection), isError: true })).toEqual({ ok: true, value: rejection });
+    expect(await withResult({ ...textResult(rejection), isError: true })).toEqual({ ok: true, value: rejection });
   });
 
   test("has 20 calls to one endpoint under way at the same time", async () => {

@@ -1,8 +1,8 @@
-import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, test } from "vitest";
 import { manualClock } from "../../lib/testing/clock.ts";
+import { listenOnLoopback } from "../testing/loopback.ts";
 import {
   connectBridge,
   INITIALIZE,
@@ -217,7 +217,7 @@ describe("a server that is none of MCP's", () => {
   let odd: Server;
   const serve = async (listener: RequestListener): Promise<void> => {
     odd = createServer(listener);
-    await once(odd.listen(0, "127.0.0.1"), "listening");
+    await listenOnLoopback(odd);
   };
   const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   const connect = async (listener: RequestListener): Promise<TestWire> => {

@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
@@ -13,6 +11,7 @@ import { serviceOf } from "../mcp/service.ts";
 import { mcpSessions } from "../mcp/sessions.ts";
 import { Bridge } from "../stdio/bridge.ts";
 import { serveLocally } from "../stdio/local-server.ts";
+import { listenOnLoopback } from "./loopback.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests read messages of any shape
 export type Wire = any;
@@ -105,8 +104,7 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
       bodyLimit: () => 64 * 1024,
       allowedHosts: [],
     });
-    await once(server.listen(port, "127.0.0.1"), "listening");
-    port = (server.address() as AddressInfo).port;
+    port = await listenOnLoopback(server, port);
   };
   await start();
   return {
