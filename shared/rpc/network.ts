@@ -7,17 +7,17 @@ import { createPeers, type Peers } from "./peer/peer.ts";
 
 /** The network operations of an agent. An agent gets them as an argument, so that a simulation can connect agents in one process. */
 export interface Network {
-  /** Opens an agent's endpoint on the first free port of its list. The error is one line for the operator. */
+  /** Opens an agent's endpoint on the first free port of `ports`. The error is one line for the operator. */
   listen(options: ListenOptions): Promise<Result<Listening, string>>;
-  /** A client of other agents' endpoints; the caller closes it. */
+  /** Creates a client of other agents' endpoints; the caller closes it. */
   createPeers(): Peers;
-  /** This machine's address in a connection to a URL's host. Rejects when there is no connection within `timeoutMs`. */
+  /** Resolves with this machine's address in a connection to the host of a URL. Rejects when there is no connection within `timeoutMs`. */
   addressToward(url: string, timeoutMs: number): Promise<string>;
-  /** The present network interfaces of this machine. */
+  /** Returns the present network interfaces of this machine. */
   interfaces(): Interfaces;
 }
 
-/** The network of this machine, over HTTP. */
+/** Returns the network of this machine, over HTTP. */
 export function httpNetwork(clock: Clock): Network {
   const interfaces = interfaceReader(clock);
   return {

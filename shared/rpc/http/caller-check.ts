@@ -5,28 +5,28 @@ import { bareHost, isLoopback, isThisMachine, type MachineAddresses } from "../.
 interface OwnNames {
   /** The address or name that the server is bound to. */
   readonly host: string;
-  /** More names by which it may be called, and whose pages may call it; lower case. */
+  /** Further names that are accepted in the Host header, and in the Origin of pages; lower case. */
   readonly allowedHosts: readonly string[];
-  /** The present addresses of this machine, by which a server that is not bound to loopback may be called too. */
+  /** Returns the present addresses of this machine, which a server that is not bound to loopback accepts as host names. */
   readonly machineAddresses: () => MachineAddresses;
 }
 
-/** Why a request is refused before its body is read. */
+/** The reason why a request is rejected before its body is read. */
 interface CallerFault {
   readonly status: 403 | 415;
   readonly message: string;
 }
 
-/** Host headers known to be the server's own that are remembered at once; a caller repeats the same one with every request. */
+/** The maximum number of accepted Host headers that are remembered. A caller repeats its Host header with every request. */
 const MAX_KNOWN = 1_000;
 const SHOWN_CHARACTERS = 100;
 /** Methods whose requests have no body. */
 const BODILESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
 
 /**
- * Protects an endpoint from web pages that a user has open: the Host header must name this server, since a foreign name may have been
- * rebound to its address; an Origin must be the same host or an allowed one, and its request must be JSON, which browsers do not send
- * to another origin without asking. Other programs send no Origin.
+ * Returns a check that protects an endpoint from web pages in the browsers of users. The Host header must name this server, because a page
+ * may rebind the name of another server to its address. An Origin must be the same host or an allowed one, and its request must be JSON,
+ * which a browser sends to another origin only after a preflight request. Programs other than browsers send no Origin.
  */
 export function callerCheck(own: OwnNames): (request: IncomingMessage) => CallerFault | null {
   const { host: bound, allowedHosts, machineAddresses } = own;
@@ -50,7 +50,7 @@ export function callerCheck(own: OwnNames): (request: IncomingMessage) => Caller
   const isOwnOrigin = (origin: string, host: string): boolean => {
     const url = URL.parse(origin);
     if (url === null || !/^https?:$/.test(url.protocol)) return false;
-    // Behind a proxy that ends TLS the Origin is https, and a port that is the scheme's own is in neither.
+    // Behind a proxy that terminates TLS the Origin is https. Default ports are in neither header.
     return url.host === URL.parse(`${url.protocol}//${host}`)?.host || allowedHosts.includes(bareHost(url));
   };
 
@@ -58,7 +58,7 @@ export function callerCheck(own: OwnNames): (request: IncomingMessage) => Caller
     const { host = "", origin } = headers;
     if (!isOwnHost(host, (socket.localAddress ?? "").replace(/^::ffff:/, ""))) {
       const how = "add it to allowed_hosts in the config, or give the agent its --endpoint";
-      return forbidden(`Host ${shown(host)} is no address or name of this server: ${how}`);
+      return forbidden(`Host ${shown(host)} is not an address or name of this server: ${how}`);
     }
     if (origin === undefined) return null;
     if (!isOwnOrigin(origin, host)) {
@@ -72,7 +72,7 @@ export function callerCheck(own: OwnNames): (request: IncomingMessage) => Caller
 export const isJson = (contentType: string | undefined): boolean =>
   /^application\/json\s*(;|$)/i.test(contentType ?? "");
 
-/** Names that this machine is called by in its network. */
+/** Whether a name is the host name of this machine in its network. */
 function isHostname(name: string): boolean {
   const full = hostname().toLowerCase();
   const [short = ""] = full.split(".");

@@ -2,10 +2,10 @@ import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { isLoopback, networkOf } from "../../protocol/addresses.ts";
 
-/** Connections of one remote network at once: more than a class behind one address needs, less than the files that a process may open. */
+/** Concurrent connections of one remote network: more than a class behind one address needs, fewer than the files that a process may open. */
 const PER_NETWORK = 500;
 
-/** Closes connections beyond the limit as they come, so that one network cannot take the files that others' connections need. */
+/** Closes new connections beyond the limit, so that one network cannot use up the file descriptors of the process. */
 export function limitConnections(server: Server): void {
   const open = new Map<string, number>();
   server.on("connection", (socket: Socket) => {
@@ -19,9 +19,9 @@ export function limitConnections(server: Server): void {
     }
     open.set(network, count + 1);
     socket.once("close", () => {
-      const left = (open.get(network) ?? 1) - 1;
-      if (left === 0) open.delete(network);
-      else open.set(network, left);
+      const remaining = (open.get(network) ?? 1) - 1;
+      if (remaining === 0) open.delete(network);
+      else open.set(network, remaining);
     });
   });
 }

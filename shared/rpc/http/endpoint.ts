@@ -9,84 +9,84 @@ import type { McpSessions } from "../mcp/sessions.ts";
 import { callerCheck, isJson } from "./caller-check.ts";
 import { limitConnections } from "./connection-limit.ts";
 import { acceptsStream, bearerOf, collect, goneSignal, pathOf, remoteAddressOf } from "./request.ts";
-import { refuse, send, sendReply, stream } from "./response.ts";
+import { reject, send, sendReply, stream } from "./response.ts";
 
-/** Not by `import`, which would read every export of the module: Node loads its own fetch and WebSocket for that, 70 ms in each process. */
+/** An `import` would read every export of the module, for which Node loads fetch and WebSocket: 70 ms in each process. */
 const { createServer, STATUS_CODES } = process.getBuiltinModule("node:http");
 
 export interface EndpointOptions {
   readonly handler: McpHandler;
-  /** Asked before every request but the probes. */
+  /** Called before every request except the probes. */
   readonly gate?: Gate;
-  /** MCP clients that bring a transport of their own; loaded with the first of them. */
+  /** Answers MCP clients with the SDK's transports; loaded with the first of them. */
   readonly sessions?: () => Promise<McpSessions>;
-  /** Whether the agent can do its work now: decides between 200 and 503 of `GET /ready`. Without it the pages answer the probes too. */
+  /** Whether `GET /ready` is answered with 200 or 503. Without it the pages answer the probes. */
   readonly isReady?: () => boolean;
-  /** Everything that is neither `/mcp` nor a probe; loaded when first asked for, and again after a failure. */
+  /** Answers every request except `/mcp` and the probes; loaded with the first of them, and again after a failed load. */
   readonly web: () => Promise<RequestListener>;
-  /** Largest accepted body of a caller, bytes. */
+  /** The largest accepted body of a caller, in bytes. */
   readonly bodyLimit: (http: HttpContext) => number;
-  /** What the server is bound to; loopback without it. */
+  /** The address that the server is bound to; loopback by default. */
   readonly host?: string;
-  /** Host names, besides its own, by which this endpoint may be called, and whose pages may call it. */
+  /** Further host names that are accepted in the Host header, and in the Origin of pages. */
   readonly allowedHosts: readonly string[];
-  /** The present addresses of this machine, by which an endpoint that is not bound to loopback may be called too; none without it. */
+  /** Returns the present addresses of this machine, which an endpoint that is not bound to loopback accepts as host names; none by default. */
   readonly machineAddresses?: () => MachineAddresses;
   readonly rejections?: RejectionLog | undefined;
   /** Called with internal errors, which no caller sees. */
   readonly onError?: (error: unknown) => void;
-  /** How long a peer may read nothing of what it is sent; for tests. */
+  /** How long a peer may leave sent data unread; for tests. */
   readonly unreadMs?: number;
 }
 
-/** A peer that reads nothing for so long reads no more. One that waits for its answer may be as silent as it likes. */
+/** A peer that leaves sent data unread for this time is disconnected. A peer that waits for an answer is not limited. */
 const UNREAD_MS = 5 * 60_000;
-/** From then on the system asks a silent peer's machine whether it is there: one that is not never closed anything. */
+/** The silence after which TCP keep-alive probes the peer's machine, which may have vanished without closing the connection. */
 const PROBE_AFTER_MS = 60_000;
 
 /**
- * The server of one agent: `POST /mcp` is taken here, on node:http itself, because every move of every match passes through it, and so
- * are `GET /health` and `/ready`, which a manager asks of its referees every second; the rest goes to express. Refuses a foreign Host or
- * Origin (403), any content type but JSON (415), large bodies (413) and callers beyond their limits (429).
+ * Returns the server of one agent. It answers `POST /mcp` on node:http, because every move of every match is such a request, and `GET /health`
+ * and `/ready`, which a manager requests from its referees every second. Express answers all other requests. The server rejects a foreign
+ * Host or Origin (403), content types other than JSON (415), large bodies (413) and callers beyond their limits (429).
  */
 export function httpEndpoint(options: EndpointOptions): Server {
   const { host = "127.0.0.1", allowedHosts, machineAddresses = () => new Set(), gate, onError } = options;
   const faultOf = callerCheck({ host, allowedHosts, machineAddresses });
   const web = lazily(options.web);
-  const takePage = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const answerPage = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const http = contextOf(request, response, options);
     try {
       const verdict = gate ? await gate("", http) : null;
       for (const [name, value] of Object.entries(verdict?.headers ?? {})) response.setHeader(name, value);
       if (verdict?.rejection) {
-        // A page that reloads itself, as the league's does, would otherwise stay at this answer.
+        // Without it, a page that reloads itself would stay at this answer.
         const retryAfter = verdict.headers["retry-after"];
         if (request.method === "GET" && retryAfter !== undefined) response.setHeader("refresh", retryAfter);
-        return refusePage(http, request, response, 429, "Too many requests; see Retry-After");
+        return rejectPage(http, request, response, 429, "Too many requests; see Retry-After");
       }
-      const listener = await web().catch(() => null); // it has logged why it could not be loaded
+      const listener = await web().catch(() => null); // the failed load has been logged
       if (listener) listener(request, response);
-      else refuse(response, 500, "Internal error");
+      else reject(response, 500, "Internal error");
     } catch (thrown) {
       onError?.(thrown);
-      refuse(response, 500, "Internal error");
+      reject(response, 500, "Internal error");
     }
   };
-  const probed = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
-  const server = createServer(probed, (request, response) => {
-    response.on("timeout", leaveIfUnread);
+  const keepAlive = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
+  const server = createServer(keepAlive, (request, response) => {
+    response.on("timeout", disconnectIfUnread);
     const isMcp = pathOf(request) === "/mcp";
     const fault = faultOf(request);
     if (fault !== null) {
       const http = contextOf(request, response, options);
-      if (isMcp) refuseMcp(http, request, response, fault.status, fault.message);
-      else refusePage(http, request, response, fault.status, fault.message);
+      if (isMcp) rejectMcp(http, request, response, fault.status, fault.message);
+      else rejectPage(http, request, response, fault.status, fault.message);
     } else if (isMcp) {
-      takeMcp(request, response, options);
+      answerMcp(request, response, options);
     } else {
       const probe = options.isReady && probeOf(request, options.isReady);
       if (probe) sendReply(response, probe);
-      else void takePage(request, response);
+      else void answerPage(request, response);
     }
   });
   limitConnections(server);
@@ -96,32 +96,32 @@ export function httpEndpoint(options: EndpointOptions): Server {
   return server;
 }
 
-/** Nothing has moved on a connection for a while: it is given up if that is because its peer does not read. */
-function leaveIfUnread(socket: Socket): void {
+/** Closes an inactive connection if its peer does not read what was sent. */
+function disconnectIfUnread(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();
 }
 
-/** As express reads a path: in any case, with a slash at its end. */
+/** Matches paths as Express does: in upper or lower case, with or without a final slash. */
 const PROBE = /^\/(health|ready)\/?$/i;
 
-const PROBED = { "content-type": "application/json; charset=utf-8" };
+const PROBE_HEADERS = { "content-type": "application/json; charset=utf-8" };
 
 function probeOf(request: IncomingMessage, isReady: () => boolean): HttpReply | null {
   if (request.method !== "GET" && request.method !== "HEAD") return null;
   const [, probe] = PROBE.exec(pathOf(request)) ?? [];
   if (probe === undefined) return null;
-  if (probe.toLowerCase() === "health") return { status: 200, body: '{"status":"ok"}', headers: PROBED };
+  if (probe.toLowerCase() === "health") return { status: 200, body: '{"status":"ok"}', headers: PROBE_HEADERS };
   return isReady()
-    ? { status: 200, body: '{"status":"ready"}', headers: PROBED }
-    : { status: 503, body: '{"status":"starting"}', headers: PROBED };
+    ? { status: 200, body: '{"status":"ready"}', headers: PROBE_HEADERS }
+    : { status: 503, body: '{"status":"starting"}', headers: PROBE_HEADERS };
 }
 
-function takeMcp(request: IncomingMessage, response: ServerResponse, options: EndpointOptions): void {
+function answerMcp(request: IncomingMessage, response: ServerResponse, options: EndpointOptions): void {
   const http = contextOf(request, response, options);
   const isOfSession = (request.method === "GET" || request.method === "DELETE") && options.sessions !== undefined;
   if (request.method !== "POST" && !isOfSession) {
     response.setHeader("allow", options.sessions ? "GET, POST, DELETE" : "POST");
-    refuseMcp(http, request, response, 405, "Method not allowed: POST a JSON-RPC 2.0 request");
+    rejectMcp(http, request, response, 405, "Method not allowed: POST a JSON-RPC 2.0 request");
     return;
   }
   if (isOfSession) {
@@ -129,13 +129,13 @@ function takeMcp(request: IncomingMessage, response: ServerResponse, options: En
     return;
   }
   if (!isJson(request.headers["content-type"])) {
-    refuseMcp(http, request, response, 415, "Unsupported media type: send application/json");
+    rejectMcp(http, request, response, 415, "Unsupported media type: send application/json");
     return;
   }
   collect(request, options.bodyLimit(http), (body) => {
     if (body === null) {
       response.setHeader("connection", "close");
-      refuseMcp(http, request, response, 413, "Body too large");
+      rejectMcp(http, request, response, 413, "Body too large");
       return;
     }
     void answer(request, response, body, http, options);
@@ -163,7 +163,7 @@ async function answer(
     }
   } catch (thrown) {
     onError?.(thrown);
-    refuse(response, 500, "Internal error");
+    reject(response, 500, "Internal error");
   }
 }
 
@@ -186,20 +186,20 @@ function contextOf(
   { rejections }: Pick<EndpointOptions, "rejections">,
 ): HttpContext {
   const remoteAddress = remoteAddressOf(request);
-  /** One for all calls of a batch: a signal for each would add a listener for each to the response. */
+  /** Shared by the calls of a batch, because each signal adds a listener to the response. */
   let gone: AbortSignal | undefined;
   return {
     bearer: bearerOf(request),
     remoteAddress,
     logRejection: rejections && ((rejected) => rejections.write(remoteAddress, rejected)),
     isMcpClient: acceptsStream(request),
-    // No getter: V8 puts that of an object literal in old memory, where it keeps the request until the next full collection.
+    // Not a getter: V8 allocates the getter of an object literal in the old generation, where it keeps the request until the next full collection.
     gone: () => (gone ??= goneSignal(response)),
   };
 }
 
-/** Refuses a request to `/mcp`, in JSON-RPC. */
-function refuseMcp(
+/** Logs and rejects a request to `/mcp`, in JSON-RPC. */
+function rejectMcp(
   http: HttpContext,
   request: IncomingMessage,
   response: ServerResponse,
@@ -207,13 +207,13 @@ function refuseMcp(
   message: string,
 ): void {
   logRejection(http, request, status, message);
-  refuse(response, status, message);
+  reject(response, status, message);
 }
 
 const PAGE_CODES = { 403: "FORBIDDEN", 415: "INVALID_REQUEST", 429: "TOO_MANY_REQUESTS" } as const;
 
-/** Refuses any other request, in the form of the REST API. */
-function refusePage(
+/** Logs and rejects any other request, in the form of the REST API. */
+function rejectPage(
   http: HttpContext,
   request: IncomingMessage,
   response: ServerResponse,

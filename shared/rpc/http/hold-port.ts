@@ -1,15 +1,15 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A port that is taken and serves nothing. */
+/** A port that is in use and serves nothing. */
 export interface HeldPort {
   /** Frees the port. */
   release(): Promise<void>;
-  /** Keeps the port until the process ends, and lets the process end. */
+  /** Keeps the port until the process ends, without keeping the process running. */
   keep(): void;
 }
 
-/** Takes a port of an address; null when it is in use. */
+/** Occupies a port of an address. Resolves with null if the port is in use. */
 export async function holdPort(port: number, host: string): Promise<HeldPort | null> {
   const server = createServer((socket) => socket.destroy());
   try {

@@ -17,7 +17,7 @@ export interface ListenOptions {
     error(fields: object, message: string): void;
   };
   readonly host: string;
-  /** Tried in order; 0 lets the system choose. */
+  /** Tried in order; for 0 the system chooses a port. */
   readonly ports: readonly number[];
   readonly handler: McpHandler;
   readonly gate?: Gate;
@@ -34,9 +34,9 @@ export interface Listening {
   readonly rejections: RejectionLog;
   /** The URL for callers on this machine, e.g. `http://127.0.0.1:8001`; the endpoint is this plus `/mcp`. */
   readonly url: string;
-  /** The URLs for other machines: one for each address that it listens on. */
+  /** The URLs for other machines: one for each address that the server listens on. */
   readonly urls: readonly string[];
-  /** Whether it listens on every address of this machine. */
+  /** Whether the server listens on every address of this machine. */
   readonly isOnEveryAddress: boolean;
   readonly port: number;
   close(): Promise<void>;
@@ -46,7 +46,7 @@ const DEFAULT_BODY_BYTES = 256 * 1024;
 /** How long a stopping server waits for answers that are being sent. */
 const LAST_ANSWERS_MS = 300;
 
-/** Opens an agent's HTTP endpoint on the first free port of its list. The error is one line that names the port that is taken. */
+/** Opens an agent's HTTP endpoint on the first free port of `ports`. The error is one line that names the port that is in use. */
 export async function listenHttp(
   options: ListenOptions,
   clock: Clock,
@@ -60,13 +60,13 @@ export async function listenHttp(
   let fault = "";
   for (const port of options.ports) {
     try {
-      await once(server.listen(port, host), "listening"); // rejects on an error, and leaves no listener
-      // From here on a fault, such as a connection that could not be accepted, leaves the server listening.
+      await once(server.listen(port, host), "listening"); // rejects on an error and removes its listeners
+      // Later errors, such as a connection that could not be accepted, do not stop the server.
       server.on("error", onError);
       return ok(listeningOn(server, rejections, clock, interfaces()));
     } catch (thrown) {
-      const taken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
-      fault = taken
+      const isInUse = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
+      fault = isInUse
         ? `port ${port} on ${host} is already in use; choose another (--port, or its field in the config)`
         : `cannot listen on ${host}:${port}: ${messageOf(thrown)}`;
     }

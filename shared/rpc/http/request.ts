@@ -2,18 +2,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { isLoopback } from "../../protocol/addresses.ts";
 
-/** The path of a request's target, which may be sent whole, as to a proxy (RFC 9112, section 3.2.2). */
+/** Returns the path of a request. Its target may be a complete URL (RFC 9112, section 3.2.2). */
 export const pathOf = ({ url = "/" }: IncomingMessage): string =>
   url.replace(/^https?:\/\/[^/?]+/i, "").split("?", 1)[0] || "/";
 
-/** The token of `Authorization: Bearer`, whose scheme is in any case (RFC 9110, section 11.1); null without one. */
+/** Returns the token of `Authorization: Bearer`; null without one. The scheme is case-insensitive (RFC 9110, section 11.1). */
 export const bearerOf = ({ headers }: Pick<IncomingMessage, "headers">): string | null =>
   /^Bearer +(\S.*)$/i.exec(headers.authorization ?? "")?.[1] ?? null;
 
 /**
- * The address of the caller. A request that comes from loopback with `X-Forwarded-For` was forwarded by a proxy on this machine: its caller
- * is the last address of the header, which the proxy wrote; one that cannot be read is never loopback. From any other address the header
- * is ignored.
+ * Returns the address of the caller. A request from loopback with `X-Forwarded-For` was forwarded by a proxy on this machine: its caller is
+ * the last address of the header, which the proxy wrote. An invalid address is returned as "unknown", which is not loopback. The header of
+ * other requests is ignored.
  */
 export function remoteAddressOf({ headers, socket }: Pick<IncomingMessage, "headers" | "socket">): string {
   const address = socket.remoteAddress ?? "";
@@ -23,7 +23,7 @@ export function remoteAddressOf({ headers, socket }: Pick<IncomingMessage, "head
   return isIP(last) !== 0 ? last : "unknown";
 }
 
-/** Aborted when the caller has closed the connection. */
+/** Returns a signal that is aborted when the caller closes the connection. */
 export function goneSignal(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   if (response.closed) gone.abort();
@@ -31,11 +31,11 @@ export function goneSignal(response: ServerResponse): AbortSignal {
   return gone.signal;
 }
 
-/** Whether the caller can be answered by a stream, as MCP clients can. */
+/** Whether the caller accepts an event stream, as MCP clients do. */
 export const acceptsStream = ({ headers }: Pick<IncomingMessage, "headers">): boolean =>
   headers.accept?.includes("text/event-stream") ?? false;
 
-/** Reads a body as UTF-8; null once it is larger than `limit` bytes. `done` is not called if the connection breaks. */
+/** Calls `done` with the body as UTF-8, or with null if it is larger than `limit` bytes. `done` is not called if the connection breaks. */
 export function collect(request: IncomingMessage, limit: number, done: (body: string | null) => void): void {
   if (Number(request.headers["content-length"] ?? 0) > limit) {
     done(null);

@@ -2,14 +2,14 @@ import type { ServerResponse } from "node:http";
 import type { HttpReply } from "../jsonrpc/http.ts";
 
 /** Rejects a request to `/mcp`, in JSON-RPC. */
-export const refuse = (response: ServerResponse, status: number, message: string): void =>
+export const reject = (response: ServerResponse, status: number, message: string): void =>
   send(response, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message } }));
 
-/** Sends the answer of a handler. */
+/** Sends the reply of a handler. */
 export const sendReply = (response: ServerResponse, { status, body, headers }: HttpReply): void =>
   send(response, status, body, headers);
 
-/** Sends an answer, unless one has begun. */
+/** Sends a response, unless its headers have been sent already. */
 export function send(
   response: ServerResponse,
   status: number,
@@ -22,7 +22,7 @@ export function send(
   response.end(body);
 }
 
-/** Sends an answer that comes in parts. Stops when the caller has gone. */
+/** Sends a response in parts. Stops when the caller has closed the connection. */
 export async function stream(
   response: ServerResponse,
   status: number,

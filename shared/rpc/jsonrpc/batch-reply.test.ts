@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { ask, serve, url } from "../testing/endpoint.ts";
 import { rpcRequest, rpcResponse } from "../testing/json-rpc.ts";
-import { asTheyCome } from "./batch-reply.ts";
+import { streamReplies } from "./batch-reply.ts";
 import type { HttpReply } from "./http.ts";
 
-const held = new Map<unknown, PromiseWithResolvers<unknown>>();
+const openCalls = new Map<unknown, PromiseWithResolvers<unknown>>();
 const errors: unknown[] = [];
 serve(
   {
@@ -13,8 +13,8 @@ serve(
     /** Answers when the test says so. */
     wait: (params) => {
       const [name] = params as [string];
-      held.set(name, Promise.withResolvers());
-      return held.get(name)?.promise;
+      openCalls.set(name, Promise.withResolvers());
+      return openCalls.get(name)?.promise;
     },
   },
   (error) => errors.push(error),
@@ -55,9 +55,9 @@ describe("over HTTP", () => {
     const reader = (reply.body as ReadableStream<Uint8Array>).getReader();
     let text = await readUntil(reader, `${JSON.stringify(result(2))}\n`);
     expect(JSON.parse(`${text}]`)).toEqual([result(1), result(2)]);
-    held.get("slower")?.resolve(["slower"]);
+    openCalls.get("slower")?.resolve(["slower"]);
     text += await readUntil(reader, `${JSON.stringify(result("slower"))}\n`);
-    held.get("slow")?.reject(new Error("secret"));
+    openCalls.get("slow")?.reject(new Error("secret"));
     text += await readUntil(reader, "]\n]");
     const internal = { jsonrpc: "2.0", id: "slow", error: { code: -32603, message: "Internal error" } };
     expect(JSON.parse(text)).toEqual([result(1), result(2), result("slower"), internal]);
@@ -69,9 +69,9 @@ describe("over HTTP", () => {
     const reply = await post([call(1), call("left", "wait"), call("late", "wait")], leaving.signal);
     await readUntil((reply.body as ReadableStream<Uint8Array>).getReader(), "1]}\n");
     leaving.abort();
-    held.get("left")?.resolve(["left"]);
+    openCalls.get("left")?.resolve(["left"]);
     expect(await ask("echo", [7])).toMatchObject({ status: 200, result: [7] });
-    held.get("late")?.resolve(["late"]);
+    openCalls.get("late")?.resolve(["late"]);
     expect(await ask("echo", [8])).toMatchObject({ status: 200, result: [8] });
   });
 });
@@ -81,7 +81,7 @@ describe("in parts", () => {
   const settle = (one: PromiseWithResolvers<HttpReply> | undefined, body: string) =>
     one?.resolve({ status: 200, body });
   const reply = (all: readonly PromiseWithResolvers<HttpReply>[]) =>
-    asTheyCome(
+    streamReplies(
       all.map(({ promise }) => promise),
       systemClock,
     );

@@ -2,19 +2,19 @@ import type { Clock } from "../../lib/clock.ts";
 import type { HttpReply } from "./http.ts";
 
 /**
- * The answer to a batch: a JSON array with one element a line, in the order in which they are ready. What is ready in the first turn of the
- * event loop that has any is the body, what is not follows turn by turn: a slow call holds up no other. A comma begins the next element's
- * line, so that each line is whole as soon as it is written. Without an element: 202.
+ * Returns the reply to a batch: a JSON array with one element a line, in the order in which the elements are ready. The body holds the
+ * elements of the first turn of the event loop that has any. The others follow turn by turn, so a slow call does not delay the others. A
+ * comma is written at the beginning of a line, so each line is complete when it is written. A batch without elements is answered with 202.
  */
-export async function asTheyCome(replies: readonly Promise<HttpReply>[], clock: Clock): Promise<HttpReply> {
+export async function streamReplies(replies: readonly Promise<HttpReply>[], clock: Clock): Promise<HttpReply> {
   const lines = linesOf(replies, clock);
   const first = await lines.next();
   if (first.elements.length === 0) return { status: 202, body: "" };
   const body = `[\n${first.elements.join("\n,")}\n`;
-  return first.isLast ? { status: 200, body: `${body}]` } : { status: 200, body, more: rest(lines) };
+  return first.isLast ? { status: 200, body: `${body}]` } : { status: 200, body, more: laterLines(lines) };
 }
 
-async function* rest(lines: Lines): AsyncGenerator<string> {
+async function* laterLines(lines: Lines): AsyncGenerator<string> {
   for (let isLast = false; !isLast; ) {
     const part = await lines.next();
     isLast = part.isLast;
@@ -23,13 +23,13 @@ async function* rest(lines: Lines): AsyncGenerator<string> {
 }
 
 interface Lines {
-  /** Resolves at the end of the next turn in which elements were ready, and with the last one at once. */
+  /** Resolves at the end of the next turn in which elements are ready; immediately with the last one. */
   next(): Promise<{ readonly elements: readonly string[]; readonly isLast: boolean }>;
 }
 
 function linesOf(replies: readonly Promise<HttpReply>[], clock: Clock): Lines {
   let ready: { readonly index: number; readonly body: string }[] = [];
-  let left = replies.length;
+  let unreadyCount = replies.length;
   let wake = (): void => {};
   let isDue = false;
   const due = (): void => {
@@ -38,9 +38,9 @@ function linesOf(replies: readonly Promise<HttpReply>[], clock: Clock): Lines {
   };
   for (const [index, reply] of replies.entries()) {
     void reply.then(({ body }) => {
-      left--;
-      if (body !== "" && ready.push({ index, body }) === 1 && left > 0) clock.defer(due);
-      if (left === 0) due();
+      unreadyCount--;
+      if (body !== "" && ready.push({ index, body }) === 1 && unreadyCount > 0) clock.defer(due);
+      if (unreadyCount === 0) due();
     });
   }
   return {
@@ -49,7 +49,7 @@ function linesOf(replies: readonly Promise<HttpReply>[], clock: Clock): Lines {
       const elements = ready.toSorted((a, b) => a.index - b.index).map(({ body }) => body);
       ready = [];
       isDue = false;
-      return { elements, isLast: left === 0 };
+      return { elements, isLast: unreadyCount === 0 };
     },
   };
 }

@@ -1,49 +1,49 @@
 import type { CallerInput } from "./input.ts";
 import type { RejectedRequest } from "./rejection-log.ts";
 
-/** What goes back over HTTP; an empty body answers notifications. */
+/** A reply over HTTP. The body is empty if the request has only notifications. */
 export interface HttpReply {
   readonly status: number;
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What follows the body, as it becomes known. */
+  /** Text that follows the body as soon as it is known. */
   readonly more?: AsyncIterable<string>;
 }
 
-/** What is known of a caller besides what it says. */
+/** The caller of a request. */
 export interface HttpContext {
-  /** From `Authorization: Bearer`. */
+  /** The token of `Authorization: Bearer`. */
   readonly bearer: string | null;
   readonly remoteAddress: string;
-  /** Whether it speaks as MCP clients do, which want what a tool says as structured content too. */
+  /** Whether the caller is an MCP client, which receives the result of a tool as structured content too. */
   readonly isMcpClient?: boolean;
-  /** Whether it has declared that it shows MCP Apps. */
+  /** Whether the caller has declared that it shows MCP Apps. */
   readonly showsApps?: boolean;
-  /** The MCP session that a call belongs to; absent outside of sessions. */
+  /** The MCP session of the call; absent outside of sessions. */
   readonly sessionId?: string;
-  /** What the caller's user and model can be asked; absent for callers that cannot be asked anything. */
+  /** The questions that the caller can answer; absent for callers that cannot be asked. */
   readonly input?: CallerInput;
   /**
-   * A signal that is aborted when the caller has gone or has cancelled its request. It is made at the first call, because hardly any request
-   * waits for anything; the calls of a batch share it.
+   * Returns a signal that is aborted when the caller closes its connection or cancels its request. It is created at the first call, because
+   * few requests wait; the calls of a batch share it.
    */
   readonly gone?: () => AbortSignal;
-  /** Tells a caller that asked for it how far its request is. */
+  /** Reports the progress of the request; absent unless the caller has asked for progress. */
   readonly progress?: (done: number, total: number, message: string) => void;
-  /** Writes to the log that this request, or a part of it, was rejected. */
+  /** Logs that this request, or a part of it, was rejected. */
   readonly logRejection?: ((rejected: RejectedRequest) => void) | undefined;
 }
 
 /** Answers the body of one `POST /mcp` in plain JSON; never rejects. */
 export type McpHandler = (body: string, http: HttpContext) => Promise<HttpReply>;
 
-/** What a gate says to one request. */
+/** The decision of a gate about one request. */
 interface GateVerdict {
-  /** What is answered instead; null lets the request pass. */
+  /** The reply to a rejected request; null for an accepted one. */
   readonly rejection: HttpReply | null;
-  /** Headers about the caller's limits, whether the request passes or not. */
+  /** Headers about the caller's limits, for accepted and rejected requests. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Judges a request before anything looks at it; null for a caller without limits. The body is that of `POST /mcp`, else empty. */
+/** Accepts or rejects a request before it is parsed; resolves with null for a caller without limits. `body` is empty except for `POST /mcp`. */
 export type Gate = (body: string, http: HttpContext) => Promise<GateVerdict | null>;

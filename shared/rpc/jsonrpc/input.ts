@@ -1,4 +1,4 @@
-/** One field of a form, in the few shapes that MCP's elicitation knows. */
+/** One field of a form, in the shapes that MCP's elicitation has. */
 export type FormField =
   | {
       readonly type: "string";
@@ -9,12 +9,12 @@ export type FormField =
   | { readonly type: "integer"; readonly title?: string; readonly minimum?: number; readonly maximum?: number }
   | { readonly type: "boolean"; readonly title?: string; readonly description?: string };
 
-/** What a tool asks before it can go on: the caller's user by a form, or the caller's model by a prompt. */
+/** The question of a tool: a form for the caller's user, or a prompt for the caller's model. */
 export type Ask =
   | { readonly kind: "form"; readonly message: string; readonly fields: Readonly<Record<string, FormField>> }
   | { readonly kind: "prompt"; readonly system: string; readonly text: string; readonly maxTokens: number };
 
-/** What came back; nothing of it has been checked. `failed` when there was no answer at all; `why` is in our words, never in the caller's. */
+/** The caller's answer, unchecked. `failed` means that there is no answer; `why` is text of this program, not of the caller. */
 export type Said =
   | {
       readonly kind: "form";
@@ -24,23 +24,23 @@ export type Said =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "failed"; readonly why: string };
 
-/** A tool's answer that asks first. The tool is called again with what was said, and with its `state` as it was. */
+/** The result of a tool that needs an answer before it can continue. The tool is called again with the answer and the same `state`. */
 export interface InputNeeded {
   readonly asks: Ask;
-  /** JSON; signed on its way through the caller, not hidden from it. */
+  /** JSON. It is signed, but the caller can read it. */
   readonly state: unknown;
   readonly _meta?: object;
-  /** Calls `tell` when the question needs no answer any more, until the returned function is called; for callers that keep it open. */
-  readonly watchMoot?: (tell: () => void) => () => void;
+  /** Calls `onMoot` when the question needs no answer any more, until the returned function is called. For callers that keep the question open. */
+  readonly watchMoot?: (onMoot: () => void) => () => void;
 }
 
-/** What a caller can be asked, and what it has answered. */
+/** The kinds of question that a caller can answer, and its last answer. */
 export interface CallerInput {
   readonly canFillForms: boolean;
   readonly canPrompt: boolean;
-  /** The answer to what this tool asked in the call before; null in a first call. */
+  /** The answer to the question of the previous call; null in a first call. */
   readonly said: Said | null;
-  /** The state that went with it; null in a first call. */
+  /** The state of the previous call; null in a first call. */
   readonly state: unknown;
 }
 

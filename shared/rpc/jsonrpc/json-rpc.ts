@@ -9,7 +9,7 @@ import {
 } from "json-rpc-2.0";
 import { z } from "zod";
 import type { Clock } from "../../lib/clock.ts";
-import { asTheyCome } from "./batch-reply.ts";
+import { streamReplies } from "./batch-reply.ts";
 import type { HttpContext, HttpReply } from "./http.ts";
 
 const PARSE_ERROR = -32700;
@@ -39,28 +39,28 @@ const Request = z.compile(
 
 export type Method = (params: unknown, http: HttpContext) => unknown;
 
-/** A rejection that names its JSON-RPC code; `data` reaches the caller as `error.data`. */
+/** Returns an error with a JSON-RPC code. `data` is sent to the caller as `error.data`. */
 export const rpcError = (code: number, message: string, data?: unknown): Error =>
   new JSONRPCErrorException(message, code, data);
 
 interface JsonRpc {
-  /** Answers one request body: an object or a batch, whose answers come in the order in which they are ready. Never rejects. */
+  /** Answers one request body: an object, or a batch, whose answers are sent in the order in which they are ready. Never rejects. */
   answer(text: string, http: HttpContext): Promise<HttpReply>;
 }
 
 /**
- * A JSON-RPC 2.0 server over named methods. What a method throws as `rpcError` reaches the caller, anything else is an
- * internal error: told to `onInternalError`, never to the caller.
+ * Returns a JSON-RPC 2.0 server over named methods. An `rpcError` that a method throws is sent to the caller. Any other error is passed to
+ * `onInternalError`, and the caller receives "Internal error".
  */
 export function jsonRpc(
   methods: Readonly<Record<string, Method>>,
   onInternalError: (error: unknown) => void,
   clock: Clock,
 ): JsonRpc {
-  const tell = (error: unknown): void => {
+  const report = (error: unknown): void => {
     if (!(error instanceof JSONRPCErrorException)) onInternalError(error);
   };
-  const server = new JSONRPCServer<HttpContext>({ errorListener: (_message, error) => tell(error) });
+  const server = new JSONRPCServer<HttpContext>({ errorListener: (_message, error) => report(error) });
   for (const [name, method] of Object.entries(methods)) server.addMethod(name, method);
   server.mapErrorToJSONRPCErrorResponse = (id: JSONRPCID, error: unknown): JSONRPCErrorResponse =>
     error instanceof JSONRPCErrorException
@@ -69,7 +69,7 @@ export function jsonRpc(
 
   const single = async (request: unknown, http: HttpContext): Promise<HttpReply> => {
     const parsed = Request.safeParse(request);
-    if (!parsed.success) return refuse(http, idOf(request), INVALID_REQUEST, "Invalid Request");
+    if (!parsed.success) return reject(http, idOf(request), INVALID_REQUEST, "Invalid Request");
     const response = await server.receive(parsed.data as JSONRPCRequest, http);
     if (response?.error?.code === METHOD_NOT_FOUND) {
       const { code, message: reason } = response.error;
@@ -78,7 +78,7 @@ export function jsonRpc(
     try {
       return reply(response);
     } catch (thrown) {
-      tell(thrown); // the result is nothing that JSON can say
+      report(thrown); // the result cannot be written as JSON
       return reply(internalError(response?.id ?? null));
     }
   };
@@ -89,14 +89,14 @@ export function jsonRpc(
       try {
         message = JSON.parse(text);
       } catch {
-        return refuse(http, null, PARSE_ERROR, "Parse error");
+        return reject(http, null, PARSE_ERROR, "Parse error");
       }
       if (!Array.isArray(message)) return single(message, http);
       if (message.length === 0 || message.length > MAX_BATCH) {
-        const why = `Invalid Request: a batch holds 1 to ${MAX_BATCH} requests`;
-        return refuse(http, null, INVALID_REQUEST, why);
+        const reason = `Invalid Request: a batch holds 1 to ${MAX_BATCH} requests`;
+        return reject(http, null, INVALID_REQUEST, reason);
       }
-      return asTheyCome(
+      return streamReplies(
         message.map((request) => single(request, http)),
         clock,
       );
@@ -104,7 +104,7 @@ export function jsonRpc(
   };
 }
 
-function refuse(http: HttpContext, id: JSONRPCID, code: number, reason: string): HttpReply {
+function reject(http: HttpContext, id: JSONRPCID, code: number, reason: string): HttpReply {
   http.logRejection?.({ code, reason, request: "POST /mcp" });
   return reply(createJSONRPCErrorResponse(id, code, reason));
 }
@@ -118,7 +118,7 @@ function reply(response: JSONRPCResponse | null): HttpReply {
   return { status, body: JSON.stringify(response) };
 }
 
-/** The id of a request, also of one that is otherwise invalid; null where there is none. */
+/** Returns the id of a request, which may be invalid otherwise; null without a valid id. */
 export function idOf(request: unknown): JSONRPCID {
   const id = typeof request === "object" && request !== null && "id" in request ? request.id : null;
   return typeof id === "string" || typeof id === "number" ? id : null;

@@ -5,7 +5,7 @@ import type { HttpContext } from "./http.ts";
 import type { Method } from "./json-rpc.ts";
 import type { RejectedRequest } from "./rejection-log.ts";
 
-/** Methods that log what they refuse, whichever way their caller came. */
+/** Wraps methods so that they log the requests that they reject, for callers of every interface. */
 export function withRejections(methods: Readonly<Record<string, Method>>): Readonly<Record<string, Method>> {
   const logged = (name: string, method: Method): Method => {
     return async (params: unknown, http: HttpContext) => {
@@ -21,16 +21,16 @@ export function withRejections(methods: Readonly<Record<string, Method>>): Reado
 }
 
 const text = z.string().optional().catch(undefined);
-/** What a call of a tool says of itself, whatever is wrong with the rest of it. */
-const Called = z.object({
+/** The fields of a tool call that are logged. Other fields may be invalid. */
+const ToolCall = z.object({
   name: z.string(),
   arguments: z.object({ type: text, sender: text }).optional().catch(undefined),
 });
 
 function rejectionOf({ code, message, data }: JSONRPCErrorException, method: string, params: unknown): RejectedRequest {
-  const called = Called.safeParse(params).data;
+  const call = ToolCall.safeParse(params).data;
   const faults = (data as { faults?: readonly FieldFault[] } | undefined)?.faults ?? [];
   const reason = [message, ...faults.map((fault) => `${fault.path}: ${fault.message}`)].join("; ");
-  const request = called ? `${method} ${called.name} ${called.arguments?.type ?? ""}`.trimEnd() : method;
-  return { code, reason, agent: called?.arguments?.sender ?? null, request };
+  const request = call ? `${method} ${call.name} ${call.arguments?.type ?? ""}`.trimEnd() : method;
+  return { code, reason, agent: call?.arguments?.sender ?? null, request };
 }

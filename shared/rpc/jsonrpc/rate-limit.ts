@@ -11,40 +11,40 @@ import { idOf, MAX_BATCH } from "./json-rpc.ts";
 export const REQUESTS_PER_MINUTE = { manager: 100, referee: 50, player: 10 } as const;
 
 /**
- * New agents, sessions and games a minute of one remote network, with a valid token or without, because a token is free. A session host
- * allows more than it allows requests without a token: programs that play many short games from another machine are legitimate.
+ * New agents, sessions and games a minute of one remote network, with or without a valid token, because a token is free. The limit of a
+ * session host is higher than its limit of requests without a token, because a program on another machine may play many short games.
  */
 export const CREATIONS_PER_MINUTE = { manager: 100, referee: 300 } as const;
 
-/** What a request brings to prove who sent it, and what it is about. */
+/** A token in a request, with the subject that the token must be valid for. */
 interface Credentials {
   readonly token: string;
-  /** `league_id/match_id`, or `league_id` alone, as messages are signed for; null when it names neither. */
+  /** `league_id/match_id` or `league_id`, as in signatures of messages; null if the request names neither. */
   readonly subject: string | null;
 }
 
 export interface RateLimitOptions {
   readonly perMinute: number;
-  /** Whether callers on loopback are held to it too. */
+  /** Whether the limit applies to callers on loopback too. */
   readonly loopback: boolean;
   /** A request with a valid token (league, agent or seat) is not limited. */
   readonly isTrusted: (credentials: Credentials) => boolean;
   readonly creations?: CreationRules;
 }
 
-/** Which calls of `/mcp` create an agent, session or game. */
+/** Determines which calls of `/mcp` create an agent, session or game. */
 interface CreationRules {
   readonly limit: CreationLimit;
-  /** Names of tools and types of messages. */
+  /** The names of tools and types of messages that create something. */
   readonly requests: ReadonlySet<string>;
-  /** Whether a call with this token creates nothing, because an agent comes back. */
+  /** Whether a call with this token creates nothing, because it is of a registered agent that returns. */
   readonly isReturn?: (token: string, creation: Creation) => boolean;
 }
 
 export interface Creation {
-  /** The tool and the message type by which it is asked for, as far as they are in `requests`. */
+  /** The tool and the message type of the call, if they are in `CreationRules.requests`. */
   readonly requests: readonly string[];
-  /** Every name that the call could give to the agent. */
+  /** The names in the call that the agent may be registered with. */
   readonly names: readonly string[];
 }
 
@@ -58,16 +58,16 @@ const Call = z.object({
   params: z.object({ name: text, arguments: Arguments.optional().catch(undefined) }),
 });
 
-/** What a limiter says to one request: whether it may pass, and the standard headers that tell the caller so. */
+/** The decision of a limiter about one request, and the standard headers for the caller. */
 interface Allowance {
   readonly isAllowed: boolean;
-  /** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers), and Retry-After of a rejection. */
+  /** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers); Retry-After for a rejected request. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Counts requests by key, so many a minute each; several that came together pass together or not at all. The library is loaded with the
- * first of them: most agents only ever talk to their own machine, which is not limited.
+ * Returns a function that counts requests by key and rejects those beyond `perMinute`. Requests that are counted together are accepted or
+ * rejected together. The library is loaded with the first request, because most agents have no remote callers.
  */
 export function rateLimiter(
   perMinute: number,
@@ -93,17 +93,17 @@ export function rateLimiter(
   };
 }
 
-/** Counts what a network creates; null for a caller that is not limited. */
+/** Counts the creations of a network. Resolves with null for a caller without a limit. */
 export type CreationLimit = (remoteAddress: string, creations?: number) => Promise<Allowance | null>;
 
-/** One limit for all ways to create something at an endpoint: `rateLimit` counts the calls of `/mcp`, a REST route its own requests. */
+/** Returns one limit for all interfaces of an endpoint: `rateLimit` counts the calls of `/mcp`, and each REST route counts its requests. */
 export function creationLimit(perMinute: number, loopback: boolean): CreationLimit {
   const take = rateLimiter(perMinute, "creations");
   return async (remoteAddress, creations = 1) =>
     !loopback && isLoopback(remoteAddress) ? null : take(networkOf(remoteAddress), creations);
 }
 
-/** A limit by address: 429 with the standard headers when it is passed (PROTOCOL.md, section 3). */
+/** Returns a gate that limits requests by address. Requests beyond the limit are answered with 429 and the standard headers (PROTOCOL.md, section 3). */
 export function rateLimit(options: RateLimitOptions): Gate {
   const take = rateLimiter(options.perMinute);
   return async (body, http) => {
@@ -113,8 +113,8 @@ export function rateLimit(options: RateLimitOptions): Gate {
     const untrusted = calls.filter((call) => !credentialsOf(call, http).some(options.isTrusted));
     const all = untrusted.length === 0 ? null : await take(networkOf(http.remoteAddress), untrusted.length);
     if (all && !all.isAllowed) {
-      const why = `Too many requests: ${options.perMinute} a minute without a token`;
-      return { rejection: tooMany(all.headers, why, message), headers: all.headers };
+      const reason = `Too many requests: ${options.perMinute} a minute without a token`;
+      return { rejection: tooMany(all.headers, reason, message), headers: all.headers };
     }
     const { creations } = options;
     const creating = creations ? calls.filter((call) => creates(call, http, creations)) : [];
@@ -126,30 +126,30 @@ export function rateLimit(options: RateLimitOptions): Gate {
   };
 }
 
-/** The error message of a refused creation. */
+/** The error message for a rejected creation. */
 export const TOO_MANY_CREATIONS = "Too many new agents, sessions or games from your network; see Retry-After";
 
 function creates(call: unknown, http: HttpContext, { requests, isReturn }: CreationRules): boolean {
   const params = Call.safeParse(call).data?.params;
-  const asked = [params?.name, params?.arguments?.type].filter(isText).filter((one) => requests.has(one));
-  if (asked.length === 0) return false;
+  const creating = [params?.name, params?.arguments?.type].filter(isText).filter((request) => requests.has(request));
+  if (creating.length === 0) return false;
   const names = [params?.arguments, params?.arguments?.payload].flatMap((given) => [
     given?.display_name,
     given?.player_name,
     given?.referee_name,
   ]);
-  const creation = { requests: asked, names: names.filter(isText) };
+  const creation = { requests: creating, names: names.filter(isText) };
   return !credentialsOf(call, http).some(({ token }) => isReturn?.(token, creation));
 }
 
 const isText = (value: string | undefined): value is string => value !== undefined;
 
-/** The calls of a message, each of which is counted; anything that is no batch counts as one. */
+/** Returns the calls of a message, each of which is counted. A message that is not a batch counts as one call. */
 function callsOf(message: unknown): readonly unknown[] {
   return Array.isArray(message) && message.length > 0 ? message : [message];
 }
 
-/** Every token in a call: the bearer's, and that of its arguments. */
+/** Returns every token of a call: the bearer token, and the tokens in the arguments. */
 function credentialsOf(call: unknown, http: HttpContext): readonly Credentials[] {
   const args = Call.safeParse(call).data?.params.arguments;
   const { league_id, match_id } = { ...args, ...args?.payload };
@@ -159,9 +159,9 @@ function credentialsOf(call: unknown, http: HttpContext): readonly Credentials[]
   return tokens.flatMap((token) => (token ? [{ token, subject }] : []));
 }
 
-/** Answers each call by its id; a batch that is longer than any that is taken gets one answer. */
-function tooMany(headers: Allowance["headers"], why: string, message: unknown): HttpReply {
-  const error = { code: -32000, message: why };
+/** Answers each call with its id. A batch beyond the maximum length receives one answer. */
+function tooMany(headers: Allowance["headers"], reason: string, message: unknown): HttpReply {
+  const error = { code: -32000, message: reason };
   const answer = (call: unknown) => ({ jsonrpc: "2.0", id: idOf(call), error });
   const isBatch = Array.isArray(message) && message.length > 0 && message.length <= MAX_BATCH;
   return { status: 429, headers, body: JSON.stringify(isBatch ? message.map(answer) : answer(message)) };

@@ -3,39 +3,39 @@ import type { Cancel, Clock } from "../../lib/clock.ts";
 import { cutTo, inOneLine } from "../../lib/text.ts";
 import { networkOf } from "../../protocol/addresses.ts";
 
-/** A request that was rejected, or a fault of an agent that was asked. */
+/** A rejected request, or a fault of an agent that this process called. */
 export interface RejectedRequest {
-  /** HTTP status, JSON-RPC code, REST code, or that of league or game. */
+  /** The HTTP status, or the code of JSON-RPC, REST, the league protocol or the game. */
   readonly code: string | number;
   readonly reason: string;
-  /** The agent as it names itself; null for a caller that does not say. */
+  /** The agent as it names itself; null for a caller without a name. */
   readonly agent?: string | null;
-  /** Method and path, JSON-RPC method, tool or message type. */
+  /** The HTTP method and path, the JSON-RPC method, the tool or the message type. */
   readonly request: string;
 }
 
-/** Logs the requests that a service rejected, and why. Never throws. */
+/** Logs the rejected requests of a service with their reasons. Never throws. */
 export interface RejectionLog {
-  /** `from` is the address of the caller, or the endpoint of an agent that was asked. */
+  /** `from` is the address of the caller, or the endpoint of the agent that was called. */
   write(from: string, rejected: RejectedRequest): void;
 }
 
 interface RejectionLogLimits {
-  /** Lines a minute about one code from one network. */
+  /** Lines a minute for one code and one network. */
   readonly perKind: number;
-  /** Lines a minute altogether. */
+  /** Lines a minute for all codes and networks. */
   readonly total: number;
 }
 
 const LIMITS: RejectionLogLimits = { perKind: 5, total: 200 };
 const WINDOW_MS = 60_000;
 const SHOWN_CHARACTERS = 500;
-/** As long as any token, key or signature of ours, and longer than an id. */
+/** Matches every token, key and signature of this program, which are longer than ids. */
 const SECRET = /[A-Za-z0-9_+/=-]{40,}/g;
 
 /**
- * Writes a line for each rejection, and instead of those beyond the limits one line that counts them, so that callers cannot fill the disk.
- * Text from callers is put on one line and cut, and everything in it that could be a token is removed.
+ * Returns a log with one line for each rejection. Rejections beyond the limits are counted in one line a minute, so callers cannot fill the
+ * disk. Text of callers is written on one line and cut, and everything in it that could be a token is removed.
  */
 export function rejectionLog(
   log: { warn(fields: object, message: string): void },
@@ -43,17 +43,18 @@ export function rejectionLog(
   limits: RejectionLogLimits = LIMITS,
 ): RejectionLog & { flush(): void } {
   const counts = new Map<string, number>();
-  let logged = 0;
-  let leftOut = 0;
+  let loggedCount = 0;
+  let omittedCount = 0;
   let cancelTimer: Cancel = () => {};
   const endMinute = (): void => {
-    if (leftOut > 0) log.warn({ left_out: leftOut }, "more rejections in the last minute, which are not logged");
+    if (omittedCount > 0)
+      log.warn({ left_out: omittedCount }, "more rejections in the last minute, which are not logged");
     counts.clear();
-    logged = 0;
-    leftOut = 0;
+    loggedCount = 0;
+    omittedCount = 0;
   };
   return {
-    /** Writes the line that counts what was left out, and cancels the timer that would write it; for the end of a server. */
+    /** Writes the line with the count immediately and cancels its timer; for the end of a server. */
     flush() {
       cancelTimer();
       endMinute();
@@ -62,12 +63,12 @@ export function rejectionLog(
       if (counts.size === 0) cancelTimer = clock.after(WINDOW_MS, endMinute);
       const kind = `${code} ${isIP(from) === 6 ? networkOf(from) : from}`;
       const count = (counts.get(kind) ?? 0) + 1;
-      if (count > limits.perKind || logged >= limits.total) {
-        leftOut++;
+      if (count > limits.perKind || loggedCount >= limits.total) {
+        omittedCount++;
         return;
       }
       counts.set(kind, count);
-      logged++;
+      loggedCount++;
       log.warn(
         { code, reason: clean(reason), agent: agent === null ? null : clean(agent), request: clean(request), from },
         "rejected",

@@ -9,7 +9,7 @@ import { listenOnLoopback } from "./loopback.ts";
 
 export let url = "";
 
-/** Serves methods at an endpoint of their own while the tests of a file run; `ask` calls them. */
+/** Serves methods at an endpoint while the tests of a file run; `ask` calls them. */
 export function serve(methods: Readonly<Record<string, Method>>, onInternalError: (error: unknown) => void): void {
   let server: Server;
   beforeAll(async () => {
@@ -41,12 +41,13 @@ export async function ask(method: string, params?: unknown, bearer?: string) {
   const reply = await fetch(url, { method: "POST", headers, body });
   return { status: reply.status, ...Reply.parse(await reply.json()) };
 }
-/** The paths at fault, of an answer -32602 with HTTP 200. */
+
+/** Resolves with the paths of the faults in an answer -32602 with HTTP 200. */
 export async function faultsOf(answer: ReturnType<typeof ask>): Promise<string[]> {
   const { status, error } = await answer;
   expect([status, error?.code]).toEqual([200, -32602]);
   return z
     .object({ faults: z.array(z.object({ path: z.string(), message: z.string().min(1) })) })
     .parse(error?.data)
-    .faults.map((one) => one.path);
+    .faults.map(({ path }) => path);
 }

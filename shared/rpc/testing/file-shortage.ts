@@ -3,21 +3,21 @@ import { systemClock } from "../../lib/clock.ts";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import { createPeers } from "../peer/peer.ts";
 
-/** Calls the endpoint that it is given when this process may open no more files, and again while it waits for some to be closed; prints what became of the calls. */
+/** Calls the endpoint of its argument while this process can open no more files, and waits for an answer until files are closed. Prints the results of the calls. */
 const [endpoint = ""] = process.argv.slice(2);
 const envelope = newEnvelope("ROUND_START", "league_manager:LM01", { league_id: "rps", round_id: 1 });
 const peers = createPeers({ clock: systemClock });
 const files: number[] = [];
-const takeAll = (): void => {
+const openAll = (): void => {
   try {
     for (;;) files.push(openSync("/dev/null", "r"));
   } catch {
-    // that was the last
+    // the limit is reached
   }
 };
-takeAll();
-const told = await peers.notify(endpoint, envelope, { timeoutMs: 250 });
-const lacked = await peers.message(endpoint, envelope, { timeoutMs: 250 }).then(
+openAll();
+const notified = await peers.notify(endpoint, envelope, { timeoutMs: 250 });
+const rejection = await peers.message(endpoint, envelope, { timeoutMs: 250 }).then(
   () => "answered",
   (thrown: NodeJS.ErrnoException) => thrown.code,
 );
@@ -26,5 +26,5 @@ setTimeout(() => {
   for (const file of files.splice(0)) closeSync(file);
 }, 250);
 const answered = (await waiting).ok;
-process.stdout.write(JSON.stringify({ told, lacked, answered }));
+process.stdout.write(JSON.stringify({ told: notified, lacked: rejection, answered }));
 await peers.close();

@@ -4,21 +4,21 @@ import { systemIds } from "../../lib/ids.ts";
 import { rateLimiter } from "../jsonrpc/rate-limit.ts";
 import { mcpEndpoint } from "../mcp/endpoint.ts";
 
-/** Asks for what is loaded with its first use when this process may open no more files, and again when some were closed; prints what came of it. */
+/** Uses lazily loaded modules while this process can open no more files, and again after files are closed. Prints whether they were loaded. */
 const limit = rateLimiter(1);
 const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools: [], resources: [], templates: [] };
 const { sessions, close } = mcpEndpoint(surface, () => {}, systemClock, systemIds);
-const came = async (): Promise<readonly string[]> => {
-  const outcomes = await Promise.allSettled([limit("somebody"), sessions()]);
+const load = async (): Promise<readonly string[]> => {
+  const outcomes = await Promise.allSettled([limit("10.0.0.1"), sessions()]);
   return outcomes.map(({ status }) => status);
 };
 const files: number[] = [];
 try {
   for (;;) files.push(openSync("/dev/null", "r"));
 } catch {
-  // that was the last
+  // the limit is reached
 }
-const without = await came();
+const without = await load();
 for (const file of files) closeSync(file);
-process.stdout.write(JSON.stringify({ without, later: await came() }));
+process.stdout.write(JSON.stringify({ without, later: await load() }));
 await close();

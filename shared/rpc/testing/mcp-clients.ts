@@ -10,7 +10,7 @@ import {
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 
-/** Where a client connects to: an endpoint, or a command that it starts and talks to on stdio. */
+/** The server of a client: an endpoint, or a command that the client starts and calls on stdio. */
 export type Target =
   | string
   | {
@@ -18,25 +18,25 @@ export type Target =
       readonly args: string[];
       readonly env?: Record<string, string>;
       readonly cwd?: string;
-      /** A line that the command has written to stderr. */
+      /** Called with each line that the command writes to stderr. */
       readonly onLine?: (line: string) => void;
     };
 
-/** An official MCP client of one revision, as far as the tests need it. */
+/** The part of an official MCP client of one revision that the tests use. */
 export interface TestClient {
   readonly revision: string;
   tools(): Promise<readonly { readonly name: string; readonly description?: string | undefined }[]>;
-  /** `more` is the SDK's own: a signal, a listener to progress. */
+  /** `more` are options of the SDK. */
   call(name: string, args: object, more?: CallOptions): Promise<unknown>;
   resources(): Promise<readonly string[]>;
   templates(): Promise<readonly string[]>;
   read(uri: string): Promise<unknown>;
-  /** The text of a resource that need not be JSON. */
+  /** Resolves with the text of a resource, which need not be JSON. */
   text(uri: string): Promise<string>;
-  /** From now on `updated` fills with the URIs that the server tells of. */
+  /** Subscribes to resources. The URIs of their notifications are added to `updated`. */
   subscribe(uris: readonly string[]): Promise<void>;
   readonly updated: readonly string[];
-  /** What the client found wrong with its connection, e.g. a line that is no message. */
+  /** The errors that the client found in its connection, e.g. a line that is not a message. */
   readonly errors: readonly string[];
   close(): Promise<void>;
 }
@@ -46,21 +46,21 @@ export interface CallOptions {
   readonly onprogress?: (progress: { readonly progress: number }) => void;
 }
 
-/** What a client says when it is asked for a completion, and for its user's input. */
+/** The client's answers to requests for a completion and for its user's input. */
 const SAMPLED = { role: "assistant", model: "test", content: { type: "text", text: "forty-two" } } as const;
 const ELICITED = { action: "accept", content: { username: "ann", email: "a@example.org" } } as const;
 
 const ABOUT = { name: "test", version: "1.0.0" };
 const SESSION_REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
 
-/** How to connect a client of each revision: SDK 1 for those with sessions, SDK 2 for the newest of them and the stateless one. */
+/** Connects a client of each revision: with SDK 1 for revisions with sessions, with SDK 2 for the newest of them and the stateless one. */
 export const clients: Readonly<Record<string, (target: Target) => Promise<TestClient>>> = {
   ...Object.fromEntries(SESSION_REVISIONS.map((revision) => [revision, (target: Target) => sdkOne(target, revision)])),
   "2025-11-25 of SDK 2": (target) => sdkTwo(target, null),
   "2026-07-28": (target) => sdkTwo(target, "2026-07-28"),
 };
 
-/** The SDK's clients take a result before a notification of progress that they have read together with it, and then do not know its token. */
+/** The clients of the SDK handle a result before a progress notification that they have read with it, and then do not know its token. */
 const isLateProgress = ({ message }: Error): boolean => message.includes("progress notification for an unknown token");
 
 async function sdkOne(target: Target, revision: string): Promise<TestClient> {
@@ -75,7 +75,7 @@ async function sdkOne(target: Target, revision: string): Promise<TestClient> {
       : listened(new StdioClientTransport({ ...target, stderr: "pipe" }), target)
   ) as Parameters<Client["connect"]>[0];
   const send = transport.send.bind(transport);
-  // SDK 1 asks for the newest revision it knows; an older client is this one with an older number.
+  // SDK 1 requests the newest revision that it knows; here the revision under test.
   transport.send = (message, options) => {
     const asks = "method" in message && message.method === "initialize";
     return send(asks ? { ...message, params: { ...message.params, protocolVersion: revision } } : message, options);
@@ -135,7 +135,7 @@ async function sdkTwo(target: Target, pin: string | null): Promise<TestClient> {
 const textOf = ({ contents: [first] }: { contents: readonly object[] }): string =>
   first && "text" in first ? String(first.text) : "null";
 
-/** The lines that a command writes to stderr, passed on. */
+/** Passes on the lines that a command writes to stderr. */
 function listened<T extends { readonly stderr: unknown }>(transport: T, { onLine }: Exclude<Target, string>): T {
   const lines = createInterface({ input: transport.stderr as NodeJS.ReadableStream });
   lines.on("line", (line) => onLine?.(line));

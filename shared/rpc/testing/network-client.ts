@@ -4,7 +4,7 @@ import { request } from "node:http";
 export interface HostRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string is sent as it is, anything else as JSON with its content type; both by POST if no method is given. */
+  /** A string is sent unchanged, any other value as JSON with its content type; the default method is then POST. */
   readonly body?: unknown;
   /** The address that the request is sent from. */
   readonly from?: string;

@@ -1,4 +1,4 @@
-/** Several hosts with addresses of their own on one machine: Linux network namespaces, joined by veth pairs and a bridge. */
+/** Several hosts with separate addresses on one machine: Linux network namespaces, joined by veth pairs and a bridge. */
 import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import type { HostReply, HostRequest } from "./network-client.ts";
 export interface TestHost {
   /** Its IPv4 address, such as 10.77.0.2. */
   readonly address: string;
-  /** A /64 prefix of which every address is this host's, without the trailing `::`, such as `fd77:0:0:2`. The host itself is `::1` in it. */
+  /** A /64 prefix whose addresses all belong to this host, without the trailing `::`, such as `fd77:0:0:2`. Its first address is `::1`. */
   readonly prefix6: string;
   /** Starts a program on this host; the first argument is the command. The network ends it when it closes. */
   spawn(command: readonly string[], options?: SpawnOptions): ChildProcess;
@@ -43,7 +43,7 @@ export async function createNetwork<Name extends string>(...names: readonly Name
     const space = `${id}-${name}`;
     namespaces.push(space);
     ip("netns", "add", space);
-    // Sockets may be bound to addresses that are on no interface, and addresses are usable at once.
+    // Allows sockets on addresses of no interface, and makes addresses usable immediately.
     configure(space, { ip_nonlocal_bind: 1, "conf/default/accept_dad": 0 });
     ip("-n", space, "link", "set", "lo", "up");
     ip("link", "add", "eth0", "netns", space, "type", "veth", "peer", "name", `port${index}`, "netns", bridge);

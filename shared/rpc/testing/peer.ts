@@ -28,7 +28,7 @@ export const REPLY = newEnvelope(
   { correlationId: REQUEST.message_id },
 );
 
-/** Made anew for each test, closed after it. */
+/** Created for each test and closed after it. */
 export let peers: Peers;
 const servers: Server[] = [];
 const open = new Set<Socket>();
@@ -39,7 +39,7 @@ export async function listen(server: Server, port = 0): Promise<number> {
   return listenOnLoopback(server, port);
 }
 
-/** A server that does what a test says with each request. */
+/** Starts a server that passes each request to the script of a test. */
 export async function scripted(script: Script, at = 0): Promise<Scripted> {
   const calls: Call[] = [];
   const sockets = new Set<Socket>();
@@ -58,7 +58,7 @@ export async function scripted(script: Script, at = 0): Promise<Scripted> {
   return { url: `http://127.0.0.1:${port}/mcp`, calls, sockets };
 }
 
-/** Resolves when the connection that a call came by is closed, in whatever way. */
+/** Resolves when the connection of a call is closed. */
 export async function gone(call: Call | undefined): Promise<void> {
   const socket = call?.request.socket;
   if (socket && !socket.closed) await new Promise((resolve) => socket.once("close", resolve));
@@ -71,7 +71,7 @@ export async function closedPort(): Promise<number> {
   return port;
 }
 
-/** For a test file to call: test files share this module, and hooks belong to the file that is being run. */
+/** Sets the hooks of a test file. They cannot be set here, because test files share this module. */
 export function usePeers(): void {
   beforeEach(() => {
     peers = createPeers({ clock: systemClock });
@@ -94,7 +94,7 @@ export const status =
   ({ response }) =>
     void response.writeHead(code).end(text);
 
-/** Peers whose first call has id 1. */
+/** Replaces `peers` with peers whose first call has id 1. */
 export function newPeers(): void {
   peers = createPeers({ clock: systemClock });
 }

@@ -5,7 +5,7 @@ import { listenOnLoopback } from "./loopback.ts";
 
 export const BODY_LIMIT = 64 * 1024;
 
-/** An endpoint of a test that takes bodies up to 64 kB and answers `{"ok":true}`. */
+/** An endpoint that accepts bodies up to 64 kB and answers `{"ok":true}`. */
 const options: EndpointOptions = {
   handler: async () => ({ status: 200, body: '{"ok":true}' }),
   web: async () => (request, response) => void response.end(`page ${request.url}`),
@@ -36,7 +36,7 @@ export async function send(body: string, { method = "POST", path = "/mcp", heade
   const all = { "content-type": "application/json", ...headers };
   const request = httpRequest({ host: "127.0.0.1", port, method, path, agent: false, headers: all });
   const answered = once(request, "response");
-  request.on("error", () => {}); // after an early answer the rest of a body finds a closed connection
+  request.on("error", () => {}); // after an early answer the connection may close before the body is sent
   request.end(body);
   const [response] = await answered;
   let text = "";
