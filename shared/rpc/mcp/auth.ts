@@ -1,7 +1,7 @@
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { HttpContext } from "../jsonrpc/http.ts";
 
-/** What is known of a caller, as the authentication information that the SDK passes on with each message. */
+/** Returns a caller as the authentication information that the SDK passes on with each message. */
 export const authOf = (http: HttpContext): AuthInfo => ({
   token: http.bearer ?? "",
   clientId: http.remoteAddress,
@@ -9,6 +9,6 @@ export const authOf = (http: HttpContext): AuthInfo => ({
   extra: { http },
 });
 
-/** What `authOf` was given. */
+/** Returns the caller that was given to `authOf`. */
 export const httpOf = (auth: AuthInfo | undefined): HttpContext | undefined =>
   auth?.extra?.http as HttpContext | undefined;

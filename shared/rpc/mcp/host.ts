@@ -9,43 +9,43 @@ import {
 import type { Ask, Said } from "../jsonrpc/input.ts";
 
 interface McpHostOptions {
-  /** A server's `/mcp`. */
+  /** The endpoint of a server, e.g. `http://127.0.0.1:8001/mcp`. */
   readonly endpoint: string;
   readonly name: string;
   readonly version: string;
-  /** What this host says that it can be asked. */
+  /** The capabilities that this host declares: forms for its user, prompts for its model. */
   readonly canFillForms: boolean;
   readonly canPrompt: boolean;
 }
 
 export interface CallOptions {
-  /** Answers what the tool asks; `meta` is what the server says beside it. One that failed is left out, and the tool is told so. */
+  /** Answers a question of the tool. `meta` is the metadata of the question. A failed answer is omitted from the next round. */
   ask(asks: Ask, meta: Readonly<Record<string, unknown>>): Promise<Said>;
   progress(message: string): void;
   readonly signal: AbortSignal;
 }
 
 export interface Called {
-  /** What the tool says in words. */
+  /** The text of the result. */
   readonly text: string;
   readonly isError: boolean;
   readonly structured: Readonly<Record<string, unknown>>;
 }
 
-/** An MCP host of our own: a client of the stateless era, whose tools may ask back as often and as slowly as they like. */
+/** A client of the stateless revision, whose tools may ask any number of questions without a time limit. */
 export interface McpHost {
-  /** Calls a tool and takes every round of it, until it answers. */
+  /** Calls a tool and answers its questions until it returns a result. */
   call(name: string, args: object, options: CallOptions): Promise<Called>;
-  /** A JSON resource. */
+  /** Reads a JSON resource. */
   read(uri: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** Higher than any game is long. */
+/** More than the questions of any game. */
 const MAX_ROUNDS = 10_000;
 export const REVISION = "2026-07-28";
 
-/** Connects to a server; rejects when there is none, or one that does not speak the stateless era. */
+/** Connects to a server. Rejects if the server cannot be reached or does not support the stateless revision. */
 export async function connectMcpHost(options: McpHostOptions): Promise<McpHost> {
   const { endpoint, name, version, canFillForms, canPrompt } = options;
   const client = new Client(
@@ -53,7 +53,7 @@ export async function connectMcpHost(options: McpHostOptions): Promise<McpHost> 
     {
       capabilities: { ...(canFillForms && { elicitation: {} }), ...(canPrompt && { sampling: {} }) },
       versionNegotiation: { mode: { pin: REVISION } },
-      // Its own rounds would end the whole call when one answer fails, and would not show what is said beside a question.
+      // The rounds of the SDK would end the call at a failed answer and would not pass on the metadata of a question.
       inputRequired: { autoFulfill: false },
     },
   );
@@ -74,7 +74,7 @@ export async function connectMcpHost(options: McpHostOptions): Promise<McpHost> 
           const response = asks && responseOf(await ask(asks, _meta));
           if (response) inputResponses[key] = response;
         }
-        // Whoever has left has not answered.
+        // An answer after the abort is not sent.
         signal.throwIfAborted();
         round = { inputResponses, ...(requestState !== undefined && { requestState }) };
       }
@@ -89,7 +89,7 @@ export async function connectMcpHost(options: McpHostOptions): Promise<McpHost> 
   };
 }
 
-/** What is asked, in our own words; null for what this host was never said to answer. */
+/** Returns the question in a request; null for a kind of request that this host does not answer. */
 export function askIn({ method, params }: InputRequest): Ask | null {
   if (method === "elicitation/create" && "requestedSchema" in params) {
     const { message, requestedSchema } = params;

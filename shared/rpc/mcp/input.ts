@@ -12,26 +12,29 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Ask, CallerInput, InputNeeded, Said } from "../jsonrpc/input.ts";
 
-/** How clients of each era are asked: in a session by requests of ours, in the stateless era by an answer that they come back from. */
+/**
+ * The ways to ask clients: in a session by a request of the server, in the revision 2026-07-28 (`modern`) by a result that the client answers in
+ * its next call. Clients outside of a session (`stateless`) cannot be asked.
+ */
 export type Era = "session" | "stateless" | "modern";
 
 const KEY = "answer";
 
-/** What this client says that it can be asked, and what it brings from the last round. */
+/** Returns the questions that a client can answer, with its answer to the previous round. */
 export function inputOf(era: Era, server: Server, { mcpReq }: ServerContext): CallerInput {
   const declared = capabilitiesOf(era, server, mcpReq);
   const canBeAsked = era !== "stateless";
   const state = era === "modern" ? mcpReq.requestState() : undefined;
   return {
-    canFillForms: canBeAsked && knowsForms(declared?.elicitation),
+    canFillForms: canBeAsked && supportsForms(declared?.elicitation),
     canPrompt: canBeAsked && declared?.sampling !== undefined,
-    // A round that does not speak of answers is a repeated request, and asked the same again; one without ours has failed to give it.
+    // Without `inputResponses` the request is a repetition of the first round, and the question is asked again. With them, a missing answer has failed.
     said: state === undefined || mcpReq.inputResponses === undefined ? null : saidOf(mcpReq.inputResponses),
     state: state ?? null,
   };
 }
 
-/** The capabilities that a client declares: when its session begins, or with each request of the stateless era. */
+/** Returns the capabilities that a client declares: at the start of its session, or with each request of the stateless revision. */
 export function capabilitiesOf(
   era: Era,
   server: Server,
@@ -41,7 +44,7 @@ export function capabilitiesOf(
   return era === "modern" ? declared[CLIENT_CAPABILITIES_META_KEY] : server.getClientCapabilities();
 }
 
-/** The stateless era's way to ask. */
+/** Returns a question as a result of the stateless revision. `mint` signs the state. */
 export async function asResult(
   needed: InputNeeded,
   mint: (state: unknown) => Promise<string>,
@@ -53,13 +56,13 @@ export async function asResult(
   return _meta ? { ...result, _meta: { ..._meta } } : result;
 }
 
-/** How long a client in a session has for one answer, and what tells that it has gone. */
+/** The time limit of an answer in a session, and the signal that is aborted when the caller has gone. */
 interface Patience {
   readonly answerWithinMs: number;
   readonly gone: AbortSignal;
 }
 
-/** The way to ask in a session. Whatever goes wrong is an answer too; only a caller that has gone rejects. */
+/** Asks a client in a session. Resolves with its answer, or with a failed one. Rejects only if the caller has gone. */
 export async function ask(
   { asks, watchMoot, _meta }: InputNeeded,
   { mcpReq }: ServerContext,
@@ -74,12 +77,12 @@ export async function ask(
   };
   try {
     const about = _meta && { _meta: { ..._meta } };
-    // On the stream of the call: requestSampling sends it on the stream of GET, which a client need not have open.
+    // Sent on the stream of the call: requestSampling would send it on the stream of GET, which a client need not open.
     if (asks.kind === "prompt") {
       const params = { ...messageFor(asks), ...about };
       return textOf(await mcpReq.send({ method: "sampling/createMessage", params }, options));
     }
-    // Not elicitInput, which would make an error of an answer that does not fit the form: that is the tool's to judge.
+    // elicitInput would reject an answer that does not fit the form. The tool decides about such an answer.
     const { action, content = {} } = await mcpReq.send(
       { method: "elicitation/create", params: { ...formOf(asks), ...about } },
       options,
@@ -95,8 +98,8 @@ export async function ask(
   }
 }
 
-/** Whoever names no mode knows forms alone. */
-const knowsForms = (elicitation: ClientCapabilities["elicitation"]): boolean =>
+/** A client that declares no mode of elicitation supports forms only. */
+const supportsForms = (elicitation: ClientCapabilities["elicitation"]): boolean =>
   elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 
 function saidOf(responses: Parameters<typeof inputResponse>[0]): Said {

@@ -6,7 +6,7 @@ import type { InputNeeded } from "../jsonrpc/input.ts";
 import { INVALID_PARAMS, type Method, rpcError } from "../jsonrpc/json-rpc.ts";
 import { withRejections } from "../jsonrpc/method-rejections.ts";
 
-/** What a tool shows: text, or a page that a host may show to its user. */
+/** The content of a result: text, or a page that a host may show to its user. */
 export type Content =
   | { readonly type: "text"; readonly text: string }
   | {
@@ -18,7 +18,7 @@ export type Content =
 export interface ToolResult {
   readonly content: readonly Content[];
   readonly structuredContent?: object;
-  /** For the host and its apps, not for the LLM. */
+  /** For the host and its apps; the LLM does not read it. */
   readonly _meta?: object;
   readonly isError?: true;
 }
@@ -26,7 +26,7 @@ export interface ToolResult {
 export interface Tool {
   readonly name: string;
   readonly title: string;
-  /** What it does, for an LLM that has to choose. */
+  /** The purpose of the tool, for an LLM that chooses between tools. */
   readonly description: string;
   /** JSON Schemas. */
   readonly inputSchema: object;
@@ -37,11 +37,11 @@ export interface Tool {
     readonly idempotentHint?: boolean;
     readonly openWorldHint?: boolean;
   };
-  /** For hosts, e.g. the page that goes with the tool: `{ui: {resourceUri}}`. */
+  /** For hosts, e.g. the page of the tool: `{ui: {resourceUri}}`. */
   readonly _meta?: object;
-  /** It may take its time, and an MCP client is then given a stream that stays alive. */
+  /** Whether the tool may wait before it answers. An MCP client then receives the answer on an event stream. */
   readonly waits?: boolean;
-  /** Answers a call; throws an `rpcError` for arguments that do not fit. */
+  /** Answers a call. Rejects with an `rpcError` for invalid arguments. */
   call(args: unknown, http: HttpContext): Promise<ToolResult | InputNeeded>;
 }
 
@@ -49,44 +49,44 @@ export interface Resource {
   readonly uri: string;
   readonly name: string;
   readonly description: string;
-  /** JSON unless it says otherwise. */
+  /** JSON by default. */
   readonly mimeType?: string;
   readonly _meta?: object;
-  /** The content: a value to be shown as JSON, or the text itself of a type that is not JSON. */
+  /** Returns the content: a value that is written as JSON, or the text if `mimeType` is not JSON. */
   read(http: HttpContext): Promise<unknown> | unknown;
 }
 
 export interface ResourceTemplate {
-  /** e.g. `league://{league_id}/standings`; a variable takes one path segment. */
+  /** E.g. `league://{league_id}/standings`; a variable is one path segment. */
   readonly uriTemplate: string;
   readonly name: string;
   readonly description: string;
-  /** JSON unless it says otherwise. */
+  /** JSON by default. */
   readonly mimeType?: string;
-  /** The content, or null when there is no such resource. */
+  /** Returns the content; null if the resource does not exist. */
   read(variables: Readonly<Record<string, string>>): Promise<unknown> | unknown;
-  /** Whether such a resource exists or may exist later. If absent, it may for every value. */
+  /** Returns whether the resource exists or may exist later. Without it, every resource may exist. */
   canExist?(variables: Readonly<Record<string, string>>): boolean;
 }
 
 export interface McpSurface {
   readonly serverInfo: { readonly name: string; readonly version: string };
-  /** What a model should know before it calls a tool; hosts add it to the model's context. */
+  /** Instructions for a model that calls the tools. Hosts add them to the model's context. */
   readonly instructions?: string;
   readonly tools: readonly Tool[];
-  /** Names of tools that can be called but are not in `tools/list`. */
+  /** The names of tools that can be called but are not in `tools/list`. */
   readonly unlisted?: ReadonlySet<string>;
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplate[];
-  /** Signs what travels through callers between the rounds of a call; kept over a restart by who wants calls to go on then. */
+  /** Signs the state that travels through callers between the rounds of a call. With the same key, a call can continue after a restart. */
   readonly stateKey?: string;
-  /** How long a client in a session may take to answer what a tool asks. */
+  /** How long a client in a session may take to answer a question of a tool, in milliseconds. */
   readonly answerWithinMs?: number | undefined;
 }
 
 export const APPS_EXTENSION = "io.modelcontextprotocol/ui";
 
-/** Whether a client that declares these capabilities shows MCP Apps (SEP-1865). */
+/** Returns whether a client with these capabilities shows MCP Apps (SEP-1865). */
 export const showsApps = (capabilities: { readonly extensions?: object | undefined } | undefined): boolean =>
   Object.hasOwn(capabilities?.extensions ?? {}, APPS_EXTENSION);
 
@@ -99,14 +99,14 @@ const Initialize = z.object({ protocolVersion: z.string() });
 const CallTool = z.compile(z.object({ name: z.string(), arguments: z.unknown().optional() }));
 const ReadResource = z.object({ uri: z.string() });
 
-/** The MCP methods of one agent as plain JSON-RPC, for callers without a session (curl, leagues, bots). */
+/** Returns the MCP methods of an agent as plain JSON-RPC, for callers without a session (curl, leagues, bots). */
 export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>> {
   const tools = new Map(surface.tools.map((tool) => [tool.name, tool]));
   const listed = surface.tools.filter(({ name }) => !surface.unlisted?.has(name));
   const templates = surface.templates.map((template) => ({ ...template, pattern: patternOf(template.uriTemplate) }));
 
   const read = async (uri: string, http: HttpContext): Promise<ReadText> => {
-    const resource = surface.resources.find((one) => one.uri === uri);
+    const resource = surface.resources.find((listed) => listed.uri === uri);
     if (resource) return { uri, ...asText(await resource.read(http), resource) };
     for (const template of templates) {
       const match = template.pattern.exec(uri);
@@ -118,8 +118,8 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
 
   return withRejections({
     initialize: (params) => {
-      const asked = parse(Initialize, params).protocolVersion;
-      const known = protocolVersions.find((version) => version === asked);
+      const requested = parse(Initialize, params).protocolVersion;
+      const known = protocolVersions.find((version) => version === requested);
       return {
         protocolVersion: known ?? NEWEST,
         capabilities: { tools: {}, resources: {} },
@@ -152,7 +152,7 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
   });
 }
 
-/** Tells which URIs clients may subscribe to: those of resources that exist or may exist later. */
+/** Returns a function that checks whether clients may subscribe to a URI: to every resource that exists or may exist later. */
 export function subscriptionCheck({
   resources,
   templates,
@@ -163,10 +163,10 @@ export function subscriptionCheck({
     const match = pattern.exec(uri);
     return match !== null && (canExist?.(variablesOf(match)) ?? true);
   };
-  return (uri) => known.has(uri) || patterns.some((one) => isOf(uri, one));
+  return (uri) => known.has(uri) || patterns.some((pattern) => isOf(uri, pattern));
 }
 
-/** The tools that answer by themselves, at once. */
+/** Returns the names of the tools that answer without waiting. */
 export const directTools = ({ tools }: Pick<McpSurface, "tools">): ReadonlySet<string> =>
   new Set(tools.filter(({ waits }) => !waits).map(({ name }) => name));
 
@@ -191,7 +191,7 @@ function parse<T>(schema: z.ZodType<T>, params: unknown): T {
   });
 }
 
-/** `a://{x}/b` as a regular expression with a named group for each variable. */
+/** Returns a template such as `a://{x}/b` as a regular expression with a named group for each variable. */
 function patternOf(uriTemplate: string): RegExp {
   const escaped = uriTemplate.replace(/[.*+?^$()|[\]\\]/g, "\\$&");
   return new RegExp(`^${escaped.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
@@ -209,8 +209,11 @@ function decode(text: string): string {
   }
 }
 
-/** Arguments that do not fit are a tool's answer, which an LLM reads and mends; a protocol error it may never see (SEP-1303). */
-export function unfitArguments(thrown: unknown): ToolResult | null {
+/**
+ * Returns the result of a tool for invalid arguments; null for any other error. An LLM reads a result and can correct its arguments, but may not
+ * see a protocol error (SEP-1303).
+ */
+export function invalidArguments(thrown: unknown): ToolResult | null {
   const data =
     thrown instanceof JSONRPCErrorException ? (thrown.data as { faults?: readonly FieldFault[] } | null) : null;
   if (!data?.faults) return null;

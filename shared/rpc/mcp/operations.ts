@@ -13,48 +13,48 @@ import type { Tool, ToolResult } from "./mcp.ts";
 
 /** The caller of an operation and its credentials, for requests of all interfaces. */
 export interface Caller {
-  /** `agent_type:agent_id` as the envelope claims it; null for plain calls. */
+  /** `agent_type:agent_id`, as the envelope claims; null for plain calls. */
   readonly sender: string | null;
-  /** Of the envelope; absent for plain calls. */
+  /** The id of the envelope; absent for plain calls. */
   readonly messageId?: string;
-  /** From the envelope, else the plain argument `auth_token`, else `Authorization: Bearer`. */
+  /** The token of the envelope, else of the argument `auth_token`, else of `Authorization: Bearer`. */
   readonly authToken: string | null;
   readonly remoteAddress: string;
   readonly gone?: HttpContext["gone"];
-  /** Tells a caller that asked for it how far its request is. */
+  /** Reports the progress of the request; absent unless the caller has asked for progress. */
   readonly progress?: HttpContext["progress"];
   readonly sessionId?: string | undefined;
-  /** Whether it is an MCP client that has declared that it shows MCP Apps. */
+  /** Whether the caller has declared that it shows MCP Apps. */
   readonly showsApps?: boolean;
-  /** Absent for those that cannot be asked anything. */
+  /** The questions that the caller can answer; absent for callers that cannot be asked. */
   readonly input?: CallerInput | undefined;
 }
 
 export type Answer = Result<object, ProtocolError>;
-/** What a tool may also say: that it has to ask something first. */
+/** The answer of a tool, or its question to the caller. */
 export type Asking = Answer | InputNeeded;
 
-/** A request that an agent answers: through `league_message` by its type and, if it has a name, through a separate tool. */
+/** A request that an agent answers: through `league_message` by its type, and through a separate tool if it has a name. */
 export interface Operation<Payload> {
   readonly request: MessageType;
   readonly reply: MessageType;
   readonly payload: z.ZodType<Payload>;
-  /** The named tool: plain arguments in (parsed into the payload), plain result out. */
+  /** The named tool. Its plain arguments are parsed into the payload; its result is plain. */
   readonly tool?: {
     readonly name: string;
     readonly title: string;
     readonly description: string;
     readonly plain: z.ZodType<Payload>;
-    /** What clients are shown, where `plain` is a union: LLM hosts refuse a tool whose input schema is no plain object. */
+    /** The input schema for clients, if `plain` is a union: LLM hosts reject a tool whose input schema is not a plain object. */
     readonly input?: z.ZodType;
-    /** What it answers when it does not refuse. */
+    /** The schema of the result, unless the request is rejected. */
     readonly result: z.ZodType<object>;
     readonly annotations: Tool["annotations"];
-    /** For hosts, e.g. the page that goes with the tool. */
+    /** `_meta` of the tool for hosts, e.g. the page of the tool. */
     readonly meta?: object;
-    /** Whether it may take its time to answer. */
+    /** Whether the tool may wait before it answers. */
     readonly waits?: boolean;
-    /** What an LLM or a person reads, who then reads a rejection as plain text too. Without it both are JSON. */
+    /** Returns the text of a result for an LLM or a person; a rejection is then plain text too. Without it, both are JSON. */
     readonly shown?: (
       value: never,
       payload: Payload,
@@ -64,39 +64,42 @@ export interface Operation<Payload> {
   handle(payload: Payload, caller: Caller): Asking | Promise<Asking>;
 }
 
-/** Keeps the payload's type while a list of different operations is put together. */
+/** Checks the type of one operation and returns it for a list of operations with different payloads. */
 export const operation = <Payload>(definition: Operation<Payload>): Operation<unknown> =>
   definition as Operation<unknown>;
 
-/** What a reply answers. */
+/** The request of a reply. */
 export interface About {
   readonly payload: unknown;
   readonly authToken: string | null;
 }
 
-/** The tools of an agent: `league_message`, and one for each operation that has a name. Replies are sent as `self` at the time of `clock`, with message ids from `ids`. */
+/**
+ * Returns the tools of an agent: `league_message`, and one for each operation with a name. Replies have the sender `self`, the time of `clock`
+ * and message ids from `ids`.
+ */
 export function toolsOf(
   operations: readonly Operation<unknown>[],
   self: (about: About) => string,
   clock: Clock,
   ids: Ids,
 ): readonly Tool[] {
-  const byType = new Map<string, Operation<unknown>>(operations.map((one) => [one.request, one]));
+  const byType = new Map<string, Operation<unknown>>(operations.map((operation) => [operation.request, operation]));
 
   const viaEnvelope = async (args: unknown, http: HttpContext, only?: Operation<unknown>): Promise<ToolResult> => {
     const envelope = Envelope.safeParse(args);
     if (!envelope.success) throw invalid(fieldFaults(envelope.error));
     const { type, sender, auth_token, message_id } = envelope.data;
     const found = byType.get(type);
-    if (!found || (only && found !== only)) throw invalid([{ path: "type", message: `${type} is not taken here` }]);
+    if (!found || (only && found !== only)) throw invalid([{ path: "type", message: `${type} is not accepted here` }]);
     const fault = faultOfSender(type, sender);
     if (fault !== null) throw invalid([{ path: "sender", message: fault }]);
     const payload = found.payload.safeParse(envelope.data.payload);
     if (!payload.success) throw invalid(fieldFaults(payload.error, "payload"));
-    // An envelope cannot be answered with a question: whoever sends one is nobody who could be asked.
+    // The sender of an envelope cannot be asked questions.
     const caller = { ...callerOf(http, sender, auth_token, undefined), messageId: message_id };
     const answer = await found.handle(payload.data, caller);
-    if (isInputNeeded(answer)) throw new Error(`${type} asks a caller who cannot be asked`);
+    if (isInputNeeded(answer)) throw new Error(`${type} asks a caller that cannot be asked`);
     logRejection(http, answer, type, sender);
     const as = self({ payload: payload.data, authToken: caller.authToken });
     const about = { messageId: ids.uuid(), correlationId: message_id, at: clock.iso() };
@@ -110,14 +113,16 @@ export function toolsOf(
     };
   };
 
-  const named = operations.flatMap((one) => (one.tool ? [namedTool(one, one.tool, viaEnvelope)] : []));
-  const schemas = { input: shownSchema(Envelope, "input"), output: shownSchema(Envelope, "output") };
+  const named = operations.flatMap((operation) =>
+    operation.tool ? [namedTool(operation, operation.tool, viaEnvelope)] : [],
+  );
+  const schemas = { input: clientSchema(Envelope, "input"), output: clientSchema(Envelope, "output") };
   return [
     ...named,
     {
       name: "league_message",
       title: "League message",
-      description: `Takes league.v2 envelopes of these types: ${[...byType.keys()].join(", ")}.`,
+      description: `Accepts league.v2 envelopes of these types: ${[...byType.keys()].join(", ")}.`,
       get inputSchema() {
         return schemas.input();
       },
@@ -131,12 +136,12 @@ export function toolsOf(
 }
 
 function namedTool(
-  one: Operation<unknown>,
+  operation: Operation<unknown>,
   tool: NonNullable<Operation<unknown>["tool"]>,
   viaEnvelope: (args: unknown, http: HttpContext, only: Operation<unknown>) => Promise<ToolResult>,
 ): Tool {
   const { name, title, description, plain, input = plain, result, annotations, meta, waits } = tool;
-  const schemas = { input: shownSchema(input, "input"), output: shownSchema(result, "output") };
+  const schemas = { input: clientSchema(input, "input"), output: clientSchema(result, "output") };
   return {
     name,
     title,
@@ -151,12 +156,12 @@ function namedTool(
     ...(meta && { _meta: meta }),
     ...(waits && { waits }),
     async call(args, http) {
-      if (looksLikeEnvelope(args)) return viaEnvelope(args, http, one);
+      if (looksLikeEnvelope(args)) return viaEnvelope(args, http, operation);
       const parsed = plain.safeParse(args);
       if (!parsed.success) throw invalid(fieldFaults(parsed.error));
       const token = (args as { auth_token?: unknown }).auth_token;
       const caller = callerOf(http, null, typeof token === "string" ? token : null, http.input);
-      const answer = await one.handle(parsed.data, caller);
+      const answer = await operation.handle(parsed.data, caller);
       if (isInputNeeded(answer)) return answer;
       logRejection(http, answer, name, null);
       // A rejection does not have the form of the output schema, so it is in the text only.
@@ -199,24 +204,28 @@ const callerOf = (
   input,
 });
 
-/** The error of a request with wrong fields; also for a handler that finds a wrong field. */
+/** Returns the error of a request with invalid fields; also for handlers. */
 export const invalid = (faults: readonly FieldFault[]): Error => rpcError(INVALID_PARAMS, "Invalid params", { faults });
 
 /**
- * A schema as MCP's clients are shown it, made when somebody first looks: that took a referee a twelfth of the time of its start, and few leagues are
- * asked for their tools. MCP wants an object at the top, which a union of objects does not say by itself. Bounds that only repeat what a
- * JavaScript number or a JSON key is are left out: some hosts refuse keywords that they do not know, and all of them cost tokens.
+ * Returns a function that returns a schema for MCP clients. The schema is created at the first call, because the schemas take a twelfth of the
+ * start of a referee and few leagues list their tools. MCP requires the type object at the root, which a union of objects does not have.
+ * Bounds of JavaScript numbers and JSON keys are omitted: some hosts reject unknown keywords, and every keyword costs tokens.
  */
-function shownSchema(schema: z.ZodType, io: "input" | "output"): () => object {
-  let made: object | null = null;
-  const make = (): object => {
-    const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any", override: withoutNoise });
+function clientSchema(schema: z.ZodType, io: "input" | "output"): () => object {
+  let created: object | null = null;
+  const create = (): object => {
+    const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+      io,
+      unrepresentable: "any",
+      override: withoutDefaultBounds,
+    });
     return { type: "object", ...rest };
   };
-  return () => (made ??= make());
+  return () => (created ??= create());
 }
 
-function withoutNoise({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+function withoutDefaultBounds({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (Object.keys(jsonSchema.propertyNames ?? {}).join() === "type") delete jsonSchema.propertyNames;

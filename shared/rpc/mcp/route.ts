@@ -3,20 +3,20 @@ import { parsedJson } from "../../lib/text.ts";
 import type { DirectCall } from "./direct.ts";
 import type { McpSessions } from "./sessions.ts";
 
-/** What of the SDK answers a request of an MCP client. */
+/** The handler of the SDK that answers a request of an MCP client. */
 export type SdkHandler =
   /** The session that the request names, or 404. */
   | "session"
-  /** A session that the request begins. */
+  /** A new session, which the request opens. */
   | "new session"
-  /** A server for this request alone, of a revision with sessions (2024-11-05 to 2025-11-25). */
+  /** A server for this request only, of a revision with sessions (2024-11-05 to 2025-11-25). */
   | "no session"
-  /** The revision without sessions (2026-07-28). */
+  /** The stateless revision (2026-07-28). */
   | "stateless";
 
-/** What answers a request to `/mcp`; `message` is its parsed body, undefined for GET and DELETE. */
+/** The handler of a request to `/mcp`. `message` is the parsed body, undefined for GET and DELETE. */
 export type McpRoute =
-  /** The JSON-RPC handler: leagues, bots, curl and batches. It also reports a body that is no JSON. */
+  /** The JSON-RPC handler, for leagues, bots, curl and batches. It rejects a body that is not JSON. */
   | { readonly to: "plain" }
   /** The same answer as from "stateless" or "no session", without the SDK. */
   | { readonly to: "direct"; readonly call: DirectCall }
@@ -24,12 +24,12 @@ export type McpRoute =
 
 const PLAIN = { to: "plain" } as const;
 
-/** What only the SDK knows of a request. */
+/** The rules of the SDK about requests. */
 type Clients = Pick<McpSessions, "direct" | "isOfSessionRevision" | "isInitialize">;
 
 /**
- * Decides what answers a request to `/mcp` (PROTOCOL.md, section 4): the first line that applies. `loadClients` loads the SDK, which
- * leagues and curl do without.
+ * Determines the handler of a request to `/mcp` by the first matching line of PROTOCOL.md, section 4. `loadClients` loads the SDK, which
+ * leagues and curl do not need.
  */
 export async function routeOf(
   request: IncomingMessage,
@@ -43,7 +43,7 @@ export async function routeOf(
   const message = isPost ? parsedJson(body) : undefined;
   if (isPost && message === undefined) return PLAIN;
   if (isInSession) return { to: "session", message };
-  // A bot may accept everything: it is an MCP client if it names a revision of MCP.
+  // A bot may accept every content type. It is an MCP client only if it names a revision of MCP.
   if (isLeagueMessage(message) && headers["mcp-protocol-version"] === undefined) return PLAIN;
   const clients = await loadClients();
   const call = clients.direct.find(headers, message);
@@ -52,7 +52,7 @@ export async function routeOf(
   return { to: clients.isInitialize(message) ? "new session" : "no session", message };
 }
 
-/** The SDK's transports refuse clients that do not accept both. */
+/** The SDK's transports reject clients that do not accept both. */
 const acceptsJsonAndStream = ({ accept = "" }: IncomingHttpHeaders): boolean =>
   accept.includes("application/json") && accept.includes("text/event-stream");
 

@@ -14,45 +14,45 @@ import type { HttpContext } from "../jsonrpc/http.ts";
 import { isInputNeeded } from "../jsonrpc/input.ts";
 import { httpOf } from "./auth.ts";
 import { ask, asResult, capabilitiesOf, type Era, inputOf } from "./input.ts";
-import { type McpSurface, showsApps, unfitArguments } from "./mcp.ts";
+import { invalidArguments, type McpSurface, showsApps } from "./mcp.ts";
 import { unknownResource } from "./subscriptions.ts";
 import { inWords } from "./wording.ts";
 
-/** One method of a surface. Clients that come through the SDK bring a context, plain JSON-RPC has none. */
+/** A method of a service. `context` is present for calls through the SDK, and absent for plain JSON-RPC. */
 export type McpMethod = (params: unknown, http: HttpContext, context?: ServerContext) => unknown;
 
-/** What is served at one endpoint, whichever way a caller comes in. */
+/** The MCP service of an endpoint, for plain JSON-RPC and for the SDK. */
 export interface McpService {
   readonly serverInfo: McpSurface["serverInfo"];
   readonly instructions?: string | undefined;
   readonly methods: Readonly<Record<string, McpMethod>>;
-  /** The tools that answer by themselves: they neither wait nor talk to the client meanwhile. */
+  /** The names of the tools that answer without waiting and without messages to the client. */
   readonly direct: ReadonlySet<string>;
-  /** Whether a client may subscribe to this URI. */
+  /** Returns whether a client may subscribe to a URI. */
   readonly isSubscribable: (uri: string) => boolean;
   /** Called when a client subscribes to a resource. */
   readonly onSubscribe?: (uri: string) => void;
   /** Signs the state between the rounds of a call. */
   readonly stateKey: string;
-  /** What the SDK has to know besides: capabilities other than tools and resources, how request state is verified. */
+  /** Further options of the SDK: capabilities other than tools and resources, the verification of request state. */
   readonly options?: ServerOptions;
-  /** A person may take this long over a form; whoever needs longer goes on in another call. */
+  /** How long a person may take for a form, in milliseconds. A slower answer needs another call. */
   readonly answerWithinMs?: number | undefined;
-  /** Keeps the events of one session for clients that reconnect; without it a broken stream is lost. */
+  /** Returns a store for the events of a session, for clients that resume a stream. Without it, streams cannot be resumed. */
   readonly eventStore?: () => EventStore;
 }
 
 const ANSWER_WITHIN_MS = 10 * 60_000;
 /** A game that was left in the evening can be continued weeks later. */
 const STATE_TTL_S = 30 * 24 * 3600;
-/** Both limits together bound what a client that only subscribes can make this process keep. */
+/** This limit and the next one bound the memory for the subscriptions of a client. */
 const MAX_SUBSCRIPTIONS = 256;
 const URI_CHARACTERS = 300;
 
 const AnyParams = z.looseObject({});
 const Subscribed = z.object({ uri: z.string() });
 
-/** Methods that the SDK leaves to the server, as far as a service has them. */
+/** The methods that are registered at the SDK's server if the service has them. */
 const METHODS = [
   "tools/list",
   "tools/call",
@@ -131,8 +131,8 @@ function addMethod(serving: Serving, name: (typeof METHODS)[number], method: Mcp
       // The SDK checks every answer against the schema of the protocol.
       return (await answer(serving, method, params, caller, context)) as never;
     } catch (thrown) {
-      const invalidArguments = name === "tools/call" ? unfitArguments(thrown) : null;
-      if (invalidArguments) return invalidArguments as never;
+      const rejection = name === "tools/call" ? invalidArguments(thrown) : null;
+      if (rejection) return rejection as never;
       const isRejection = thrown instanceof JSONRPCErrorException || thrown instanceof ProtocolError;
       if (isRejection || caller.gone().aborted) throw thrown;
       onError(thrown);

@@ -1,10 +1,10 @@
 import { directTools, type McpSurface, mcpMethods, subscriptionCheck } from "./mcp.ts";
 import type { McpService } from "./server.ts";
 
-/** Makes what an endpoint serves; `stateKey` signs the state between the rounds of a call. */
-type MakeService = (surface: McpSurface, stateKey: string) => McpService;
+/** Creates the service of an endpoint. `stateKey` signs the state between the rounds of a call. */
+type CreateService = (surface: McpSurface, stateKey: string) => McpService;
 
-const plainService: MakeService = (surface, stateKey) => ({
+const plainService: CreateService = (surface, stateKey) => ({
   serverInfo: surface.serverInfo,
   instructions: surface.instructions,
   methods: mcpMethods(surface),
@@ -14,16 +14,16 @@ const plainService: MakeService = (surface, stateKey) => ({
   answerWithinMs: surface.answerWithinMs,
 });
 
-let make: MakeService = plainService;
+let create: CreateService = plainService;
 
-/** The service of an agent's surface. */
-export const serviceOf: MakeService = (surface, stateKey) => make(surface, stateKey);
+/** Returns the service of an agent's surface. */
+export const serviceOf: CreateService = (surface, stateKey) => create(surface, stateKey);
 
 /**
- * Replaces how the endpoints that this process opens from now on make their service. The official MCP conformance suite calls tools,
- * prompts and resources by fixed names that no agent has. A module that is loaded before the agent (`node --import`) adds them here,
- * so an agent neither contains them nor reads a setting for them.
+ * Replaces the function that creates the services of later endpoints of this process. The official MCP conformance suite calls tools,
+ * prompts and resources by fixed names. A module that is loaded before the agent (`node --import`) adds them by this
+ * function, so that agents do not contain them.
  */
-export function replaceService(replacement: MakeService): void {
-  make = replacement;
+export function replaceService(replacement: CreateService): void {
+  create = replacement;
 }

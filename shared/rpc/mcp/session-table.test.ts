@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type HeldSession, SessionTable } from "./session-table.ts";
+import { SessionTable, type TableSession } from "./session-table.ts";
 
-interface TestSession extends HeldSession {
+interface TestSession extends TableSession {
   readonly name: string;
 }
 
@@ -9,7 +9,7 @@ const session = (
   name: string,
   remoteAddress: string,
   usedAt: number,
-  busy: Partial<HeldSession> = {},
+  busy: Partial<TableSession> = {},
 ): TestSession => ({
   ...{ name, remoteAddress, usedAt, calls: new Set(), streams: new Set() },
   ...busy,

@@ -1,31 +1,31 @@
 import { isLoopback, networkOf } from "../../protocol/addresses.ts";
 
-/** What the table has to know of a session. */
-export interface HeldSession {
-  /** The address that opened it. */
+/** The properties of a session that the table reads. */
+export interface TableSession {
+  /** The address that opened the session. */
   readonly remoteAddress: string;
-  /** Calls that wait for their answer. */
+  /** The requests that are not answered yet. */
   readonly calls: ReadonlySet<unknown>;
   /** The streams of GET, which stay open while nothing happens. */
   readonly streams: ReadonlySet<unknown>;
-  /** When it was last used, on the monotonic clock. */
+  /** The time of the last use, on the monotonic clock. */
   readonly usedAt: number;
 }
 
 export interface SessionLimits {
-  /** All sessions of this process. */
+  /** The maximum number of sessions. */
   readonly total: number;
-  /** Sessions of one remote network; loopback has no limit besides the total. */
+  /** The maximum number of sessions of one remote network. Sessions of loopback are limited by the total only. */
   readonly perNetwork: number;
 }
 
 export const SESSION_LIMITS: SessionLimits = { total: 5_000, perNetwork: 200 };
 
 /**
- * The open sessions of one endpoint, bounded. Where a limit is reached, a new session takes the place of the one that has been idle for
- * longest, so callers that open sessions and leave them cannot lock others out. A session with an open stream or call keeps its place.
+ * The open sessions of one endpoint. At a limit, a new session replaces the longest idle one, so that callers with abandoned sessions do not
+ * prevent new ones. A session with an open stream or call is not replaced.
  */
-export class SessionTable<Session extends HeldSession> {
+export class SessionTable<Session extends TableSession> {
   readonly #all = new Set<Session>();
   readonly #networks = new Map<string, Set<Session>>();
   readonly #limits: SessionLimits;
@@ -40,26 +40,26 @@ export class SessionTable<Session extends HeldSession> {
     return this.#all;
   }
 
-  /** Whether there is room for one more session from this address, after an eviction if necessary. */
+  /** Makes room for a session from this address, by an eviction if necessary. Returns whether there is room. */
   makeRoom(remoteAddress: string): boolean {
-    const ofNetwork = isLoopback(remoteAddress) ? undefined : this.#networks.get(networkOf(remoteAddress));
-    if (ofNetwork && ofNetwork.size >= this.#limits.perNetwork) return this.#evictIdlest(ofNetwork);
+    const networkSessions = isLoopback(remoteAddress) ? undefined : this.#networks.get(networkOf(remoteAddress));
+    if (networkSessions && networkSessions.size >= this.#limits.perNetwork) return this.#evictIdlest(networkSessions);
     return this.#all.size < this.#limits.total || this.#evictIdlest(this.#all);
   }
 
   add(session: Session): void {
     this.#all.add(session);
     const network = networkOf(session.remoteAddress);
-    const ofNetwork = this.#networks.get(network) ?? new Set();
-    this.#networks.set(network, ofNetwork.add(session));
+    const networkSessions = this.#networks.get(network) ?? new Set();
+    this.#networks.set(network, networkSessions.add(session));
   }
 
   delete(session: Session): void {
     this.#all.delete(session);
     const network = networkOf(session.remoteAddress);
-    const ofNetwork = this.#networks.get(network);
-    ofNetwork?.delete(session);
-    if (ofNetwork?.size === 0) this.#networks.delete(network);
+    const networkSessions = this.#networks.get(network);
+    networkSessions?.delete(session);
+    if (networkSessions?.size === 0) this.#networks.delete(network);
   }
 
   #evictIdlest(sessions: Iterable<Session>): boolean {

@@ -8,15 +8,16 @@ import { httpOf } from "./auth.ts";
 
 const Issues = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).min(1);
 
-/** A request that has come and is not answered yet. */
+/** A request that is not answered yet. */
 interface Pending {
   readonly method: string;
   readonly logRejection: HttpContext["logRejection"];
 }
 
 /**
- * Lets a transport send the SDK's own schema faults in words, and logs them: no method of ours sees such a request. The SDK refuses requests that do not
- * fit its schemas with the JSON of the fault as message, those of `initialize` as an internal error. To be called before a server is connected.
+ * Rewrites the errors that a transport sends for requests that violate the schemas of the SDK, and logs them, because no method is called for
+ * such a request. The message of the SDK is the JSON of the schema's fault, and its code for `initialize` is an internal error. Call it before
+ * the server connects. `caller` is the caller of a transport without HTTP.
  */
 export function inWords<T extends Transport>(transport: T, caller?: HttpContext): T {
   const pending = new Map<RequestId, Pending>();
@@ -27,7 +28,7 @@ export function inWords<T extends Transport>(transport: T, caller?: HttpContext)
         method: message.method,
         logRejection: (httpOf(extra?.authInfo) ?? caller)?.logRejection,
       });
-    // The SDK answers no request that was cancelled.
+    // The SDK does not answer a cancelled request.
     else if (message.method === "notifications/cancelled") pending.delete(message.params?.requestId as RequestId);
   };
   const send = transport.send.bind(transport);
@@ -43,14 +44,14 @@ export function inWords<T extends Transport>(transport: T, caller?: HttpContext)
   return transport;
 }
 
-/** What the SDK says of params that do not fit a schema, in words; null for any other message. A method's own schema has our wording already. */
+/** Returns the faults in an error message of the SDK about invalid params, in words; null for any other message. */
 const schemaFault = (message: string): string | null =>
   message.startsWith("Invalid params for ") ? message : wordsOf(message);
 
-/** The faults in a message that ends in their JSON; null for any other message. */
+/** Returns the faults in a message that ends with their JSON; null for any other message. */
 function wordsOf(message: string): string | null {
-  const begin = message.search(/\[\s*\{/);
-  const issues = begin < 0 ? undefined : Issues.safeParse(parsedJson(message.slice(begin))).data;
+  const start = message.search(/\[\s*\{/);
+  const issues = start < 0 ? undefined : Issues.safeParse(parsedJson(message.slice(start))).data;
   if (!issues) return null;
   const lines = issues.map(({ path, message }) => {
     return faultLine({ path: path[0] === "params" ? path.slice(1) : path, message });
