@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import type { Viewer } from "#shared/games/game.ts";
 import { isLoopback } from "#shared/protocol/addresses.ts";
-import { bearerOf, collect, remoteAddressOf } from "#shared/rpc/http/request.ts";
+import { bearerOf, readBody, remoteAddressOf } from "#shared/rpc/http/request.ts";
 import { type CreationLimit, rateLimiter, TOO_MANY_CREATIONS } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import type { AgentDirectory } from "../agents.ts";
 import type { SessionHost } from "../sessions/host.ts";
@@ -24,7 +24,7 @@ export interface Limits {
 /** Resolves with the body as text. Rejects with INVALID_REQUEST (413) if it is too large. */
 export function bodyOf(request: Request, response: Response): Promise<string> {
   return new Promise((resolve, reject) => {
-    collect(request, BODY_BYTES, (body) => {
+    readBody(request, BODY_BYTES, (body) => {
       if (body !== null) return resolve(body);
       response.set("connection", "close");
       reject(new RestError("INVALID_REQUEST", `The body is larger than ${BODY_BYTES} bytes`, { status: 413 }));

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { goneSignal } from "#shared/rpc/http/request.ts";
+import { disconnectSignal } from "#shared/rpc/http/request.ts";
 import type { Session } from "#shared/session/session.ts";
 import { rejection } from "../sessions/rejections.ts";
 import { restLog, restState } from "../views/rest-views.ts";
@@ -26,7 +26,7 @@ export async function readState(rest: RestContext, request: Request, response: R
   if (wait_after_tick !== undefined) {
     response.locals.waits = true;
     const isOver = (now: Session): boolean => now.status === "completed" || viewFor(now, viewer).tick > wait_after_tick;
-    await waits.until(stored.session, isOver, { timeoutMs: timeout_s * 1000, signal: goneSignal(response) });
+    await waits.until(stored.session, isOver, { timeoutMs: timeout_s * 1000, signal: disconnectSignal(response) });
   }
   response.json(restState(host.read(stored.session.id)?.session ?? stored.session, viewer));
 }

@@ -5,19 +5,19 @@ import { addressToward } from "./http/machine-addresses.ts";
 import { type Interfaces, interfaceReader } from "./http/network-interfaces.ts";
 import { createPeers, type Peers } from "./peer/peer.ts";
 
-/** The network operations of an agent. An agent gets them as an argument, so that a simulation can connect agents in one process. */
+/** The network operations of an agent. They are passed to it as an argument, so that a simulation can connect agents in one process. */
 export interface Network {
-  /** Opens an agent's endpoint on the first free port of `ports`. The error is one line for the operator. */
+  /** Opens the endpoint of an agent on the first free port of `options.ports`. The error is one line for the operator. */
   listen(options: ListenOptions): Promise<Result<Listening, string>>;
-  /** Creates a client of other agents' endpoints; the caller closes it. */
+  /** Creates a client for the endpoints of other agents. The caller closes it. */
   createPeers(): Peers;
-  /** Resolves with this machine's address in a connection to the host of a URL. Rejects when there is no connection within `timeoutMs`. */
+  /** Resolves with the address of this machine in a connection to the host of a URL. Rejects if there is no connection within `timeoutMs`. */
   addressToward(url: string, timeoutMs: number): Promise<string>;
-  /** Returns the present network interfaces of this machine. */
+  /** Returns the current network interfaces of this machine. */
   interfaces(): Interfaces;
 }
 
-/** Returns the network of this machine, over HTTP. */
+/** Creates the network operations of this machine, over HTTP. */
 export function httpNetwork(clock: Clock): Network {
   const interfaces = interfaceReader(clock);
   return {

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { isToken } from "../lib/ids.ts";
 import { PlayerRegisterResponse } from "../protocol/registration-messages.ts";
 import { newEnvelope } from "../protocol/testing/envelope.ts";
-import { collect } from "../rpc/http/request.ts";
+import { readBody } from "../rpc/http/request.ts";
 import { rpcErrorResponse, rpcResponse, textResult } from "../rpc/testing/json-rpc.ts";
 import { listenOnLoopback } from "../rpc/testing/loopback.ts";
 import type { AgentProcess } from "./agent.ts";
@@ -36,7 +36,7 @@ async function registering(
   cleanups.push(() => rmSync(folder, { recursive: true }));
   const tokenFile = join(folder, "tokens", "player-Ann");
   const server = createServer((request, response) =>
-    collect(request, 100_000, (body) => {
+    readBody(request, 100_000, (body) => {
       const { id, params } = JSON.parse(body ?? "");
       manager({ id, token: params.arguments.auth_token, request, response }, tokenFile);
     }),

@@ -3,9 +3,9 @@ import { hostname } from "node:os";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { close, open, port, type Sent, send } from "../testing/requests.ts";
 
-let taken = 0;
+let handlerCalls = 0;
 const handler = async () => {
-  taken += 1;
+  handlerCalls += 1;
   return { status: 200, body: '{"ok":true}' };
 };
 
@@ -21,10 +21,10 @@ test.each([
   "localhost.evil.example:80",
   "10.0.0.1",
   "evil.example#localhost",
-])("Host %j: 403, for pages too", async (host) => {
-  const before = taken;
+])("a request to an endpoint or a page with Host %j is rejected with 403", async (host) => {
+  const callsBefore = handlerCalls;
   expect([await statusOf({ host }), await statusOf({ host }, { method: "GET", path: "/" })]).toEqual([403, 403]);
-  expect(taken).toBe(before);
+  expect(handlerCalls).toBe(callsBefore);
 });
 
 test.each([
@@ -34,7 +34,7 @@ test.each([
   "null",
   "file://",
   "",
-])("Origin %j: 403", async (origin) => {
+])("a request with Origin %j is rejected with 403", async (origin) => {
   expect(await statusOf({ origin })).toBe(403);
 });
 
@@ -43,12 +43,12 @@ test.each([
   ["DELETE", "/mcp"],
   ["GET", "/"],
   ["GET", "/health"],
-])("%s %s by a foreign Origin: 403", async (method, path) => {
-  const before = taken;
+])("%s %s with a foreign Origin is rejected with 403", async (method, path) => {
+  const callsBefore = handlerCalls;
   for (const origin of ["http://evil.example", "null"]) {
     expect((await send("", { method, path, headers: { origin } })).status).toBe(403);
   }
-  expect(taken).toBe(before);
+  expect(handlerCalls).toBe(callsBefore);
 });
 
 test.each([
@@ -59,7 +59,7 @@ test.each([
   "league.example",
   "League.example:80",
   "[fd00::5]:8000",
-])("Host %s is our own, and so is the same Origin", async (host) => {
+])("a request with Host %s is accepted without an Origin and with the same Origin", async (host) => {
   expect([await statusOf({ host }), await statusOf({ host, origin: `http://${host}` })]).toEqual([200, 200]);
 });
 
@@ -70,11 +70,11 @@ test.each([
   ["127.0.0.1:8000", "http://league.example:3000", 200],
   ["League.example", "https://league.example", 200],
   ["league.example:443", "https://league.example", 200],
-])("a page is called at Host %s by Origin %s: %d", async (host, origin, status) => {
+])("a request with Host %s and Origin %s is answered with %d", async (host, origin, status) => {
   expect(await statusOf({ host, origin })).toBe(status);
 });
 
-test("a request with an Origin must be JSON, to pages too; one without may be anything there", async () => {
+test("a request with an Origin and a body must be JSON; without an Origin, pages accept any content type", async () => {
   const origin = `http://127.0.0.1:${port}`;
   const form = { "content-type": "application/x-www-form-urlencoded" };
   const statusAt = async (path: string, headers: OutgoingHttpHeaders) => statusOf(headers, { path });
@@ -84,7 +84,7 @@ test("a request with an Origin must be JSON, to pages too; one without may be an
   expect((await send("", { method: "GET", path: "/", headers: { origin, "content-type": "" } })).status).toBe(200);
 });
 
-test("an endpoint that is open to a network may be called by the addresses and names of its machine, and by no other", async () => {
+test("an endpoint that is not bound to loopback accepts only the addresses and names of its machine as Host", async () => {
   let addresses = ["203.0.113.50", "fd00::50"];
   await open({ handler, host: "0.0.0.0", machineAddresses: () => new Set(addresses) });
   const statusBy = async (host: string) => (await send("{}", { headers: { host } })).status;

@@ -2,12 +2,13 @@ import type { IncomingMessage } from "node:http";
 import { hostname } from "node:os";
 import { bareHost, isLoopback, isThisMachine, type MachineAddresses } from "../../protocol/addresses.ts";
 
-interface OwnNames {
+/** The names and addresses by which a server may be called. */
+interface ServerNames {
   /** The address or name that the server is bound to. */
   readonly host: string;
-  /** Further names that are accepted in the Host header, and in the Origin of pages; lower case. */
+  /** Additional host names in lower case by which it may be called, and whose pages may call it. */
   readonly allowedHosts: readonly string[];
-  /** Returns the present addresses of this machine, which a server that is not bound to loopback accepts as host names. */
+  /** Returns the current addresses of this machine, by which a server may be called unless it is bound to loopback. */
   readonly machineAddresses: () => MachineAddresses;
 }
 
@@ -17,62 +18,67 @@ interface CallerFault {
   readonly message: string;
 }
 
-/** The maximum number of accepted Host headers that are remembered. A caller repeats its Host header with every request. */
-const MAX_KNOWN = 1_000;
+/** The largest number of cached Host headers that name this server. Callers repeat the same header in every request. */
+const MAX_KNOWN_HOSTS = 1_000;
+/** The longest part of a header in an error message, in characters. */
 const SHOWN_CHARACTERS = 100;
 /** Methods whose requests have no body. */
 const BODILESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
 
 /**
- * Returns a check that protects an endpoint from web pages in the browsers of users. The Host header must name this server, because a page
- * may rebind the name of another server to its address. An Origin must be the same host or an allowed one, and its request must be JSON,
- * which a browser sends to another origin only after a preflight request. Programs other than browsers send no Origin.
+ * Returns a function that protects a server from the web pages in the browser of a user. It returns null for an accepted request, otherwise the
+ * reason of the rejection:
+ * - The Host header must name this server, because another name may have been rebound to its address (DNS rebinding).
+ * - An Origin must be the same host or an allowed host.
+ * - A request with an Origin and a body must be JSON, which browsers send to another origin only after a preflight request.
+ * Programs other than browsers send no Origin.
  */
-export function callerCheck(own: OwnNames): (request: IncomingMessage) => CallerFault | null {
-  const { host: bound, allowedHosts, machineAddresses } = own;
-  const known = new Set<string>();
-  const isOpen = !isLoopback(bound);
-  const isOwn = (name: string, localAddress: string): boolean =>
+export function callerCheck(names: ServerNames): (request: IncomingMessage) => CallerFault | null {
+  const { host: boundHost, allowedHosts, machineAddresses } = names;
+  const knownHosts = new Set<string>();
+  const isOnNetwork = !isLoopback(boundHost);
+  const isOwnName = (name: string, localAddress: string): boolean =>
     isLoopback(name) ||
-    name === bound ||
+    name === boundHost ||
     allowedHosts.includes(name) ||
-    (isOpen && (name === localAddress || isThisMachine(name, machineAddresses()) || isHostname(name)));
+    (isOnNetwork && (name === localAddress || isThisMachine(name, machineAddresses()) || isHostname(name)));
 
   const isOwnHost = (host: string, localAddress: string): boolean => {
-    if (known.has(host)) return true;
+    if (knownHosts.has(host)) return true;
     const url = URL.parse(`http://${host}`);
-    if (url === null || !isOwn(bareHost(url).replace(/\.$/, ""), localAddress)) return false;
-    if (known.size >= MAX_KNOWN) known.clear();
-    known.add(host);
+    if (url === null || !isOwnName(bareHost(url).replace(/\.$/, ""), localAddress)) return false;
+    if (knownHosts.size >= MAX_KNOWN_HOSTS) knownHosts.clear();
+    knownHosts.add(host);
     return true;
   };
 
   const isOwnOrigin = (origin: string, host: string): boolean => {
     const url = URL.parse(origin);
     if (url === null || !/^https?:$/.test(url.protocol)) return false;
-    // Behind a proxy that terminates TLS the Origin is https. Default ports are in neither header.
+    // The Host is parsed with the scheme of the Origin, because the Origin is https behind a proxy that ends TLS. The default port of a scheme is omitted.
     return url.host === URL.parse(`${url.protocol}//${host}`)?.host || allowedHosts.includes(bareHost(url));
   };
 
   return ({ method = "", headers, socket }) => {
     const { host = "", origin } = headers;
     if (!isOwnHost(host, (socket.localAddress ?? "").replace(/^::ffff:/, ""))) {
-      const how = "add it to allowed_hosts in the config, or give the agent its --endpoint";
-      return forbidden(`Host ${shown(host)} is not an address or name of this server: ${how}`);
+      const advice = "add it to allowed_hosts in the config, or start the agent with --endpoint";
+      return forbidden(`Host ${shown(host)} is not an address or name of this server: ${advice}`);
     }
     if (origin === undefined) return null;
     if (!isOwnOrigin(origin, host)) {
-      return forbidden(`Origin ${shown(origin)} is neither the Host ${shown(host)} nor allowed by the config`);
+      return forbidden(`Origin ${shown(origin)} is neither the Host ${shown(host)} nor in allowed_hosts of the config`);
     }
     if (BODILESS.has(method) || isJson(headers["content-type"])) return null;
     return { status: 415, message: "Unsupported media type: a request with an Origin must send application/json" };
   };
 }
 
+/** Whether a Content-Type header is `application/json`, with or without parameters. */
 export const isJson = (contentType: string | undefined): boolean =>
   /^application\/json\s*(;|$)/i.test(contentType ?? "");
 
-/** Whether a name is the host name of this machine in its network. */
+/** Whether a name is the full, the short or the `.local` host name of this machine. */
 function isHostname(name: string): boolean {
   const full = hostname().toLowerCase();
   const [short = ""] = full.split(".");

@@ -8,37 +8,42 @@ import { mcpEndpoint } from "../mcp/endpoint.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { httpEndpoint } from "./endpoint.ts";
-import { goneSignal } from "./request.ts";
+import { disconnectSignal } from "./request.ts";
 
-test("a caller is known to be gone, whether it goes before or after somebody asks", async () => {
+test("the signal is aborted for a caller that disconnects before or after the signal is created", async () => {
   const signals: AbortSignal[] = [];
-  const waiting = httpEndpoint({
+  const server = httpEndpoint({
     handler: () => new Promise(() => {}),
     web: () => Promise.reject(new Error("no pages here")),
     bodyLimit: () => 1_000,
     allowedHosts: [],
   });
-  const port = await listenOnLoopback(waiting);
+  const port = await listenOnLoopback(server);
   const headers = { "content-type": "application/json" };
   const request = httpRequest({ port, method: "POST", path: "/mcp", headers });
-  request.on("error", () => {}); // it is broken off on purpose
+  request.on("error", () => {}); // the test destroys the request
   request.end("{}");
-  const [, response] = await once(waiting, "request");
-  signals.push(goneSignal(response));
+  const [, response] = await once(server, "request");
+  signals.push(disconnectSignal(response));
   expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   request.destroy();
   await once(response, "close");
-  signals.push(goneSignal(response));
+  signals.push(disconnectSignal(response));
   expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
-  await new Promise((resolve) => waiting.close(resolve));
+  await new Promise((resolve) => server.close(resolve));
 });
 
 test.each([
-  ["plain", "application/json"],
-  ["the SDK's", "application/json, text/event-stream"],
-])("the calls of a batch share one signal and one listener, in %s answers", async (_, accept) => {
+  ["an application/json answer", "application/json"],
+  ["an answer through the MCP SDK", "application/json, text/event-stream"],
+])("the calls of a batch share one signal and one listener in %s", async (_, accept) => {
   const calls = 11;
-  const about = { title: "T", description: "D", inputSchema: { type: "object" }, outputSchema: { type: "object" } };
+  const descriptor = {
+    title: "T",
+    description: "D",
+    inputSchema: { type: "object" },
+    outputSchema: { type: "object" },
+  };
   const listeners = new Set<number>();
   const responses: ServerResponse[] = [];
   const call = async (_args: unknown, { gone }: HttpContext) => {
@@ -46,7 +51,7 @@ test.each([
     for (const response of responses) listeners.add(response.listenerCount("close"));
     return { content: [] };
   };
-  const tool = { ...about, name: "ask", annotations: {}, waits: true, call };
+  const tool = { ...descriptor, name: "ask", annotations: {}, waits: true, call };
   const serverInfo = { name: "test", version: "1.0.0" };
   const mcp = mcpEndpoint(
     { serverInfo, tools: [tool], resources: [], templates: [] },

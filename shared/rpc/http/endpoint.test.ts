@@ -6,30 +6,30 @@ import type { HttpContext } from "../jsonrpc/http.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { type EndpointOptions, httpEndpoint } from "./endpoint.ts";
 
-const LIMIT = 256 * 1024;
-const LONG = 1024 * 1024;
+const LIMIT_BYTES = 256 * 1024;
+const REFEREE_LIMIT_BYTES = 1024 * 1024;
 
-/** The calls that reached the handler: the length of each body, and the facts about its caller. */
-const taken: [bytes: number, http: HttpContext][] = [];
+/** The calls that reached the handler: the size of each body and the context of its caller. */
+const handlerCalls: [sizeBytes: number, http: HttpContext][] = [];
 let webLoads = 0;
 
 const options: EndpointOptions = {
   handler: async (body, http) => {
-    taken.push([Buffer.byteLength(body), http]);
+    handlerCalls.push([Buffer.byteLength(body), http]);
     return { status: 200, body: '{"ok":true}' };
   },
   web: async () => {
     webLoads += 1;
     return (request, response) => void response.end(`page ${request.url}`);
   },
-  bodyLimit: ({ bearer }) => (bearer === "referee" ? LONG : LIMIT),
+  bodyLimit: ({ bearer }) => (bearer === "referee" ? REFEREE_LIMIT_BYTES : LIMIT_BYTES),
   allowedHosts: ["league.example", "fd00::5"],
 };
 
 let server: Server;
 let port = 0;
 
-/** Opens a server on a port of the system's choice. */
+/** Opens a server on a free port and resolves with the port. */
 const portOf = async (listening: Server): Promise<number> => {
   return listenOnLoopback(listening);
 };
@@ -38,7 +38,7 @@ beforeAll(async () => {
   port = await portOf(server);
 });
 beforeEach(() => {
-  taken.length = 0;
+  handlerCalls.length = 0;
 });
 afterAll(async () => {
   server.closeAllConnections();
@@ -65,7 +65,7 @@ async function send(
   const all = { ...JSON_BODY, ...headers };
   const request = httpRequest({ host: "127.0.0.1", port, method, path, agent: false, headers: all });
   const answered = once(request, "response");
-  request.on("error", () => {}); // after an early answer the rest of a body finds a closed connection; before it, `answered` rejects
+  request.on("error", () => {}); // an early answer closes the connection while the body is sent; without an answer, `answered` rejects
   if (typeof body === "string") request.end(body);
   else {
     for (const chunk of body) request.write(chunk);
@@ -77,13 +77,13 @@ async function send(
   return { status: response.statusCode, headers: response.headers, text: Buffer.concat(chunks).toString("utf8") };
 }
 
-describe("the endpoint (PROTOCOL.md, section 3: body limit, Host and Origin, JSON content type)", () => {
+describe("the endpoint (PROTOCOL.md, section 3)", () => {
   const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
   const statusOf = async (headers: OutgoingHttpHeaders, sent: Sent = {}) =>
     (await send(body, { ...sent, headers })).status;
 
   test.each(["text/plain", "application/x-www-form-urlencoded", "application/jsonp", "text/json", ""])(
-    "content type %j: 415",
+    "rejects the content type %j with 415",
     async (type) => {
       expect(await statusOf({ "content-type": type })).toBe(415);
     },
@@ -94,11 +94,11 @@ describe("the endpoint (PROTOCOL.md, section 3: body limit, Host and Origin, JSO
     "Application/JSON",
     "application/json; charset=utf-8",
     "application/json;charset=utf-8",
-  ])("content type %j is taken", async (type) => {
+  ])("accepts the content type %j", async (type) => {
     expect(await statusOf({ "content-type": type })).toBe(200);
   });
 
-  test.each(["GET", "PUT", "DELETE", "OPTIONS"])("%s: 405, and what is allowed", async (method) => {
+  test.each(["GET", "PUT", "DELETE", "OPTIONS"])("rejects %s with 405 and an Allow header", async (method) => {
     const reply = await send("", { method });
     expect([reply.status, reply.headers.allow]).toEqual([405, "POST"]);
   });
@@ -109,15 +109,15 @@ describe("the endpoint (PROTOCOL.md, section 3: body limit, Host and Origin, JSO
   test.each([
     ["content-length", padded],
     ["chunks", halves],
-  ] as const)("a body by %s: the limit is taken, a byte more is 413", async (_, make) => {
-    expect((await send(make(LIMIT))).status).toBe(200);
-    expect(taken.map(([bytes]) => bytes)).toEqual([LIMIT]);
-    const refused = await send(make(LIMIT + 1), { headers: { connection: "keep-alive" } });
-    expect([refused.status, refused.headers.connection, taken.length]).toEqual([413, "close", 1]);
+  ] as const)("accepts a body of the limit with %s and rejects a larger one with 413", async (_, make) => {
+    expect((await send(make(LIMIT_BYTES))).status).toBe(200);
+    expect(handlerCalls.map(([bytes]) => bytes)).toEqual([LIMIT_BYTES]);
+    const rejected = await send(make(LIMIT_BYTES + 1), { headers: { connection: "keep-alive" } });
+    expect([rejected.status, rejected.headers.connection, handlerCalls.length]).toEqual([413, "close", 1]);
   });
 
-  test("a body is refused by the length it declares, before it comes", async () => {
-    const headers = { ...JSON_BODY, "content-length": LIMIT + 1 };
+  test("rejects a body with a Content-Length above the limit before it arrives", async () => {
+    const headers = { ...JSON_BODY, "content-length": LIMIT_BYTES + 1 };
     const request = httpRequest({ host: "127.0.0.1", port, method: "POST", path: "/mcp", agent: false, headers });
     request.on("error", () => {}).flushHeaders();
     const [response] = await once(request, "response");
@@ -125,17 +125,17 @@ describe("the endpoint (PROTOCOL.md, section 3: body limit, Host and Origin, JSO
     request.destroy();
   });
 
-  test("the limit is the caller's own", async () => {
+  test("has a body limit for each caller", async () => {
     const headers = { authorization: "Bearer referee" };
-    expect((await send(padded(LONG), { headers })).status).toBe(200);
-    expect((await send(padded(LONG + 1), { headers })).status).toBe(413);
+    expect((await send(padded(REFEREE_LIMIT_BYTES), { headers })).status).toBe(200);
+    expect((await send(padded(REFEREE_LIMIT_BYTES + 1), { headers })).status).toBe(413);
   });
 
-  test("a far too large body is told so, though it is not read to its end", async () => {
-    expect((await send(padded(8 * LONG))).status).toBe(413);
+  test("answers a body far above the limit with 413 without reading it to its end", async () => {
+    expect((await send(padded(8 * REFEREE_LIMIT_BYTES))).status).toBe(413);
   });
 
-  test("a connection lost in the middle of a body harms nobody", async () => {
+  test("ignores a body whose connection breaks, and answers later requests", async () => {
     const socket = connect(port, "127.0.0.1");
     await once(socket, "connect");
     socket.end(
@@ -143,11 +143,11 @@ describe("the endpoint (PROTOCOL.md, section 3: body limit, Host and Origin, JSO
     );
     socket.resume();
     await once(socket, "close");
-    expect(taken).toEqual([]);
+    expect(handlerCalls).toEqual([]);
     expect(await statusOf({})).toBe(200);
   });
 
-  test("a body in many chunks reaches the handler whole, without broken characters", async () => {
+  test("passes a body of many chunks to the handler with all characters intact", async () => {
     const bytes = Buffer.from(JSON.stringify("é☃😀".repeat(50)));
     const request = httpRequest({
       host: "127.0.0.1",
@@ -161,18 +161,18 @@ describe("the endpoint (PROTOCOL.md, section 3: body limit, Host and Origin, JSO
     for (const byte of bytes) request.write(Buffer.from([byte]));
     request.end();
     (await answered)[0].resume();
-    expect(taken.map(([length]) => length)).toEqual([bytes.length]);
+    expect(handlerCalls.map(([length]) => length)).toEqual([bytes.length]);
   });
 
-  test("a caller is known by its bearer token and its address; other schemes give none", async () => {
-    const given = ["Bearer abc.DEF-_", "bearer abc", "BEARER  abc ", "Basic abc", "Bearer", "Bearer a b"];
-    for (const authorization of given) await statusOf({ authorization });
+  test("passes the bearer token and the address of the caller to the handler, and ignores other schemes", async () => {
+    const authorizations = ["Bearer abc.DEF-_", "bearer abc", "BEARER  abc ", "Basic abc", "Bearer", "Bearer a b"];
+    for (const authorization of authorizations) await statusOf({ authorization });
     await statusOf({});
-    expect(taken.map(([, http]) => http.bearer)).toEqual(["abc.DEF-_", "abc", "abc", null, null, "a b", null]);
-    expect(taken.map(([, http]) => http.remoteAddress)).toEqual(Array(7).fill("127.0.0.1"));
+    expect(handlerCalls.map(([, http]) => http.bearer)).toEqual(["abc.DEF-_", "abc", "abc", null, null, "a b", null]);
+    expect(handlerCalls.map(([, http]) => http.remoteAddress)).toEqual(Array(7).fill("127.0.0.1"));
   });
 
-  test("a rejection is JSON-RPC too", async () => {
+  test("rejects requests with a JSON-RPC error", async () => {
     const { status, headers, text } = await send("", { headers: { "content-type": "text/plain" } });
     expect([status, headers["content-type"]]).toEqual([415, "application/json"]);
     expect(JSON.parse(text)).toEqual({
@@ -182,7 +182,7 @@ describe("the endpoint (PROTOCOL.md, section 3: body limit, Host and Origin, JSO
     });
   });
 
-  test("every other path is the web's, loaded once, when first asked for", async () => {
+  test("passes all other paths to the web handler, which is loaded once", async () => {
     const paths = ["/", "/mcp/", "/mcpx", "/health?a=/mcp"];
     const pages = await Promise.all(paths.map((path) => send("", { method: "GET", path })));
     expect(pages.map((page) => page.text)).toEqual(paths.map((path) => `page ${path}`));
@@ -190,18 +190,18 @@ describe("the endpoint (PROTOCOL.md, section 3: body limit, Host and Origin, JSO
     expect((await send(body, { path: "/mcp?x=1" })).text).toBe('{"ok":true}');
   });
 
-  test("a path is found in a target that is sent whole, as to a proxy", async () => {
-    const whole = ["http://127.0.0.1/mcp", "HTTP://league.example:80/mcp?x=/", "https://a/mcp"];
-    const replies = await Promise.all(whole.map((path) => send(body, { path })));
+  test("accepts an absolute URL as the request target, as from a proxy", async () => {
+    const targets = ["http://127.0.0.1/mcp", "HTTP://league.example:80/mcp?x=/", "https://a/mcp"];
+    const replies = await Promise.all(targets.map((path) => send(body, { path })));
     expect(replies.map(({ text }) => text)).toEqual(Array(3).fill('{"ok":true}'));
     expect((await send(body, { path: "http://127.0.0.1?/mcp" })).text).toBe("page http://127.0.0.1?/mcp");
   });
 
-  test("pages that cannot be loaded are a 500 and tried again, and /mcp and the probes go on", async () => {
+  test("answers pages that cannot be loaded with 500 and loads them again, and answers /mcp and the probes meanwhile", async () => {
     let loads = 0;
     const web = () => (++loads > 1 && options.web()) || Promise.reject(new Error("secret"));
-    const broken = httpEndpoint({ ...options, web, isReady: () => loads > 0 });
-    const url = `http://127.0.0.1:${await portOf(broken)}`;
+    const failingServer = httpEndpoint({ ...options, web, isReady: () => loads > 0 });
+    const url = `http://127.0.0.1:${await portOf(failingServer)}`;
     const probe = async (path: string, method = "GET"): Promise<unknown> => {
       const answer = await fetch(`${url}${path}`, { method });
       return [answer.status, await answer.text()];
@@ -212,15 +212,20 @@ describe("the endpoint (PROTOCOL.md, section 3: body limit, Host and Origin, JSO
     expect(await probe("/ready?x")).toEqual([200, '{"status":"ready"}']);
     expect(await probe("/health")).toEqual([200, '{"status":"ok"}']);
     expect(await probe("/Health/")).toEqual([200, '{"status":"ok"}']);
-    const whole = httpRequest({ ...new URL(url), port: new URL(url).port, path: `${url}/health`, agent: false }).end();
-    const [answer] = await once(whole, "response");
+    const absolute = httpRequest({
+      ...new URL(url),
+      port: new URL(url).port,
+      path: `${url}/health`,
+      agent: false,
+    }).end();
+    const [answer] = await once(absolute, "response");
     expect(answer.resume().statusCode).toBe(200);
     expect(await probe("/health", "HEAD")).toEqual([200, ""]);
     expect([await probe("/"), await probe("/health", "POST")]).toEqual(
       ["/", "/health"].map((path) => [200, `page ${path}`]),
     );
     expect((await fetch(`${url}/mcp`, { method: "POST", headers: JSON_BODY, body })).status).toBe(200);
-    broken.closeAllConnections();
-    await new Promise((resolve) => broken.close(resolve));
+    failingServer.closeAllConnections();
+    await new Promise((resolve) => failingServer.close(resolve));
   });
 });

@@ -8,104 +8,108 @@ import { type McpRoute, routeOf } from "../mcp/route.ts";
 import type { McpSessions } from "../mcp/sessions.ts";
 import { callerCheck, isJson } from "./caller-check.ts";
 import { limitConnections } from "./connection-limit.ts";
-import { acceptsStream, bearerOf, collect, goneSignal, pathOf, remoteAddressOf } from "./request.ts";
-import { reject, send, sendReply, stream } from "./response.ts";
+import { acceptsStream, bearerOf, disconnectSignal, pathOf, readBody, remoteAddressOf } from "./request.ts";
+import { send, sendError, sendReply, stream } from "./response.ts";
 
-/** An `import` would read every export of the module, for which Node loads fetch and WebSocket: 70 ms in each process. */
+/** `import` would read every export of the module, for which Node loads fetch and WebSocket: 70 ms in each process. */
 const { createServer, STATUS_CODES } = process.getBuiltinModule("node:http");
 
+/** The options of `httpEndpoint`. */
 export interface EndpointOptions {
+  /** Answers `POST /mcp` in plain JSON. */
   readonly handler: McpHandler;
-  /** Called before every request except the probes. */
+  /** Decides whether a request may pass. It is called for every request except the health probes. */
   readonly gate?: Gate;
-  /** Answers MCP clients with the SDK's transports; loaded with the first of them. */
+  /** Loads the handler for MCP clients that use sessions or streams; called for the first such client. */
   readonly sessions?: () => Promise<McpSessions>;
-  /** Whether `GET /ready` is answered with 200 or 503. Without it the pages answer the probes. */
+  /** Whether `GET /ready` is answered with 200; otherwise with 503. If it is absent, `web` answers the probes. */
   readonly isReady?: () => boolean;
-  /** Answers every request except `/mcp` and the probes; loaded with the first of them, and again after a failed load. */
+  /** Loads the handler of all paths except `/mcp` and the probes; called for the first such request, and again after a failure. */
   readonly web: () => Promise<RequestListener>;
-  /** The largest accepted body of a caller, in bytes. */
+  /** Returns the largest accepted body of a caller, in bytes. */
   readonly bodyLimit: (http: HttpContext) => number;
-  /** The address that the server is bound to; loopback by default. */
+  /** The address to which the server is bound; loopback by default. */
   readonly host?: string;
-  /** Further host names that are accepted in the Host header, and in the Origin of pages. */
+  /** Additional host names by which this endpoint may be called, and whose pages may call it. */
   readonly allowedHosts: readonly string[];
-  /** Returns the present addresses of this machine, which an endpoint that is not bound to loopback accepts as host names; none by default. */
+  /** Returns the current addresses of this machine, by which an endpoint may be called unless it is bound to loopback; none by default. */
   readonly machineAddresses?: () => MachineAddresses;
+  /** Receives the rejected requests. */
   readonly rejections?: RejectionLog | undefined;
-  /** Called with internal errors, which no caller sees. */
+  /** Receives internal errors, whose text is not sent to callers. */
   readonly onError?: (error: unknown) => void;
-  /** How long a peer may leave sent data unread; for tests. */
-  readonly unreadMs?: number;
+  /** The time without traffic after which a connection with unread data is closed; five minutes by default. */
+  readonly stalledMs?: number;
 }
 
-/** A peer that leaves sent data unread for this time is disconnected. A peer that waits for an answer is not limited. */
-const UNREAD_MS = 5 * 60_000;
-/** The silence after which TCP keep-alive probes the peer's machine, which may have vanished without closing the connection. */
-const PROBE_AFTER_MS = 60_000;
+/** The time without traffic after which a connection is closed if the client has not read all sent data. */
+const STALLED_MS = 5 * 60_000;
+/** The idle time until the system sends TCP keep-alive probes, which detect clients that disappeared without closing the connection. */
+const KEEP_ALIVE_AFTER_MS = 60_000;
 
 /**
- * Returns the server of one agent. It answers `POST /mcp` on node:http, because every move of every match is such a request, and `GET /health`
- * and `/ready`, which a manager requests from its referees every second. Express answers all other requests. The server rejects a foreign
- * Host or Origin (403), content types other than JSON (415), large bodies (413) and callers beyond their limits (429).
+ * Creates the HTTP server of an agent. `POST /mcp` is handled on node:http directly, because each move of each match passes through it, and so are
+ * `GET /health` and `/ready`, which a manager requests from its referees every second. Other paths are handled by `options.web`. Rejects a foreign
+ * Host or Origin (403), content types other than JSON (415), bodies above the limit (413) and callers above their rate limit (429).
  */
 export function httpEndpoint(options: EndpointOptions): Server {
   const { host = "127.0.0.1", allowedHosts, machineAddresses = () => new Set(), gate, onError } = options;
-  const faultOf = callerCheck({ host, allowedHosts, machineAddresses });
+  const checkCaller = callerCheck({ host, allowedHosts, machineAddresses });
   const web = lazily(options.web);
-  const answerPage = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const handlePage = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const http = contextOf(request, response, options);
     try {
       const verdict = gate ? await gate("", http) : null;
       for (const [name, value] of Object.entries(verdict?.headers ?? {})) response.setHeader(name, value);
       if (verdict?.rejection) {
-        // Without it, a page that reloads itself would stay at this answer.
+        // Without this header, a page that reloads itself, such as the league page, would stay at the error.
         const retryAfter = verdict.headers["retry-after"];
         if (request.method === "GET" && retryAfter !== undefined) response.setHeader("refresh", retryAfter);
         return rejectPage(http, request, response, 429, "Too many requests; see Retry-After");
       }
-      const listener = await web().catch(() => null); // the failed load has been logged
+      const listener = await web().catch(() => null); // `options.web` logs its failure itself
       if (listener) listener(request, response);
-      else reject(response, 500, "Internal error");
+      else sendError(response, 500, "Internal error");
     } catch (thrown) {
       onError?.(thrown);
-      reject(response, 500, "Internal error");
+      sendError(response, 500, "Internal error");
     }
   };
-  const keepAlive = { keepAlive: true, keepAliveInitialDelay: PROBE_AFTER_MS };
+  const keepAlive = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS };
   const server = createServer(keepAlive, (request, response) => {
-    response.on("timeout", disconnectIfUnread);
+    response.on("timeout", closeIfUnread);
     const isMcp = pathOf(request) === "/mcp";
-    const fault = faultOf(request);
+    const fault = checkCaller(request);
     if (fault !== null) {
       const http = contextOf(request, response, options);
       if (isMcp) rejectMcp(http, request, response, fault.status, fault.message);
       else rejectPage(http, request, response, fault.status, fault.message);
     } else if (isMcp) {
-      answerMcp(request, response, options);
+      handleMcp(request, response, options);
     } else {
       const probe = options.isReady && probeOf(request, options.isReady);
       if (probe) sendReply(response, probe);
-      else void answerPage(request, response);
+      else void handlePage(request, response);
     }
   });
   limitConnections(server);
   server.keepAliveTimeout = 60_000;
   server.requestTimeout = 30_000;
-  server.timeout = options.unreadMs ?? UNREAD_MS;
+  server.timeout = options.stalledMs ?? STALLED_MS;
   return server;
 }
 
-/** Closes an inactive connection if its peer does not read what was sent. */
-function disconnectIfUnread(socket: Socket): void {
+/** Closes a connection without traffic if the client has not read all sent data. A client that waits for its answer keeps its connection. */
+function closeIfUnread(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();
 }
 
-/** Matches paths as Express does: in upper or lower case, with or without a final slash. */
+/** The paths of the probes, matched as express does: case-insensitive, with an optional slash at the end. */
 const PROBE = /^\/(health|ready)\/?$/i;
 
 const PROBE_HEADERS = { "content-type": "application/json; charset=utf-8" };
 
+/** Returns the answer to a probe; null for other requests. */
 function probeOf(request: IncomingMessage, isReady: () => boolean): HttpReply | null {
   if (request.method !== "GET" && request.method !== "HEAD") return null;
   const [, probe] = PROBE.exec(pathOf(request)) ?? [];
@@ -116,15 +120,16 @@ function probeOf(request: IncomingMessage, isReady: () => boolean): HttpReply | 
     : { status: 503, body: '{"status":"starting"}', headers: PROBE_HEADERS };
 }
 
-function answerMcp(request: IncomingMessage, response: ServerResponse, options: EndpointOptions): void {
+/** Rejects a request to `/mcp` with a wrong method, content type or size, or reads its body and answers it. */
+function handleMcp(request: IncomingMessage, response: ServerResponse, options: EndpointOptions): void {
   const http = contextOf(request, response, options);
-  const isOfSession = (request.method === "GET" || request.method === "DELETE") && options.sessions !== undefined;
-  if (request.method !== "POST" && !isOfSession) {
+  const isSessionRequest = (request.method === "GET" || request.method === "DELETE") && options.sessions !== undefined;
+  if (request.method !== "POST" && !isSessionRequest) {
     response.setHeader("allow", options.sessions ? "GET, POST, DELETE" : "POST");
-    rejectMcp(http, request, response, 405, "Method not allowed: POST a JSON-RPC 2.0 request");
+    rejectMcp(http, request, response, 405, "Method not allowed: send a JSON-RPC 2.0 request by POST");
     return;
   }
-  if (isOfSession) {
+  if (isSessionRequest) {
     void answer(request, response, "", http, options);
     return;
   }
@@ -132,7 +137,7 @@ function answerMcp(request: IncomingMessage, response: ServerResponse, options: 
     rejectMcp(http, request, response, 415, "Unsupported media type: send application/json");
     return;
   }
-  collect(request, options.bodyLimit(http), (body) => {
+  readBody(request, options.bodyLimit(http), (body) => {
     if (body === null) {
       response.setHeader("connection", "close");
       rejectMcp(http, request, response, 413, "Body too large");
@@ -142,6 +147,7 @@ function answerMcp(request: IncomingMessage, response: ServerResponse, options: 
   });
 }
 
+/** Answers a request to `/mcp`, unless the gate rejects it. */
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -163,19 +169,20 @@ async function answer(
     }
   } catch (thrown) {
     onError?.(thrown);
-    reject(response, 500, "Internal error");
+    sendError(response, 500, "Internal error");
   }
 }
 
+/** Answers the request of an MCP client by the MCP SDK or its faster equivalent. */
 async function answerClient(
-  clients: McpSessions,
+  sessions: McpSessions,
   route: Exclude<McpRoute, { readonly to: "plain" }>,
   request: IncomingMessage,
   response: ServerResponse,
   http: HttpContext,
 ): Promise<void> {
-  if (route.to === "direct") return sendReply(response, await clients.direct.answer(route.call, http));
-  await clients.handle(route.to, request, response, route.message, http);
+  if (route.to === "direct") return sendReply(response, await sessions.direct.answer(route.call, http));
+  await sessions.handle(route.to, request, response, route.message, http);
   const { statusCode } = response;
   if (statusCode >= 400) logRejection(http, request, statusCode, STATUS_CODES[statusCode] ?? "");
 }
@@ -187,18 +194,18 @@ function contextOf(
 ): HttpContext {
   const remoteAddress = remoteAddressOf(request);
   /** Shared by the calls of a batch, because each signal adds a listener to the response. */
-  let gone: AbortSignal | undefined;
+  let signal: AbortSignal | undefined;
   return {
     bearer: bearerOf(request),
     remoteAddress,
     logRejection: rejections && ((rejected) => rejections.write(remoteAddress, rejected)),
     isMcpClient: acceptsStream(request),
-    // Not a getter: V8 allocates the getter of an object literal in the old generation, where it keeps the request until the next full collection.
-    gone: () => (gone ??= goneSignal(response)),
+    // Not a getter: V8 allocates the getter of an object literal in the old generation, which keeps the request in memory until the next full collection.
+    gone: () => (signal ??= disconnectSignal(response)),
   };
 }
 
-/** Logs and rejects a request to `/mcp`, in JSON-RPC. */
+/** Rejects a request to `/mcp` with a JSON-RPC error. */
 function rejectMcp(
   http: HttpContext,
   request: IncomingMessage,
@@ -207,12 +214,12 @@ function rejectMcp(
   message: string,
 ): void {
   logRejection(http, request, status, message);
-  reject(response, status, message);
+  sendError(response, status, message);
 }
 
 const PAGE_CODES = { 403: "FORBIDDEN", 415: "INVALID_REQUEST", 429: "TOO_MANY_REQUESTS" } as const;
 
-/** Logs and rejects any other request, in the form of the REST API. */
+/** Rejects any other request with an error of the REST API. */
 function rejectPage(
   http: HttpContext,
   request: IncomingMessage,

@@ -1,15 +1,15 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A port that is in use and serves nothing. */
+/** A port on which this process listens only to reserve it. Connections are closed immediately. */
 export interface HeldPort {
   /** Frees the port. */
   release(): Promise<void>;
-  /** Keeps the port until the process ends, without keeping the process running. */
+  /** Keeps the port reserved until the process ends, without keeping the process alive. */
   keep(): void;
 }
 
-/** Occupies a port of an address. Resolves with null if the port is in use. */
+/** Reserves a port of an address. Resolves with null if it cannot listen there. */
 export async function holdPort(port: number, host: string): Promise<HeldPort | null> {
   const server = createServer((socket) => socket.destroy());
   try {

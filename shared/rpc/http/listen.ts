@@ -10,43 +10,48 @@ import { httpEndpoint } from "./endpoint.ts";
 import { isWildcard, localUrl, machineAddresses, urlsOf } from "./machine-addresses.ts";
 import type { Interfaces } from "./network-interfaces.ts";
 
+/** The options of `listenHttp`; `EndpointOptions` describes those without a comment. */
 export interface ListenOptions {
   /** Receives rejected requests and internal errors. */
   readonly log: {
     warn(fields: object, message: string): void;
     error(fields: object, message: string): void;
   };
+  /** The address to listen on. */
   readonly host: string;
-  /** Tried in order; for 0 the system chooses a port. */
+  /** The ports to try, in order; 0 stands for a free port that the system chooses. */
   readonly ports: readonly number[];
   readonly handler: McpHandler;
   readonly gate?: Gate;
   readonly sessions?: () => Promise<McpSessions>;
   readonly isReady: () => boolean;
   readonly web: () => Promise<RequestListener>;
+  /** Returns the largest accepted body of a caller in bytes; 256 KiB by default. */
   readonly bodyLimit?: (http: HttpContext) => number;
-  /** Further host names that are accepted in the Host header, and in the Origin of pages. */
+  /** Additional host names that are accepted in the Host header and in the Origin of pages. */
   readonly allowedHosts?: readonly string[];
 }
 
+/** An open HTTP endpoint. */
 export interface Listening {
   /** The log of rejected requests. */
   readonly rejections: RejectionLog;
-  /** The URL for callers on this machine, e.g. `http://127.0.0.1:8001`; the endpoint is this plus `/mcp`. */
+  /** The URL for callers on this machine, e.g. `http://127.0.0.1:8001`. The MCP endpoint is at `/mcp` below it. */
   readonly url: string;
-  /** The URLs for other machines: one for each address that the server listens on. */
+  /** The URLs for other machines, one for each address that it listens on. */
   readonly urls: readonly string[];
-  /** Whether the server listens on every address of this machine. */
+  /** Whether it listens on every address of this machine. */
   readonly isOnEveryAddress: boolean;
   readonly port: number;
+  /** Closes the server. Answers that are being sent have 300 ms to complete. */
   close(): Promise<void>;
 }
 
 const DEFAULT_BODY_BYTES = 256 * 1024;
-/** How long a stopping server waits for answers that are being sent. */
+/** The time until a closing server ends connections on which answers are being sent. */
 const LAST_ANSWERS_MS = 300;
 
-/** Opens an agent's HTTP endpoint on the first free port of `ports`. The error is one line that names the port that is in use. */
+/** Opens the HTTP endpoint of an agent on the first free port of `options.ports`. The error is one line that names the last port and the reason. */
 export async function listenHttp(
   options: ListenOptions,
   clock: Clock,
@@ -60,13 +65,13 @@ export async function listenHttp(
   let fault = "";
   for (const port of options.ports) {
     try {
-      await once(server.listen(port, host), "listening"); // rejects on an error and removes its listeners
-      // Later errors, such as a connection that could not be accepted, do not stop the server.
+      await once(server.listen(port, host), "listening"); // rejects on an error, and removes its listeners
+      // Later errors, such as a connection that cannot be accepted, do not stop the server.
       server.on("error", onError);
       return ok(listeningOn(server, rejections, clock, interfaces()));
     } catch (thrown) {
-      const isPortTaken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
-      fault = isPortTaken
+      const isInUse = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
+      fault = isInUse
         ? `port ${port} on ${host} is already in use; choose another (--port, or its field in the config)`
         : `cannot listen on ${host}:${port}: ${messageOf(thrown)}`;
     }

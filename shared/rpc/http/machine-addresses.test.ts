@@ -21,7 +21,7 @@ const at = (address: string, internal = false): NetworkInterfaceInfo =>
 const IPV6 = { lo: [at("127.0.0.1", true), at("::1", true)] };
 
 describe("the addresses of a machine", () => {
-  it("come with IPv4 first and virtual interfaces last, without loopback and link-local ones", () => {
+  it("are sorted with IPv4 first and virtual interfaces last, without loopback and link-local addresses", () => {
     const interfaces = {
       lo: [at("127.0.0.1", true), at("::1", true)],
       docker0: [at("172.17.0.1")],
@@ -31,20 +31,20 @@ describe("the addresses of a machine", () => {
     expect(ownAddresses(interfaces)).toEqual(["192.168.1.7", "2001:db8::7", "172.17.0.1"]);
   });
 
-  it("include those of loopback for the machine itself", () => {
+  it("include loopback for the machine itself", () => {
     expect(machineAddresses({ ...IPV6, eth0: [at("192.168.1.7")], down: undefined })).toEqual(
       new Set(["127.0.0.1", "::1", "192.168.1.7"]),
     );
   });
 
-  it("are all listened on by ::, or by 0.0.0.0 without IPv6", () => {
+  it("are covered by the wildcard address ::, or 0.0.0.0 without IPv6", () => {
     expect(wildcardHost({ lo: [at("127.0.0.1", true)] })).toBe("0.0.0.0");
     expect(wildcardHost(IPV6)).toBe("::");
     expect(["0.0.0.0", "::", "127.0.0.1", "10.0.0.1"].map(isWildcard)).toEqual([true, true, false, false]);
   });
 });
 
-test("a server on every address is called by loopback on its machine, one on another address by that", () => {
+test("the local URL of a server has loopback for a wildcard address, otherwise the address of the server", () => {
   expect([localUrl("0.0.0.0", 8000), localUrl("::", 8000)]).toEqual(["http://127.0.0.1:8000", "http://127.0.0.1:8000"]);
   expect([localUrl("10.0.0.1", 8000), localUrl("fd00::1", 8000)]).toEqual([
     "http://10.0.0.1:8000",
@@ -63,8 +63,8 @@ test.each([
   expect(listenHostFor(manager, IPV6)).toBe(host);
 });
 
-describe("this machine's address toward another", () => {
-  it("is that of a connection to it", async () => {
+describe("addressToward", () => {
+  it("resolves with the local address of a connection, and rejects if the connection is refused", async () => {
     const server = createServer();
     const port = await listenOnLoopback(server);
     expect(await addressToward(`http://localhost:${port}/mcp`, 5_000, systemClock)).toBe("127.0.0.1");

@@ -5,58 +5,59 @@ import type { Interfaces } from "./network-interfaces.ts";
 
 /** Interfaces of virtual machines, containers and tunnels: other machines usually cannot reach their addresses. */
 const VIRTUAL = /^(docker|br-|veth|virbr|vmnet|vboxnet|vEthernet|utun|tun|tap|wg|zt|tailscale)/i;
-/** Link-local addresses: for IPv6 they need a zone, which a URL cannot contain; for IPv4 they mean that no address was assigned. */
+/** Link-local addresses. An IPv6 one needs a zone, which a URL cannot contain. An IPv4 one means that no address was assigned. */
 const LINK_LOCAL = /^(fe[89ab]|169\.254\.)/i;
 
 /** Whether a server on this address listens on every address of this machine. */
 export const isWildcard = (host: string): boolean => /^(0\.0\.0\.0|\[?::\]?)$/.test(host);
 
-/** The wildcard address for both IPv6 and IPv4, or for IPv4 alone on a machine without IPv6. */
+/** Returns the wildcard address for IPv6 and IPv4, or the one for IPv4 on a machine without IPv6. */
 export const wildcardHost = (interfaces: Interfaces): string =>
   Object.values(interfaces).some((all) => all?.some(({ family }) => family === "IPv6")) ? "::" : "0.0.0.0";
 
-/** Every address of the interfaces. */
+/** Returns all addresses of the interfaces, loopback included. */
 export const machineAddresses = (interfaces: Interfaces): MachineAddresses =>
   new Set(Object.values(interfaces).flatMap((all) => all?.map(({ address }) => address) ?? []));
 
-/** The addresses at which other machines may reach this one, the most likely first: IPv4 before IPv6, virtual interfaces last. */
+/** Returns the addresses at which other machines may reach this one, the most likely first: IPv4 before IPv6, virtual interfaces last. */
 export function ownAddresses(interfaces: Interfaces): readonly string[] {
   const usable = Object.entries(interfaces).flatMap(([name, all = []]) =>
-    all
-      .filter(({ internal, address }) => !internal && !LINK_LOCAL.test(address))
-      .map((address) => ({ ...address, name })),
+    all.filter(({ internal, address }) => !internal && !LINK_LOCAL.test(address)).map((one) => ({ ...one, name })),
   );
   const rank = ({ name, family }: (typeof usable)[number]): number =>
     (VIRTUAL.test(name) ? 2 : 0) + (family === "IPv6" ? 1 : 0);
   return usable.sort((a, b) => rank(a) - rank(b)).map(({ address }) => address);
 }
 
-/** `http://ADDRESS:PORT`, with brackets around an IPv6 address. */
+/** Returns `http://ADDRESS:PORT`, with brackets around an IPv6 address. */
 export const httpUrl = (address: string, port: number): string =>
   `http://${isIP(address) === 6 ? `[${address}]` : address}:${port}`;
 
-/** Returns the URLs by which other machines call a server on this address and port: for a wildcard address, one for each address of this machine. */
+/** Returns the URLs at which other machines call a server on this address and port. A wildcard address stands for all addresses of this machine. */
 export function urlsOf(host: string, port: number, interfaces: Interfaces): readonly string[] {
   const addresses = isWildcard(host) ? ownAddresses(interfaces) : [host];
   return (addresses.length > 0 ? addresses : ["127.0.0.1"]).map((address) => httpUrl(address, port));
 }
 
-/** Returns the URL by which programs on this machine call a server on this address and port. */
+/** Returns the URL at which programs on this machine call a server on this address and port. */
 export const localUrl = (host: string, port: number): string => httpUrl(isWildcard(host) ? "127.0.0.1" : host, port);
 
-/** Returns the default address to listen on: loopback without a manager or if the manager is on this machine, otherwise every address. */
+/** Returns the default address of an agent's server: loopback if the manager is on loopback or null, otherwise the wildcard address. */
 export const listenHostFor = (manager: string | null, interfaces: Interfaces): string =>
   manager === null || isLoopback(bareHost(new URL(manager))) ? "127.0.0.1" : wildcardHost(interfaces);
 
-/** Resolves with this machine's address in a connection to the host of a URL. Rejects when there is no connection within `timeoutMs`. */
+/**
+ * Resolves with the address of this machine in a connection to the host of a URL, at which that host can reach this machine. Rejects if there is no
+ * connection within `timeoutMs`.
+ */
 export function addressToward(url: string, timeoutMs: number, clock: Clock): Promise<string> {
   const target = new URL(url);
   const port = Number(target.port) || (target.protocol === "https:" ? 443 : 80);
   return new Promise((resolve, reject) => {
     const socket = connect({ host: bareHost(target), port });
-    const timeout = new Error(`no connection within ${timeoutMs} ms`);
-    const cancelLimit = clock.after(timeoutMs, () => socket.destroy(timeout));
-    socket.once("close", cancelLimit);
+    const timeoutError = new Error(`no connection within ${timeoutMs} ms`);
+    const cancelTimer = clock.after(timeoutMs, () => socket.destroy(timeoutError));
+    socket.once("close", cancelTimer);
     socket.once("error", reject);
     socket.once("connect", () => {
       resolve((socket.localAddress ?? "").replace(/^::ffff:/i, ""));

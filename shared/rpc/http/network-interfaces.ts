@@ -4,12 +4,12 @@ import type { Clock } from "../../lib/clock.ts";
 /** The network interfaces of a machine by name, each with its addresses. */
 export type Interfaces = ReturnType<typeof networkInterfaces>;
 
-/** Returns the present interfaces of this machine. */
+/** Returns the current interfaces of this machine. */
 export const readInterfaces = (): Interfaces => networkInterfaces();
 
 /**
- * Returns a function that returns the present interfaces of this machine. A list takes some 50 µs, and many registrations may arrive in one
- * turn of the event loop, so a list is cached until the next turn.
+ * Returns a function that returns the current interfaces of this machine. The system takes about 50 µs to list them, and many registrations may
+ * arrive in one turn of the event loop, so the list is cached until the next turn.
  */
 export function interfaceReader(clock: Pick<Clock, "defer">): () => Interfaces {
   let cached: Interfaces | null = null;

@@ -3,20 +3,20 @@ import { BODY_LIMIT, close, open, send } from "../testing/requests.ts";
 
 afterEach(close);
 
-test("a browser loads a page that was refused for its rate again when it may, and no other request", async () => {
+test("a page that is rejected because of the rate limit is reloaded by the browser after the limit, and other requests are not", async () => {
   await open({ gate: async () => ({ rejection: { status: 429, body: "{}" }, headers: { "retry-after": "9" } }) });
   expect((await send("", { method: "GET", path: "/" })).headers.refresh).toBe("9");
   expect((await send("{}", { path: "/api/games" })).headers.refresh).toBeUndefined();
 });
 
-test("what is refused is logged with its code and reason, and what fails here as our error", async () => {
-  const refused: unknown[] = [];
+test("a rejected request is logged with its address, code and path, and an internal error is reported to onError", async () => {
+  const rejections: unknown[] = [];
   const errors: unknown[] = [];
   await open({
     gate: async (_, { bearer }) =>
       bearer === "limited" ? { rejection: { status: 429, body: "{}" }, headers: { "retry-after": "9" } } : null,
     sessions: () => Promise.reject(new Error("sessions could not be loaded")),
-    rejections: { write: (from, { code, request }) => refused.push([from, code, request]) },
+    rejections: { write: (from, { code, request }) => rejections.push([from, code, request]) },
     onError: (error) => errors.push(error),
   });
   await send("{}", { headers: { host: "evil.example" } });
@@ -27,7 +27,7 @@ test("what is refused is logged with its code and reason, and what fails here as
   const page = await send("", { method: "GET", path: "/x?token=1", headers: { authorization: "Bearer limited" } });
   expect([page.status, JSON.parse(page.text).error.code]).toEqual([429, "TOO_MANY_REQUESTS"]);
   expect(page.headers["retry-after"]).toBe("9");
-  expect(refused).toEqual([
+  expect(rejections).toEqual([
     ["127.0.0.1", 403, "POST /mcp"],
     ["127.0.0.1", 415, "POST /mcp"],
     ["127.0.0.1", 405, "PUT /mcp"],
@@ -35,7 +35,7 @@ test("what is refused is logged with its code and reason, and what fails here as
     ["127.0.0.1", 429, "POST /mcp"],
     ["127.0.0.1", 429, "GET /x"],
   ]);
-  const both = { accept: "application/json, text/event-stream" };
-  expect((await send("{}", { headers: both })).status).toBe(500);
+  const mcpClient = { accept: "application/json, text/event-stream" };
+  expect((await send("{}", { headers: mcpClient })).status).toBe(500);
   expect(errors).toEqual([new Error("sessions could not be loaded")]);
 });

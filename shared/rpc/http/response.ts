@@ -1,15 +1,15 @@
 import type { ServerResponse } from "node:http";
 import type { HttpReply } from "../jsonrpc/http.ts";
 
-/** Rejects a request to `/mcp`, in JSON-RPC. */
-export const reject = (response: ServerResponse, status: number, message: string): void =>
+/** Answers a request with a JSON-RPC error. */
+export const sendError = (response: ServerResponse, status: number, message: string): void =>
   send(response, status, JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32600, message } }));
 
-/** Sends the reply of a handler. */
+/** Sends the complete answer of a handler. */
 export const sendReply = (response: ServerResponse, { status, body, headers }: HttpReply): void =>
   send(response, status, body, headers);
 
-/** Sends a response, unless its headers have been sent already. */
+/** Sends an answer, unless the headers of an answer have been sent. A body is sent as JSON. */
 export function send(
   response: ServerResponse,
   status: number,
@@ -17,12 +17,12 @@ export function send(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   if (response.headersSent) return;
-  const about = body === "" ? {} : { "content-type": "application/json" };
-  response.writeHead(status, { ...about, ...headers, "content-length": Buffer.byteLength(body) });
+  const contentHeaders = body === "" ? {} : { "content-type": "application/json" };
+  response.writeHead(status, { ...contentHeaders, ...headers, "content-length": Buffer.byteLength(body) });
   response.end(body);
 }
 
-/** Sends a response in parts. Stops when the caller has closed the connection. */
+/** Sends a JSON body in parts: `body`, then each part of `more` as it becomes available. Stops when the caller has disconnected. */
 export async function stream(
   response: ServerResponse,
   status: number,

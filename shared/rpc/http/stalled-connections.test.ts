@@ -12,47 +12,47 @@ async function textOf(response: IncomingMessage): Promise<string> {
   return text;
 }
 
-describe("a connection on which nothing moves", () => {
+describe("a connection without traffic", () => {
   let answer: PromiseWithResolvers<string>;
-  let quick: Server;
+  let server: Server;
   let port = 0;
   beforeEach(async () => {
     answer = Promise.withResolvers();
-    quick = httpEndpoint({
+    server = httpEndpoint({
       handler: async () => ({ status: 200, body: await answer.promise }),
       web: () => Promise.reject(),
       bodyLimit: () => 64 * 1024,
       allowedHosts: [],
-      unreadMs: 20,
+      stalledMs: 20,
     });
-    port = await listenOnLoopback(quick);
+    port = await listenOnLoopback(server);
   });
-  afterEach(() => void quick.close().closeAllConnections());
+  afterEach(() => void server.close().closeAllConnections());
 
-  const ask = async () => {
-    const asked = once(quick, "request");
+  const sendRequest = async () => {
+    const received = once(server, "request");
     const sent = request({
       port,
       path: "/mcp",
       method: "POST",
       headers: CLIENT,
     });
-    sent.on("error", () => {}); // it is broken off on purpose
+    sent.on("error", () => {}); // the server closes the connection
     sent.end("{}");
-    const [, response] = (await asked) as [IncomingMessage, ServerResponse];
+    const [, response] = (await received) as [IncomingMessage, ServerResponse];
     return { sent, response };
   };
 
-  it("is kept while its answer takes its time", async () => {
-    const { sent, response } = await ask();
+  it("stays open while its request has no answer", async () => {
+    const { sent, response } = await sendRequest();
     await once(response, "timeout");
     answer.resolve('"late"');
-    const [received] = await once(sent, "response");
-    expect(await textOf(received)).toBe('"late"');
+    const [reply] = await once(sent, "response");
+    expect(await textOf(reply)).toBe('"late"');
   });
 
-  it("is closed when its peer reads no more", async () => {
-    const { sent, response } = await ask();
+  it("is closed if the client does not read the answer", async () => {
+    const { sent, response } = await sendRequest();
     const closed = once(response, "close");
     sent.socket?.pause();
     answer.resolve(JSON.stringify("x".repeat(64 * 1024 * 1024)));
