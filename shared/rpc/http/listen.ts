@@ -70,8 +70,8 @@ export async function listenHttp(
       server.on("error", onError);
       return ok(listeningOn(server, rejections, clock, interfaces()));
     } catch (thrown) {
-      const isInUse = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
-      fault = isInUse
+      const isPortTaken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
+      fault = isPortTaken
         ? `port ${port} on ${host} is already in use; choose another (--port, or its field in the config)`
         : `cannot listen on ${host}:${port}: ${messageOf(thrown)}`;
     }
