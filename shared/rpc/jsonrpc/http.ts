@@ -1,49 +1,53 @@
 import type { CallerInput } from "./input.ts";
 import type { RejectedRequest } from "./rejection-log.ts";
 
-/** A reply over HTTP. The body is empty if the request has only notifications. */
+/** An HTTP response. Its body is empty for notifications. */
 export interface HttpReply {
   readonly status: number;
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text that follows the body as soon as it is known. */
+  /** The parts that follow the body, each sent as soon as it is available. */
   readonly more?: AsyncIterable<string>;
 }
 
-/** The caller of a request. */
+/** The context of a request: its caller and the operations on its connection. */
 export interface HttpContext {
-  /** The token of `Authorization: Bearer`. */
+  /** The token of `Authorization: Bearer`; null without one. */
   readonly bearer: string | null;
+  /** The IP address of the caller. */
   readonly remoteAddress: string;
-  /** Whether the caller is an MCP client, which receives the result of a tool as structured content too. */
+  /** Whether the caller accepts event streams, as MCP clients do. Such a caller also receives tool results as structured content. */
   readonly isMcpClient?: boolean;
-  /** Whether the caller has declared that it shows MCP Apps. */
+  /** Whether the caller has declared support for MCP Apps. */
   readonly showsApps?: boolean;
-  /** The MCP session of the call; absent outside of sessions. */
+  /** The id of the MCP session of the call; absent outside sessions. */
   readonly sessionId?: string;
-  /** The questions that the caller can answer; absent for callers that cannot be asked. */
+  /** The questions that the caller can answer, and its last answer; absent for callers that cannot be asked. */
   readonly input?: CallerInput;
   /**
-   * Returns a signal that is aborted when the caller closes its connection or cancels its request. It is created at the first call, because
-   * few requests wait; the calls of a batch share it.
+   * Returns a signal that is aborted when the caller disconnects or cancels the request. It is created at the first call, because few requests need
+   * it. The calls of a batch share it.
    */
   readonly gone?: () => AbortSignal;
-  /** Reports the progress of the request; absent unless the caller has asked for progress. */
+  /** Sends a progress notification to a caller that has requested them: `done` of `total` steps are complete. */
   readonly progress?: (done: number, total: number, message: string) => void;
-  /** Logs that this request, or a part of it, was rejected. */
+  /** Logs that this request or a part of it was rejected. */
   readonly logRejection?: ((rejected: RejectedRequest) => void) | undefined;
 }
 
-/** Answers the body of one `POST /mcp` in plain JSON; never rejects. */
+/** Answers the body of one `POST /mcp` in plain JSON. Never rejects. */
 export type McpHandler = (body: string, http: HttpContext) => Promise<HttpReply>;
 
-/** The decision of a gate about one request. */
+/** The decision of a gate on one request. */
 interface GateVerdict {
-  /** The reply to a rejected request; null for an accepted one. */
+  /** The answer to a rejected request; null if the request may pass. */
   readonly rejection: HttpReply | null;
-  /** Headers about the caller's limits, for accepted and rejected requests. */
+  /** The headers about the caller's limits, for accepted and rejected requests. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Accepts or rejects a request before it is parsed; resolves with null for a caller without limits. `body` is empty except for `POST /mcp`. */
+/**
+ * Decides whether a request may pass, before it is parsed or routed. Resolves with null for a caller without limits. `body` is the body of
+ * `POST /mcp`; it is empty for other requests.
+ */
 export type Gate = (body: string, http: HttpContext) => Promise<GateVerdict | null>;

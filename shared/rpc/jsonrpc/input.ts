@@ -1,4 +1,4 @@
-/** One field of a form, in the shapes that MCP's elicitation has. */
+/** One field of a form: the subset of MCP's elicitation schema that this project uses. */
 export type FormField =
   | {
       readonly type: "string";
@@ -9,12 +9,15 @@ export type FormField =
   | { readonly type: "integer"; readonly title?: string; readonly minimum?: number; readonly maximum?: number }
   | { readonly type: "boolean"; readonly title?: string; readonly description?: string };
 
-/** The question of a tool: a form for the caller's user, or a prompt for the caller's model. */
+/** A question of a tool to its caller: a form for the user of the caller, or a prompt for its model. */
 export type Ask =
   | { readonly kind: "form"; readonly message: string; readonly fields: Readonly<Record<string, FormField>> }
   | { readonly kind: "prompt"; readonly system: string; readonly text: string; readonly maxTokens: number };
 
-/** The caller's answer, unchecked. `failed` means that there is no answer; `why` is text of this program, not of the caller. */
+/**
+ * The answer to a question, not yet validated. `failed` means that there was no answer; `why` is the reason in words of this project and contains no
+ * text of the caller.
+ */
 export type Said =
   | {
       readonly kind: "form";
@@ -24,24 +27,28 @@ export type Said =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "failed"; readonly why: string };
 
-/** The result of a tool that needs an answer before it can continue. The tool is called again with the answer and the same `state`. */
+/** The result of a tool that needs an answer before it can continue. The tool is called again with the answer and with the unchanged `state`. */
 export interface InputNeeded {
   readonly asks: Ask;
-  /** JSON. It is signed, but the caller can read it. */
+  /** A JSON value for the next call. It is signed when it passes through the caller, which can read it. */
   readonly state: unknown;
   readonly _meta?: object;
-  /** Calls `onMoot` when the question needs no answer any more, until the returned function is called. For callers that keep the question open. */
-  readonly watchMoot?: (onMoot: () => void) => () => void;
+  /**
+   * Calls `onObsolete` when the question needs no answer any more. The returned function stops the watch. Used for callers that keep the question
+   * open.
+   */
+  readonly watchMoot?: (onObsolete: () => void) => () => void;
 }
 
-/** The kinds of question that a caller can answer, and its last answer. */
+/** The questions that a caller can answer, and its last answer. */
 export interface CallerInput {
   readonly canFillForms: boolean;
   readonly canPrompt: boolean;
-  /** The answer to the question of the previous call; null in a first call. */
+  /** The answer to the question of the previous call of this tool; null in a first call. */
   readonly said: Said | null;
   /** The state of the previous call; null in a first call. */
   readonly state: unknown;
 }
 
+/** Whether the result of a tool asks a question. */
 export const isInputNeeded = (answer: object): answer is InputNeeded => "asks" in answer;

@@ -9,7 +9,7 @@ import {
 } from "json-rpc-2.0";
 import { z } from "zod";
 import type { Clock } from "../../lib/clock.ts";
-import { streamReplies } from "./batch-reply.ts";
+import { batchReply } from "./batch-reply.ts";
 import type { HttpContext, HttpReply } from "./http.ts";
 
 const PARSE_ERROR = -32700;
@@ -18,7 +18,7 @@ const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
 
-/** HTTP status of a reply, by its JSON-RPC error (PROTOCOL.md, section 4). */
+/** The HTTP status of a reply by its JSON-RPC error code (PROTOCOL.md, section 4). */
 const httpStatus: Readonly<Record<number, number>> = {
   [PARSE_ERROR]: 400,
   [INVALID_REQUEST]: 400,
@@ -26,6 +26,7 @@ const httpStatus: Readonly<Record<number, number>> = {
   [INTERNAL_ERROR]: 500,
 };
 
+/** The largest number of requests in a batch. */
 export const MAX_BATCH = 100;
 
 const Request = z.compile(
@@ -37,19 +38,20 @@ const Request = z.compile(
   }),
 );
 
+/** The implementation of a JSON-RPC method. Returns or resolves with its result; throws an `rpcError` to reject the call. */
 export type Method = (params: unknown, http: HttpContext) => unknown;
 
-/** Returns an error with a JSON-RPC code. `data` is sent to the caller as `error.data`. */
+/** Creates an error with a JSON-RPC code. The caller receives its code, its message, and `data` as `error.data`. */
 export const rpcError = (code: number, message: string, data?: unknown): Error =>
   new JSONRPCErrorException(message, code, data);
 
 interface JsonRpc {
-  /** Answers one request body: an object, or a batch, whose answers are sent in the order in which they are ready. Never rejects. */
+  /** Answers one request body: a single request or a batch, whose answers are in the order in which they are ready. Never rejects. */
   answer(text: string, http: HttpContext): Promise<HttpReply>;
 }
 
 /**
- * Returns a JSON-RPC 2.0 server over named methods. An `rpcError` that a method throws is sent to the caller. Any other error is passed to
+ * Creates a JSON-RPC 2.0 server for named methods. An `rpcError` that a method throws is sent to the caller. Any other error is passed to
  * `onInternalError`, and the caller receives "Internal error".
  */
 export function jsonRpc(
@@ -57,10 +59,10 @@ export function jsonRpc(
   onInternalError: (error: unknown) => void,
   clock: Clock,
 ): JsonRpc {
-  const report = (error: unknown): void => {
+  const reportInternal = (error: unknown): void => {
     if (!(error instanceof JSONRPCErrorException)) onInternalError(error);
   };
-  const server = new JSONRPCServer<HttpContext>({ errorListener: (_message, error) => report(error) });
+  const server = new JSONRPCServer<HttpContext>({ errorListener: (_message, error) => reportInternal(error) });
   for (const [name, method] of Object.entries(methods)) server.addMethod(name, method);
   server.mapErrorToJSONRPCErrorResponse = (id: JSONRPCID, error: unknown): JSONRPCErrorResponse =>
     error instanceof JSONRPCErrorException
@@ -78,7 +80,7 @@ export function jsonRpc(
     try {
       return reply(response);
     } catch (thrown) {
-      report(thrown); // the result cannot be written as JSON
+      reportInternal(thrown); // the result cannot be written as JSON
       return reply(internalError(response?.id ?? null));
     }
   };
@@ -93,10 +95,10 @@ export function jsonRpc(
       }
       if (!Array.isArray(message)) return single(message, http);
       if (message.length === 0 || message.length > MAX_BATCH) {
-        const reason = `Invalid Request: a batch holds 1 to ${MAX_BATCH} requests`;
+        const reason = `Invalid Request: a batch contains 1 to ${MAX_BATCH} requests`;
         return reject(http, null, INVALID_REQUEST, reason);
       }
-      return streamReplies(
+      return batchReply(
         message.map((request) => single(request, http)),
         clock,
       );
@@ -104,6 +106,7 @@ export function jsonRpc(
   };
 }
 
+/** Logs and answers a request that is not valid JSON-RPC. */
 function reject(http: HttpContext, id: JSONRPCID, code: number, reason: string): HttpReply {
   http.logRejection?.({ code, reason, request: "POST /mcp" });
   return reply(createJSONRPCErrorResponse(id, code, reason));
@@ -118,7 +121,7 @@ function reply(response: JSONRPCResponse | null): HttpReply {
   return { status, body: JSON.stringify(response) };
 }
 
-/** Returns the id of a request, which may be invalid otherwise; null without a valid id. */
+/** Returns the id of a request, which may be otherwise invalid; null if it has no valid id. */
 export function idOf(request: unknown): JSONRPCID {
   const id = typeof request === "object" && request !== null && "id" in request ? request.id : null;
   return typeof id === "string" || typeof id === "number" ? id : null;

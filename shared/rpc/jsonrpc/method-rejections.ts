@@ -5,7 +5,7 @@ import type { HttpContext } from "./http.ts";
 import type { Method } from "./json-rpc.ts";
 import type { RejectedRequest } from "./rejection-log.ts";
 
-/** Wraps methods so that they log the requests that they reject, for callers of every interface. */
+/** Returns the methods with a log of their rejections, for callers of every transport. */
 export function withRejections(methods: Readonly<Record<string, Method>>): Readonly<Record<string, Method>> {
   const logged = (name: string, method: Method): Method => {
     return async (params: unknown, http: HttpContext) => {
@@ -21,14 +21,14 @@ export function withRejections(methods: Readonly<Record<string, Method>>): Reado
 }
 
 const text = z.string().optional().catch(undefined);
-/** The fields of a tool call that are logged. Other fields may be invalid. */
-const ToolCall = z.object({
+/** The part of a tool call that is logged. Other parts of the call may be invalid. */
+const LoggedCall = z.object({
   name: z.string(),
   arguments: z.object({ type: text, sender: text }).optional().catch(undefined),
 });
 
 function rejectionOf({ code, message, data }: JSONRPCErrorException, method: string, params: unknown): RejectedRequest {
-  const call = ToolCall.safeParse(params).data;
+  const call = LoggedCall.safeParse(params).data;
   const faults = (data as { faults?: readonly FieldFault[] } | undefined)?.faults ?? [];
   const reason = [message, ...faults.map((fault) => `${fault.path}: ${fault.message}`)].join("; ");
   const request = call ? `${method} ${call.name} ${call.arguments?.type ?? ""}`.trimEnd() : method;

@@ -6,7 +6,7 @@ import type { McpHandler } from "./http.ts";
 import { type RateLimitOptions, REQUESTS_PER_MINUTE, rateLimit } from "./rate-limit.ts";
 
 const TOKEN = "the player's token";
-const STRANGER = "203.0.113.7";
+const REMOTE_ADDRESS = "203.0.113.7";
 
 function handlerWith(options: Partial<RateLimitOptions> = {}): McpHandler {
   const gate = rateLimit({
@@ -21,40 +21,41 @@ function handlerWith(options: Partial<RateLimitOptions> = {}): McpHandler {
 
 const call = (args: object): string => JSON.stringify(rpcLeagueMessage(args));
 
+/** Sends five equal requests. Resolves with their HTTP statuses. */
 async function statuses(
   handler: ReturnType<typeof handlerWith>,
-  from: string,
+  remoteAddress: string,
   body = call({}),
   bearer: string | null = null,
 ) {
-  const found: number[] = [];
+  const statusCodes: number[] = [];
   for (let request = 0; request < 5; request++)
-    found.push((await handler(body, { bearer, remoteAddress: from })).status);
-  return found;
+    statusCodes.push((await handler(body, { bearer, remoteAddress })).status);
+  return statusCodes;
 }
 
-test("callers without a token are limited to 100 requests a minute at managers, 50 at referees and 10 at players", () => {
+test("callers without a valid token may send 100 requests per minute to managers, 50 to referees and 10 to players", () => {
   expect(REQUESTS_PER_MINUTE).toEqual({ manager: 100, referee: 50, player: 10 });
 });
 
-test("a stranger is refused when the limit is passed, with the standard headers", async () => {
+test("a caller without a token is rejected above the limit, with the standard headers", async () => {
   const handler = handlerWith();
-  expect(await statuses(handler, STRANGER)).toEqual([200, 200, 200, 429, 429]);
-  const refused = await handler(call({}), { bearer: null, remoteAddress: STRANGER });
-  expect(refused.headers).toMatchObject({
+  expect(await statuses(handler, REMOTE_ADDRESS)).toEqual([200, 200, 200, 429, 429]);
+  const rejected = await handler(call({}), { bearer: null, remoteAddress: REMOTE_ADDRESS });
+  expect(rejected.headers).toMatchObject({
     "ratelimit-policy": '"default";q=3;w=60',
     "retry-after": expect.stringMatching(/^\d+$/),
   });
-  expect(refused.headers?.ratelimit).toMatch(/^"default";r=0;t=\d+$/);
-  expect(Number(refused.headers?.["retry-after"])).toBeGreaterThan(30); // of the minute that has just begun
-  expect(JSON.parse(refused.body)).toMatchObject({ jsonrpc: "2.0", id: 1, error: { code: -32000 } });
+  expect(rejected.headers?.ratelimit).toMatch(/^"default";r=0;t=\d+$/);
+  expect(Number(rejected.headers?.["retry-after"])).toBeGreaterThan(30); // most of the minute remains
+  expect(JSON.parse(rejected.body)).toMatchObject({ jsonrpc: "2.0", id: 1, error: { code: -32000 } });
 });
 
-test("a rejection carries the id of each request that it answers", async () => {
+test("a rejection contains an error for the id of each request", async () => {
   const handler = handlerWith({ perMinute: 1 });
-  await handler(call({}), { bearer: null, remoteAddress: STRANGER });
+  await handler(call({}), { bearer: null, remoteAddress: REMOTE_ADDRESS });
   const idsOf = async (body: string): Promise<unknown> => {
-    const { status, body: text } = await handler(body, { bearer: null, remoteAddress: STRANGER });
+    const { status, body: text } = await handler(body, { bearer: null, remoteAddress: REMOTE_ADDRESS });
     expect(status).toBe(429);
     const answer = JSON.parse(text);
     return Array.isArray(answer) ? answer.map(({ id }) => id) : answer.id;
@@ -76,55 +77,62 @@ test("an IPv6 caller is counted by its /64 prefix", async () => {
   expect(await statuses(handler, "2001:db8:0:2::1")).toEqual([200, 200, 200, 429, 429]);
 });
 
-test("each address has its own count", async () => {
+test("each IPv4 address is counted separately", async () => {
   const handler = handlerWith();
-  await statuses(handler, STRANGER);
+  await statuses(handler, REMOTE_ADDRESS);
   expect(await statuses(handler, "203.0.113.8")).toEqual([200, 200, 200, 429, 429]);
 });
 
 test.each(["127.0.0.1", "::1", "::ffff:127.0.0.1"])(
-  "%s is not limited, unless limits.loopback says so",
+  "the loopback address %s is limited only if limits.loopback is true",
   async (address) => {
     expect(await statuses(handlerWith(), address)).toEqual([200, 200, 200, 200, 200]);
     expect(await statuses(handlerWith({ loopback: true }), address)).toEqual([200, 200, 200, 429, 429]);
   },
 );
 
-test("whoever has a valid token is not limited: bearer, argument or envelope", async () => {
-  const all = [200, 200, 200, 200, 200];
-  expect(await statuses(handlerWith(), STRANGER, call({}), "league token")).toEqual(all);
-  expect(await statuses(handlerWith(), STRANGER, call({ auth_token: "league token" }))).toEqual(all);
+test("a caller with a valid token as bearer, in the arguments or in an envelope is not limited", async () => {
+  const unlimited = [200, 200, 200, 200, 200];
+  expect(await statuses(handlerWith(), REMOTE_ADDRESS, call({}), "league token")).toEqual(unlimited);
+  expect(await statuses(handlerWith(), REMOTE_ADDRESS, call({ auth_token: "league token" }))).toEqual(unlimited);
   const signed = signFor(sha256Hex(TOKEN), "rps/R1M1");
   const move = { auth_token: signed, payload: { league_id: "rps", match_id: "R1M1" } };
-  expect(await statuses(handlerWith(), STRANGER, call(move))).toEqual(all);
+  expect(await statuses(handlerWith(), REMOTE_ADDRESS, call(move))).toEqual(unlimited);
 });
 
-test.each(["auth_token", "seat_token", "game_token"])("a valid token may come as %s", async (name) => {
-  expect(await statuses(handlerWith(), STRANGER, call({ [name]: "league token" }))).toEqual([200, 200, 200, 200, 200]);
-  expect(await statuses(handlerWith(), STRANGER, call({ [name]: "guess" }))).toEqual([200, 200, 200, 429, 429]);
-});
-
-test("a false token, or one for another match, helps nobody", async () => {
-  const limited = [200, 200, 200, 429, 429];
-  expect(await statuses(handlerWith(), STRANGER, call({}), "guess")).toEqual(limited);
-  const signed = signFor(sha256Hex(TOKEN), "rps/R1M1");
-  const other = { auth_token: signed, payload: { league_id: "rps", match_id: "R1M2" } };
-  expect(await statuses(handlerWith(), STRANGER, call(other))).toEqual(limited);
-});
-
-test.each(["not JSON", "[]", "null", '{"params":{"arguments":7}}', '{"params":{"arguments":{"auth_token":{}}}}'])(
-  "a body that is no call (%s) counts as a stranger's",
-  async (body) => {
-    expect(await statuses(handlerWith(), STRANGER, body)).toEqual([200, 200, 200, 429, 429]);
+test.each(["auth_token", "seat_token", "game_token"])(
+  "a caller with a valid token in %s is not limited",
+  async (name) => {
+    expect(await statuses(handlerWith(), REMOTE_ADDRESS, call({ [name]: "league token" }))).toEqual([
+      200, 200, 200, 200, 200,
+    ]);
+    expect(await statuses(handlerWith(), REMOTE_ADDRESS, call({ [name]: "guess" }))).toEqual([200, 200, 200, 429, 429]);
   },
 );
 
-test("each call of a batch counts and shows its own token; a batch passes whole or not at all", async () => {
+test("a caller with an invalid token or a token of another match is limited", async () => {
+  const limited = [200, 200, 200, 429, 429];
+  expect(await statuses(handlerWith(), REMOTE_ADDRESS, call({}), "guess")).toEqual(limited);
+  const signed = signFor(sha256Hex(TOKEN), "rps/R1M1");
+  const otherMatch = { auth_token: signed, payload: { league_id: "rps", match_id: "R1M2" } };
+  expect(await statuses(handlerWith(), REMOTE_ADDRESS, call(otherMatch))).toEqual(limited);
+});
+
+test.each(["not JSON", "[]", "null", '{"params":{"arguments":7}}', '{"params":{"arguments":{"auth_token":{}}}}'])(
+  "a body that is not a call (%s) is counted as a request without a token",
+  async (body) => {
+    expect(await statuses(handlerWith(), REMOTE_ADDRESS, body)).toEqual([200, 200, 200, 429, 429]);
+  },
+);
+
+test("each call of a batch without a valid token is counted, and a batch passes or is rejected as a whole", async () => {
   const batch = (...args: object[]) => `[${args.map(call)}]`;
-  expect(await statuses(handlerWith(), STRANGER, batch({}, {}))).toEqual([200, 429, 429, 429, 429]);
-  expect(await statuses(handlerWith(), STRANGER, batch({}, {}, {}, {}))).toEqual([429, 429, 429, 429, 429]);
-  const friend = { auth_token: "league token" };
-  expect(await statuses(handlerWith(), STRANGER, batch(friend, friend))).toEqual([200, 200, 200, 200, 200]);
-  expect(await statuses(handlerWith(), STRANGER, batch(friend, {}, friend))).toEqual([200, 200, 200, 429, 429]);
-  expect(await statuses(handlerWith(), STRANGER, batch({}, {}), "league token")).toEqual([200, 200, 200, 200, 200]);
+  expect(await statuses(handlerWith(), REMOTE_ADDRESS, batch({}, {}))).toEqual([200, 429, 429, 429, 429]);
+  expect(await statuses(handlerWith(), REMOTE_ADDRESS, batch({}, {}, {}, {}))).toEqual([429, 429, 429, 429, 429]);
+  const trusted = { auth_token: "league token" };
+  expect(await statuses(handlerWith(), REMOTE_ADDRESS, batch(trusted, trusted))).toEqual([200, 200, 200, 200, 200]);
+  expect(await statuses(handlerWith(), REMOTE_ADDRESS, batch(trusted, {}, trusted))).toEqual([200, 200, 200, 429, 429]);
+  expect(await statuses(handlerWith(), REMOTE_ADDRESS, batch({}, {}), "league token")).toEqual([
+    200, 200, 200, 200, 200,
+  ]);
 });

@@ -7,44 +7,49 @@ import { isLoopback, networkOf } from "../../protocol/addresses.ts";
 import type { Gate, HttpContext, HttpReply } from "./http.ts";
 import { idOf, MAX_BATCH } from "./json-rpc.ts";
 
-/** Requests a minute of a remote caller without a valid token. */
+/** The largest number of requests per minute of a remote caller without a valid token, by the kind of agent that it calls. */
 export const REQUESTS_PER_MINUTE = { manager: 100, referee: 50, player: 10 } as const;
 
 /**
- * New agents, sessions and games a minute of one remote network, with or without a valid token, because a token is free. The limit of a
- * session host is higher than its limit of requests without a token, because a program on another machine may play many short games.
+ * The largest number of new agents, sessions and games per minute of one remote network, by the kind of agent that it calls. It applies to callers
+ * with a valid token too, because every caller can get a token. The limit of a session host (referee) is above its limit for requests, because
+ * programs of other machines may play many short games.
  */
 export const CREATIONS_PER_MINUTE = { manager: 100, referee: 300 } as const;
 
-/** A token in a request, with the subject that the token must be valid for. */
+/** A token of a request, and the league or match of the request. */
 interface Credentials {
   readonly token: string;
-  /** `league_id/match_id` or `league_id`, as in signatures of messages; null if the request names neither. */
+  /** `league_id/match_id`, or `league_id` without a match, as in the signature of messages; null if the request names no league. */
   readonly subject: string | null;
 }
 
+/** The options of `rateLimit`. */
 export interface RateLimitOptions {
+  /** The largest number of requests per minute of one network without a valid token. */
   readonly perMinute: number;
-  /** Whether the limit applies to callers on loopback too. */
+  /** Whether the limits apply to callers on loopback. */
   readonly loopback: boolean;
-  /** A request with a valid token (league, agent or seat) is not limited. */
+  /** Whether a token is valid (of a league, an agent or a seat). Requests with a valid token are not limited. */
   readonly isTrusted: (credentials: Credentials) => boolean;
+  /** The limit of calls that create an agent, session or game; absent for endpoints without such calls. */
   readonly creations?: CreationRules;
 }
 
-/** Determines which calls of `/mcp` create an agent, session or game. */
+/** Defines which calls of `/mcp` create an agent, session or game, and their limit. */
 interface CreationRules {
   readonly limit: CreationLimit;
-  /** The names of tools and types of messages that create something. */
+  /** The names of tools and the types of messages that create something. */
   readonly requests: ReadonlySet<string>;
-  /** Whether a call with this token creates nothing, because it is of a registered agent that returns. */
+  /** Whether a call with this token creates nothing, because the agent exists and registers again. */
   readonly isReturn?: (token: string, creation: Creation) => boolean;
 }
 
+/** A call that may create an agent, session or game. */
 export interface Creation {
-  /** The tool and the message type of the call, if they are in `CreationRules.requests`. */
+  /** The tool and the message type of the call, if `CreationRules.requests` contains them. */
   readonly requests: readonly string[];
-  /** The names in the call that the agent may be registered with. */
+  /** All names in the call that the agent could get. */
   readonly names: readonly string[];
 }
 
@@ -58,16 +63,16 @@ const Call = z.object({
   params: z.object({ name: text, arguments: Arguments.optional().catch(undefined) }),
 });
 
-/** The decision of a limiter about one request, and the standard headers for the caller. */
+/** The decision of a rate limiter on one request, with the standard headers for the caller. */
 interface Allowance {
   readonly isAllowed: boolean;
-  /** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers); Retry-After for a rejected request. */
+  /** RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers); also Retry-After if the request is rejected. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns a function that counts requests by key and rejects those beyond `perMinute`. Requests that are counted together are accepted or
- * rejected together. The library is loaded with the first request, because most agents have no remote callers.
+ * Returns a function that counts the requests of each key and allows at most `perMinute` of them per minute. The `requests` of one call are allowed
+ * together or rejected together. The library is loaded at the first call, because most agents are called only on loopback, which is not limited.
  */
 export function rateLimiter(
   perMinute: number,
@@ -87,34 +92,34 @@ export function rateLimiter(
       return { isAllowed: true, headers: headersOf(await limiter.consume(key, requests)) };
     } catch (thrown) {
       if (!(thrown instanceof Exceeded)) throw thrown;
-      const seconds = Math.ceil(thrown.msBeforeNext / 1000);
-      return { isAllowed: false, headers: { "retry-after": String(seconds), ...headersOf(thrown) } };
+      const retryAfterSeconds = Math.ceil(thrown.msBeforeNext / 1000);
+      return { isAllowed: false, headers: { "retry-after": String(retryAfterSeconds), ...headersOf(thrown) } };
     }
   };
 }
 
-/** Counts the creations of a network. Resolves with null for a caller without a limit. */
+/** Counts the creations of the network of an address. Resolves with null for a caller that is not limited. */
 export type CreationLimit = (remoteAddress: string, creations?: number) => Promise<Allowance | null>;
 
-/** Returns one limit for all interfaces of an endpoint: `rateLimit` counts the calls of `/mcp`, and each REST route counts its requests. */
+/** Creates the limit of an agent for creations, shared by all of its interfaces: `rateLimit` counts calls of `/mcp`, and REST routes count their requests. */
 export function creationLimit(perMinute: number, loopback: boolean): CreationLimit {
-  const take = rateLimiter(perMinute, "creations");
+  const consume = rateLimiter(perMinute, "creations");
   return async (remoteAddress, creations = 1) =>
-    !loopback && isLoopback(remoteAddress) ? null : take(networkOf(remoteAddress), creations);
+    !loopback && isLoopback(remoteAddress) ? null : consume(networkOf(remoteAddress), creations);
 }
 
-/** Returns a gate that limits requests by address. Requests beyond the limit are answered with 429 and the standard headers (PROTOCOL.md, section 3). */
+/** Creates a gate that limits requests by the network of the caller: status 429 with the standard headers above a limit (PROTOCOL.md, section 3). */
 export function rateLimit(options: RateLimitOptions): Gate {
-  const take = rateLimiter(options.perMinute);
+  const consume = rateLimiter(options.perMinute);
   return async (body, http) => {
     if (!options.loopback && isLoopback(http.remoteAddress)) return null;
     const message = parsedJson(body);
     const calls = callsOf(message);
     const untrusted = calls.filter((call) => !credentialsOf(call, http).some(options.isTrusted));
-    const all = untrusted.length === 0 ? null : await take(networkOf(http.remoteAddress), untrusted.length);
-    if (all && !all.isAllowed) {
-      const reason = `Too many requests: ${options.perMinute} a minute without a token`;
-      return { rejection: tooMany(all.headers, reason, message), headers: all.headers };
+    const allowance = untrusted.length === 0 ? null : await consume(networkOf(http.remoteAddress), untrusted.length);
+    if (allowance && !allowance.isAllowed) {
+      const reason = `Too many requests: at most ${options.perMinute} per minute without a valid token; see Retry-After`;
+      return { rejection: tooMany(allowance.headers, reason, message), headers: allowance.headers };
     }
     const { creations } = options;
     const creating = creations ? calls.filter((call) => creates(call, http, creations)) : [];
@@ -122,34 +127,35 @@ export function rateLimit(options: RateLimitOptions): Gate {
     if (created && !created.isAllowed) {
       return { rejection: tooMany(created.headers, TOO_MANY_CREATIONS, message), headers: created.headers };
     }
-    return all ? { rejection: null, headers: all.headers } : null;
+    return allowance ? { rejection: null, headers: allowance.headers } : null;
   };
 }
 
-/** The error message for a rejected creation. */
+/** The error message of a creation above the limit. */
 export const TOO_MANY_CREATIONS = "Too many new agents, sessions or games from your network; see Retry-After";
 
+/** Whether a call creates an agent, session or game. */
 function creates(call: unknown, http: HttpContext, { requests, isReturn }: CreationRules): boolean {
   const params = Call.safeParse(call).data?.params;
-  const creating = [params?.name, params?.arguments?.type].filter(isText).filter((request) => requests.has(request));
-  if (creating.length === 0) return false;
-  const names = [params?.arguments, params?.arguments?.payload].flatMap((given) => [
-    given?.display_name,
-    given?.player_name,
-    given?.referee_name,
+  const creatingRequests = [params?.name, params?.arguments?.type].filter(isText).filter((name) => requests.has(name));
+  if (creatingRequests.length === 0) return false;
+  const names = [params?.arguments, params?.arguments?.payload].flatMap((fields) => [
+    fields?.display_name,
+    fields?.player_name,
+    fields?.referee_name,
   ]);
-  const creation = { requests: creating, names: names.filter(isText) };
+  const creation = { requests: creatingRequests, names: names.filter(isText) };
   return !credentialsOf(call, http).some(({ token }) => isReturn?.(token, creation));
 }
 
 const isText = (value: string | undefined): value is string => value !== undefined;
 
-/** Returns the calls of a message, each of which is counted. A message that is not a batch counts as one call. */
+/** Returns the calls of a message, each of which is counted. A message that is not a batch is one call. */
 function callsOf(message: unknown): readonly unknown[] {
   return Array.isArray(message) && message.length > 0 ? message : [message];
 }
 
-/** Returns every token of a call: the bearer token, and the tokens in the arguments. */
+/** Returns the tokens of a call: the bearer token and the tokens in the arguments. */
 function credentialsOf(call: unknown, http: HttpContext): readonly Credentials[] {
   const args = Call.safeParse(call).data?.params.arguments;
   const { league_id, match_id } = { ...args, ...args?.payload };
@@ -159,7 +165,7 @@ function credentialsOf(call: unknown, http: HttpContext): readonly Credentials[]
   return tokens.flatMap((token) => (token ? [{ token, subject }] : []));
 }
 
-/** Answers each call with its id. A batch beyond the maximum length receives one answer. */
+/** Returns status 429 with an error for the id of each call, or one error for a batch above the size limit. */
 function tooMany(headers: Allowance["headers"], reason: string, message: unknown): HttpReply {
   const error = { code: -32000, message: reason };
   const answer = (call: unknown) => ({ jsonrpc: "2.0", id: idOf(call), error });

@@ -4,7 +4,7 @@ import { systemIds } from "../../lib/ids.ts";
 import { manualClock } from "../../lib/testing/clock.ts";
 import { rejectionLog } from "./rejection-log.ts";
 
-// biome-ignore lint/suspicious/noExplicitAny: the fields of any line
+// biome-ignore lint/suspicious/noExplicitAny: each test reads other fields
 let lines: any[];
 const log = { warn: (fields: object, message: string) => void lines.push({ ...fields, message }) };
 beforeEach(() => {
@@ -15,12 +15,12 @@ afterEach(() => vi.useRealTimers());
 
 const rejection = { code: "L004", reason: "not signed for me", agent: "player:P01", request: "GAME_INVITE" };
 
-test("a rejection is a line with code, reason, agent, request and address", () => {
+test("a rejection is one line with its code, reason, agent, request and address", () => {
   rejectionLog(log, systemClock).write("10.0.0.9", rejection);
   expect(lines).toEqual([{ ...rejection, from: "10.0.0.9", message: "rejected" }]);
 });
 
-test("a flood is five lines a minute for each code and network, and one line that counts the others", () => {
+test("many rejections are five lines per minute for each code and network, and one line with the number of the others", () => {
   const rejections = rejectionLog(log, systemClock);
   for (let host = 1; host <= 1_000; host++) rejections.write(`2001:db8::${host}`, rejection);
   rejections.write("2001:db8:0:1::1", rejection);
@@ -36,13 +36,13 @@ test("a flood is five lines a minute for each code and network, and one line tha
   expect(lines.at(-1)).toMatchObject(rejection);
 });
 
-test("all lines together are limited, however many addresses and codes there are", () => {
-  const rejections = rejectionLog(log, systemClock, { perKind: 5, total: 20 });
+test("the total number of lines is limited for any number of addresses", () => {
+  const rejections = rejectionLog(log, systemClock, { perCodeAndNetwork: 5, total: 20 });
   for (let host = 0; host < 250; host++) rejections.write(`10.0.0.${host}`, rejection);
   expect(lines).toHaveLength(20);
 });
 
-test("the end of a server writes the line at once, and cancels the timer of the minute", () => {
+test("flush writes the number of omitted rejections immediately and cancels the timer", () => {
   const clock = manualClock();
   const rejections = rejectionLog(log, clock);
   for (let count = 0; count < 7; count++) rejections.write("10.0.0.9", rejection);
@@ -52,16 +52,16 @@ test("the end of a server writes the line at once, and cancels the timer of the 
   expect(lines.at(-1)).toMatchObject({ left_out: 2 });
 });
 
-test("no token is logged, and text from callers is one short line", () => {
+test("a line contains no token, and text from callers is cut and on one line", () => {
   const token = systemIds.token();
-  const said = {
+  const untrusted = {
     code: -32602,
     reason: `Unknown tool: ${token}`,
     agent: `a\u001b[2J ${token}`,
     request: `GET /${token}`,
   };
-  rejectionLog(log, systemClock).write("10.0.0.9", said);
-  rejectionLog(log, systemClock).write("10.0.0.9", { ...said, reason: "long ".repeat(1_000) });
+  rejectionLog(log, systemClock).write("10.0.0.9", untrusted);
+  rejectionLog(log, systemClock).write("10.0.0.9", { ...untrusted, reason: "long ".repeat(1_000) });
   expect(JSON.stringify(lines)).not.toContain(token);
   expect(lines[0]).toMatchObject({ reason: "Unknown tool: [removed]", agent: "a [2J [removed]" });
   expect(lines[1].reason.length).toBeLessThan(510);

@@ -3,39 +3,39 @@ import type { Cancel, Clock } from "../../lib/clock.ts";
 import { cutTo, inOneLine } from "../../lib/text.ts";
 import { networkOf } from "../../protocol/addresses.ts";
 
-/** A rejected request, or a fault of an agent that this process called. */
+/** A rejected request of a caller, or the fault of an agent that this process has called. */
 export interface RejectedRequest {
-  /** The HTTP status, or the code of JSON-RPC, REST, the league protocol or the game. */
+  /** The HTTP status, or the error code of JSON-RPC, REST, the league or the game. */
   readonly code: string | number;
   readonly reason: string;
-  /** The agent as it names itself; null for a caller without a name. */
+  /** The sender that the request names, not verified; null if it names none. */
   readonly agent?: string | null;
   /** The HTTP method and path, the JSON-RPC method, the tool or the message type. */
   readonly request: string;
 }
 
-/** Logs the rejected requests of a service with their reasons. Never throws. */
+/** Logs the rejected requests of a service. */
 export interface RejectionLog {
-  /** `from` is the address of the caller, or the endpoint of the agent that was called. */
+  /** Logs a rejection. `from` is the address of the caller, or the endpoint of the called agent. Never throws. */
   write(from: string, rejected: RejectedRequest): void;
 }
 
 interface RejectionLogLimits {
-  /** Lines a minute for one code and one network. */
-  readonly perKind: number;
-  /** Lines a minute for all codes and networks. */
+  /** The largest number of lines per minute with one code and one network. */
+  readonly perCodeAndNetwork: number;
+  /** The largest number of lines per minute. */
   readonly total: number;
 }
 
-const LIMITS: RejectionLogLimits = { perKind: 5, total: 200 };
+const LIMITS: RejectionLogLimits = { perCodeAndNetwork: 5, total: 200 };
 const WINDOW_MS = 60_000;
 const SHOWN_CHARACTERS = 500;
-/** Matches every token, key and signature of this program, which are longer than ids. */
+/** Matches every token, key and signature of this project by its length. Ids are shorter. */
 const SECRET = /[A-Za-z0-9_+/=-]{40,}/g;
 
 /**
- * Returns a log with one line for each rejection. Rejections beyond the limits are counted in one line a minute, so callers cannot fill the
- * disk. Text of callers is written on one line and cut, and everything in it that could be a token is removed.
+ * Creates a log that writes one line per rejection. Rejections above the limits are counted in one line per minute, so that callers cannot fill the
+ * disk. Text from callers is written on one line, is cut to 500 characters, and everything in it that could be a token is removed.
  */
 export function rejectionLog(
   log: { warn(fields: object, message: string): void },
@@ -43,32 +43,31 @@ export function rejectionLog(
   limits: RejectionLogLimits = LIMITS,
 ): RejectionLog & { flush(): void } {
   const counts = new Map<string, number>();
-  let loggedCount = 0;
-  let omittedCount = 0;
+  let writtenLines = 0;
+  let omitted = 0;
   let cancelTimer: Cancel = () => {};
   const endMinute = (): void => {
-    if (omittedCount > 0)
-      log.warn({ left_out: omittedCount }, "more rejections in the last minute, which are not logged");
+    if (omitted > 0) log.warn({ left_out: omitted }, "further rejections of the last minute were not logged");
     counts.clear();
-    loggedCount = 0;
-    omittedCount = 0;
+    writtenLines = 0;
+    omitted = 0;
   };
   return {
-    /** Writes the line with the count immediately and cancels its timer; for the end of a server. */
+    /** Writes the line that counts the omitted rejections immediately and cancels its timer. Called when a server stops. */
     flush() {
       cancelTimer();
       endMinute();
     },
     write(from, { code, reason, agent = null, request }) {
       if (counts.size === 0) cancelTimer = clock.after(WINDOW_MS, endMinute);
-      const kind = `${code} ${isIP(from) === 6 ? networkOf(from) : from}`;
-      const count = (counts.get(kind) ?? 0) + 1;
-      if (count > limits.perKind || loggedCount >= limits.total) {
-        omittedCount++;
+      const key = `${code} ${isIP(from) === 6 ? networkOf(from) : from}`;
+      const count = (counts.get(key) ?? 0) + 1;
+      if (count > limits.perCodeAndNetwork || writtenLines >= limits.total) {
+        omitted++;
         return;
       }
-      counts.set(kind, count);
-      loggedCount++;
+      counts.set(key, count);
+      writtenLines++;
       log.warn(
         { code, reason: clean(reason), agent: agent === null ? null : clean(agent), request: clean(request), from },
         "rejected",

@@ -30,7 +30,7 @@ const operations = [
   }),
 ];
 
-const refused: RejectedRequest[] = [];
+const rejections: RejectedRequest[] = [];
 let mcp: McpEndpoint;
 let server: Server;
 let url: string;
@@ -48,65 +48,68 @@ beforeAll(async () => {
   server = httpEndpoint({
     ...{ handler: mcp.handler, sessions: mcp.sessions, web: () => Promise.reject() },
     ...{ bodyLimit: () => 64 * 1024, allowedHosts: [] },
-    rejections: { write: (_, rejection) => refused.push(rejection) },
+    rejections: { write: (_, rejection) => rejections.push(rejection) },
   });
   url = `http://127.0.0.1:${await listenOnLoopback(server)}/mcp`;
 });
 beforeEach(() => {
-  refused.length = 0;
+  rejections.length = 0;
 });
 afterAll(async () => {
   await mcp.close();
   server.close().closeAllConnections();
 });
 
-/** The two ways of a call: plain JSON-RPC, and the SDK's transports. */
-const WAYS = ["application/json", "application/json, text/event-stream"];
-const post = async (accept: string, body: string, more: Record<string, string> = {}): Promise<void> => {
-  const headers = { "content-type": "application/json", accept, ...more };
+/** The Accept headers of the two kinds of callers: plain JSON-RPC, and MCP clients. */
+const ACCEPT_HEADERS = ["application/json", "application/json, text/event-stream"];
+const post = async (accept: string, body: string, extraHeaders: Record<string, string> = {}): Promise<void> => {
+  const headers = { "content-type": "application/json", accept, ...extraHeaders };
   await (await fetch(url, { method: "POST", headers, body })).text();
 };
 const call = (accept: string, method: string, params?: object) =>
   post(accept, JSON.stringify(rpcRequest(method, params)));
 
-test.each(WAYS)(
-  "a refused call is logged once with code, reason and request, for a caller that accepts %s",
+test.each(ACCEPT_HEADERS)(
+  "a rejected call is logged once with its code, reason and request, for a caller that accepts %s",
   async (accept) => {
     await call(accept, "tools/call", { name: "remove_player", arguments: { player_id: "P01", auth_token: "x" } });
     await call(accept, "tools/call", { name: "remove_player", arguments: {} });
     await call(accept, "tools/call", { name: "nothing" });
     await call(accept, "resources/read", { uri: "test://nothing" });
     await call(accept, "nothing/at/all");
-    expect(refused).toMatchObject([
+    expect(rejections).toMatchObject([
       { code: "L004", reason: "only the operator may", request: "remove_player" },
       { code: -32602, reason: expect.stringContaining("player_id: "), request: "tools/call remove_player" },
       { code: -32602, reason: "Unknown tool: nothing" },
       { code: -32602, reason: "Unknown resource: test://nothing", request: "resources/read" },
       { code: -32601, reason: "Method not found", request: "nothing/at/all" },
     ]);
-    expect(refused).toHaveLength(5);
+    expect(rejections).toHaveLength(5);
   },
 );
 
-test.each(WAYS)("a refused envelope is logged with its sender, for a caller that accepts %s", async (accept) => {
-  const sent = (type: "REMOVE_PLAYER" | "PLAYER_REGISTER_REQUEST" | "GAME_INVITE", payload: object) =>
-    call(accept, "tools/call", { name: "league_message", arguments: newEnvelope(type, "player:P01", payload) });
-  await sent("REMOVE_PLAYER", { player_id: "P02" });
-  await sent("PLAYER_REGISTER_REQUEST", {});
-  await sent("GAME_INVITE", {});
-  expect(refused).toEqual([
-    { code: "L004", reason: "only the operator may", agent: "player:P01", request: "REMOVE_PLAYER" },
-    { code: "L003", reason: "the name is taken", agent: "player:P01", request: "PLAYER_REGISTER_REQUEST" },
-    {
-      ...{ code: -32602, reason: expect.stringContaining("GAME_INVITE"), agent: "player:P01" },
-      request: "tools/call league_message GAME_INVITE",
-    },
-  ]);
-});
+test.each(ACCEPT_HEADERS)(
+  "a rejected envelope is logged with its sender, for a caller that accepts %s",
+  async (accept) => {
+    const sendEnvelope = (type: "REMOVE_PLAYER" | "PLAYER_REGISTER_REQUEST" | "GAME_INVITE", payload: object) =>
+      call(accept, "tools/call", { name: "league_message", arguments: newEnvelope(type, "player:P01", payload) });
+    await sendEnvelope("REMOVE_PLAYER", { player_id: "P02" });
+    await sendEnvelope("PLAYER_REGISTER_REQUEST", {});
+    await sendEnvelope("GAME_INVITE", {});
+    expect(rejections).toEqual([
+      { code: "L004", reason: "only the operator may", agent: "player:P01", request: "REMOVE_PLAYER" },
+      { code: "L003", reason: "the name is taken", agent: "player:P01", request: "PLAYER_REGISTER_REQUEST" },
+      {
+        ...{ code: -32602, reason: expect.stringContaining("GAME_INVITE"), agent: "player:P01" },
+        request: "tools/call league_message GAME_INVITE",
+      },
+    ]);
+  },
+);
 
 const SDK = "application/json, text/event-stream";
 
-/** The headers of a new session. */
+/** Opens an MCP session. Resolves with the headers of its later requests. */
 async function openSession(): Promise<Record<string, string>> {
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } };
   const body = JSON.stringify(rpcRequest("initialize", params, 0));
@@ -116,12 +119,12 @@ async function openSession(): Promise<Record<string, string>> {
   return { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
 }
 
-test("a refused subscription is logged", async () => {
+test("a rejected subscription is logged", async () => {
   const session = await openSession();
   const subscription = rpcRequest("resources/subscribe", { uri: "test://nothing" });
   await post(SDK, JSON.stringify(subscription), session);
   const reason = expect.stringMatching(/^Unknown resource: test:/);
-  expect(refused).toEqual([{ code: -32602, reason, request: "resources/subscribe" }]);
+  expect(rejections).toEqual([{ code: -32602, reason, request: "resources/subscribe" }]);
 });
 
 test.each<[string, object, string]>([
@@ -130,31 +133,33 @@ test.each<[string, object, string]>([
   ["tools/call", { name: "remove_player", arguments: 5 }, "Invalid params: arguments: must be an object, not 5"],
   ["resources/subscribe", {}, "Invalid params for resources/subscribe: uri: is missing"],
   ["resources/unsubscribe", {}, "Invalid params for resources/unsubscribe: uri: is missing"],
-])("params that the SDK's own schemas refuse are logged once, in a session and without: %s %j", async (...sent) => {
-  const [method, params, words] = sent;
-  const body = JSON.stringify(rpcRequest(method, params));
-  const reason = expect.stringContaining(words);
-  for (const session of [await openSession(), {}]) {
-    refused.length = 0;
-    await post(SDK, body, session);
-    expect(refused).toEqual([{ code: -32602, reason, request: method }]);
-  }
-});
+])(
+  "%s with %j, whose params the schemas of the SDK reject, is logged once with and without a session",
+  async (method, params, text) => {
+    const body = JSON.stringify(rpcRequest(method, params));
+    const reason = expect.stringContaining(text);
+    for (const session of [await openSession(), {}]) {
+      rejections.length = 0;
+      await post(SDK, body, session);
+      expect(rejections).toEqual([{ code: -32602, reason, request: method }]);
+    }
+  },
+);
 
-test("a call of 2026-07-28 that the SDK's own schemas refuse is logged once", async () => {
+test("a call of revision 2026-07-28 whose params the schemas of the SDK reject is logged once", async () => {
   const params = { ...STATELESS, name: 5 };
   const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "5" };
   await post(SDK, JSON.stringify(rpcRequest("tools/call", params)), headers);
   const reason = "Invalid params: name: must be text, not 5";
-  expect(refused).toEqual([{ code: -32602, reason, request: "tools/call" }]);
+  expect(rejections).toEqual([{ code: -32602, reason, request: "tools/call" }]);
 });
 
-test("a body that is no request, and a session that is not there, are logged", async () => {
+test("a body that is not a request and an unknown session are logged", async () => {
   await post("application/json", "not JSON");
   await post("application/json", "[]");
   await post("application/json", '{"id": 1}');
   await post("application/json, text/event-stream", '{"jsonrpc":"2.0","id":1,"method":"ping"}', {
     "mcp-session-id": "x",
   });
-  expect(refused.map(({ code }) => code)).toEqual([-32700, -32600, -32600, 404]);
+  expect(rejections.map(({ code }) => code)).toEqual([-32700, -32600, -32600, 404]);
 });

@@ -11,11 +11,11 @@ const calls: unknown[] = [];
 const methods: Record<string, Method> = {
   echo: (params) => params ?? null,
   note: (params) => calls.push(params),
-  refuse: (params) => {
+  reject: (params) => {
     throw rpcError(-32602, "Invalid params", { faults: [{ path: "player.name", message: "must be text" }], params });
   },
-  own: () => {
-    throw rpcError(-32001, "our own code");
+  serverError: () => {
+    throw rpcError(-32001, "server error");
   },
   crash: async () => {
     throw new Error("secret: /srv/league/tokens");
@@ -53,9 +53,9 @@ async function ask(message: unknown): Promise<[status: number, answer: unknown]>
 }
 const failure = (id: unknown, code: number) => ({ jsonrpc: "2.0", id, error: expect.objectContaining({ code }) });
 
-describe("errors (PROTOCOL.md, section 4)", () => {
+describe("a JSON-RPC server that reports an error (PROTOCOL.md, section 4)", () => {
   test.each(["", " ", "{", "no JSON", "{'id': 1}", "[1,", '{"jsonrpc":"2.0","id":1,"method":"echo"}}', "\uFEFF{}"])(
-    "%j is a parse error: 400, -32700",
+    "answers the body %j with a parse error: status 400, code -32700",
     async (body) => {
       expect(await ask(body)).toEqual([400, failure(null, -32700)]);
     },
@@ -74,53 +74,53 @@ describe("errors (PROTOCOL.md, section 4)", () => {
     [rpcRequest("echo", [], {}), null],
     [rpcRequest("echo", [], ["a"]), null],
     [rpcRequest("echo", [], true), null],
-  ])("%j is an invalid request: 400, -32600", async (message, id) => {
+  ])("answers the body %j with the error of an invalid request: status 400, code -32600", async (message, id) => {
     expect(await ask(JSON.stringify(message))).toEqual([400, failure(id, -32600)]);
   });
 
   test.each(["nope", "", "Echo", "toString", "constructor", "__proto__"])(
-    "method %j is not found: 404, -32601",
+    "answers the unknown method %j with status 404 and code -32601",
     async (method) => {
       expect(await ask(rpcRequest(method))).toEqual([404, failure(1, -32601)]);
     },
   );
 
-  test("invalid params: 200, -32602, with the path of each fault in error.data", async () => {
-    const [status, answer] = await ask(rpcRequest("refuse", { a: 1 }));
+  test("answers invalid params with status 200, code -32602 and the path of each fault in error.data", async () => {
+    const [status, answer] = await ask(rpcRequest("reject", { a: 1 }));
     const data = { faults: [{ path: "player.name", message: "must be text" }], params: { a: 1 } };
     expect([status, answer]).toEqual([
       200,
       { jsonrpc: "2.0", id: 1, error: { code: -32602, message: "Invalid params", data } },
     ]);
-    expect(await ask(rpcRequest("own"))).toEqual([
+    expect(await ask(rpcRequest("serverError"))).toEqual([
       200,
-      { jsonrpc: "2.0", id: 1, error: { code: -32001, message: "our own code" } },
+      { jsonrpc: "2.0", id: 1, error: { code: -32001, message: "server error" } },
     ]);
     expect(internalErrors).toEqual([]);
   });
 
-  test("internal error: 500, -32603, nothing of the inside; that is told to us", async () => {
+  test("answers an internal error with status 500 and code -32603, and reports its cause to onInternalError only", async () => {
     const internal = { jsonrpc: "2.0", id: 1, error: { code: -32603, message: "Internal error" } };
     expect(await ask(rpcRequest("crash"))).toEqual([500, internal]);
     expect(internalErrors).toEqual([new Error("secret: /srv/league/tokens")]);
   });
 
-  test("answer never rejects: a result that is no JSON is an internal error", async () => {
-    const told: unknown[] = [];
-    const rpc = jsonRpc(methods, (error) => told.push(error), systemClock);
+  test("answers a result that cannot be written as JSON with an internal error", async () => {
+    const reported: unknown[] = [];
+    const rpc = jsonRpc(methods, (error) => reported.push(error), systemClock);
     const http = { bearer: null, remoteAddress: "" };
-    const answers = [rpcRequest("unwritable"), [rpcRequest("unwritable"), rpcRequest("echo", [1], 2)]].map((one) =>
-      rpc.answer(JSON.stringify(one), http),
+    const answers = [rpcRequest("unwritable"), [rpcRequest("unwritable"), rpcRequest("echo", [1], 2)]].map((message) =>
+      rpc.answer(JSON.stringify(message), http),
     );
     const [single, batch] = await Promise.all(answers);
     expect([single?.status, JSON.parse(single?.body ?? "")]).toEqual([500, failure(1, -32603)]);
     expect(JSON.parse(batch?.body ?? "")).toEqual([failure(1, -32603), rpcResponse(2, [1])]);
-    expect(told).toHaveLength(2);
+    expect(reported).toHaveLength(2);
   });
 });
 
-describe("requests, notifications and batches", () => {
-  test("a result goes out as JSON with its length; no result is null", async () => {
+describe("a JSON-RPC server", () => {
+  test("answers with the result as JSON and a Content-Length; an undefined result is null", async () => {
     const reply = await send(JSON.stringify(rpcRequest("echo", { text: "é☃" })));
     expect([reply.status, reply.headers.get("content-type")]).toEqual([200, "application/json"]);
     expect(reply.headers.get("content-length")).toBe(String(Buffer.byteLength(reply.text)));
@@ -129,28 +129,31 @@ describe("requests, notifications and batches", () => {
   });
 
   test.each([0, -1, 1.5, "", "text", null, Number.MAX_SAFE_INTEGER, "i".repeat(10_000)])(
-    "id %j comes back as it was",
+    "returns the id %j unchanged",
     async (id) => {
       expect(await ask(rpcRequest("echo", [id], id))).toEqual([200, rpcResponse(id, [id])]);
     },
   );
 
-  test("a notification is carried out and answered by 202 without a body", async () => {
+  test("processes a notification and answers it with 202 without a body", async () => {
     const reply = await send(JSON.stringify(rpcNotification("note", { tick: 1 })));
     expect([reply.status, reply.text, reply.headers.get("content-length")]).toEqual([202, "", "0"]);
     expect(calls).toEqual([{ tick: 1 }]);
   });
 
-  test.each(["nope", "refuse", "crash"])("a notification that fails (%s) is not answered either", async (method) => {
-    expect(await ask(rpcNotification(method))).toEqual([202, ""]);
-  });
+  test.each(["nope", "reject", "crash"])(
+    "answers a failed notification with 202 without a body (%s)",
+    async (method) => {
+      expect(await ask(rpcNotification(method))).toEqual([202, ""]);
+    },
+  );
 
-  test("but an internal error in it is told to us", async () => {
+  test("reports the internal error of a notification to onInternalError", async () => {
     await ask(rpcNotification("crash"));
     expect(internalErrors).toEqual([new Error("secret: /srv/league/tokens")]);
   });
 
-  test("a mixed batch: 200, an answer for each request, none for a notification", async () => {
+  test("answers a batch with status 200 and an element for each request, but none for a notification", async () => {
     const batch = [
       rpcRequest("echo", [1], 1),
       rpcNotification("note", [2]),
@@ -173,18 +176,18 @@ describe("requests, notifications and batches", () => {
     expect(calls).toEqual([[2]]);
   });
 
-  test("a batch of one is answered as an array", async () => {
+  test("answers a batch of one request with an array", async () => {
     expect(await ask([rpcRequest("echo", [1])])).toEqual([200, [rpcResponse(1, [1])]]);
     expect(await ask([null])).toEqual([200, [failure(null, -32600)]]);
   });
 
-  test("an empty batch is an invalid request, one of notifications has no answer", async () => {
+  test("rejects an empty batch, and answers a batch of notifications with 202 without a body", async () => {
     expect(await ask([])).toEqual([400, failure(null, -32600)]);
     expect(await ask([rpcNotification("note", [1]), rpcNotification("note", [2])])).toEqual([202, ""]);
     expect(calls).toEqual([[1], [2]]);
   });
 
-  test("a batch has a limit", async () => {
+  test("accepts a batch of 100 requests and rejects a larger one", async () => {
     const [status, answers] = await ask(Array.from({ length: 100 }, (_, id) => rpcRequest("echo", [], id)));
     expect([status, (answers as unknown[]).length]).toEqual([200, 100]);
     expect(await ask(Array(101).fill(rpcNotification("note")))).toEqual([400, failure(null, -32600)]);
@@ -192,8 +195,8 @@ describe("requests, notifications and batches", () => {
   });
 });
 
-describe("odd but well-formed bodies", () => {
-  test("__proto__ keys change nothing but themselves", async () => {
+describe("an unusual JSON body", () => {
+  test("with __proto__ keys changes no prototype", async () => {
     const body =
       '{"__proto__":{"method":"crash"},"jsonrpc":"2.0","id":1,"method":"echo","params":{"__proto__":{"polluted":1}}}';
     const { status, text } = await send(body);
@@ -207,8 +210,8 @@ describe("odd but well-formed bodies", () => {
     ["as the message", deep, 200],
     ["as params", `{"jsonrpc":"2.0","id":1,"method":"echo","params":${deep}}`, 200],
     ["as the id", `{"jsonrpc":"2.0","id":${deep},"method":"echo"}`, 400],
-    ["never closed", "[".repeat(200_000), 400],
-  ])("100,000 brackets %s are answered", async (_, body, status) => {
+    ["that are not closed", "[".repeat(200_000), 400],
+  ])("with 100,000 brackets %s is answered, and so is the next request", async (_, body, status) => {
     expect((await send(body)).status).toBe(status);
     expect(await ask(rpcRequest("echo", [1]))).toEqual([200, rpcResponse(1, [1])]);
   });
