@@ -29,7 +29,7 @@ export interface HttpContext {
    * it. The calls of a batch share it.
    */
   readonly gone?: () => AbortSignal;
-  /** Sends a progress notification to a caller that has requested them: `done` of `total` steps are complete. */
+  /** Sends a progress notification: `done` of `total` steps are complete. Absent unless the caller has requested progress. */
   readonly progress?: (done: number, total: number, message: string) => void;
   /** Logs that this request or a part of it was rejected. */
   readonly logRejection?: ((rejected: RejectedRequest) => void) | undefined;
