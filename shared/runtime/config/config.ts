@@ -165,7 +165,7 @@ export const Config = z
           .url({ protocol: /^https?$/ })
           .optional()
           .describe(
-            "the URL the URL at which others reach the manager through a proxy, e.g. https://league.example/mcp; requests to that host are accepted",
+            "the URL at which others reach the manager through a proxy, e.g. https://league.example/mcp; requests to that host are accepted",
           ),
         operator_token: z
           .string()
