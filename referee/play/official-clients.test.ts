@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { clients } from "#shared/rpc/testing/mcp-clients.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
@@ -9,11 +10,12 @@ beforeAll(async () => {
 });
 afterAll(() => host.remove());
 
+const Seat = z.object({ game_id: z.string(), seat_token: z.string() });
+
 interface ToolResult {
   readonly isError?: boolean;
   readonly content: readonly { readonly text?: string }[];
-  // biome-ignore lint/suspicious/noExplicitAny: the result of any tool
-  readonly structuredContent?: any;
+  readonly structuredContent?: unknown;
 }
 
 /** The clients check every result against the output schema of its tool. */
@@ -27,9 +29,9 @@ describe.each(Object.keys(clients))("an official MCP client at %s", (revision) =
       return (await client.call(name, args)) as ToolResult;
     };
     try {
-      const { game_id, seat_token } = (await call("createGame", { template: "chess" })).structuredContent;
+      const { game_id, seat_token } = Seat.parse((await call("createGame", { template: "chess" })).structuredContent);
       const white = { game_id, seat_token };
-      const black = (await call("joinGame", { game_id })).structuredContent;
+      const black = Seat.parse((await call("joinGame", { game_id })).structuredContent);
       expect(await call("finishTurn", { ...white, move: "e4" })).toMatchObject({ structuredContent: { tick: 1 } });
       const waited = await call("waitForNextTurn", { game_id, seat_token: black.seat_token });
       expect(waited).toMatchObject({ structuredContent: { next: "your_turn", last_action: { action: "e2e4" } } });

@@ -4,7 +4,7 @@ import { replay } from "#shared/session/replay.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
-import { databaseOf } from "../rest/testing/rest.ts";
+import { databaseOf } from "../rest/testing/observer.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { allSeats, createGame, type TestSeat, tool, twoSeats } from "./testing/play.ts";
 

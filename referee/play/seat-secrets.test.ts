@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRandom } from "#shared/lib/rng.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
-import { type Observer, observe } from "../rest/testing/rest.ts";
+import { type Observer, observe } from "../rest/testing/observer.ts";
 import { createGame, joinGame, personTokens, watchGame } from "./testing/play.ts";
 import { REQUEST_SURFACES } from "./testing/surfaces.ts";
 
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 const seedOf = (gameId: string): string =>
-  observer.rows("SELECT seed FROM sessions WHERE session_id = ?", gameId)[0].seed;
+  String(observer.value("SELECT seed FROM sessions WHERE session_id = ?", gameId));
 
 const personOf = (gameId: string): string => personTokens(host, gameId).at(-1) ?? "";
 

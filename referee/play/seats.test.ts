@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
-import { observe } from "../rest/testing/rest.ts";
+import { observe } from "../rest/testing/observer.ts";
 import { createGame, joinGame, play, type TestSeat, tokenOf, tool, twoSeats } from "./testing/play.ts";
 
 let host: TestHost;

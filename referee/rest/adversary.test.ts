@@ -7,16 +7,8 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type GameId, gameIds, games } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { startTestHost, type TestHost } from "./testing/host.ts";
-import {
-  audit,
-  exchange,
-  expectCompleteStreams,
-  expectNoLeaks,
-  type Observer,
-  observe,
-  type Run,
-  sizes,
-} from "./testing/rest.ts";
+import { type Observer, observe } from "./testing/observer.ts";
+import { audit, exchange, expectCompleteStreams, expectNoLeaks, type Run, sizes } from "./testing/rest.ts";
 import type { ApiRequest, World } from "./testing/world.ts";
 
 /** The kinds of requests with their weights. */
@@ -204,7 +196,7 @@ afterAll(async () => {
 /** Starts a run with four new agents and their first sessions. */
 async function startRun(): Promise<Run> {
   const agents = await Promise.all([0, 1, 2, 3].map(() => host.agent()));
-  const seedOf = (id: string): string => observer.rows("SELECT seed FROM sessions WHERE session_id = ?", id)[0].seed;
+  const seedOf = (id: string): string => String(observer.value("SELECT seed FROM sessions WHERE session_id = ?", id));
   const tokens = new Map(agents.map(({ token, agent_id }) => [token, agent_id]));
   const world: World = { agents: tokens, sessions: new Map(), replies: new Map(), seedOf };
   const before = sizes(observer);

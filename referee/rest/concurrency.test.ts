@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vites
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { CreatedSession } from "./documents.ts";
 import { startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
-import { expectRejection, type Observer, observe, sessionClient } from "./testing/rest.ts";
+import { type Observer, observe } from "./testing/observer.ts";
+import { expectRejection, sessionClient } from "./testing/rest.ts";
 
 const REPEATS = 50;
 
@@ -247,7 +248,7 @@ describe("an idempotency key", () => {
       headers: { "idempotency-key": "new" },
       body: { template: "chess.v1", participants },
     };
-    const count = () => observer.rows("SELECT count(*) AS n FROM sessions")[0].n;
+    const count = () => Number(observer.value("SELECT count(*) FROM sessions"));
     const before = count();
     const answers = await Promise.all(times(20, () => host.call("POST", "/sessions", request)));
     await restart();

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import * as documents from "./documents.ts";
 import { startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
-import { expectRejection, type Observer, observe, sessionClient } from "./testing/rest.ts";
+import { type Observer, observe } from "./testing/observer.ts";
+import { expectRejection, sessionClient } from "./testing/rest.ts";
 
 let host: TestHost;
 let observer: Observer;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, it } from "vitest";
 import { startTestHost, type TestAgent, type TestHost } from "../rest/testing/host.ts";
-import { databaseOf, observe } from "../rest/testing/rest.ts";
+import { databaseOf, observe } from "../rest/testing/observer.ts";
 
 it("replies to requests with an idempotency key are stored for a week", async () => {
   const dataFolder = mkdtempSync(join(tmpdir(), "replies-"));

@@ -1,7 +1,7 @@
 /** The games of a session host: each cell is a viewer at a surface of a game in which something is hidden. */
 import { afterAll, beforeAll } from "vitest";
 import { startTestHost, type TestHost } from "../../referee/rest/testing/host.ts";
-import { type Observer, observe } from "../../referee/rest/testing/rest.ts";
+import { type Observer, observe } from "../../referee/rest/testing/observer.ts";
 import type { Hosted } from "./testing/host-games.ts";
 import { hostScenes } from "./testing/host-scenes.ts";
 import { hiddenInformation } from "./testing/table.ts";

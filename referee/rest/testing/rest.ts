@@ -1,16 +1,14 @@
-/** Helpers for tests of the REST routes: a second connection to the database, and runs of agents whose answers are compared with the model. */
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+/** Helpers for tests of the REST routes: runs of agents whose answers are compared with the model. */
 import { expect, vi } from "vitest";
 import type { Viewer } from "#shared/games/game.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { replay } from "#shared/session/replay.ts";
 import type { Session } from "#shared/session/session.ts";
 import * as documents from "../documents.ts";
 import type { Answer, TestAgent, TestHost } from "./host.ts";
 import { answerTo, inSomeOrder } from "./model.ts";
+import type { Observer } from "./observer.ts";
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -21,34 +19,6 @@ import {
   viewerOf,
   type World,
 } from "./world.ts";
-
-/** A second, read-only connection to the database of a host. */
-export interface Observer {
-  // biome-ignore lint/suspicious/noExplicitAny: the rows of any query
-  rows(sql: string, ...parameters: readonly string[]): any[];
-  /** Every row of every session as text. */
-  dump(): string;
-  /** A number that changes with each commit of another connection. */
-  version(): number;
-  close(): void;
-}
-
-export const databaseOf = ({ dataFolder, port }: { readonly dataFolder: string; readonly port: number }): string =>
-  join(dataFolder, `referee-${port}.sqlite`);
-
-export function observe(host: { readonly dataFolder: string; readonly port: number }): Observer {
-  const db = new DatabaseSync(databaseOf(host), { readOnly: true });
-  const rows: Observer["rows"] = (sql, ...parameters) => db.prepare(sql).all(...parameters);
-  return {
-    rows,
-    dump() {
-      const names = rows("SELECT name FROM sqlite_schema WHERE type = 'session' ORDER BY name").map(({ name }) => name);
-      return JSON.stringify(names.map((name) => [name, rows(`SELECT * FROM "${name}" ORDER BY 1, 2`)]));
-    },
-    version: () => Number(rows("PRAGMA data_version")[0].data_version),
-    close: () => db.close(),
-  };
-}
 
 /** Expects an answer with this status and error code, in the documented shape. */
 export function expectRejection({ status, json }: Answer, expected: number, code: string): void {
@@ -142,17 +112,19 @@ export async function exchange(run: Run, requests: readonly ApiRequest[]): Promi
 }
 
 /** The numbers of rows that requests write. */
-export function sizes({ rows }: Observer) {
-  const count = (name: string) => Number(rows(`SELECT count(*) AS n FROM ${name}`)[0].n);
+export function sizes({ value }: Observer) {
+  const count = (name: string) => Number(value(`SELECT count(*) FROM ${name}`));
   return { log: count("log"), actions: count("actions"), sessions: count("sessions"), replies: count("replies") };
 }
 
 /** The session after each entry of its log in the database. */
 function replayed({ observer, world }: Run, { id }: ModelSession): readonly Session[] {
-  const rows: RecordedEvent[] = observer.rows(
-    "SELECT session_id AS stream, * FROM entries WHERE session_id = ? ORDER BY seq",
-    id,
-  );
+  const rows = observer
+    .rows("SELECT * FROM entries WHERE session_id = ? ORDER BY seq", id)
+    .map(({ seq, type, body, prev_hash, hash }) => ({
+      ...{ stream: id, seq: Number(seq), type: String(type), body: String(body) },
+      ...{ prev_hash: String(prev_hash), hash: String(hash) },
+    }));
   const sessions: Session[] = [];
   expect(replay(rows, world.seedOf(id), (session) => sessions.push(session)).ok).toBe(true);
   return sessions;

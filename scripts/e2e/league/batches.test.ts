@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
+import { GameInvite, MoveRequest } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
@@ -22,19 +23,17 @@ interface Call {
 /** Returns a function that starts and registers a bot on node:http with `batch` in its registration. `posts` receives the requests of each POST. */
 function httpBot(batch: boolean | undefined, posts: Call[][]) {
   let self = "player:new";
-  // biome-ignore lint/suspicious/noExplicitAny: a payload from the wire
-  const answer = ({ type, payload }: { type: string; payload: any }): Envelope => {
-    const { match_id, tick, legal_actions, roles, your_role } = payload;
+  const answer = ({ type, payload }: Envelope): Envelope => {
     if (type === "GAME_INVITE") {
+      const { match_id, roles, your_role } = GameInvite.parse(payload);
       self = `player:${roles[your_role]}`;
       return newEnvelope("GAME_INVITE_RESPONSE", self, { match_id, accept: true });
     }
     if (type !== "MOVE_REQUEST") return newEnvelope("ACK", self, {});
-    return newEnvelope("MOVE_RESPONSE", self, { match_id, tick, move: legal_actions[0] });
+    const { match_id, tick, legal_actions } = MoveRequest.parse(payload);
+    return newEnvelope("MOVE_RESPONSE", self, { match_id, tick, move: legal_actions?.[0] });
   };
-  const reply = ({ id, params }: Call) => {
-    return rpcResponse(id, textResult(answer(params.arguments)));
-  };
+  const reply = ({ id, params }: Call) => rpcResponse(id, textResult(answer(params.arguments)));
   return async ({ manager, name, port }: { manager: string; name: string; port: number }) => {
     const server = createServer(async (request, response) => {
       let text = "";

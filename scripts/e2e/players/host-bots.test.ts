@@ -17,7 +17,7 @@ import {
   watchGame,
 } from "../../../referee/play/testing/play.ts";
 import { startTestHost, type TestHost, type TestHostOptions } from "../../../referee/rest/testing/host.ts";
-import { observe } from "../../../referee/rest/testing/rest.ts";
+import { observe } from "../../../referee/rest/testing/observer.ts";
 import { type FaultKind, startFaultyPlayer } from "../../testing/faulty-player.ts";
 import { agentsIn, cleanUp, eventually, kill, newFolder, processesIn, start } from "../../testing/processes.ts";
 
@@ -209,7 +209,7 @@ describe("a bot with a configured endpoint", () => {
       await playOn(seat);
       await vi.waitFor(() => expect(bot.received.at(-1)?.type).toBe("GAME_RESULT"), WAIT_OPTIONS);
       const observer = observe(host);
-      const [{ seed }] = observer.rows("SELECT seed FROM sessions WHERE session_id = ?", seat.gameId);
+      const seed = String(observer.value("SELECT seed FROM sessions WHERE session_id = ?", seat.gameId));
       observer.close();
       const received = bot.received.filter(({ payload }) => String(payload.match_id).startsWith(seat.gameId));
       expect(received.length).toBeGreaterThan(2);

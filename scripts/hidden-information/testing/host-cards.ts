@@ -1,7 +1,7 @@
 /** Games of a session host with cards that only some roles may see. */
 import { cardsIn, leaksIn } from "../../../referee/codenames/testing/key-secrecy.ts";
 import { allSeats, play, type TestSeat, twoSeats } from "../../../referee/play/testing/play.ts";
-import type { Observer } from "../../../referee/rest/testing/rest.ts";
+import type { Observer } from "../../../referee/rest/testing/observer.ts";
 import { type Game, gameOf, type HostScene, type Moved, moved, withPerson } from "./host-games.ts";
 
 const KUHN = ["player_1", "player_2"] as const;
@@ -77,7 +77,7 @@ export const foldedCard: HostScene = {
 };
 
 const cardsOf = (observer: Observer, gameId: string) => {
-  const [{ seed }] = observer.rows("SELECT seed FROM sessions WHERE session_id = ?", gameId);
+  const seed = String(observer.value("SELECT seed FROM sessions WHERE session_id = ?", gameId));
   const rows = observer.rows("SELECT body FROM entries WHERE session_id = ? ORDER BY seq", gameId);
   return cardsIn(
     seed,

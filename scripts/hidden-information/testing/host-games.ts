@@ -1,7 +1,7 @@
 /** Games of a session host that are ready for the moment when something is hidden. */
 import { createGame, personTokens, type TestSeat } from "../../../referee/play/testing/play.ts";
 import type { TestHost } from "../../../referee/rest/testing/host.ts";
-import type { Observer } from "../../../referee/rest/testing/rest.ts";
+import type { Observer } from "../../../referee/rest/testing/observer.ts";
 import type { Read, Scene } from "./table.ts";
 
 /** The session host of the tests. */

@@ -54,7 +54,7 @@ function playedAt(scene: HostScene, hosted: () => Hosted): Scene<HostWorld> {
 
 async function worldOf({ host, observer, agentToken }: Hosted, game: Game): Promise<HostWorld> {
   const { gameId, tokens } = game;
-  const [{ seed }] = observer.rows("SELECT seed FROM sessions WHERE session_id = ?", gameId);
+  const seed = String(observer.value("SELECT seed FROM sessions WHERE session_id = ?", gameId));
   return {
     gameId,
     readings: await readAll(host, game, agentToken),

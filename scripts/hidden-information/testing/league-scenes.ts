@@ -4,7 +4,7 @@ import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { leagueSeed, matchSeeds } from "../../../league-manager/league/seeds.ts";
 import { cardsIn } from "../../../referee/codenames/testing/key-secrecy.ts";
 import { tool } from "../../../referee/play/testing/play.ts";
-import { observe } from "../../../referee/rest/testing/rest.ts";
+import { type Observer, observe } from "../../../referee/rest/testing/observer.ts";
 import type { HeldPlayer } from "../../testing/held-player.ts";
 import {
   codenamesKey,
@@ -116,5 +116,7 @@ const seedsOf = ({ hidden }: LeagueScene, match: Match, other: Match): readonly 
 ];
 
 /** The hashes of the entries of the match's log, with which a choice could be guessed. */
-const entriesOf = (entries: readonly { readonly body: string; readonly hash: string }[]): readonly Secret[] =>
-  entries.flatMap(({ body, hash }) => [hash, sha256Hex(body)].map((text) => ({ owners: [], text, isRevealed: true })));
+const entriesOf = (entries: ReturnType<Observer["rows"]>): readonly Secret[] =>
+  entries.flatMap(({ body, hash }) =>
+    [String(hash), sha256Hex(String(body))].map((text) => ({ owners: [], text, isRevealed: true })),
+  );
