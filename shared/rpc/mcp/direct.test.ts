@@ -42,7 +42,7 @@ const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools, resourc
 const handlers = { methods: mcpMethods(surface), direct: directTools(surface), isSubscribable: () => true };
 const service: McpService = { ...surface, ...handlers, stateKey: "k".repeat(43) };
 
-/** The same service twice: as it is, and with the SDK for everything. */
+/** The same service at two endpoints: with direct answers, and with the SDK for every request. */
 let ways: { fast: Way; sdk: Way };
 interface Way {
   readonly server: Server;
@@ -88,7 +88,7 @@ beforeEach(() => {
   }
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever is sent and comes back
+// biome-ignore lint/suspicious/noExplicitAny: requests and answers of any shape
 type Wire = any;
 interface Sent {
   readonly body: Wire;
@@ -127,12 +127,12 @@ const without = ({ body, headers }: Sent, header: string): Sent => ({
   headers: Object.fromEntries(Object.entries(headers).filter(([name]) => name !== header)),
 });
 
-/** The answer as JSON-RPC, whether it came as JSON or as the one event of a stream. */
+/** The answer as JSON-RPC, from a JSON body or from the only event of a stream. */
 async function ask({ url }: Way, { body, headers }: Sent): Promise<{ status: number; answer: Wire }> {
   const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
-  const said = await response.text();
+  const received = await response.text();
   const isStream = response.headers.get("content-type") === "text/event-stream";
-  const json = isStream ? (/^data: (.*)$/m.exec(said)?.[1] ?? "null") : said;
+  const json = isStream ? (/^data: (.*)$/m.exec(received)?.[1] ?? "null") : received;
   return { status: response.status, answer: JSON.parse(json) };
 }
 async function askBoth(sent: Sent) {
@@ -141,67 +141,70 @@ async function askBoth(sent: Sent) {
 }
 
 const eras = { "2026-07-28": modern, bare };
-describe.each(Object.keys(eras) as (keyof typeof eras)[])("a direct answer means what the SDK's does: %s", (era) => {
-  const call = eras[era];
-  it.each([
-    ["a good call", call("echo", { move: [1, { a: "ü" }] })],
-    ["no arguments", call("echo")],
-    ["a bearer token", withHeaders(call("echo"), { authorization: "Bearer token" })],
-    ["an answer with metadata of its own", call("shown")],
-    ["a rejection", call("refuses")],
-    ["unfit arguments", call("unfit")],
-    ["a protocol error", call("denies")],
-    ["an error of ours", call("broken")],
-    ["an id that is text", { ...call("echo"), body: { ...call("echo").body, id: "x-1" } }],
-    [
-      "metadata of others",
-      withMeta(call("echo"), { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" }),
-    ],
-  ])("%s", async (_what, sent) => {
-    const { fast, sdk } = await askBoth(sent);
-    expect(fast).toEqual(sdk);
-    expect([ways.fast.direct, ways.sdk.direct]).toEqual([1, 0]);
-    expect(ways.fast.errors).toEqual(ways.sdk.errors);
-  });
+describe.each(Object.keys(eras) as (keyof typeof eras)[])(
+  "a direct answer at %s equals the answer of the SDK",
+  (era) => {
+    const call = eras[era];
+    it.each([
+      ["a valid call", call("echo", { move: [1, { a: "ü" }] })],
+      ["no arguments", call("echo")],
+      ["a bearer token", withHeaders(call("echo"), { authorization: "Bearer token" })],
+      ["an answer with metadata", call("shown")],
+      ["a rejection", call("refuses")],
+      ["invalid arguments", call("unfit")],
+      ["a protocol error", call("denies")],
+      ["an internal error", call("broken")],
+      ["an id that is text", { ...call("echo"), body: { ...call("echo").body, id: "x-1" } }],
+      [
+        "metadata of another vendor",
+        withMeta(call("echo"), { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" }),
+      ],
+    ])("%s", async (_what, sent) => {
+      const { fast, sdk } = await askBoth(sent);
+      expect(fast).toEqual(sdk);
+      expect([ways.fast.direct, ways.sdk.direct]).toEqual([1, 0]);
+      expect(ways.fast.errors).toEqual(ways.sdk.errors);
+    });
 
-  it("an answer that JSON cannot say is an error of ours", async () => {
-    const { status, answer } = await ask(ways.fast, call("unsayable"));
-    expect([status, answer.error]).toEqual([200, { code: -32603, message: "Internal error" }]);
-    expect(ways.fast.errors).toMatchObject([{ message: /BigInt/ }]);
-  });
+    it("is an internal error for a result that cannot be written as JSON", async () => {
+      const { status, answer } = await ask(ways.fast, call("unsayable"));
+      expect([status, answer.error]).toEqual([200, { code: -32603, message: "Internal error" }]);
+      expect(ways.fast.errors).toMatchObject([{ message: /BigInt/ }]);
+    });
 
-  it.each([
-    ["a tool that may wait", call("waits")],
-    ["an unknown tool", call("nothing")],
-    ["a tool of the prototype", call("constructor")],
-    ["another method", { ...call("echo"), body: { ...call("echo").body, method: "tools/list" } }],
-    ["arguments that are no object", withParams(call("echo"), { arguments: [1] })],
-    ["no name", withParams(call("echo"), { name: undefined })],
-    ["request state", withParams(call("echo"), { requestState: "x" })],
-    ["input responses", withParams(call("echo"), { inputResponses: {} })],
-    ["a task", withParams(call("echo"), { task: { ttl: 1 } })],
-    ["a progress token", withMeta(call("echo"), { progressToken: 1 })],
-    ["a log level", withMeta(call("echo"), { [`${KEY}/logLevel`]: "info" })],
-    ["an id that is no integer", { ...call("echo"), body: { ...call("echo").body, id: 1.5 } }],
-    ["no id at all", { ...call("echo"), body: { ...call("echo").body, id: null } }],
-    ["a member that JSON-RPC does not know", { ...call("echo"), body: { ...call("echo").body, more: 1 } }],
-    ["another JSON-RPC", { ...call("echo"), body: { ...call("echo").body, jsonrpc: "1.0" } }],
-    ["a batch", { ...call("echo"), body: [call("echo").body] }],
-    ["a client that wants no JSON", withHeaders(call("echo"), { accept: "text/event-stream" })],
-    ["an unknown revision", withHeaders(call("echo"), { "mcp-protocol-version": "2031-01-01" })],
-    ["a session", withHeaders(call("echo"), { "mcp-session-id": "gone" })],
-  ])("the SDK answers %s", async (_what, sent) => {
-    const { fast, sdk } = await askBoth(sent);
-    expect(fast).toEqual(sdk);
-    expect([ways.fast.direct, ways.fast.errors]).toEqual([0, []]);
-  });
-});
+    it.each([
+      ["a tool that may wait", call("waits")],
+      ["an unknown tool", call("nothing")],
+      ["a tool of the prototype", call("constructor")],
+      ["another method", { ...call("echo"), body: { ...call("echo").body, method: "tools/list" } }],
+      ["arguments that are not an object", withParams(call("echo"), { arguments: [1] })],
+      ["no name", withParams(call("echo"), { name: undefined })],
+      ["request state", withParams(call("echo"), { requestState: "x" })],
+      ["input responses", withParams(call("echo"), { inputResponses: {} })],
+      ["a task", withParams(call("echo"), { task: { ttl: 1 } })],
+      ["a progress token", withMeta(call("echo"), { progressToken: 1 })],
+      ["a log level", withMeta(call("echo"), { [`${KEY}/logLevel`]: "info" })],
+      ["an id that is not an integer", { ...call("echo"), body: { ...call("echo").body, id: 1.5 } }],
+      ["the id null", { ...call("echo"), body: { ...call("echo").body, id: null } }],
+      ["a member that JSON-RPC does not know", { ...call("echo"), body: { ...call("echo").body, more: 1 } }],
+      ["another JSON-RPC", { ...call("echo"), body: { ...call("echo").body, jsonrpc: "1.0" } }],
+      ["a batch", { ...call("echo"), body: [call("echo").body] }],
+      ["a client that wants no JSON", withHeaders(call("echo"), { accept: "text/event-stream" })],
+      ["an unknown revision", withHeaders(call("echo"), { "mcp-protocol-version": "2031-01-01" })],
+      ["a session", withHeaders(call("echo"), { "mcp-session-id": "gone" })],
+    ])("is left to the SDK for %s", async (_what, sent) => {
+      const { fast, sdk } = await askBoth(sent);
+      expect(fast).toEqual(sdk);
+      expect([ways.fast.direct, ways.fast.errors]).toEqual([0, []]);
+    });
+  },
+);
 
 describe("an envelope of 2026-07-28", () => {
   it.each([
     ["no client information", { [`${KEY}/clientInfo`]: undefined }],
     [
-      "all that clients usually can",
+      "the usual capabilities of clients",
       {
         [`${KEY}/clientCapabilities`]: {
           sampling: { tools: {} },
@@ -211,7 +214,7 @@ describe("an envelope of 2026-07-28", () => {
         },
       },
     ],
-  ])("is direct with %s", async (_what, more) => {
+  ])("is answered directly with %s", async (_what, more) => {
     const { fast, sdk } = await askBoth(withMeta(modern("echo"), more));
     expect(fast).toEqual(sdk);
     expect([fast.status, ways.fast.direct]).toEqual([200, 1]);
@@ -219,8 +222,8 @@ describe("an envelope of 2026-07-28", () => {
 
   it.each([
     ["no capabilities", withMeta(modern("echo"), { [`${KEY}/clientCapabilities`]: undefined })],
-    ["unfit capabilities", withMeta(modern("echo"), { [`${KEY}/clientCapabilities`]: { roots: 1 } })],
-    ["unfit client information", withMeta(modern("echo"), { [`${KEY}/clientInfo`]: { name: 1 } })],
+    ["invalid capabilities", withMeta(modern("echo"), { [`${KEY}/clientCapabilities`]: { roots: 1 } })],
+    ["invalid client information", withMeta(modern("echo"), { [`${KEY}/clientInfo`]: { name: 1 } })],
     ["another revision in the body", withMeta(modern("echo"), { [`${KEY}/protocolVersion`]: "2025-11-25" })],
     ["no envelope", withParams(modern("echo"), { _meta: undefined })],
     ["another method in the headers", withHeaders(modern("echo"), { "mcp-method": "tools/list" })],
@@ -228,7 +231,7 @@ describe("an envelope of 2026-07-28", () => {
     ["no revision in the headers", without(modern("echo"), "mcp-protocol-version")],
     ["no method in the headers", without(modern("echo"), "mcp-method")],
     ["no tool in the headers", without(modern("echo"), "mcp-name")],
-  ])("is the SDK's with %s", async (_what, sent) => {
+  ])("is left to the SDK with %s", async (_what, sent) => {
     const { fast, sdk } = await askBoth(sent);
     expect(fast).toEqual(sdk);
     expect([fast.status, ways.fast.direct]).toEqual([400, 0]);

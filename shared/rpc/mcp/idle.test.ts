@@ -10,7 +10,7 @@ import { directTools, mcpMethods, type Tool } from "./mcp.ts";
 import { type McpSessions, mcpSessions } from "./sessions.ts";
 
 const MINUTE_MS = 60_000;
-/** Lets the tool answer that the tests wait in. */
+/** Lets the tool `wait` answer. */
 let release: PromiseWithResolvers<void>;
 let called: PromiseWithResolvers<void>;
 const tools: Tool[] = [
@@ -47,7 +47,7 @@ let port: number;
 beforeEach(async () => {
   release = Promise.withResolvers();
   called = Promise.withResolvers();
-  // Only what this code and the SDK set: a minute passes when the test says so, and connections know nothing of it.
+  // Only the timers of this code and the SDK: the test advances them, and connections are not affected.
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout", "Date", "performance"] });
   all = mcpSessions(service, fail, systemClock, systemIds);
   server = httpEndpoint({
@@ -68,13 +68,13 @@ afterEach(async () => {
 
 const CLIENT = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
-/** One request on a connection of its own, as far as the headers of its answer. */
+/** Sends a request on a separate connection. Resolves with the headers of its answer. */
 async function send(method: string, headers: Record<string, string>, message?: object): Promise<IncomingMessage> {
   const agent = new Agent({ keepAlive: false });
   const sent = request({ port, path: "/mcp", method, headers: { ...CLIENT, ...headers }, agent });
   sent.end(message && JSON.stringify(message));
   const [response] = (await once(sent, "response")) as [IncomingMessage];
-  response.on("error", () => {}); // it is broken off on purpose
+  response.on("error", () => {}); // the test breaks the connection
   return response;
 }
 
@@ -118,7 +118,7 @@ async function connect({ isSilent = false } = {}): Promise<Client> {
 
 const MARK = "test://mark";
 
-/** Reads a stream and answers every ping in it, as every MCP client must; `read` resolves when it has read up to now. */
+/** Reads a stream and answers every ping. `read` resolves when everything that was sent before has been read. */
 async function attend(client: Client, stream: IncomingMessage) {
   await textOf(await client.post({ id: 4, method: "resources/subscribe", params: { uri: MARK } }));
   let pings = 0;
@@ -138,7 +138,7 @@ async function attend(client: Client, stream: IncomingMessage) {
       for (const event of events) await take(event);
     }
   })();
-  reading.catch(() => {}); // it is broken off at the end
+  reading.catch(() => {}); // the test breaks the connection at its end
   return {
     pings: () => pings,
     read(): Promise<void> {
@@ -149,7 +149,7 @@ async function attend(client: Client, stream: IncomingMessage) {
   };
 }
 
-/** What the server has seen of its connections by now. */
+/** Lets the server process the events of its connections. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 const pass = async (minutes: number): Promise<void> => {
   for (let minute = 0; minute < minutes; minute++) {
@@ -158,8 +158,8 @@ const pass = async (minutes: number): Promise<void> => {
   }
 };
 
-describe("a session whose client has left without a word", () => {
-  it("is collected when it has been idle for ten minutes, whatever the machine's clock says", async () => {
+describe("the session of a client that has disappeared", () => {
+  it("is closed after ten idle minutes, also when the date of the machine is set back", async () => {
     const client = await connect();
     await pass(9);
     expect(await client.status()).toBe(200);
@@ -170,13 +170,13 @@ describe("a session whose client has left without a word", () => {
     expect(await client.status()).toBe(404);
   });
 
-  it("is collected within a minute when nothing has come since it was opened", async () => {
+  it("is closed within a minute if nothing was received after initialize", async () => {
     const [silent, initialized] = [await connect({ isSilent: true }), await connect()];
     await pass(1);
     expect([await silent.status(), await initialized.status()]).toEqual([404, 200]);
   });
 
-  it("is collected after its stream has broken off", async () => {
+  it("is closed after its stream has broken", async () => {
     const client = await connect();
     const asked = once(server, "request");
     const stream = await client.listen();
@@ -188,7 +188,7 @@ describe("a session whose client has left without a word", () => {
     expect(await client.status()).toBe(404);
   });
 
-  it("is collected although its stream is open, if nobody reads it", async () => {
+  it("is closed although its stream is open, if the client does not read it", async () => {
     const client = await connect();
     const stream = await client.listen();
     stream.pause();
@@ -199,8 +199,8 @@ describe("a session whose client has left without a word", () => {
   });
 });
 
-describe("a session is kept", () => {
-  it("while a client with an open stream says that it is there", async () => {
+describe("a session stays open", () => {
+  it("while a client with an open stream answers pings", async () => {
     const client = await connect();
     const stream = await client.listen();
     const reader = await attend(client, stream);
@@ -213,7 +213,7 @@ describe("a session is kept", () => {
     stream.destroy();
   });
 
-  it("while a call waits for its answer", async () => {
+  it("while a call is not answered", async () => {
     const client = await connect();
     const answer = await client.post({ id: 3, method: "tools/call", params: { name: "wait" } });
     await called.promise;
@@ -224,13 +224,13 @@ describe("a session is kept", () => {
   });
 });
 
-describe("when the table of sessions is full", () => {
+describe("a full table of sessions", () => {
   beforeEach(async () => {
     await all.close();
     all = mcpSessions(service, fail, systemClock, systemIds, undefined, { total: 3, perNetwork: 3 });
   });
 
-  it("a new session takes the place of the one that has been idle for longest", async () => {
+  it("replaces the longest idle session by a new one", async () => {
     const [first, second, third] = [await connect(), await connect(), await connect()];
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await first.status()).toBe(200);
@@ -239,7 +239,7 @@ describe("when the table of sessions is full", () => {
     expect(statuses).toEqual([200, 404, 200, 200]);
   });
 
-  it("sessions with a stream or a call keep their place, and a new one is refused", async () => {
+  it("keeps sessions with a stream or a call, and rejects a new one", async () => {
     const [listening, calling, another] = [await connect(), await connect(), await connect()];
     const streams = [await listening.listen(), await another.listen()];
     const answer = await calling.post({ id: 3, method: "tools/call", params: { name: "wait" } });
@@ -251,7 +251,7 @@ describe("when the table of sessions is full", () => {
     for (const stream of streams) stream.destroy();
   });
 
-  it("requests that come at the same moment count each other", async () => {
+  it("counts sessions that are opened concurrently", async () => {
     const opened = await Promise.all(Array.from({ length: 8 }, () => connect()));
     const statuses = await Promise.all(opened.map((client) => client.status()));
     expect(statuses.filter((status) => status === 200)).toHaveLength(3);

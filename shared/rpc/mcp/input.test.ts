@@ -11,8 +11,8 @@ import { listenOnLoopback } from "../testing/loopback.ts";
 import { type McpEndpoint, mcpEndpoint } from "./endpoint.ts";
 import type { Tool } from "./mcp.ts";
 
-/** What the tool was told, call by call. */
-let heard: (Said | null)[];
+/** The answers that the tool has received, one for each call. */
+let answers: (Said | null)[];
 let inputs: (CallerInput | undefined)[];
 let errors: unknown[];
 let makeMoot: (() => void) | null;
@@ -21,12 +21,12 @@ let mcp: McpEndpoint;
 let server: Server;
 let url: string;
 
-/** A tool that asks for a number once, whatever is said. */
+/** A tool that asks for a number once and accepts any answer. */
 const asking: Tool = {
   ...{ name: "ask", title: "T", description: "D", annotations: {}, waits: true },
   ...{ inputSchema: { type: "object" }, outputSchema: { type: "object" } },
   async call(_args, { input }) {
-    heard.push(input?.said ?? null);
+    answers.push(input?.said ?? null);
     inputs.push(input);
     if (input?.said) return { content: [], structuredContent: {} };
     return {
@@ -42,7 +42,7 @@ const asking: Tool = {
 };
 
 beforeEach(async () => {
-  [heard, inputs, errors, makeMoot, stopped] = [[], [], [], null, Promise.withResolvers()];
+  [answers, inputs, errors, makeMoot, stopped] = [[], [], [], null, Promise.withResolvers()];
   await listen({});
 });
 afterEach(close);
@@ -89,7 +89,7 @@ async function connect(
   return client;
 }
 
-/** A form that is filled in once, and then stays open; `shown` resolves with the signal that takes it back. */
+/** A form that is filled in once and then stays open. `shown` resolves with the signal that withdraws it. */
 function unanswered() {
   const shown = Promise.withResolvers<AbortSignal>();
   let isFirst = true;
@@ -104,11 +104,11 @@ function unanswered() {
   return { form, shown: shown.promise };
 }
 
-/** A client that was asked once already: SDK 1 overlooks that the request with the id 0 is taken back. */
+/** A client with one answered question: SDK 1 ignores the cancellation of the request with the id 0. */
 async function connectAsked(form: Form, dropped?: AbortController): Promise<Client> {
   const client = await connect(form, {}, dropped);
   await client.callTool({ name: "ask" });
-  heard = [];
+  answers = [];
   stopped = Promise.withResolvers();
   return client;
 }
@@ -120,18 +120,18 @@ const takenBack = (signal: AbortSignal): Promise<void> =>
   });
 
 it.each<[string, Record<string, object>, boolean]>([
-  ["names no mode", {}, true],
-  ["names forms", { form: {} }, true],
-  ["names pages alone", { url: {} }, false],
-  ["names both", { form: {}, url: {} }, true],
-])("who %s can fill in forms or not", async (_name, elicitation, canFillForms) => {
+  ["without a mode", {}, true],
+  ["with forms", { form: {} }, true],
+  ["with pages only", { url: {} }, false],
+  ["with both", { form: {}, url: {} }, true],
+])("a client that declares elicitation %s can fill in forms, or not", async (_name, elicitation, canFillForms) => {
   const client = await connect(async () => ({ action: "accept", content: { number: 1 } }), elicitation);
   await client.callTool({ name: "ask" });
   expect(inputs[0]).toMatchObject({ canFillForms, canPrompt: false });
   await client.close();
 });
 
-test("what is said about a question comes with it", async () => {
+test("a question is sent with its metadata", async () => {
   const client = await connect(async () => ({ action: "accept", content: { number: 1 } }));
   const about = Promise.withResolvers<unknown>();
   client.setRequestHandler(ElicitRequestSchema, ({ params }) => {
@@ -143,33 +143,33 @@ test("what is said about a question comes with it", async () => {
   await client.close();
 });
 
-test("what does not fit the form is the tool's to judge", async () => {
+test("an answer that does not fit the form is passed to the tool", async () => {
   const client = await connect(async () => ({ action: "accept", content: { number: -7, more: 1 } }));
   await client.callTool({ name: "ask" });
-  expect(heard).toEqual([null, { kind: "form", action: "accept", content: { number: -7, more: 1 } }]);
+  expect(answers).toEqual([null, { kind: "form", action: "accept", content: { number: -7, more: 1 } }]);
   await client.close();
 });
 
-test("a host that answers with an error is told of in our words", async () => {
+test("an error of the host is a failed answer with a text of this program", async () => {
   const client = await connect(() => Promise.reject(new Error("the key is RED APPLE")));
   await client.callTool({ name: "ask" });
-  expect(heard).toEqual([null, { kind: "failed", why: "the host answered with an error" }]);
+  expect(answers).toEqual([null, { kind: "failed", why: "the host answered with an error" }]);
   await client.close();
 });
 
-test("no answer in time: the form is taken back", async () => {
+test("a form without an answer in time is withdrawn", async () => {
   await close();
   await listen({ answerWithinMs: 500 });
   const { form, shown } = unanswered();
   const client = await connectAsked(form);
   await client.callTool({ name: "ask" });
   await takenBack(await shown);
-  expect(heard).toEqual([null, { kind: "failed", why: "the time was over" }]);
+  expect(answers).toEqual([null, { kind: "failed", why: "the time was over" }]);
   await stopped.promise;
   await client.close();
 });
 
-test("a question that is moot is taken back, and the tool is called again", async () => {
+test("a moot question is withdrawn, and the tool is called again", async () => {
   const { form, shown } = unanswered();
   const client = await connectAsked(form);
   const call = client.callTool({ name: "ask" });
@@ -177,12 +177,12 @@ test("a question that is moot is taken back, and the tool is called again", asyn
   makeMoot?.();
   await call;
   await takenBack(signal);
-  expect(heard).toEqual([null, { kind: "failed", why: "the question is moot" }]);
+  expect(answers).toEqual([null, { kind: "failed", why: "the question is moot" }]);
   await client.close();
 });
 
 test.each(["cancels", "closes", "is cut off"])(
-  "a caller that %s is waited for no longer, answers nothing and is no error of ours",
+  "a caller that %s is not waited for, gives no answer and causes no internal error",
   async (how) => {
     const { form, shown } = unanswered();
     const dropped = new AbortController();
@@ -197,7 +197,7 @@ test.each(["cancels", "closes", "is cut off"])(
     cancelled.abort();
     await call;
     await new Promise((resolve) => setImmediate(resolve));
-    expect(heard).toEqual([null]);
+    expect(answers).toEqual([null]);
     expect(errors).toEqual([]);
     await client.close();
   },

@@ -48,7 +48,7 @@ const resultOf = async (method: string, params?: unknown) => (await ask(method, 
 describe("initialize", () => {
   const client = { capabilities: { tools: {}, resources: {} }, clientInfo: { name: "player-agent", version: "1.0.0" } };
   test.each(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
-    "speaks %s when asked",
+    "negotiates the revision %s",
     async (protocolVersion) => {
       expect(await resultOf("initialize", { protocolVersion, ...client })).toEqual({
         protocolVersion,
@@ -58,7 +58,7 @@ describe("initialize", () => {
     },
   );
 
-  test("offers its newest to a stranger's version, and wants one named", async () => {
+  test("offers the newest revision for an unknown one, and requires a revision", async () => {
     expect(await resultOf("initialize", { protocolVersion: "1999-01-01" })).toMatchObject({
       protocolVersion: "2025-11-25",
     });
@@ -66,7 +66,7 @@ describe("initialize", () => {
     expect(await faultsOf(ask("initialize"))).toEqual([""]);
   });
 
-  test("ping is answered, and the client's notification without a body", async () => {
+  test("answers ping, and the notification of the client without a body", async () => {
     expect(await resultOf("ping")).toEqual({});
     const body = JSON.stringify(rpcNotification("notifications/initialized"));
     const reply = await fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body });
@@ -75,13 +75,13 @@ describe("initialize", () => {
 });
 
 describe("tools/list and tools/call", () => {
-  test("each tool tells its name, what it does and its input as JSON Schema, and nothing of its inside", async () => {
+  test("list each tool with name, description and input schema, and without internal fields", async () => {
     const tools = [shown, { ...shown, name: "unhappy", annotations: { readOnlyHint: true } }];
     expect(await resultOf("tools/list", {})).toEqual({ tools });
     expect(await resultOf("tools/list")).toEqual({ tools });
   });
 
-  test("a tool gets its arguments and its caller, and its answer is the result", async () => {
+  test("pass arguments and caller to the tool, and return its result", async () => {
     const args = { player_name: "AlphaBot", endpoint: "http://localhost:8101/mcp" };
     const textOf = (value: unknown) => textResult(value);
     expect(await resultOf("tools/call", { name: "register_player", arguments: args })).toEqual(
@@ -97,19 +97,19 @@ describe("tools/list and tools/call", () => {
     });
   });
 
-  test.each(["nope", "", "toString", "__proto__"])("there is no tool %j", async (name) => {
+  test.each(["nope", "", "toString", "__proto__"])("reject the unknown tool %j", async (name) => {
     const error = { code: -32602, message: `Unknown tool: ${name}` };
     expect(await ask("tools/call", { name, arguments: {} })).toMatchObject({ status: 200, error });
   });
 
-  test("wants a name", async () => {
+  test("require a name", async () => {
     expect(await faultsOf(ask("tools/call", { arguments: {} }))).toEqual(["name"]);
   });
 });
 
 describe("resources/list and resources/read", () => {
   const mimeType = "application/json";
-  test("resources and templates are listed, without their inside", async () => {
+  test("list resources and templates without internal fields", async () => {
     expect(await resultOf("resources/list", {})).toEqual({
       resources: [{ uri: "league://standings", ...listed, mimeType }],
     });
@@ -128,7 +128,7 @@ describe("resources/list and resources/read", () => {
     ["league://a%2Fb%20c/standings", { league_id: "a/b c" }],
     ["league://100%/standings", { league_id: "100%" }],
     ["match://rps/R1M1", { league_id: "rps", match_id: "R1M1" }],
-  ])("reads %s", async (uri, value) => {
+  ])("read %s", async (uri, value) => {
     expect(await resultOf("resources/read", { uri })).toEqual({
       contents: [{ uri, mimeType, text: JSON.stringify(value) }],
     });
@@ -143,14 +143,14 @@ describe("resources/list and resources/read", () => {
     "match://a/b/c",
     "",
     "toString",
-  ])("there is no %j", async (uri) => {
+  ])("reject the unknown resource %j", async (uri) => {
     expect(await ask("resources/read", { uri })).toMatchObject({
       status: 200,
       error: { code: -32602, message: `Unknown resource: ${uri}` },
     });
   });
 
-  test("wants an address", async () => {
+  test("require a URI", async () => {
     expect(await faultsOf(ask("resources/read", {}))).toEqual(["uri"]);
   });
 });

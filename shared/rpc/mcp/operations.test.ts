@@ -38,7 +38,7 @@ const register = operation({
   },
 });
 
-/** By envelope alone, and not always well. */
+/** An operation without a tool, which fails for some players. */
 const report = operation({
   request: "MATCH_RESULT",
   reply: "MATCH_RESULT_RESPONSE",
@@ -78,7 +78,7 @@ async function toolAnswer(answer: ReturnType<typeof ask>) {
 }
 
 describe("tools/list", () => {
-  test("each tool tells its name, what it does and its input as JSON Schema, and nothing of its inside", async () => {
+  test("lists each tool with name, description and input schema, and without internal fields", async () => {
     const { tools } = (await ask("tools/list")).result as { tools: Record<string, unknown>[] };
     expect(tools.map((tool) => tool.name)).toEqual(["register_player", "league_message"]);
     const [first, envelopeTool] = tools;
@@ -103,8 +103,8 @@ describe("tools/list", () => {
   });
 });
 
-describe("tools/call: plain in, plain out", () => {
-  test("the answer is a text of JSON, and the same as structured content", async () => {
+describe("tools/call with plain arguments", () => {
+  test("answers with JSON as text and as structured content", async () => {
     const answer = await toolAnswer(
       callTool("register_player", { player_name: "AlphaBot", endpoint: "http://localhost:8101/mcp" }),
     );
@@ -112,7 +112,7 @@ describe("tools/call: plain in, plain out", () => {
     expect(answer).toEqual({ value, structuredContent: value, isError: false });
   });
 
-  test("a rejection is a plain error with isError, for the caller to act on", async () => {
+  test("answers a rejection with the error and isError", async () => {
     const answer = await toolAnswer(callTool("register_player", { player_name: "Taken", endpoint: "x" }));
     const value = {
       error_code: "L003",
@@ -124,13 +124,13 @@ describe("tools/call: plain in, plain out", () => {
     expect(answer).toEqual({ value, structuredContent: undefined, isError: true });
   });
 
-  test("wrong arguments are named by their paths, and nothing is done", async () => {
+  test("names the paths of invalid arguments and does not call the handler", async () => {
     expect(await faultsOf(callTool("register_player", { player_name: 7 }))).toEqual(["player_name", "endpoint"]);
     expect(await faultsOf(callTool("register_player"))).toEqual(["player_name", "endpoint"]);
     expect(callers).toEqual([]);
   });
 
-  test("the right comes from the argument, else from the header; nobody is claimed as sender", async () => {
+  test("takes the token from the argument, else from the header, and has no sender", async () => {
     const args = { player_name: "A", endpoint: "x" };
     await callTool("register_player", { ...args, auth_token: "argument" }, "header");
     await callTool("register_player", args, "header");
@@ -142,7 +142,7 @@ describe("tools/call: plain in, plain out", () => {
   });
 });
 
-describe("PROTOCOL.md, section 2: envelope in, envelope out", () => {
+describe("tools/call with an envelope (PROTOCOL.md, section 2)", () => {
   const payload = { display_name: "AlphaBot", game_types: ["rps.v1"], contact_endpoint: "http://localhost:8101/mcp" };
   const envelope = newEnvelope("PLAYER_REGISTER_REQUEST", "player:AlphaBot", payload);
   const matchResult = (scores: unknown) => newEnvelope("MATCH_RESULT", "referee:REF01", { scores });
@@ -153,7 +153,7 @@ describe("PROTOCOL.md, section 2: envelope in, envelope out", () => {
   };
 
   test.each(["league_message", "register_player"])(
-    "%s answers with the reply's type, its own name and the request's id",
+    "%s answers with the type of the reply, the agent as sender and the id of the request",
     async (name) => {
       expect(await envelopeAnswer(envelope, name)).toMatchObject({
         isError: false,
@@ -165,7 +165,7 @@ describe("PROTOCOL.md, section 2: envelope in, envelope out", () => {
     },
   );
 
-  test("rejections are LEAGUE_ERROR or GAME_ERROR, as a tool result with isError", async () => {
+  test("answers a rejection with LEAGUE_ERROR or GAME_ERROR and isError", async () => {
     const taken = { ...envelope, payload: { ...payload, display_name: "Taken" } };
     const league = { error_code: "L003", error_name: "ALREADY_REGISTERED", retryable: false };
     expect(await envelopeAnswer(taken)).toMatchObject({
@@ -182,7 +182,7 @@ describe("PROTOCOL.md, section 2: envelope in, envelope out", () => {
     });
   });
 
-  test("faults are named by their paths: in the envelope, then in the payload", async () => {
+  test("names the paths of faults in the envelope, then in the payload", async () => {
     expect(await faultsOf(callTool("league_message", { ...envelope, protocol: "league.v1", sender: "me" }))).toEqual([
       "protocol",
       "sender",
@@ -196,12 +196,12 @@ describe("PROTOCOL.md, section 2: envelope in, envelope out", () => {
     expect(await faultsOf(callTool("league_message"))).toContain("protocol");
   });
 
-  test("a type that is not taken here is refused, at a named tool any but its own", async () => {
+  test("rejects types that the agent does not accept, and at a named tool every other type", async () => {
     expect(await faultsOf(callTool("league_message", { ...envelope, type: "GAME_INVITE" }))).toEqual(["type"]);
     expect(await faultsOf(callTool("register_player", matchResult({ P01: 3 })))).toEqual(["type"]);
   });
 
-  test("the right comes from the envelope, else from the header; the sender is who it claims to be", async () => {
+  test("takes the token from the envelope, else from the header, and the sender from the envelope", async () => {
     await callTool("league_message", { ...envelope, auth_token: "own" }, "header");
     await callTool("league_message", { ...envelope, auth_token: null }, "header");
     await callTool("register_player", envelope);
@@ -209,13 +209,13 @@ describe("PROTOCOL.md, section 2: envelope in, envelope out", () => {
     expect(callers).toEqual(["own", "header", null].map((authToken) => ({ ...claimed, authToken })));
   });
 
-  test("our own fault is an internal error, told to us alone", async () => {
+  test("answers an internal error without details, which are passed to onInternalError", async () => {
     const { status, error } = await callTool("league_message", matchResult({ P13: 1 }));
     expect([status, error]).toEqual([500, { code: -32603, message: "Internal error" }]);
     expect(internalErrors).toEqual([new Error("secret: /srv/league")]);
   });
 
-  test("__proto__ in a payload is no player and changes no prototype", async () => {
+  test("does not change prototypes for __proto__ in a payload", async () => {
     const answer = await envelopeAnswer(matchResult(JSON.parse('{"__proto__": 1, "P01": 3}')));
     expect(answer.payload).toEqual({ status: "RECORDED", players: ["P01"] });
     await callTool(

@@ -23,7 +23,7 @@ const surface = {
 let server: Server;
 let url: string;
 let clients: McpSessions;
-/** Whether the request had the SDK loaded. */
+/** Whether the request has loaded the SDK. */
 let hasLoaded = false;
 beforeAll(async () => {
   clients = mcpSessions(serviceOf(surface, "k".repeat(43)), () => {}, systemClock, systemIds);
@@ -58,7 +58,7 @@ const initialize = rpcRequest("initialize", {
 
 it.each<[request: string, method: string, headers: Record<string, string>, body: unknown, route: string]>([
   ["any method of a caller that accepts JSON", "POST", JSON_ONLY, rpcRequest("tools/list"), "plain"],
-  ["a caller that accepts event streams alone", "POST", EVENTS, call("echo"), "plain"],
+  ["a caller that accepts event streams only", "POST", EVENTS, call("echo"), "plain"],
   ["initialize without a stream", "POST", JSON_ONLY, initialize, "plain"],
   ["a league message", "POST", JSON_ONLY, call("league_message"), "plain"],
   ["a league message of a bot that accepts both", "POST", BOTH, call("league_message"), "plain"],
@@ -70,12 +70,12 @@ it.each<[request: string, method: string, headers: Record<string, string>, body:
   ["a league message in a session", "POST", { ...BOTH, ...IN_SESSION }, call("league_message"), "session"],
   ["the stream of a session", "GET", { ...EVENTS, ...IN_SESSION }, undefined, "session"],
   ["the end of a session", "DELETE", IN_SESSION, undefined, "session"],
-  ["a stream of no session", "GET", EVENTS, undefined, "no session"],
+  ["a stream without a session", "GET", EVENTS, undefined, "no session"],
   ["initialize of an MCP client", "POST", BOTH, initialize, "new session"],
   ["initialize in a batch", "POST", BOTH, [initialize], "new session"],
   ["a batch of an MCP client", "POST", OLD, [rpcRequest("ping")], "no session"],
   ["a list outside of a session", "POST", OLD, rpcRequest("tools/list"), "no session"],
-  ["a tool that answers at once", "POST", BOTH, call("echo"), "direct"],
+  ["a tool that answers without waiting", "POST", BOTH, call("echo"), "direct"],
   ["a tool that waits", "POST", OLD, call("wait"), "no session"],
   ["a tool with a progress token", "POST", OLD, call("echo", { _meta: { progressToken: 1 } }), "no session"],
   [

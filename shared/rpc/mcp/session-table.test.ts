@@ -22,7 +22,7 @@ function tableWith(limits: { total: number; perNetwork: number }, ...sessions: T
   return { table, evicted };
 }
 
-test("one network has a share of the table, and evicts its own idle sessions only", () => {
+test("a network at its limit evicts its own idle sessions only", () => {
   const { table, evicted } = tableWith(
     { total: 10, perNetwork: 2 },
     session("old", "10.0.0.9", 0),
@@ -37,7 +37,7 @@ test("one network has a share of the table, and evicts its own idle sessions onl
   ]);
 });
 
-test("a network whose sessions are all busy gets no more, and others do", () => {
+test("a network at its limit with busy sessions gets no new one, and other networks do", () => {
   const { table, evicted } = tableWith(
     { total: 10, perNetwork: 2 },
     session("calling", "10.0.0.9", 0, { calls: new Set([1]) }),
@@ -46,7 +46,7 @@ test("a network whose sessions are all busy gets no more, and others do", () => 
   expect([table.makeRoom("10.0.0.9"), table.makeRoom("10.0.0.8"), evicted]).toEqual([false, true, []]);
 });
 
-test("loopback is bounded by the whole table only", () => {
+test("loopback is limited by the total only", () => {
   const local = Array.from({ length: 5 }, (_, index) => session(`local ${index}`, "127.0.0.1", index));
   const { table, evicted } = tableWith({ total: 5, perNetwork: 2 }, ...local.slice(0, 4));
   expect([table.makeRoom("127.0.0.1"), evicted]).toEqual([true, []]);
@@ -54,7 +54,7 @@ test("loopback is bounded by the whole table only", () => {
   expect([table.makeRoom("::1"), evicted]).toEqual([true, ["local 0"]]);
 });
 
-test("a session that was closed frees its place", () => {
+test("a closed session makes room for a new one", () => {
   const first = session("first", "10.0.0.9", 0, { calls: new Set([1]) });
   const { table } = tableWith({ total: 5, perNetwork: 1 }, first);
   expect(table.makeRoom("10.0.0.9")).toBe(false);

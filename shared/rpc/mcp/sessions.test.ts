@@ -69,14 +69,14 @@ const post = (method: string, params: object, headers: Record<string, string> = 
     body: JSON.stringify(rpcRequest(method, params)),
   });
 
-test("what we did wrong is told to us and to no client", async () => {
+test("an internal error is passed to onError and not sent to the client", async () => {
   const client = await connect();
   await expect(client.callTool({ name: "broken" })).rejects.toThrow(/-32603.*Internal error/);
   expect(errors).toMatchObject([{ message: "secret: /srv/league" }]);
   await client.close();
 });
 
-test("what a client did wrong is told to it and not to us", async () => {
+test("an invalid request is rejected and not passed to onError", async () => {
   const client = await connect();
   await expect(client.callTool({ name: "nothing" })).rejects.toThrow(/-32602.*Unknown tool/);
   await expect(client.readResource({ uri: "test://nothing" })).rejects.toThrow(/Unknown resource/);
@@ -95,7 +95,7 @@ test.each<[string, object, string]>([
   ["tools/call", { name: 3 }, "name: must be text, not 3"],
   ["tools/call", { name: "whoami", arguments: 3 }, "arguments: must be an object, not 3"],
 ])(
-  "what the SDK refuses is explained in words, not in the JSON of its schemas: %s %j",
+  "a request that violates the schemas of the SDK is rejected in words, not in JSON: %s %j",
   async (method, params, words) => {
     const text = await (await post(method, params, { accept: STREAM })).text();
     const message = JSON.parse(text.slice(text.indexOf("{"))) as object;
@@ -104,7 +104,7 @@ test.each<[string, object, string]>([
 );
 
 test.each(["application/json", "text/event-stream", STREAM, "*/*", ""])(
-  "params that do not fit are -32602 and say which, for callers that accept %j, with and without a session",
+  "invalid params are rejected with -32602 and named, for callers that accept %j, with and without a session",
   async (accept) => {
     const opened = await post("initialize", INITIALIZE);
     await opened.text();
@@ -121,7 +121,7 @@ test.each(["application/json", "text/event-stream", STREAM, "*/*", ""])(
   },
 );
 
-test("a tool learns its caller's bearer token, each its own", async () => {
+test("a tool receives the bearer token of its caller", async () => {
   const clients = await Promise.all([connect("one"), connect("two"), connect()]);
   const answers = await Promise.all(clients.map((client) => client.callTool({ name: "whoami" })));
   expect(answers.map((answer) => answer.structuredContent)).toEqual([
@@ -132,13 +132,13 @@ test("a tool learns its caller's bearer token, each its own", async () => {
   await Promise.all(clients.map((client) => client.close()));
 });
 
-test("a session that is not known is 404; a bare call needs none", async () => {
+test("an unknown session is rejected with 404, and a call without a session is answered", async () => {
   expect((await post("tools/list", {}, { "mcp-session-id": "gone" })).status).toBe(404);
   const listed = await post("tools/list", {}, { "mcp-protocol-version": "2025-06-18" });
   expect(await listed.text()).toContain('"whoami"');
 });
 
-test("a session ends when its client says so", async () => {
+test("DELETE closes a session", async () => {
   const opened = await post("initialize", INITIALIZE);
   await opened.text();
   const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
@@ -154,7 +154,7 @@ const listen = (uris: readonly string[]) =>
     { "mcp-protocol-version": "2026-07-28", "mcp-method": "subscriptions/listen" },
   );
 
-describe("a subscription to a resource that cannot exist is refused", () => {
+describe("a subscription to a resource that cannot exist is rejected", () => {
   const UNKNOWN = ["test://1000", "other://7"];
 
   test("in a session", async () => {
@@ -169,7 +169,7 @@ describe("a subscription to a resource that cannot exist is refused", () => {
     await client.close();
   });
 
-  test("in the era without sessions", async () => {
+  test("in the stateless revision", async () => {
     for (const uri of UNKNOWN) {
       const listened = await listen(["test://7", uri]);
       const message = expect.stringContaining(`Unknown resource: ${uri}`);

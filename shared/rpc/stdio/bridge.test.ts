@@ -48,7 +48,7 @@ const initialize = async (): Promise<void> => {
   wire.send({ method: "notifications/initialized" });
 };
 
-/** Both eras by the same tests: what a request carries, and how a client subscribes. */
+/** The same tests for both eras: the parameters of each request, the first messages and the subscription. */
 const ERAS = {
   "2025-11-25": {
     extra: {},
@@ -68,11 +68,11 @@ const ERAS = {
   },
 } as const;
 
-describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("%s", (revision) => {
+describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("a bridge at %s", (revision) => {
   const { extra, begin, subscribe } = ERAS[revision];
   beforeEach(begin);
 
-  it("answers requests and tells their progress", async () => {
+  it("forwards answers and progress", async () => {
     expect((await wire.ask(1, "tools/list", extra)).result.tools.at(-1)).toMatchObject({ name: "wait" });
     expect((await wire.ask("two", "resources/read", { ...extra, uri: "test://news" })).result).toMatchObject({
       contents: [{ text: '{"news":true}' }],
@@ -81,15 +81,15 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("%s", (revision) => {
     const { _meta } = { _meta: {}, ...extra };
     const params = { name: "count", arguments: {}, _meta: { ..._meta, progressToken: "p" } };
     expect((await wire.ask(4, "tools/call", params)).result.content[0].text).toBe("Done");
-    const told = wire.received.filter(({ method }) => method === "notifications/progress");
-    expect(told.map(({ params: { progressToken, progress } }) => [progressToken, progress])).toEqual([
+    const progress = wire.received.filter(({ method }) => method === "notifications/progress");
+    expect(progress.map(({ params }) => [params.progressToken, params.progress])).toEqual([
       ["p", 0],
       ["p", 50],
       ["p", 100],
     ]);
   });
 
-  it("a cancelled request reaches its tool and is not answered", async () => {
+  it("cancels a request at the tool and does not answer it", async () => {
     wire.send({ id: 1, method: "tools/call", params: { ...extra, name: "wait" } });
     await called(1);
     wire.send({ method: "notifications/cancelled", params: { requestId: 1 } });
@@ -98,7 +98,7 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("%s", (revision) => {
     expect(wire.received.filter(({ id }) => id === 1)).toEqual([]);
   });
 
-  it("each request is told in words that the server is down, and those behind its return are answered", async () => {
+  it("answers requests with an error while the server is down, and forwards them when it is back", async () => {
     wire.send({ id: 1, method: "tools/call", params: { ...extra, name: "wait" } });
     await called(1);
     await kill();
@@ -114,7 +114,7 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("%s", (revision) => {
     expect((await wire.ask(4, "tools/list", extra)).result.tools).toBeInstanceOf(Array);
   });
 
-  it("a subscription outlives the server, and the client is told to read again", async () => {
+  it("restores a subscription after a restart of the server and notifies the client", async () => {
     await subscribe();
     server.changed("test://news");
     const first = await wire.next(isAbout("test://news"));
@@ -125,25 +125,25 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("%s", (revision) => {
     expect(await wire.next(isAbout("test://news"))).toEqual(first);
   });
 
-  it("names that no header can hold", async () => {
+  it("sends names that are not valid header values", async () => {
     for (const name of ["schach ♟", " x", "=?base64?eA==?=", ""]) {
       const { error } = await wire.ask(`n${name}`, "tools/call", { ...extra, name });
       expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("Unknown tool") });
     }
   });
 
-  it("what the server finds too large is refused by its id", async () => {
+  it("forwards the rejection of a large request with the id of the request", async () => {
     const { error } = await wire.ask(1, "tools/call", { ...extra, name: "wait", arguments: { x: "x".repeat(70_000) } });
     expect(error).toMatchObject({ code: -32600, message: "Body too large" });
   });
 });
 
-describe("a session", () => {
+describe("the session of a bridge", () => {
   const sample = { name: "sample", arguments: { prompt: "?" } };
   const isAsked = ({ method }: Wire): boolean => method === "sampling/createMessage";
   const answered = { role: "assistant", model: "m", content: { type: "text", text: "forty-two" } };
 
-  it("carries what the server asks, and the answer", async () => {
+  it("carries a question of the server and its answer", async () => {
     await initialize();
     const call = wire.ask(1, "tools/call", sample);
     const { id } = await wire.next(isAsked);
@@ -151,7 +151,7 @@ describe("a session", () => {
     expect(JSON.stringify(await call)).toContain("forty-two");
   });
 
-  it("that the server has forgotten takes its questions back and goes on in a new one", async () => {
+  it("is replaced after a restart of the server, and its questions are cancelled", async () => {
     await initialize();
     const call = wire.ask(1, "tools/call", sample);
     const { id } = await wire.next(isAsked);
@@ -169,14 +169,14 @@ describe("a session", () => {
     expect(wire.log.at(-1)).toMatch(/had lost the session/);
   });
 
-  it("waits for the handshake with whatever comes behind it", async () => {
+  it("sends messages after the handshake only", async () => {
     wire.send({ id: 0, method: "initialize", params: INITIALIZE }, { method: "notifications/initialized" });
     wire.send({ id: 1, method: "resources/subscribe", params: { uri: "test://news" } });
     expect((await wire.next(({ id }) => id === 1)).result).toEqual({});
     expect(wire.received.map(({ id }) => id)).toEqual([0, 1]);
   });
 
-  it("may begin a second time, without what was before", async () => {
+  it("can be initialized a second time, without the earlier subscriptions", async () => {
     await initialize();
     await wire.ask(1, "resources/subscribe", { uri: "test://news" });
     await initialize();
@@ -187,7 +187,7 @@ describe("a session", () => {
     expect(wire.received.filter(isAbout("test://news"))).toEqual([]);
   });
 
-  it("cannot begin while the server is down, and can later", async () => {
+  it("cannot be initialized while the server is down, and can be when it is back", async () => {
     await kill();
     expect((await wire.ask(0, "initialize", INITIALIZE)).error.message).toMatch(/cannot be reached/);
     await restart();
@@ -213,7 +213,7 @@ describe("the end of the input", () => {
   });
 });
 
-describe("a server that is none of MCP's", () => {
+describe("a server that does not implement MCP", () => {
   let odd: Server;
   const serve = async (listener: RequestListener): Promise<void> => {
     odd = createServer(listener);
@@ -232,22 +232,30 @@ describe("a server that is none of MCP's", () => {
   const stream = { "content-type": "text/event-stream" };
   const ended = /ended its reply without an answer/;
   test.each<[string, RequestListener, RegExp]>([
-    ["a page", (_, response) => response.end("<html>"), ended],
-    ["a fault", (_, response) => response.writeHead(500).end("<html>"), /answered with HTTP status 500/],
-    ["an empty stream", (_, response) => response.writeHead(200, stream).end(), ended],
+    ["answers with a page", (_, response) => response.end("<html>"), ended],
     [
-      "a stream of nonsense",
+      "answers with HTTP status 500",
+      (_, response) => response.writeHead(500).end("<html>"),
+      /answered with HTTP status 500/,
+    ],
+    ["answers with an empty stream", (_, response) => response.writeHead(200, stream).end(), ended],
+    [
+      "answers with a stream of invalid messages",
       (_, response) => response.writeHead(200, stream).end("data: {}\n\nid: 1\ndata: [\n\n"),
       ended,
     ],
-    ["nothing at all", (request) => request.socket.destroy(), /broke before it had answered/],
-    ["half an answer", (_, response) => response.write('{"jsonrpc"', () => response.destroy()), /broke before/],
+    ["closes the connection", (request) => request.socket.destroy(), /broke before it had answered/],
     [
-      "an answer without end",
+      "breaks off within an answer",
+      (_, response) => response.write('{"jsonrpc"', () => response.destroy()),
+      /broke before/,
+    ],
+    [
+      "answers with a message of 17 MB",
       (_, response) => response.writeHead(200, stream).end(`data: ${"x".repeat(17_000_000)}`),
       /broke before.*16777216/,
     ],
-  ])("%s", async (_name, listener, expected) => {
+  ])("that %s causes an error for the request", async (_name, listener, expected) => {
     const other = await connect(listener);
     expect((await other.ask(1, "tools/list")).error.message).toMatch(expected);
     await other.close();
@@ -265,7 +273,7 @@ describe("a server that is none of MCP's", () => {
     await other.close();
   });
 
-  it("may write its lines as it likes", async () => {
+  it("may use every form of event stream lines", async () => {
     const parts = [
       ": hello\r\n",
       'event: message\r\ndata: {\r\ndata:"jsonrpc": "2.0", "id": 1,\r\n',
