@@ -2,7 +2,7 @@ import { z } from "zod";
 import { BOARD_SIZE, BoardWord, type CodenamesAction, type SkipReason } from "#shared/games/codenames.ts";
 import { fold } from "#shared/games/words/codenames-clues.ts";
 import { cutTo, jsonOf, parsedJson } from "#shared/lib/text.ts";
-import type { Said } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer } from "#shared/rpc/jsonrpc/input.ts";
 
 /** The questions that a role answers. */
 export type Question = "clue" | "guess" | "continue";
@@ -29,7 +29,7 @@ const MAX_TEXT = 10_000;
 const MAX_SHOWN = 40;
 
 /** Parses the form of a person or the text of a model. Whether the clue or guess is legal is decided by the session. */
-export function answerIn(reply: Said, question: Question, type: "user" | "llm"): Answer | Problem {
+export function answerIn(reply: CallerAnswer, question: Question, type: "user" | "llm"): Answer | Problem {
   if (reply.kind === "failed") return { problem: `no answer came: ${reply.why}`, reason: "no_answer" };
   if (type === "user") {
     const form = FORMS[question].safeParse(reply.kind === "form" ? reply.content : null);
@@ -154,7 +154,7 @@ function closingOf(text: string, begin: number): number {
 }
 
 /** Parses the words for a board from the form of a person or the text of a model. */
-export function wordsIn(reply: Said): { readonly words: readonly string[] } | Fault {
+export function wordsIn(reply: CallerAnswer): { readonly words: readonly string[] } | Fault {
   if (reply.kind === "failed") return { problem: `no answer came: ${reply.why}` };
   const given = reply.kind === "form" ? listIn(reply.content.words) : valueIn(reply.text, "array");
   if ("problem" in given) return given;

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
 import { type CodenamesState, codenames } from "#shared/games/codenames.ts";
-import type { Said } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer } from "#shared/rpc/jsonrpc/input.ts";
 import { wordsIn } from "./answers.ts";
 import { again, firstPending, MAX_ATTEMPTS, type Pending, stepOf } from "./flow.ts";
 
@@ -8,10 +8,10 @@ const pending = (stage: Pending["stage"], more: Partial<Pending> = {}): Pending 
   ...{ tick: 4, stage, attempt: 1, problem: null },
   ...more,
 });
-const text = (answer: string): Said => ({ kind: "text", text: answer });
-const form = (content: Record<string, unknown>): Said => ({ kind: "form", action: "accept", content });
-const left = (action: "decline" | "cancel"): Said => ({ kind: "form", action, content: {} });
-const FAILED: Said = { kind: "failed", why: "the time was over" };
+const text = (answer: string): CallerAnswer => ({ kind: "text", text: answer });
+const form = (content: Record<string, unknown>): CallerAnswer => ({ kind: "form", action: "accept", content });
+const left = (action: "decline" | "cancel"): CallerAnswer => ({ kind: "form", action, content: {} });
+const FAILED: CallerAnswer = { kind: "failed", why: "the time was over" };
 
 const GUESS = { type: "guess", word: "WHALE" };
 
@@ -199,8 +199,8 @@ test("the first question of each phase", () => {
 
 describe("words for a board", () => {
   const words = Array.from({ length: 26 }, (_, place) => String.fromCharCode(65 + place).repeat(3));
-  const typed = (words: unknown): Said => form({ words });
-  it.each<[string, Said]>([
+  const typed = (words: unknown): CallerAnswer => form({ words });
+  it.each<[string, CallerAnswer]>([
     ["commas", typed(words.join(", "))],
     ["lines and semicolons", typed(words.join(";\n"))],
     ["a list", typed(words)],
@@ -213,7 +213,7 @@ describe("words for a board", () => {
     expect(wordsIn(answer)).toEqual({ words: words.slice(0, 25) });
   });
 
-  it.each<[string, Said, RegExp]>([
+  it.each<[string, CallerAnswer, RegExp]>([
     ["fewer", typed(words.slice(0, 24).join(",")), /25 different words are needed, these are 24/],
     ["one in two spellings", typed(["Café", "CAFE", ...words.slice(0, 23)].join(",")), /these are 24/],
     ["none", typed(""), /these are 0/],

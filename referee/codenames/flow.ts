@@ -1,5 +1,5 @@
 import type { CodenamesAction, CodenamesView } from "#shared/games/codenames.ts";
-import type { Said } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer } from "#shared/rpc/jsonrpc/input.ts";
 import { type Answer, answerIn, type Problem, type Question } from "./answers.ts";
 
 export const playerTypes = ["user", "llm"] as const;
@@ -49,7 +49,7 @@ export function again({ tick, attempt }: Pending, stage: Question, rejected: Pro
 }
 
 /** Returns the step that follows from the answer of a role. Whether a clue or guess is legal is decided by the session. */
-export function stepOf(pending: Pending, reply: Said, type: PlayerType): Step {
+export function stepOf(pending: Pending, reply: CallerAnswer, type: PlayerType): Step {
   const { stage } = pending;
   if (stage === "leave") return afterLeaving(pending, reply);
   if (type === "user" && reply.kind === "form" && reply.action !== "accept") {
@@ -68,7 +68,7 @@ function stepAfter(pending: Pending, answer: Answer): Step {
 }
 
 /** The step after the question whether to continue: ends the game, or asks the earlier question again as the next attempt. */
-function afterLeaving(pending: Pending, reply: Said): Step {
+function afterLeaving(pending: Pending, reply: CallerAnswer): Step {
   const wantsEnd = reply.kind === "form" && reply.action === "accept" && reply.content.go_on === false;
   if (wantsEnd) return { kind: "end" };
   return again(pending, pending.left ?? "clue", { problem: "the form was left", reason: "form_left" });

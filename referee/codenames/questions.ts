@@ -1,7 +1,7 @@
 import { BOARD_SIZE, type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
 import { skipInWords } from "#shared/games/codenames-texts.ts";
 import type { Role } from "#shared/games/game.ts";
-import type { Ask } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerQuestion } from "#shared/rpc/jsonrpc/input.ts";
 import { FORMATS } from "./answers.ts";
 import type { Pending, PlayerType, Stage } from "./flow.ts";
 
@@ -17,7 +17,7 @@ export function questionFor(
   type: PlayerType,
   pending: Pending,
   link: string | null,
-): Ask {
+): CallerQuestion {
   const { stage, problem, attempt } = pending;
   const wrong = problem === null ? [] : [`Your last answer was rejected (now attempt ${attempt}): ${problem}`];
   const situation = [
@@ -49,7 +49,7 @@ const TASKS: Readonly<Record<Stage, string>> = {
   leave: "You have left the form. Do you want to continue the game?",
 };
 
-function fieldsFor({ cards }: CodenamesView, stage: Stage): Extract<Ask, { kind: "form" }>["fields"] {
+function fieldsFor({ cards }: CodenamesView, stage: Stage): Extract<CallerQuestion, { kind: "form" }>["fields"] {
   switch (stage) {
     case "clue":
       return { word: { type: "string", title: "Clue" }, number: { type: "string", title: "Number", enum: NUMBERS } };
@@ -97,7 +97,7 @@ const SOURCE_TEXTS: Readonly<Record<Source, string>> = {
 };
 
 /** The question about the source of the words. */
-export const askForSource = (offered: readonly Source[], problem: string | null): Ask => ({
+export const askForSource = (offered: readonly Source[], problem: string | null): CallerQuestion => ({
   kind: "form",
   message: [
     ...(problem === null ? [] : [problem]),
@@ -107,14 +107,14 @@ export const askForSource = (offered: readonly Source[], problem: string | null)
 });
 
 /** The question whether to play with the built-in words after the words of a person could not be used. */
-export const askForBuiltIn = (problem: string): Ask => ({
+export const askForBuiltIn = (problem: string): CallerQuestion => ({
   kind: "form",
   message: `Your own words cannot be used: ${problem}.\n\nDo you want to play with the built-in words?`,
   fields: { go_on: { type: "boolean", title: "Play with the built-in words", description: "no: no game is created" } },
 });
 
 /** The question for the words, to a person or to the model. */
-export const askForWords = (by: "own" | "llm", problem: string | null): Ask =>
+export const askForWords = (by: "own" | "llm", problem: string | null): CallerQuestion =>
   by === "own"
     ? {
         kind: "form",

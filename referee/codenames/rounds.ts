@@ -33,11 +33,11 @@ export async function advance(
   if (!input) throw new Error("the caller of a game must offer forms or prompts");
   const before = ledGame(context, sessionId);
   const open = pendingIn(context, before);
-  if (input.said && isOpen(context, before) && isAnswerTo(open, sessionId, input.state)) {
-    await carryOut(context, before, stepOf(open, input.said, typeToAct(context, before)), open);
+  if (input.answer && isOpen(context, before) && isAnswerTo(open, sessionId, input.state)) {
+    await carryOut(context, before, stepOf(open, input.answer, typeToAct(context, before)), open);
   }
   const now = sessionOf(context, sessionId);
-  if (!input.said) reportProgress(caller, now.tick, publicView(now), `game_token ${tokenOf(context, sessionId)}`);
+  if (!input.answer) reportProgress(caller, now.tick, publicView(now), `game_token ${tokenOf(context, sessionId)}`);
   else if (now.tick > askedAt(input.state)) reportProgress(caller, now.tick, publicView(now));
   return now.status === "completed" ? null : nextQuestion(context, now);
 }
@@ -54,10 +54,10 @@ function nextQuestion(context: DirectorContext, now: Session): InputNeeded {
   const link = type === "user" ? context.play.link(id, role) : null;
   const round: RoundState = { game_id: id, tick, stage, attempt };
   return {
-    asks: questionFor(view, role, type, pending, link),
+    question: questionFor(view, role, type, pending, link),
     state: round,
     _meta: { "agent-league/game_token": tokenOf(context, id) },
-    watchMoot: whenMoot(context, id, tick),
+    onObsolete: whenObsolete(context, id, tick),
   };
 }
 
@@ -71,8 +71,8 @@ const typeToAct = (context: DirectorContext, { sessionId, players }: LedGame): P
   players[driverView(sessionOf(context, sessionId)).toAct[0] ?? ""] ?? "llm";
 
 /** Returns a function that calls `onMoot` when a caller has acted through another interface or the game is over. */
-const whenMoot =
-  (context: DirectorContext, sessionId: string, tick: number): NonNullable<InputNeeded["watchMoot"]> =>
+const whenObsolete =
+  (context: DirectorContext, sessionId: string, tick: number): NonNullable<InputNeeded["onObsolete"]> =>
   (onMoot) => {
     const check = (now: Session): void => {
       if (now.tick !== tick || now.status === "completed") onMoot();

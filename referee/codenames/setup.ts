@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Said } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer } from "#shared/rpc/jsonrpc/input.ts";
 import type { Asking, Caller } from "#shared/rpc/mcp/operations.ts";
 import { protocolRejected } from "../sessions/rejections.ts";
 import { wordsIn } from "./answers.ts";
@@ -35,8 +35,8 @@ export function wordsFor(
 ): Asking | { readonly words: readonly string[] | null } {
   if (!input?.canFillForms) return BUILT_IN;
   const offered = sources.filter((source) => source !== "llm" || input.canPrompt);
-  const { said: reply } = input;
-  if (!round || !reply) return { asks: askForSource(offered, null), state: { setup: "source", attempt: 1, id } };
+  const { answer: reply } = input;
+  if (!round || !reply) return { question: askForSource(offered, null), state: { setup: "source", attempt: 1, id } };
   const { setup, attempt } = round;
   if (setup === "fallback") return wantsBuiltIn(reply) ? BUILT_IN : noGame("its words could not be used");
   if (setup !== "llm" && reply.kind === "form" && reply.action !== "accept") {
@@ -46,24 +46,26 @@ export function wordsFor(
   if (setup === "source") {
     const source = sourceIn(reply, offered);
     if (source === "built-in") return BUILT_IN;
-    if (source !== null) return { asks: askForWords(source, null), state: { setup: source, attempt: 1, id } };
+    if (source !== null) return { question: askForWords(source, null), state: { setup: source, attempt: 1, id } };
     const problem = `choose one of ${offered.join(", ")}`;
     onRejected({ setup, attempt, problem });
-    return attempt < MAX_ATTEMPTS ? { asks: askForSource(offered, problem), state: next } : BUILT_IN;
+    return attempt < MAX_ATTEMPTS ? { question: askForSource(offered, problem), state: next } : BUILT_IN;
   }
   const found = wordsIn(reply);
   if ("words" in found) return found;
   const { problem } = found;
   onRejected({ setup, attempt, problem });
-  if (attempt < MAX_ATTEMPTS) return { asks: askForWords(setup, problem), state: next };
+  if (attempt < MAX_ATTEMPTS) return { question: askForWords(setup, problem), state: next };
   // The person wanted these words, so the person is asked before the built-in ones are used.
-  return setup === "own" ? { asks: askForBuiltIn(problem), state: { setup: "fallback", attempt: 1, id } } : BUILT_IN;
+  return setup === "own"
+    ? { question: askForBuiltIn(problem), state: { setup: "fallback", attempt: 1, id } }
+    : BUILT_IN;
 }
 
 const noGame = (reason: string): Asking => protocolRejected("NO_BOARD", `No game was created: ${reason}`);
 
-const wantsBuiltIn = (reply: Said): boolean =>
+const wantsBuiltIn = (reply: CallerAnswer): boolean =>
   reply.kind === "form" && reply.action === "accept" && reply.content.go_on === true;
 
-const sourceIn = (reply: Said, offered: readonly Source[]): Source | null =>
+const sourceIn = (reply: CallerAnswer, offered: readonly Source[]): Source | null =>
   offered.find((source) => reply.kind === "form" && reply.content.source === source) ?? null;

@@ -68,13 +68,13 @@ const createNewGame = (context: CodenamesToolsContext): Operation<unknown> =>
       }
       const round = Setup.safeParse(caller.input?.state);
       const setupId = round.success ? round.data.id : context.ids.uuid();
-      const unanswered = { ...caller, input: caller.input && { ...caller.input, said: null, state: null } };
+      const unanswered = { ...caller, input: caller.input && { ...caller.input, answer: null, state: null } };
       const begun = context.director.begunBy(setupId);
       if (begun) return nextStep(context, begun, unanswered);
       const setup = wordsFor(caller, round.success ? round.data : null, setupId, (problem) =>
         context.log.info(problem, ANSWER_REJECTED),
       );
-      if ("asks" in setup || "ok" in setup) return setup;
+      if ("question" in setup || "ok" in setup) return setup;
       const game = await context.director.begin(players, setup.words, setupId, caller);
       return game ? nextStep(context, game, unanswered) : protocolRejected("GAME_ALREADY_OPEN", BEING_CREATED);
     },

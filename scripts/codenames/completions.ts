@@ -1,7 +1,7 @@
 /** Requests to the chat completions API of an OpenAI-compatible endpoint. */
 import { type Clock, systemClock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
-import type { Ask } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerQuestion } from "#shared/rpc/jsonrpc/input.ts";
 
 /** The endpoint and the model, and how requests are made. */
 export interface CompletionOptions {
@@ -25,7 +25,7 @@ export interface Reply {
   readonly text: string;
 }
 
-type Prompt = Extract<Ask, { kind: "prompt" }>;
+type Prompt = Extract<CallerQuestion, { kind: "prompt" }>;
 
 /** The longest pause. Timers of Node.js support at most 24 days. */
 const A_DAY_S = 86_400;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parsedJson } from "#shared/lib/text.ts";
-import type { Ask, Said } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer, CallerQuestion } from "#shared/rpc/jsonrpc/input.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { type CompletionOptions, Completions, causeOf, type Reply } from "./completions.ts";
 
@@ -15,7 +15,7 @@ export interface ModelOptions extends CompletionOptions {
  * Answers the prompts of an MCP server with a model at an OpenAI-compatible endpoint. A single failure is returned as a failed answer, and the game
  * repeats the prompt. Rejects with StartError if the endpoint fails three times in a row or rejects the caller, so that no player loses turns by it.
  */
-export type Model = (prompt: Extract<Ask, { kind: "prompt" }>) => Promise<Said>;
+export type Model = (prompt: Extract<CallerQuestion, { kind: "prompt" }>) => Promise<CallerAnswer>;
 
 const FAILURES_IN_A_ROW = 3;
 /** Status codes of an endpoint that rejects every request of the caller. */
@@ -48,7 +48,7 @@ export function createModel(options: ModelOptions): Model {
     const line = text.replace(/[\p{C}\s]+/gu, " ").trim();
     return (key === null ? line : line.replaceAll(key, "***")).slice(0, 200);
   };
-  const failed = (why: string, isDown: boolean): Said => {
+  const failed = (why: string, isDown: boolean): CallerAnswer => {
     const reason = printable(why);
     if (isDown && ++failures >= FAILURES_IN_A_ROW) {
       throw new StartError(`the LLM at ${endpoint} failed ${failures} times in a row: ${reason}`, EXIT.failed);

@@ -1,10 +1,10 @@
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { codenames } from "#shared/games/codenames.ts";
-import type { Ask, Said } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer, CallerQuestion } from "#shared/rpc/jsonrpc/input.ts";
 import { TerminalForms } from "./terminal-forms.ts";
 
-type Form = Extract<Ask, { kind: "form" }>;
+type Form = Extract<CallerQuestion, { kind: "form" }>;
 const guess: Form = {
   kind: "form",
   message: "Guess one word.",
@@ -55,8 +55,8 @@ function openTerminal(rows = 40, columns = 80) {
   return { forms, shown, type: (keys: string) => void input.write(keys), interrupts: () => interrupts };
 }
 
-const accepted = (content: object): Said => ({ kind: "form", action: "accept", content: { ...content } });
-const CANCELLED: Said = { kind: "form", action: "cancel", content: {} };
+const accepted = (content: object): CallerAnswer => ({ kind: "form", action: "accept", content: { ...content } });
+const CANCELLED: CallerAnswer = { kind: "form", action: "cancel", content: {} };
 
 describe("a form at a terminal", () => {
   it.each([

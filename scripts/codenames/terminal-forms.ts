@@ -1,11 +1,11 @@
 import { styleText } from "node:util";
-import type { Ask, FormField, Said } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer, CallerQuestion, FormField } from "#shared/rpc/jsonrpc/input.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { fitMessage, rowsOf } from "./board-layout.ts";
 import { hintOf, isNumbered, numberedList, parseValue, promptOf, type Value } from "./form-fields.ts";
 import { type Lines, readLines } from "./terminal-lines.ts";
 
-type Form = Extract<Ask, { kind: "form" }>;
+type Form = Extract<CallerQuestion, { kind: "form" }>;
 
 /** Escape sequence that opens the alternate screen of the terminal. */
 const ALTERNATE_SCREEN = "\x1b[?1049h\x1b[H";
@@ -18,7 +18,7 @@ const SPARE_ROWS = 4;
 const CANCEL_HINT = "(To cancel a form, type stop or press Ctrl-D.)";
 /** Control characters, which a terminal would interpret. */
 const CONTROL = /[^\P{Cc}\n]/gu;
-const CANCEL: Said = { kind: "form", action: "cancel", content: {} };
+const CANCEL: CallerAnswer = { kind: "form", action: "cancel", content: {} };
 
 /** Shows forms at a terminal, one after the other, and reads the answers. */
 export class TerminalForms {
@@ -38,7 +38,7 @@ export class TerminalForms {
    * Shows a form and resolves with the answer. `onlyFor` names the player that may see the form if several players share the terminal. Rejects with
    * StartError if the input is not a terminal and has ended.
    */
-  async fillIn(form: Form, onlyFor: string | null): Promise<Said> {
+  async fillIn(form: Form, onlyFor: string | null): Promise<CallerAnswer> {
     this.#lines.discardTyped();
     if (onlyFor === null || !this.#lines.isTerminal) return this.#ask(form);
     const prompt = `\nThe next form is only for ${onlyFor}. Press Enter when no other player can see the screen. `;
@@ -84,7 +84,7 @@ export class TerminalForms {
     return rowsOf(text, this.#columns) + SPARE_ROWS <= (this.#stream.rows || 24);
   }
 
-  async #ask(form: Form): Promise<Said> {
+  async #ask(form: Form): Promise<CallerAnswer> {
     const { isTerminal } = this.#lines;
     this.#write(`\n${this.#messageOf(form, isTerminal && !this.#fits(form))}\n`);
     if (!this.#isHintShown) this.#write(`${CANCEL_HINT}\n`);

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
-import type { Ask, Said } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer, CallerQuestion } from "#shared/rpc/jsonrpc/input.ts";
 import { type Called, connectMcpHost, type McpHost } from "#shared/rpc/mcp/host.ts";
 import { httpNetwork } from "#shared/rpc/network.ts";
 import { DATA_FOLDER, LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
@@ -181,7 +181,7 @@ function answering({ host, forms, model, words, players }: AnswerSources) {
   const sharesTerminal = !players || players.red_team === "user" || players.blue_team === "user";
   const roleOf = async (token: string | null): Promise<string | null> =>
     token === null ? null : CurrentRole.parse(await host.read(`game://context/current-role/${token}`)).role;
-  return async (question: Ask, token: string | null): Promise<Said> => {
+  return async (question: CallerQuestion, token: string | null): Promise<CallerAnswer> => {
     if (question.kind === "prompt") return model ? model(question) : { kind: "failed", why: "no LLM was named" };
     const wordsField = words && Object.entries(words).find(([name]) => name in question.fields);
     if (wordsField) return { kind: "form", action: "accept", content: Object.fromEntries([wordsField]) };

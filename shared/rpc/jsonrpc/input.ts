@@ -10,7 +10,7 @@ export type FormField =
   | { readonly type: "boolean"; readonly title?: string; readonly description?: string };
 
 /** A question of a tool to its caller: a form for the user of the caller, or a prompt for its model. */
-export type Ask =
+export type CallerQuestion =
   | { readonly kind: "form"; readonly message: string; readonly fields: Readonly<Record<string, FormField>> }
   | { readonly kind: "prompt"; readonly system: string; readonly text: string; readonly maxTokens: number };
 
@@ -18,7 +18,7 @@ export type Ask =
  * The answer to a question, not yet validated. `failed` means that there was no answer; `why` is the reason in words of this project and contains no
  * text of the caller.
  */
-export type Said =
+export type CallerAnswer =
   | {
       readonly kind: "form";
       readonly action: "accept" | "decline" | "cancel";
@@ -29,15 +29,15 @@ export type Said =
 
 /** The result of a tool that needs an answer before it can continue. The tool is called again with the answer and with the unchanged `state`. */
 export interface InputNeeded {
-  readonly asks: Ask;
+  readonly question: CallerQuestion;
   /** A JSON value for the next call. It is signed when it passes through the caller, which can read it. */
   readonly state: unknown;
   readonly _meta?: object;
   /**
-   * Calls `onObsolete` when the question needs no answer any more. The returned function stops the watch. Used for callers that keep the question
+   * Calls `listener` when the question needs no answer any more. The returned function stops the watch. Used for callers that keep the question
    * open.
    */
-  readonly watchMoot?: (onObsolete: () => void) => () => void;
+  readonly onObsolete?: (listener: () => void) => () => void;
 }
 
 /** The questions that a caller can answer, and its last answer. */
@@ -45,10 +45,10 @@ export interface CallerInput {
   readonly canFillForms: boolean;
   readonly canPrompt: boolean;
   /** The answer to the question of the previous call of this tool; null in a first call. */
-  readonly said: Said | null;
+  readonly answer: CallerAnswer | null;
   /** The state of the previous call; null in a first call. */
   readonly state: unknown;
 }
 
 /** Whether the result of a tool asks a question. */
-export const isInputNeeded = (answer: object): answer is InputNeeded => "asks" in answer;
+export const isInputNeeded = (answer: object): answer is InputNeeded => "question" in answer;

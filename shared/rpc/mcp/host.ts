@@ -6,7 +6,7 @@ import {
   isInputRequiredResult,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
-import type { Ask, Said } from "../jsonrpc/input.ts";
+import type { CallerAnswer, CallerQuestion } from "../jsonrpc/input.ts";
 
 interface McpHostOptions {
   /** The endpoint of a server, e.g. `http://127.0.0.1:8001/mcp`. */
@@ -20,7 +20,7 @@ interface McpHostOptions {
 
 export interface CallOptions {
   /** Answers a question of the tool. `meta` is the metadata of the question. A failed answer is omitted from the next round. */
-  ask(asks: Ask, meta: Readonly<Record<string, unknown>>): Promise<Said>;
+  ask(question: CallerQuestion, meta: Readonly<Record<string, unknown>>): Promise<CallerAnswer>;
   progress(message: string): void;
   readonly signal: AbortSignal;
 }
@@ -70,8 +70,8 @@ export async function connectMcpHost(options: McpHostOptions): Promise<McpHost> 
         const { inputRequests = {}, requestState, _meta = {} } = result;
         const inputResponses: Record<string, InputResponse> = {};
         for (const [key, request] of Object.entries(inputRequests)) {
-          const asks = askIn(request);
-          const response = asks && responseOf(await ask(asks, _meta));
+          const question = askIn(request);
+          const response = question && responseOf(await ask(question, _meta));
           if (response) inputResponses[key] = response;
         }
         // An answer after the abort is not sent.
@@ -90,10 +90,14 @@ export async function connectMcpHost(options: McpHostOptions): Promise<McpHost> 
 }
 
 /** Returns the question in a request; null for a kind of request that this host does not answer. */
-export function askIn({ method, params }: InputRequest): Ask | null {
+export function askIn({ method, params }: InputRequest): CallerQuestion | null {
   if (method === "elicitation/create" && "requestedSchema" in params) {
     const { message, requestedSchema } = params;
-    return { kind: "form", message, fields: requestedSchema.properties as Extract<Ask, { kind: "form" }>["fields"] };
+    return {
+      kind: "form",
+      message,
+      fields: requestedSchema.properties as Extract<CallerQuestion, { kind: "form" }>["fields"],
+    };
   }
   if (method !== "sampling/createMessage") return null;
   const { systemPrompt = "", messages, maxTokens } = params;
@@ -102,12 +106,12 @@ export function askIn({ method, params }: InputRequest): Ask | null {
   return { kind: "prompt", system: systemPrompt, text, maxTokens };
 }
 
-export function responseOf(said: Said): InputResponse | null {
-  switch (said.kind) {
+export function responseOf(answer: CallerAnswer): InputResponse | null {
+  switch (answer.kind) {
     case "form":
-      return { action: said.action, content: said.content as Record<string, string | number | boolean> };
+      return { action: answer.action, content: answer.content as Record<string, string | number | boolean> };
     case "text":
-      return { role: "assistant", model: "", content: { type: "text", text: said.text } };
+      return { role: "assistant", model: "", content: { type: "text", text: answer.text } };
     case "failed":
       return null;
   }

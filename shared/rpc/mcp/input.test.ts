@@ -6,13 +6,13 @@ import { afterEach, beforeEach, expect, it, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
-import type { CallerInput, Said } from "../jsonrpc/input.ts";
+import type { CallerAnswer, CallerInput } from "../jsonrpc/input.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { type McpEndpoint, mcpEndpoint } from "./endpoint.ts";
 import type { Tool } from "./mcp.ts";
 
 /** The answers that the tool has received, one for each call. */
-let answers: (Said | null)[];
+let answers: (CallerAnswer | null)[];
 let inputs: (CallerInput | undefined)[];
 let errors: unknown[];
 let makeMoot: (() => void) | null;
@@ -26,15 +26,15 @@ const asking: Tool = {
   ...{ name: "ask", title: "T", description: "D", annotations: {}, waits: true },
   ...{ inputSchema: { type: "object" }, outputSchema: { type: "object" } },
   async call(_args, { input }) {
-    answers.push(input?.said ?? null);
+    answers.push(input?.answer ?? null);
     inputs.push(input);
-    if (input?.said) return { content: [], structuredContent: {} };
+    if (input?.answer) return { content: [], structuredContent: {} };
     return {
-      asks: { kind: "form", message: "How many?", fields: { number: { type: "integer", minimum: 1 } } },
+      question: { kind: "form", message: "How many?", fields: { number: { type: "integer", minimum: 1 } } },
       state: 1,
       _meta: { "test/about": "it" },
-      watchMoot: (tell) => {
-        makeMoot = tell;
+      onObsolete: (listener) => {
+        makeMoot = listener;
         return stopped.resolve;
       },
     };

@@ -10,7 +10,7 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { Ask, CallerInput, InputNeeded, Said } from "../jsonrpc/input.ts";
+import type { CallerAnswer, CallerInput, CallerQuestion, InputNeeded } from "../jsonrpc/input.ts";
 
 /**
  * The ways to ask clients: in a session by a request of the server, in the revision 2026-07-28 (`modern`) by a result that the client answers in
@@ -29,7 +29,7 @@ export function inputOf(era: Era, server: Server, { mcpReq }: ServerContext): Ca
     canFillForms: canBeAsked && supportsForms(declared?.elicitation),
     canPrompt: canBeAsked && declared?.sampling !== undefined,
     // Without `inputResponses` the request is a repetition of the first round, and the question is asked again. With them, a missing answer has failed.
-    said: state === undefined || mcpReq.inputResponses === undefined ? null : saidOf(mcpReq.inputResponses),
+    answer: state === undefined || mcpReq.inputResponses === undefined ? null : answerOf(mcpReq.inputResponses),
     state: state ?? null,
   };
 }
@@ -49,9 +49,11 @@ export async function asResult(
   needed: InputNeeded,
   mint: (state: unknown) => Promise<string>,
 ): Promise<InputRequiredResult> {
-  const { asks, state, _meta } = needed;
+  const { question, state, _meta } = needed;
   const request =
-    asks.kind === "form" ? inputRequired.elicit(formOf(asks)) : inputRequired.createMessage(messageFor(asks));
+    question.kind === "form"
+      ? inputRequired.elicit(formOf(question))
+      : inputRequired.createMessage(messageFor(question));
   const result = inputRequired({ inputRequests: { [KEY]: request }, requestState: await mint(state) });
   return _meta ? { ...result, _meta: { ..._meta } } : result;
 }
@@ -64,12 +66,12 @@ interface Patience {
 
 /** Asks a client in a session. Resolves with its answer, or with a failed one. Rejects only if the caller has gone. */
 export async function ask(
-  { asks, watchMoot, _meta }: InputNeeded,
+  { question, onObsolete, _meta }: InputNeeded,
   { mcpReq }: ServerContext,
   { answerWithinMs, gone }: Patience,
-): Promise<Said> {
+): Promise<CallerAnswer> {
   const moot = new AbortController();
-  const stopWatching = watchMoot?.(() => moot.abort());
+  const stopWatching = onObsolete?.(() => moot.abort());
   const options = {
     timeout: answerWithinMs,
     resetTimeoutOnProgress: true,
@@ -78,13 +80,13 @@ export async function ask(
   try {
     const about = _meta && { _meta: { ..._meta } };
     // Sent on the stream of the call: requestSampling would send it on the stream of GET, which a client need not open.
-    if (asks.kind === "prompt") {
-      const params = { ...messageFor(asks), ...about };
+    if (question.kind === "prompt") {
+      const params = { ...messageFor(question), ...about };
       return textOf(await mcpReq.send({ method: "sampling/createMessage", params }, options));
     }
     // elicitInput would reject an answer that does not fit the form. The tool decides about such an answer.
     const { action, content = {} } = await mcpReq.send(
-      { method: "elicitation/create", params: { ...formOf(asks), ...about } },
+      { method: "elicitation/create", params: { ...formOf(question), ...about } },
       options,
     );
     return { kind: "form", action, content };
@@ -102,7 +104,7 @@ export async function ask(
 const supportsForms = (elicitation: ClientCapabilities["elicitation"]): boolean =>
   elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 
-function saidOf(responses: Parameters<typeof inputResponse>[0]): Said {
+function answerOf(responses: Parameters<typeof inputResponse>[0]): CallerAnswer {
   const answer = inputResponse(responses, KEY);
   switch (answer.kind) {
     case "elicit":
@@ -114,19 +116,19 @@ function saidOf(responses: Parameters<typeof inputResponse>[0]): Said {
   }
 }
 
-function textOf({ content }: { content?: unknown }): Said {
+function textOf({ content }: { content?: unknown }): CallerAnswer {
   const blocks: readonly ({ type?: unknown; text?: unknown } | null)[] = Array.isArray(content) ? content : [content];
   const texts = blocks.flatMap((block) => (block?.type === "text" && typeof block.text === "string" ? block.text : []));
   return { kind: "text", text: texts.join("\n") };
 }
 
-const formOf = ({ message, fields }: Extract<Ask, { kind: "form" }>): ElicitRequestFormParams => ({
+const formOf = ({ message, fields }: Extract<CallerQuestion, { kind: "form" }>): ElicitRequestFormParams => ({
   mode: "form",
   message,
   requestedSchema: { type: "object", properties: fields, required: Object.keys(fields) } as never,
 });
 
-const messageFor = ({ system, text, maxTokens }: Extract<Ask, { kind: "prompt" }>) => ({
+const messageFor = ({ system, text, maxTokens }: Extract<CallerQuestion, { kind: "prompt" }>) => ({
   systemPrompt: system,
   messages: [{ role: "user" as const, content: { type: "text" as const, text } }],
   maxTokens,

@@ -121,8 +121,8 @@ export class RemoteService implements OtherService {
 /** The parameters with which a call is repeated once the caller has answered; none in a first call. */
 function roundOf({ input }: HttpContext): object {
   const state = RoundState.safeParse(input?.state).data;
-  if (!state || !input?.said) return {};
-  const response = responseOf(input.said);
+  if (!state || !input?.answer) return {};
+  const response = responseOf(input.answer);
   return {
     inputResponses: response ? { [state.key]: response } : {},
     ...(state.requestState !== undefined && { requestState: state.requestState }),
@@ -131,7 +131,7 @@ function roundOf({ input }: HttpContext): object {
 
 function inputNeededOf({ inputRequests = {}, requestState, _meta }: InputRequiredResult): InputNeeded {
   const [[key, request] = []] = Object.entries(inputRequests);
-  const asks = request && askIn(request);
-  if (key === undefined || !asks) throw new Error("it asks for input in a form that this program does not know");
-  return { asks, state: { key, requestState }, ...(_meta && { _meta }) };
+  const question = request && askIn(request);
+  if (key === undefined || !question) throw new Error("it asks for input in a form that this program does not know");
+  return { question, state: { key, requestState }, ...(_meta && { _meta }) };
 }

@@ -158,8 +158,8 @@ async function answer(
     const result = await method(params, { ...caller, input }, context);
     if (typeof result !== "object" || result === null || !isInputNeeded(result)) return result;
     if (era === "modern") return asResult(result, (state) => states.mint(state));
-    const said = await ask(result, context, { answerWithinMs, gone: caller.gone() });
-    input = { ...input, said, state: result.state };
+    const callerAnswer = await ask(result, context, { answerWithinMs, gone: caller.gone() });
+    input = { ...input, answer: callerAnswer, state: result.state };
   }
 }
 

@@ -53,9 +53,9 @@ const tools: readonly Tool[] = [
     name: "sample",
     waits: true,
     async call(args, { input }) {
-      if (input?.said) return textOf(input.said.kind === "text" ? input.said.text : input.said.kind);
+      if (input?.answer) return textOf(input.answer.kind === "text" ? input.answer.text : input.answer.kind);
       const { prompt } = args as { prompt: string };
-      return { asks: { kind: "prompt", system: "", text: prompt, maxTokens: 100 }, state: null };
+      return { question: { kind: "prompt", system: "", text: prompt, maxTokens: 100 }, state: null };
     },
   },
 ];
