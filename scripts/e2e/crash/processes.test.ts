@@ -186,7 +186,7 @@ describe("agents that are started separately", () => {
     expect(leagueManager.stderr()).not.toContain("starts");
     player(test, 2);
     await leagueManager.line(/league rps starts: rps\.v1, 1 match$/);
-    await leagueManager.line(/every league is completed/);
+    await leagueManager.line(/all leagues are completed/);
   });
 
   it("start a league after a call of start_league with the operator token only", async () => {

@@ -24,7 +24,7 @@ it("a player whose token was reset by the operator prints one warning, and conti
   await startPlayer("Cid", test.port + 12);
 
   const file = join(test.folder, "Ann", "tokens", "player-Ann");
-  const warning = await ann.line(/^Ann: messages to P01 are not signed with its token any more/);
+  const warning = await ann.line(/^Ann: messages to P01 are no longer signed with its token/);
   expect(warning).toContain(`write the new one into ${file} and restart this player`);
   await served.line(/^Every league is over/, 40_000);
   ann.signal("SIGINT");
