@@ -150,6 +150,8 @@ describe("Codenames in a league", () => {
   it("is rejected by league play with an error that lists its roles", async () => {
     const { code, stdout, stderr } = await league("play random cycle --game codenames".split(" "));
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(/^Codenames needs 4 players \(red_spymaster, .*, blue_team\); league play supports only games of two$/m);
+    expect(stderr).toMatch(
+      /^Codenames needs 4 players \(red_spymaster, .*, blue_team\); league play supports only games of two$/m,
+    );
   });
 });

@@ -29,7 +29,7 @@ it("a player whose token was reset by the operator prints one warning, and conti
   await served.line(/^Every league is over/, 40_000);
   ann.signal("SIGINT");
   const { stderr } = await ann.ended;
-  expect(stderr.match(/not signed with its token/g)).toHaveLength(1);
+  expect(stderr.match(/no longer signed with its token/g)).toHaveLength(1);
 
   writeFileSync(file, `${reset.value.auth_token}\n`);
   await startPlayer("Ann", test.port + 10);
