@@ -3,14 +3,14 @@ import { messageOf } from "../../lib/result.ts";
 import { rpcError } from "../jsonrpc/json-rpc.ts";
 import type { McpMethod, McpService } from "./server.ts";
 
-/** Another service, as far as requests are passed on to it. */
+/** The part of another service to which requests are passed on. */
 export interface OtherService {
   readonly methods: McpService["methods"];
   /** Called when a client subscribes to a resource of this service. */
   readonly onSubscribe?: ((uri: string) => void) | undefined;
 }
 
-/** Returns the service that has what a request with these parameters names; null for the client's own service. */
+/** Resolves with the service of the game or resource that the parameters of a request name. Returns null for the own service of the client. */
 export type ServiceFor = (params: unknown) => Promise<OtherService> | null;
 
 /** The code that MCP's SDKs use for a connection that is gone. */

@@ -129,7 +129,7 @@ function addMethod(serving: Serving, name: (typeof METHODS)[number], method: Mcp
     };
     try {
       // The SDK checks every answer against the schema of the protocol.
-      return (await answer(serving, method, params, caller, context)) as never;
+      return (await callMethod(serving, method, params, caller, context)) as never;
     } catch (thrown) {
       const rejection = name === "tools/call" ? invalidArguments(thrown) : null;
       if (rejection) return rejection as never;
@@ -147,7 +147,7 @@ function addMethod(serving: Serving, name: (typeof METHODS)[number], method: Mcp
 type Caller = HttpContext & { readonly gone: () => AbortSignal };
 
 /** Calls a method. A tool that needs input first is called again with the answer. */
-async function answer(
+async function callMethod(
   { service: { answerWithinMs = ANSWER_WITHIN_MS }, server, era, states }: Serving,
   method: McpMethod,
   params: unknown,

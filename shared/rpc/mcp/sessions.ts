@@ -49,7 +49,7 @@ const NO_SESSION = -32001;
 
 /**
  * Serves MCP clients with the transports of the SDK. Every method is the method of the plain JSON-RPC router.
- * `onError` receives errors of this program; the SDK reports errors of callers to the callers alone.
+ * `onError` receives internal errors. Errors of callers are sent to the callers only.
  */
 export function mcpSessions(
   service: McpService,

@@ -24,11 +24,11 @@ test("a call without a free file is repeated until its time limit and then rejec
   try {
     const { stdout } = await promisify(execFile)("sh", ["-c", command]);
     expect(JSON.parse(stdout)).toEqual({
-      told: {
+      notified: {
         ok: false,
         error: { cause: "refused", detail: expect.any(String), systemMessage: expect.stringContaining("EMFILE") },
       },
-      lacked: "EMFILE",
+      rejection: "EMFILE",
       answered: true,
     });
   } finally {

@@ -23,7 +23,7 @@ interface BridgeOptions extends Stdio {
   readonly clock: Clock;
 }
 
-/** A request of the client that is not answered yet. */
+/** A request of the client without an answer. */
 interface Pending {
   readonly cancel: AbortController;
   readonly isStateless: boolean;
@@ -69,6 +69,7 @@ export class Bridge {
     return this.#client.ended;
   }
 
+  /** Starts to read messages of the client. */
   async start(): Promise<void> {
     this.#client.onmessage = (message) => {
       const done = isRequest(message)
@@ -79,7 +80,7 @@ export class Bridge {
     await this.#client.start();
   }
 
-  /** Gives up the requests that are not answered, and ends the session. */
+  /** Aborts the requests without an answer, and ends the session. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#session.end(this.#options.clock.timeout(END_SESSION_MS)).catch(() => {}); // the server closes idle sessions
@@ -144,7 +145,7 @@ export class Bridge {
   }
 }
 
-/** The error for a request whose reply holds no answer with its id. */
+/** Returns the error for a request whose reply contains no answer with its id. */
 function missingAnswer({ status, errorBody }: Reply, id: RequestId, url: string): JSONRPCMessage {
   // A body that is too large, for example, is rejected before its id is read.
   const rejection = ErrorBody.safeParse(parsedJson(errorBody)).data?.error;

@@ -35,7 +35,7 @@ export interface Reply {
 /** The servers of the SDK write a comment to a silent stream every 15 s. */
 export const SILENCE_MS = 60_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Otherwise the SDK resumes a stream that has event ids again and again, as long as the server answers. */
+/** By default the SDK resumes a stream with event ids without limit, as long as the server answers. */
 const NO_RECONNECTION = {
   initialReconnectionDelay: 0,
   maxReconnectionDelay: 0,
@@ -90,6 +90,7 @@ export class Connection {
     });
   }
 
+  /** Ends the session at the server. */
   endSession(): Promise<Reply> {
     return this.#run(() => this.#transport.terminateSession());
   }

@@ -1,4 +1,4 @@
-/** Headers of a Server-Sent Events stream. nginx does not buffer it, and its end is the end of the connection. */
+/** Headers of a Server-Sent Events stream. They turn off the buffer of nginx and close the connection at the end of the stream. */
 export const EVENT_STREAM_HEADERS = {
   "content-type": "text/event-stream",
   "cache-control": "no-store",

@@ -7,7 +7,7 @@ import type { Upstream } from "./upstream.ts";
 
 interface Subscription {
   readonly upstream: Upstream;
-  /** `subscriptions/listen` of the stateless revision. */
+  /** The request `subscriptions/listen`. */
   readonly message: JSONRPCRequest;
   readonly onMessage: (message: JSONRPCMessage) => void;
   /** Aborting it ends the subscription. */
@@ -46,7 +46,7 @@ export async function listen({ upstream, message, onMessage, signal, clock }: Su
   }
 }
 
-/** Notifications for every resource of an acknowledged subscription. */
+/** Returns a notification for each resource of an acknowledged subscription. */
 function updates({ params }: JSONRPCNotification | JSONRPCRequest): readonly JSONRPCMessage[] {
   const filter = params?.notifications as { readonly resourceSubscriptions?: readonly string[] } | undefined;
   return (filter?.resourceSubscriptions ?? []).map((uri) => updated(uri, params?._meta));

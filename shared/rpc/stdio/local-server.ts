@@ -15,7 +15,7 @@ interface LocalServerOptions extends Stdio {
   readonly clock: Clock;
 }
 
-/** The server of the one client of this process. */
+/** The server of the client on stdio. */
 export interface LocalServer {
   /** Resolves when the client has gone. */
   readonly ended: Promise<void>;

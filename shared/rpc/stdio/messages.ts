@@ -9,12 +9,14 @@ import {
 
 export type JSONRPCResponse = (JSONRPCErrorResponse | JSONRPCResultResponse) & { readonly id: string | number };
 
-/** The SDK's guards of the same names validate with schemas. These messages have been validated already. */
+// The guards of the SDK validate a message with a schema. These messages have been validated already.
+
 export const isRequest = (message: JSONRPCMessage): message is JSONRPCRequest => "method" in message && "id" in message;
 
 export const isResponse = (message: JSONRPCMessage): message is JSONRPCResponse =>
   !("method" in message) && message.id !== undefined;
 
+/** Whether a message is the successful response to a request. */
 export const isSuccess = (message: JSONRPCMessage, { id }: JSONRPCRequest): message is JSONRPCResultResponse =>
   "result" in message && message.id === id;
 
@@ -22,16 +24,18 @@ export const isSuccess = (message: JSONRPCMessage, { id }: JSONRPCRequest): mess
 export const isStateless = (message: JSONRPCMessage): boolean =>
   "method" in message && typeof message.params?._meta?.[PROTOCOL_VERSION_META_KEY] === "string";
 
+/** Returns a notification with these parameters. */
 export const notification = (method: string, params?: JSONRPCNotification["params"]): JSONRPCNotification => ({
   jsonrpc: "2.0",
   method,
   ...(params && { params }),
 });
 
-/** Notifies a client that a resource may have changed; in the stateless revision `_meta` names the subscription. */
+/** Returns the notification that a resource may have changed. In the stateless revision `_meta` names the subscription. */
 export const updated = (uri: string, _meta?: Record<string, unknown>): JSONRPCNotification =>
   notification("notifications/resources/updated", { uri, ...(_meta !== undefined && { _meta }) });
 
+/** Returns the response to a request that failed. */
 export const errorFor = (id: string | number, code: number, message: string, data?: unknown): JSONRPCErrorResponse => ({
   jsonrpc: "2.0",
   id,

@@ -1,46 +1,47 @@
 import type { Readable } from "node:stream";
 
 interface LineReader {
+  /** Called with each line, without its newline. */
   line(text: string): void;
-  /** A line of more than `maxBytes`, which is thrown away up to its end. */
+  /** Called for a line of more than `maxBytes`, which is discarded. */
   tooLong(): void;
-  /** Nothing more will come. */
+  /** Called once, after the last line. */
   end(): void;
 }
 
 const NEWLINE = 10;
 
-/** Reads a stream as UTF-8 lines; keeps no more than one line of at most `maxBytes` in memory. Lines of white space are left out. */
+/** Reads a stream as UTF-8 lines. Keeps at most one line of `maxBytes` in memory. Blank lines are skipped. */
 export function readLines(input: Readable, maxBytes: number, reader: LineReader): void {
-  let kept: Buffer[] = [];
+  let parts: Buffer[] = [];
   let size = 0;
   const finish = (): void => {
-    const text = size > maxBytes ? null : Buffer.concat(kept).toString("utf8");
-    kept = [];
+    const text = size > maxBytes ? null : Buffer.concat(parts).toString("utf8");
+    parts = [];
     size = 0;
     if (text === null) reader.tooLong();
     else if (text.trim() !== "") reader.line(text);
   };
-  const keep = (part: Buffer): void => {
+  const add = (part: Buffer): void => {
     size += part.length;
-    if (size <= maxBytes) kept.push(part);
-    else kept = [];
+    if (size <= maxBytes) parts.push(part);
+    else parts = [];
   };
-  let isOver = false;
+  let hasEnded = false;
   const end = (): void => {
-    if (isOver) return;
-    isOver = true;
-    finish(); // a last line may lack its newline
+    if (hasEnded) return;
+    hasEnded = true;
+    finish(); // the last line may have no newline
     reader.end();
   };
   input.on("data", (chunk: Buffer) => {
     let from = 0;
     for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
-      keep(chunk.subarray(from, at));
+      add(chunk.subarray(from, at));
       finish();
       from = at + 1;
     }
-    keep(chunk.subarray(from));
+    add(chunk.subarray(from));
   });
   for (const event of ["end", "close", "error"]) input.on(event, end);
 }

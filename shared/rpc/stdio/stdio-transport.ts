@@ -28,10 +28,9 @@ const LAST_ANSWERS_MS = 1_000;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 /**
- * Messages of MCP as lines of two streams. The protocol above it is the SDK's. The `StdioServerTransport` of the SDK (2.4.0) differs in
- * three points, which the tests of this file show: it closes at a line of more than 10 MB, it does not answer a line that is no
- * message, and at the end of the input it aborts the requests that are not answered yet. This transport answers such lines with an error,
- * continues, and waits for the answers.
+ * A transport of MCP messages as lines of two streams, used instead of the SDK's `StdioServerTransport` for three differences (measured with
+ * 2.4.0): the transport of the SDK closes at a line of more than 10 MB, does not answer a line that is not a message, and aborts the requests
+ * without an answer at the end of the input. This transport answers such lines with an error, continues, and waits for the answers.
  */
 export class StdioTransport implements Transport {
   onmessage?: Transport["onmessage"];

@@ -26,5 +26,5 @@ setTimeout(() => {
   for (const file of files.splice(0)) closeSync(file);
 }, 250);
 const answered = (await waiting).ok;
-process.stdout.write(JSON.stringify({ told: notified, lacked: rejection, answered }));
+process.stdout.write(JSON.stringify({ notified, rejection, answered }));
 await peers.close();
