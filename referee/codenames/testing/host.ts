@@ -6,6 +6,7 @@ import {
   ElicitRequestSchema,
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
 
 /** A form that the MCP host of a person receives. */
 export interface Form {
@@ -37,12 +38,32 @@ interface CallOptions {
   readonly onprogress?: (progress: Progress) => void;
 }
 
+const text = z.string().default("");
+const nullable = z.string().nullable().default(null);
+const CodenamesAnswer = z.object({
+  isError: z.boolean().optional(),
+  content: z.tuple([z.object({ text: z.string() })], z.unknown()),
+  structuredContent: z
+    .object({
+      ...{ status: text, winner: nullable, reason: nullable, game_id: text, game_token: text },
+      ...{ turns: z.int().default(0), board: text, history: text },
+    })
+    .prefault({}),
+});
+/** The answer of a tool of Codenames. The fields of the report of a game are empty if the answer has none. */
+export type CodenamesAnswer = z.infer<typeof CodenamesAnswer>;
+
+/** A resource as parsed JSON. Each resource of Codenames has some of these fields. */
+const CodenamesResource = z.looseObject({
+  ...{ game_id: text, board: text, role: nullable, player_type: nullable },
+  ...{ status: z.string().optional(), turns: z.array(z.unknown()).default([]) },
+});
+export type CodenamesResource = z.infer<typeof CodenamesResource>;
+
 /** An MCP client with a person and a model, with the calls that Codenames needs. */
 export interface CodenamesClient {
-  // biome-ignore lint/suspicious/noExplicitAny: parsed JSON of the server
-  call(name: string, args?: object, options?: CallOptions): Promise<any>;
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  read(uri: string): Promise<any>;
+  call(name: string, args?: object, options?: CallOptions): Promise<CodenamesAnswer>;
+  read(uri: string): Promise<CodenamesResource>;
   /** Calls `updated` for each update notification about these resources. */
   subscribe(uris: readonly string[], updated: (uri: string) => void): Promise<void>;
   close(): Promise<void>;
@@ -95,9 +116,14 @@ async function inSession(url: string, respondent: Respondent | null, options: Ho
   const transport = new StreamableHTTPClientTransport(new URL(url), transportOptions(options));
   await client.connect(transport as Parameters<Client["connect"]>[0]);
   return {
-    call: (name, args = {}, options = {}) =>
-      client.callTool({ name, arguments: { ...args } }, undefined, { timeout: CALL_TIMEOUT_MS, ...options } as never),
-    read: async (uri) => contentOf(await client.readResource({ uri })),
+    call: async (name, args = {}, options = {}) =>
+      CodenamesAnswer.parse(
+        await client.callTool({ name, arguments: { ...args } }, undefined, {
+          timeout: CALL_TIMEOUT_MS,
+          ...options,
+        } as never),
+      ),
+    read: async (uri) => CodenamesResource.parse(contentOf(await client.readResource({ uri }))),
     async subscribe(uris, updated) {
       client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => updated(params.uri));
       for (const uri of uris) await client.subscribeResource({ uri });
@@ -125,9 +151,11 @@ async function modern(url: string, respondent: Respondent | null, options: HostO
   }
   await client.connect(new ModernTransport(new URL(url), transportOptions(options)));
   return {
-    call: (name, args = {}, options = {}) =>
-      client.callTool({ name, arguments: { ...args } }, { timeout: CALL_TIMEOUT_MS, ...options } as never),
-    read: async (uri) => contentOf(await client.readResource({ uri })),
+    call: async (name, args = {}, options = {}) =>
+      CodenamesAnswer.parse(
+        await client.callTool({ name, arguments: { ...args } }, { timeout: CALL_TIMEOUT_MS, ...options } as never),
+      ),
+    read: async (uri) => CodenamesResource.parse(contentOf(await client.readResource({ uri }))),
     async subscribe(uris, updated) {
       client.setNotificationHandler("notifications/resources/updated", ({ params }) => updated(params.uri));
       await client.listen({ resourceSubscriptions: [...uris] });
