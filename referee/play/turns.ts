@@ -30,7 +30,7 @@ export interface Turn {
 }
 
 /** The limits of a wait, and its progress. */
-export interface WaitOptions {
+interface WaitOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Called at the beginning and at intervals while the call waits. */

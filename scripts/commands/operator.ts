@@ -18,7 +18,7 @@ const TIMEOUT_MS = 10_000;
 const TOKEN_FILE = "operator-token";
 
 /** The options of all operator commands. */
-export interface OperatorFlags {
+interface OperatorFlags {
   /** The data folder of the manager, with the operator token. */
   readonly data: string;
   /** The endpoint of the manager; absent for the manager that `league serve` runs with the data folder. */

@@ -3,7 +3,7 @@ import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { newFolder, type Running, start } from "./processes.ts";
 
 /** A session host as a real process. */
-export interface KillableHost {
+interface KillableHost {
   readonly url: string;
   /** The path of its database file. */
   readonly database: string;

@@ -139,7 +139,7 @@ export const startedLeague = (leagueId: string, players: number): readonly Decid
 ];
 
 /** The events of a decision as "stream type", those of leagues first. */
-export const typesOf = ({ leagueEvents = [], agentEvents = [] }: Decision<unknown>): readonly string[] => [
+const typesOf = ({ leagueEvents = [], agentEvents = [] }: Decision<unknown>): readonly string[] => [
   ...leagueEvents.map(({ leagueId, event }) => `${leagueId} ${event.type}`),
   ...agentEvents.map(({ agentId, event }) => `${agentId} ${event.type}`),
 ];

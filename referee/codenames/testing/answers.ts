@@ -54,7 +54,7 @@ function coveredIn(text: string): string[] {
 }
 
 /** A clue that is not on any board. */
-export const unusualClue = (n: number): string => `ZXQ${"W".repeat(1 + (n % 20))}`;
+const unusualClue = (n: number): string => `ZXQ${"W".repeat(1 + (n % 20))}`;
 
 /** The fields of a valid answer: an unusual clue, the first covered word, or another guess. */
 function validFields({ stage, words }: AskedQuestion, n: number): Record<string, string | number | boolean> {

@@ -23,7 +23,7 @@ export interface FormAnswer {
 }
 
 /** Answers the questions to people and to the model. The signal is aborted when the question is withdrawn. */
-export interface Respondent {
+interface Respondent {
   form(form: Form, signal: AbortSignal): FormAnswer | Promise<FormAnswer>;
   prompt(prompt: Prompt, signal: AbortSignal): string | Promise<string>;
 }
@@ -51,14 +51,14 @@ const CodenamesAnswer = z.object({
     .prefault({}),
 });
 /** The answer of a tool of Codenames. The fields of the report of a game are empty if the answer has none. */
-export type CodenamesAnswer = z.infer<typeof CodenamesAnswer>;
+type CodenamesAnswer = z.infer<typeof CodenamesAnswer>;
 
 /** A resource as parsed JSON. Each resource of Codenames has some of these fields. */
 const CodenamesResource = z.looseObject({
   ...{ game_id: text, board: text, role: nullable, player_type: nullable },
   ...{ status: z.string().optional(), turns: z.array(z.unknown()).default([]) },
 });
-export type CodenamesResource = z.infer<typeof CodenamesResource>;
+type CodenamesResource = z.infer<typeof CodenamesResource>;
 
 /** An MCP client with a person and a model, with the calls that Codenames needs. */
 export interface CodenamesClient {

@@ -27,7 +27,7 @@ export interface RequestSurface extends Surface {
 }
 
 /** A stream of server-sent events, opened before a choice is made or while it is sealed. */
-export interface StreamSurface extends Surface {
+interface StreamSurface extends Surface {
   readonly opened: "before" | "sealed";
   open(host: Place, gameId: string, token: string | null): ReturnType<typeof watchStream>;
 }

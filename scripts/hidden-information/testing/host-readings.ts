@@ -89,9 +89,9 @@ export async function textsOf(
   return texts;
 }
 
-export type Stream = Awaited<ReturnType<typeof watchStream>>;
+type Stream = Awaited<ReturnType<typeof watchStream>>;
 
-export interface OpenStream {
+interface OpenStream {
   readonly viewer: string;
   readonly name: string;
   readonly stream: Stream;

@@ -22,7 +22,7 @@ export const MATCH = "R1M1";
 /** Longer than a test takes: players are held. */
 const HELD_MS = 120_000;
 
-export interface LeagueOptions {
+interface LeagueOptions {
   readonly game: string;
   readonly options: object;
   /** The number of roles. There are three matches in a round. */
@@ -31,7 +31,7 @@ export interface LeagueOptions {
 }
 
 /** All lines that the process of an agent writes: its log, its terminal, and its reports to its parent. */
-export interface Output {
+interface Output {
   /** The lines since the last call. */
   taken(): Promise<readonly string[]>;
 }

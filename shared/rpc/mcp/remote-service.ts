@@ -14,7 +14,7 @@ import { askIn, REVISION, responseOf } from "./host.ts";
 import { APPS_EXTENSION } from "./mcp.ts";
 import { NO_CONNECTION, type OtherService } from "./routed-service.ts";
 
-export interface RemoteServiceOptions {
+interface RemoteServiceOptions {
   /** The endpoint of the other process, e.g. `http://127.0.0.1:8002/mcp`. */
   readonly url: string;
   readonly name: string;

@@ -16,7 +16,7 @@ interface LocalServerOptions extends Stdio {
 }
 
 /** The server of the client on stdio. */
-export interface LocalServer {
+interface LocalServer {
   /** Resolves when the client has gone. */
   readonly ended: Promise<void>;
   /** Notifies the client that a resource has changed, if it has subscribed to it. */

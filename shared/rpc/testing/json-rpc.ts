@@ -1,7 +1,7 @@
 /** JSON-RPC 2.0 messages as tests send and answer them. */
 
 /** A JSON-RPC message as an object. Tests that send malformed messages override its fields. */
-export type RpcMessage = Readonly<Record<string, unknown>>;
+type RpcMessage = Readonly<Record<string, unknown>>;
 
 export const rpcRequest = (method: string, params?: unknown, id: unknown = 1): RpcMessage => ({
   ...{ jsonrpc: "2.0", id, method },

@@ -18,7 +18,7 @@ export interface ToolCall {
 }
 
 /** An HTTP server at which one function answers the calls of all tools. */
-export interface ToolServer {
+interface ToolServer {
   readonly url: string;
   close(): void;
 }
