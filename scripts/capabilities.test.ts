@@ -126,7 +126,7 @@ describe("impurities", () => {
 
 describe("mustTakeCapabilities", () => {
   it("applies to files of the system, and not to tests, development tools and browser code", () => {
-    const inside = ["referee/service.ts", "shared/rpc/peer/peer.ts", "scripts/run/run.ts", "shared/games/simulate.ts"];
+    const inside = ["referee/service.ts", "shared/rpc/peer/peer.ts", "scripts/run/run.ts", "shared/games/rps.ts"];
     const outside = [
       "referee/host.test.ts",
       "shared/lib/testing/clock.ts",

@@ -5,7 +5,7 @@
 import { describe, expect, it } from "vitest";
 import { type Game, seesMore, type Viewer } from "./game.ts";
 import { gameIds, games } from "./registry.ts";
-import { applyLegal, canonicalJson, sampleOf, tracesOf, viewersOf } from "./simulate.ts";
+import { applyLegal, canonicalJson, sampleOf, tracesOf, viewersOf } from "./testing/simulate.ts";
 
 /** Expects that equal values have equal derived values. */
 function expectDerivable(pairs: Iterable<readonly [from: string, derived: string]>): void {

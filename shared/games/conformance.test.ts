@@ -17,7 +17,7 @@ import {
   tracesOf,
   variantsOf,
   viewersOf,
-} from "./simulate.ts";
+} from "./testing/simulate.ts";
 
 const garbage = [
   ...[null, true, 0, -0, -1, 1.5, 2 ** 53, "", " ", "--", "null", "__proto__", "constructor", "x".repeat(10_000)],

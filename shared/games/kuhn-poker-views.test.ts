@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../lib/rng.ts";
 import { dealtCards, type KuhnAction, type KuhnState, type KuhnView, kuhnPoker } from "./kuhn-poker.ts";
-import { applyLegal, playAtRandom, viewersOf } from "./simulate.ts";
+import { applyLegal, playAtRandom, viewersOf } from "./testing/simulate.ts";
 
 const SEATS = ["player_1", "player_2"] as const;
 const CARDS = ["jack", "queen", "king"] as const;

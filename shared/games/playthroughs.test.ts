@@ -11,8 +11,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type GameId, gameIds, games } from "./registry.ts";
-import { variantsOf } from "./simulate.ts";
 import { format, type Playthrough, recordAtRandom, replay } from "./testing/playthroughs.ts";
+import { variantsOf } from "./testing/simulate.ts";
 
 const fileOf = (id: GameId): URL => new URL(`./playthroughs/${id}.json`, import.meta.url);
 

@@ -1,6 +1,6 @@
 import { createRandom } from "../../lib/rng.ts";
 import type { Game, Outcome, Role } from "../game.ts";
-import { applyLegal, canonicalJson, playAtRandom, stateHash, viewersOf } from "../simulate.ts";
+import { applyLegal, canonicalJson, playAtRandom, stateHash, viewersOf } from "./simulate.ts";
 
 /** A recorded game. */
 export interface Playthrough {

@@ -1,8 +1,8 @@
-import { sha256Hex } from "../lib/hash.ts";
-import { invariant } from "../lib/result.ts";
-import { createRandom, type Random } from "../lib/rng.ts";
-import type { Game, Role, Viewer } from "./game.ts";
-import { type GameId, games } from "./registry.ts";
+import { sha256Hex } from "../../lib/hash.ts";
+import { invariant } from "../../lib/result.ts";
+import { createRandom, type Random } from "../../lib/rng.ts";
+import type { Game, Role, Viewer } from "../game.ts";
+import { type GameId, games } from "../registry.ts";
 
 /**
  * Board words of all kinds: with accents, of several words, in other scripts, and single letters, which occur in most
