@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { Envelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
-import { rpcRequest, rpcResponse, rpcToolCall, textResult } from "#shared/rpc/testing/json-rpc.ts";
-import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
+import { rpcRequest, rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
+import { serveTools } from "#shared/rpc/testing/loopback.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startPlayer } from "./service.ts";
 
@@ -32,17 +32,12 @@ interface Start {
 
 /** Starts a player with the manual bot. Resolves, when it is registered, with its lines on the terminal and functions that call it. */
 async function startRegistered({ limitLoopback = false, beforeAnswer }: Start = {}) {
-  const manager = createServer(async (request, response) => {
-    let text = "";
-    for await (const chunk of request.setEncoding("utf8")) text += chunk;
-    await beforeAnswer?.(await ready.promise, JSON.parse(text).params.arguments.auth_token);
+  const manager = await serveTools(async ({ args }) => {
+    await beforeAnswer?.(await ready.promise, Envelope.parse(args).auth_token ?? "");
     const accepted = { status: "ACCEPTED", player_id: "P01", auth_token: TOKEN, league_ids: ["rps"] };
-    const reply = newEnvelope("PLAYER_REGISTER_RESPONSE", MANAGER, accepted);
-    const result = textResult(reply);
-    response.end(JSON.stringify(rpcResponse(JSON.parse(text).id, result)));
+    return newEnvelope("PLAYER_REGISTER_RESPONSE", MANAGER, accepted);
   });
-  const managerPort = await listenOnLoopback(manager);
-  ends.push(() => void manager.close().closeAllConnections());
+  ends.push(manager.close);
   const dataFolder = mkdtempSync(join(tmpdir(), "rejections-"));
   ends.push(() => rmSync(dataFolder, { recursive: true, force: true }));
   const lines: string[] = [];
@@ -56,7 +51,7 @@ async function startRegistered({ limitLoopback = false, beforeAnswer }: Start = 
     },
   });
   const place = { host: "127.0.0.1", ports: [0], dataFolder, limitLoopback };
-  const at = { manager: `http://127.0.0.1:${managerPort}/mcp` };
+  const at = { manager: manager.url };
   const player = await startPlayer({ bot: "manual", name: "P", ...place, ...at }, self);
   ends.push(() => player.stop());
   const { port } = new URL(await ready.promise);

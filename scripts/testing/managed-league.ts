@@ -1,12 +1,11 @@
 import { EventEmitter, once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import type { StartGame } from "#shared/protocol/messages.ts";
+import { Envelope } from "#shared/protocol/envelope.ts";
+import { StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
-import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
-import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
+import { serveTools } from "#shared/rpc/testing/loopback.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { played } from "../../league-manager/testing/results.ts";
 import { callTool, newFolder, type Running, start } from "./processes.ts";
@@ -18,22 +17,18 @@ export const WAIT_LIMIT_MS = 30_000;
 async function startAgents() {
   const orders = new Map<string, StartGame>();
   const arrivals = new EventEmitter();
-  const server = createServer(async (request, response) => {
-    let text = "";
-    for await (const chunk of request.setEncoding("utf8")) text += chunk;
-    const { id, params } = text === "" ? { id: 0, params: {} } : JSON.parse(text);
-    if (params.arguments?.type === "START_GAME") {
-      orders.set(params.arguments.payload.match_id, params.arguments.payload);
+  const server = await serveTools(({ args }) => {
+    const { type, payload } = Envelope.parse(args);
+    if (type === "START_GAME") {
+      const order = StartGame.parse(payload);
+      orders.set(order.match_id, order);
       arrivals.emit("order");
     }
-    const reply = newEnvelope("START_GAME_RESPONSE", "referee:REF01", { status: "ACCEPTED" });
-    const result = textResult(reply);
-    response.setHeader("content-type", "application/json").end(JSON.stringify(rpcResponse(id, result)));
+    return newEnvelope("START_GAME_RESPONSE", "referee:REF01", { status: "ACCEPTED" });
   });
-  const port = await listenOnLoopback(server);
-  onTestFinished(() => void server.close().closeAllConnections());
+  onTestFinished(server.close);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: server.url,
     async order(matchId: string): Promise<StartGame> {
       const signal = AbortSignal.timeout(WAIT_LIMIT_MS);
       for (;;) {

@@ -48,8 +48,6 @@ export interface RestRates {
 interface RestPace {
   readonly warmupMs: number;
   readonly windowMs: number;
-  /** Arguments of Node.js for the host. */
-  readonly hostArgs?: readonly string[];
 }
 
 /** The load of the measurements: numbers of concurrent sessions, connections, spectators and idle sessions. */
@@ -94,7 +92,7 @@ const startClient = (mode: "play" | "post" | "create", url: string, amount: numb
 
 /** Measures the same host and client without and with spectators, so that the windows differ only in the spectators. */
 async function hostRates(pace: RestPace, log: (step: string) => void) {
-  const host = await startHost(pace.hostArgs);
+  const host = await startHost();
   const client = await startClient("play", host.url, REST.sessions);
   log(`REST, ${REST.sessions} sessions, ${REST.connections} connections`);
   await sleep(pace.warmupMs);

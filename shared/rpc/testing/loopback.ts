@@ -24,7 +24,7 @@ interface ToolServer {
 }
 
 /** Starts a server on loopback that answers each call of a tool with the value of `answer` as JSON text, and a GET request with an empty page. */
-export async function serveTools(answer: (call: ToolCall) => unknown, port = 0): Promise<ToolServer> {
+export async function serveTools(answer: (call: ToolCall) => unknown): Promise<ToolServer> {
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
@@ -33,6 +33,6 @@ export async function serveTools(answer: (call: ToolCall) => unknown, port = 0):
     const value = await answer({ args: params.arguments, headers: request.headers, body });
     response.setHeader("content-type", "application/json").end(JSON.stringify(rpcResponse(id, textResult(value))));
   });
-  const url = `http://127.0.0.1:${await listenOnLoopback(server, port)}/mcp`;
+  const url = `http://127.0.0.1:${await listenOnLoopback(server)}/mcp`;
   return { url, close: () => void server.close().closeAllConnections() };
 }
