@@ -226,7 +226,7 @@ describe("the state that is sent with each round", () => {
   test("is rejected if it is forged, and the state of another game has no effect", async () => {
     const [mine, other] = [await begin(), await begin()];
     const { requestState } = mine.result;
-    const [head, body, seal] = requestState.split(".");
+    const [head, body = "", seal] = requestState.split(".");
     const state = { ...JSON.parse(Buffer.from(body, "base64url").toString()) };
     const forged = Buffer.from(JSON.stringify({ ...state, p: { ...state.p, tick: 5 } })).toString("base64url");
     for (const bad of [`${head}.${forged}.${seal}`, "", "x", `${requestState}x`]) {

@@ -154,6 +154,23 @@ export interface Round {
   readonly capabilities?: object;
 }
 
+/** A question of a round: a form for the person, or a prompt for the model. */
+type InputRequest =
+  | { readonly method: "elicitation/create"; readonly params: Form }
+  | { readonly method: "sampling/createMessage"; readonly params: Prompt };
+
+/** A JSON-RPC response with either a result or an error. A result without a question has no `inputRequests` and no `requestState`. */
+interface RoundResponse {
+  readonly result: {
+    readonly _meta: { readonly "agent-league/game_token": string };
+    readonly content: readonly [{ readonly text: string }];
+    readonly isError?: boolean;
+    readonly inputRequests: { readonly answer: InputRequest };
+    readonly requestState: string;
+  };
+  readonly error?: { readonly code: number };
+}
+
 /** Sends one round of a call in the stateless era. Resolves with the JSON-RPC response. */
 export async function round(url: string, name: string, args: object, options: Round = {}) {
   const { inputResponses, requestState, bearer, capabilities = { elicitation: {}, sampling: {} } } = options;
@@ -182,14 +199,13 @@ export async function round(url: string, name: string, args: object, options: Ro
   const data = text.startsWith("{")
     ? text
     : (text.split("\n").findLast((line) => line.startsWith("data: {")) ?? "").slice(6);
-  // biome-ignore lint/suspicious/noExplicitAny: parsed JSON of the server
-  return JSON.parse(data) as { result?: any; error?: any };
+  return JSON.parse(data) as RoundResponse;
 }
 
 /** The question in the result of a round. */
 export function questionIn({ result }: Awaited<ReturnType<typeof round>>): AskedQuestion {
-  const { method, params } = result.inputRequests.answer;
-  return method === "elicitation/create" ? formQuestion(params) : promptQuestion(params);
+  const { answer } = result.inputRequests;
+  return answer.method === "elicitation/create" ? formQuestion(answer.params) : promptQuestion(answer.params);
 }
 
 /** The input responses with a valid answer to the question of a round. */
