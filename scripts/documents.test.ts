@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { type GameId, gameIds, games } from "#shared/games/registry.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import type { Turn } from "../player/sdk.ts";
 import type { Game } from "../shared/games/game.ts";
@@ -128,5 +129,14 @@ describe("docs/adding-a-game.md", () => {
     const tested = read(join(root, "shared/games/testing/nim.ts"));
     // The file of a registered game is one folder above the tested one.
     expect(shown).toBe(tested.replace('"../game.ts"', '"./game.ts"').replaceAll('"../../', '"../'));
+  });
+});
+
+describe("PROTOCOL.md", () => {
+  it("shows a log whose last hash is the log_head of the result before it", () => {
+    const text = read(join(root, "PROTOCOL.md"));
+    const entries = text.split("\n").filter((line) => /^\{"type":"(created|acted)"/.test(line));
+    const [, head] = /"log_head": "([0-9a-f]{64})"/.exec(text) ?? [];
+    expect(entries.reduce((hash, entry) => sha256Hex(`${hash}\n${entry}`), "0".repeat(64))).toBe(head);
   });
 });
