@@ -55,7 +55,7 @@ describe("MATCH_WITHDRAWN", () => {
     expect(requests.map(({ to }) => to).sort()).toEqual(["P01", "P02"]);
     const withdrawn = await referee.tool("get_game_state", { match_id: "R1M1" });
     expect(withdrawn).toMatchObject({ status: "completed", termination: "aborted" });
-    expect(withdrawn.reason).toBe("the match was given to another referee");
+    expect(withdrawn.reason).toBe("the match was assigned to another referee");
   });
 
   it("of an older epoch does not affect the newer one", async () => {

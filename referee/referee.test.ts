@@ -100,7 +100,7 @@ describe("the session of a replaced match is aborted in lists, for its watchers 
     if (current !== referee) await referee.stop();
     current.withdraw("one", "R1M1", 1);
     await vi.waitFor(() => expect(terminations.at(-1)).toBe("aborted"), WAIT_OPTIONS);
-    expect(await listed()).toEqual([aborted("the match was given to another referee")]);
+    expect(await listed()).toEqual([aborted("the match was assigned to another referee")]);
     unwatch();
     host.forgetIdle(-1);
     expect(host.loaded()).toBe(0);

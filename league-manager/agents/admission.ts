@@ -38,7 +38,7 @@ export interface Attempt {
 interface PlayerAttempt extends Attempt {
   /** The ids of the requested leagues; null for every open league of its games. */
   readonly leagueIds: readonly string[] | null;
-  /** Ids of players that no longer answer at their endpoint. They lose it if the new player is admitted. */
+  /** Ids of players that no longer answer at their endpoints. They lose these endpoints if the new player is admitted. */
   readonly departed: ReadonlySet<string>;
 }
 interface RefereeAttempt extends Attempt {
@@ -60,38 +60,42 @@ export interface AdmittedPlayer extends Admitted {
   readonly leagueIds: readonly string[];
   /** Players whose endpoint the new player gets. They leave their open leagues. */
   readonly displaced: readonly Agent[];
-  /** Players without an endpoint and a league that are forgotten because there are too many of them. */
+  /** Players with neither an endpoint nor a league that are forgotten, because there are more than `MAX_ABSENT_PLAYERS`. */
   readonly forgotten: readonly Agent[];
 }
 interface AdmittedReferee extends Admitted {
-  /** The silent referee that the new referee replaces; null if there is room. */
+  /** The silent referee that the new referee replaces; null if the number of referees is below the limit. */
   readonly replaced: Agent | null;
 }
-/** A registered player may have left the endpoint. The caller sends it a message and, if it has left, decides again with it in `departed`. */
-export interface Question {
-  readonly type: "has_left";
+/**
+ * The decision depends on whether a registered player has left its endpoint. The caller checks this. If the player has left, the caller adds its id to
+ * `departed` and decides again; otherwise it rejects the registration with `rejection`.
+ */
+export interface PresenceCheck {
+  readonly type: "presence_check";
   readonly player: Agent;
   /** The rejection of the new player if the registered player has not left. */
   readonly rejection: ProtocolError;
 }
 
-/** Limits the events of one agent: the rate limit does not apply to registrations with a valid token. */
-const CHANGE_EVERY_MS = 1_000;
+/** The minimum time between two changes of a registration. It limits the events of one agent, because the rate limit does not apply to valid tokens. */
+const MIN_CHANGE_INTERVAL_MS = 1_000;
 
 /** The longest endpoint that messages to other agents can carry, with escaped characters. */
 const ENDPOINT_CHARACTERS = 2_000;
 
-/** The most players without an endpoint and a league that stay registered. */
-export const MOST_ABSENT = 500;
+/** The maximum number of registered players that have neither an endpoint nor a league. */
+export const MAX_ABSENT_PLAYERS = 500;
 
 /** Decides whether a player may register, and determines its id and its leagues. */
 export function admitPlayer(
   state: ManagerState,
   policy: AdmissionPolicy,
   attempt: PlayerAttempt,
-): Result<AdmittedPlayer | Question, ProtocolError> {
+): Result<AdmittedPlayer | PresenceCheck, ProtocolError> {
   const identified = identify(state, policy, "player", attempt, attempt.departed);
-  if (!identified.ok || identified.value.type === "has_left") return identified as Result<Question, ProtocolError>;
+  if (!identified.ok || identified.value.type === "presence_check")
+    return identified as Result<PresenceCheck, ProtocolError>;
   const { displaced, ...admitted } = identified.value;
   const { id } = admitted;
   const leagueIds = entriesFor(state, policy, { ...attempt, ...admitted, displaced });
@@ -107,7 +111,7 @@ export function admitReferee(
 ): Result<AdmittedReferee, ProtocolError> {
   const identified = identify(state, policy, "referee", attempt, new Set());
   if (!identified.ok) return identified;
-  if (identified.value.type === "has_left") throw new Error("has_left is a question about players only");
+  if (identified.value.type === "presence_check") throw new Error("only players cause a presence check");
   const { displaced: _, ...admitted } = identified.value;
   const replaced = placeForReferee(state, policy, { ...attempt, ...admitted });
   return replaced.ok ? ok({ ...admitted, replaced: replaced.value }) : replaced;
@@ -122,13 +126,13 @@ function identify(
   kind: AgentKind,
   attempt: Attempt,
   departed: ReadonlySet<string>,
-): Result<Identified | Question, ProtocolError> {
+): Result<Identified | PresenceCheck, ProtocolError> {
   const { name, endpoint, machineAddresses } = attempt;
   const tokenHash = sha256Hex(attempt.token ?? "");
   const agents = [...state.agents.values()];
   const tokenOwner = (attempt.token && agents.find((agent) => agent.tokenHash === tokenHash)) || null;
-  const fault = faultOf(policy, attempt, tokenOwner);
-  if (fault) return err(fault);
+  const invalid = requestRejection(policy, attempt, tokenOwner);
+  if (invalid) return err(invalid);
   const key = endpointKey(endpoint, machineAddresses);
   // The endpoint is stored as a normalized URL, because SQLite cannot store every string, e.g. a lone surrogate.
   const href = new URL(endpoint).href;
@@ -147,7 +151,7 @@ function identify(
   const conflicting = matching.find((agent) => agent !== tokenOwner);
   if (conflicting) {
     const rejection = takenBy(conflicting, attempt);
-    return mayHaveLeft(conflicting) ? ok({ type: "has_left", player: conflicting, rejection }) : err(rejection);
+    return mayHaveLeft(conflicting) ? ok({ type: "presence_check", player: conflicting, rejection }) : err(rejection);
   }
   const returning = tokenOwner && matching.includes(tokenOwner) ? tokenOwner : null;
   const lastForgotten = state.lastForgotten[kind];
@@ -165,14 +169,14 @@ function identify(
     endpoint: href,
     tokenHash: sha256Hex(token),
   };
-  const rateFault = returning && changeRateFault(returning, profile, attempt);
-  return rateFault ? err(rateFault) : ok({ type: "admitted", id, returning, profile, token, displaced });
+  const tooEarly = returning && rateRejection(returning, profile, attempt);
+  return tooEarly ? err(tooEarly) : ok({ type: "admitted", id, returning, profile, token, displaced });
 }
 
-/** Returns a rejection if the agent changed its registration less than `CHANGE_EVERY_MS` ago and changes it again, else null. */
-function changeRateFault(agent: Agent, profile: Profile, { capabilities, at }: Attempt): ProtocolError | null {
+/** Returns a rejection if the agent changes its registration again within `MIN_CHANGE_INTERVAL_MS`; null otherwise. */
+function rateRejection(agent: Agent, profile: Profile, { capabilities, at }: Attempt): ProtocolError | null {
   if (agent.returnedAt === null || !isChange(agent, { capabilities, profile })) return null;
-  if (Math.abs(Date.parse(at) - Date.parse(agent.returnedAt)) >= CHANGE_EVERY_MS) return null;
+  if (Math.abs(Date.parse(at) - Date.parse(agent.returnedAt)) >= MIN_CHANGE_INTERVAL_MS) return null;
   const message = `${agent.id} has changed its registration less than a second ago: register again in a second`;
   return protocolError("L001", message, { agent_id: agent.id }, true);
 }
@@ -185,8 +189,8 @@ function keyOf(agent: Agent, machineAddresses: MachineAddresses): string {
 }
 const partsOfAgents = new WeakMap<Agent, EndpointParts>();
 
-/** Checks what does not depend on other agents: join code and endpoint. Returns null if there is no fault. */
-function faultOf(policy: AdmissionPolicy, attempt: Attempt, tokenOwner: Agent | null): ProtocolError | null {
+/** Checks the join code and the endpoint, which do not depend on other agents. Returns null if both are valid. */
+function requestRejection(policy: AdmissionPolicy, attempt: Attempt, tokenOwner: Agent | null): ProtocolError | null {
   const { endpoint, remoteAddress } = attempt;
   if (policy.joinCode !== null && tokenOwner === null && !equalSecrets(attempt.joinCode ?? "", policy.joinCode)) {
     return protocolError(
@@ -213,8 +217,8 @@ function takenBy(conflicting: Agent, { name, endpoint }: Attempt): ProtocolError
 }
 
 /**
- * The absent players that exceed `MOST_ABSENT` when `present` is registered, lowest ids first. Without the limit, any number of names could be
- * registered with one endpoint.
+ * Returns the absent players that exceed `MAX_ABSENT_PLAYERS` when `present` is registered, lowest ids first. Without the limit, any number of names
+ * could be registered with one endpoint.
  */
 function tooManyAbsent(state: ManagerState, present: string, displaced: readonly Agent[]): readonly Agent[] {
   if (displaced.length === 0) return [];
@@ -222,6 +226,6 @@ function tooManyAbsent(state: ManagerState, present: string, displaced: readonly
     (agent) =>
       agent.kind === "player" && agent.id !== present && agent.endpoint === "" && !isInSomeLeague(state, agent.id),
   );
-  const excess = absent.length + displaced.length - MOST_ABSENT;
+  const excess = absent.length + displaced.length - MAX_ABSENT_PLAYERS;
   return excess <= 0 ? [] : absent.sort((a, b) => compareIds(a.id, b.id)).slice(0, excess);
 }

@@ -47,7 +47,7 @@ export function playersNeeded(
 export const hasReferee = ({ agents }: ManagerState): boolean =>
   [...agents.values()].some(({ kind }) => kind === "referee");
 
-/** Returns what a league waits for, or null if it has started or its operator starts it. */
+/** Returns the players and referees that a league waits for, or null if it has started or its operator starts it. */
 export function awaitedBy(state: ManagerState, rule: StartRule, league: League): Awaited | null {
   const needed = playersNeeded(rule, league);
   if (league.status !== "open" || needed === 0) return null;

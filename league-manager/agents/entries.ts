@@ -5,8 +5,8 @@ import type { Agent } from "./agent.ts";
 import type { AdmissionPolicy } from "./policy.ts";
 import type { ManagerState } from "./state.ts";
 
-/** The limit of a league without `max_players`: a round robin of more players has too many matches. */
-export const MOST_PLAYERS = 500;
+/** The maximum number of players of a league without `max_players`: a round robin of more players has too many matches. */
+export const MAX_PLAYERS = 500;
 
 interface EntryRequest {
   readonly id: string;
@@ -36,11 +36,11 @@ export function entriesFor(
     else if (request.leagueIds) return err(rejection);
   }
   if (accepted.length > 0) return ok([...new Set(accepted)]);
-  const isSomeFull = [...state.leagues.values()].some(
+  const isAnyFull = [...state.leagues.values()].some(
     (league) => league.status === "open" && isFull(policy, request, league),
   );
   return err(
-    isSomeFull
+    isAnyFull
       ? protocolError("L002", fullMessage(policy, request, "every league of your games is full"))
       : protocolError("L001", "no league of your games is open"),
   );
@@ -66,11 +66,11 @@ function entryRejection(
   return protocolError("L002", fullMessage(policy, request, `league ${league_id} is full`), { league_id });
 }
 
-/** Whether a player cannot enter a league for lack of room. A league with a roster has room only for the players of its places. */
+/** Whether a league has no free place for a player. A league with a roster accepts only the players of its places. */
 function isFull(policy: AdmissionPolicy, { id, displaced }: EntryRequest, { leagueId, entrants }: League): boolean {
   if (policy.startWhen === "roster") return !policy.places.some((place) => place.kind === "player" && place.id === id);
   const freedEntries = displaced.filter((player) => entrants.has(player.id)).length;
-  return entrants.size - freedEntries >= (policy.maxPlayers.get(leagueId) ?? MOST_PLAYERS);
+  return entrants.size - freedEntries >= (policy.maxPlayers.get(leagueId) ?? MAX_PLAYERS);
 }
 
 const fullMessage = ({ startWhen }: AdmissionPolicy, { name }: EntryRequest, full: string): string =>

@@ -123,7 +123,7 @@ it.each<[string, Partial<Capabilities>, Partial<Profile>]>([
   ["other games", { gameTypes: [] }, {}],
   ["announcements", { wantsAnnouncements: true }, {}],
   ["another endpoint", {}, { endpoint: "http://127.0.0.1:9001/mcp" }],
-])("a player that registers again with %s is changed", (_, capabilities, profile) => {
+])("a second registration with %s changes the player", (_, capabilities, profile) => {
   const changed = { capabilities: { ...CAPABILITIES, ...capabilities }, profile: { ...PROFILE, ...profile } };
   const { agent, types } = after(register(), { type: "return", ...changed });
   expect(types).toEqual(["registered", "returned"]);

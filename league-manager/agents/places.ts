@@ -55,7 +55,7 @@ export function placesOf(
   return [...players, ...referees];
 }
 
-/** Returns L003 if the name or endpoint of an agent is reserved for an agent that the run starts and its token is not that agent's, else null. */
+/** Returns L003 if the name or the endpoint is reserved for an agent that the run starts, and the token is not the token of that agent; null otherwise. */
 export function reservationConflict(
   places: readonly Place[],
   claim: Claim & { readonly endpoint: string; readonly tokenHash: string },
@@ -83,8 +83,8 @@ const fits = (place: Place, { kind, name, key, machineAddresses }: Claim): boole
   (place.endpoint === null || endpointKey(place.endpoint, machineAddresses) === key);
 
 /**
- * Returns the id of a new agent: the id of its place, or else the next id that no agent has had. `arePlacesReserved`: agents without a place do not
- * get the ids of places.
+ * Returns the id of a new agent: the id of its place, or the next id that no agent has had. If `arePlacesReserved` is true, agents without a place do
+ * not get the ids of places.
  */
 export function newIdFor(
   claim: Claim,

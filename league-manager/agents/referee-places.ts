@@ -6,10 +6,10 @@ import type { Agent } from "./agent.ts";
 import type { AdmissionPolicy } from "./policy.ts";
 import type { ManagerState } from "./state.ts";
 
-/** The most referees of a manager, because each is probed every second. A config cannot start more either. */
-export const MOST_REFEREES = 99;
-/** The most referees of one remote network, so that one program cannot register all referees. */
-export const MOST_REFEREES_OF_NETWORK = 33;
+/** The maximum number of referees of a manager, which probes each of them every second. A config has the same limit. */
+export const MAX_REFEREES = 99;
+/** The maximum number of referees of one remote network, so that one program cannot register all referees. */
+export const MAX_REFEREES_OF_NETWORK = 33;
 
 interface RefereeRequest {
   readonly id: string;
@@ -21,8 +21,8 @@ interface RefereeRequest {
 }
 
 /**
- * Decides whether a referee may register. Returns the silent referee that it replaces, or null if there is room. A referee could invent the moves of
- * a match, so a league with a roster accepts only the referees of its config.
+ * Decides whether a referee may register. Returns the silent referee that it replaces, or null if the number of referees is below the limit. A referee
+ * could invent the moves of a match, so a league with a roster accepts only the referees of its config.
  */
 export function placeForReferee(
   state: ManagerState,
@@ -41,8 +41,8 @@ export function placeForReferee(
   const network = remoteNetworkOf(endpoint, machineAddresses);
   const isOfNetwork = (referee: Agent): boolean =>
     network !== null && remoteNetworkOf(referee.endpoint, machineAddresses) === network;
-  const isNetworkFull = referees.filter(isOfNetwork).length >= MOST_REFEREES_OF_NETWORK;
-  if (!isNetworkFull && referees.length < MOST_REFEREES) return ok(null);
+  const isNetworkFull = referees.filter(isOfNetwork).length >= MAX_REFEREES_OF_NETWORK;
+  if (!isNetworkFull && referees.length < MAX_REFEREES) return ok(null);
   // If its network is full, a new referee replaces only a referee of that network.
   const mayReplace = (referee: Agent): boolean =>
     !expected.has(keyOf(referee.endpoint)) && (!isNetworkFull || isOfNetwork(referee)) && !hasMatch(state, referee.id);
@@ -50,9 +50,7 @@ export function placeForReferee(
     .map((silentId) => state.agents.get(silentId))
     .find((agent) => agent?.kind === "referee" && mayReplace(agent));
   if (replaced) return ok(replaced);
-  const registered = isNetworkFull
-    ? `${MOST_REFEREES_OF_NETWORK} referees of your network`
-    : `${MOST_REFEREES} referees`;
+  const registered = isNetworkFull ? `${MAX_REFEREES_OF_NETWORK} referees of your network` : `${MAX_REFEREES} referees`;
   return err(protocolError("L002", `${registered} are registered, and all of them answer`, {}, true));
 }
 

@@ -119,7 +119,7 @@ function L004(has_secret?: boolean): object {
 }
 
 describe("reset_token", () => {
-  it("gives a player a new token with which it keeps its id", async () => {
+  it("gives a player a new token, and the player keeps its id", async () => {
     const oldToken = systemIds.token();
     await register("Ann", endpoint, oldToken);
     const reset = await manager.tool("reset_token", { player_id: "P01" }, manager.operator);

@@ -7,7 +7,7 @@ import { startTestManager, type TestManager, type Wire } from "../testing/test-m
 let manager: TestManager;
 let isSilent = false;
 let port = 0;
-/** The server at which the referees answer health probes; with 503 if `isSilent`. */
+/** The server that answers the health probes of all referees: with 503 if `isSilent`, otherwise with 200. */
 const refereeServer = createServer((_request, response) => void response.writeHead(isSilent ? 503 : 200).end());
 
 beforeEach(async () => {
@@ -31,7 +31,7 @@ const register = (name: string, token?: string, endpoint?: string): Promise<Wire
 };
 const storedCount = (): number => Object.keys(manager.storedEndpoints()).length;
 
-it("99 referees are accepted, a further one only in place of a silent one, and a returning one always", async () => {
+it("a manager with 99 referees accepts a new referee only in place of a silent one, and accepts every returning referee", async () => {
   const answers = await Promise.all(Array.from({ length: 99 }, (_, n) => register(`R${n}`)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(["ACCEPTED"]));
   expect(await register("more")).toMatchObject({ status: "REJECTED", referee_id: null, error_code: "L002" });
@@ -47,7 +47,7 @@ it("99 referees are accepted, a further one only in place of a silent one, and a
     return answer;
   }, WAIT_OPTIONS);
   expect(storedCount()).toBe(100);
-  // The referee that it replaced is forgotten and registers as a new one.
+  // The replaced referee is forgotten and registers as a new referee.
   const ids = Object.keys(manager.storedEndpoints());
   const forgotten = answers.findIndex((answer) => !ids.includes(answer.referee_id));
   const again = await register(`R${forgotten}`, answers[forgotten].auth_token);

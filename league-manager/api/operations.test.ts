@@ -59,8 +59,8 @@ describe("league operations", () => {
     expect(await start("rps")).toMatchObject({ status: "STARTED" });
     const before = await publicState();
     const callers = [
-      ["player:nobody", undefined],
-      ["player:nobody", systemIds.token()],
+      ["player:unknown", undefined],
+      ["player:unknown", systemIds.token()],
       ["player:P01", manager.tokens.P01],
       ["referee:REF01", manager.tokens.REF01],
     ] as const;
@@ -72,7 +72,7 @@ describe("league operations", () => {
       }
     }
     expect(await publicState()).toEqual(before);
-    const accepted = await manager.message(type, "player:nobody", args, manager.operator);
+    const accepted = await manager.message(type, "player:unknown", args, manager.operator);
     expect(accepted).toMatchObject({ isError: false, payload: { status: done } });
     expect(await publicState()).not.toEqual(before);
   });

@@ -72,7 +72,7 @@ function leagueOperations({ ledger, views, operatorToken }: OperatorContext): re
         name: "schedule_match",
         title: "Schedule a match",
         description:
-          "Adds a match to this or a later round of a running league: between player1_id and player2_id, or between all of players. Needs the operator token.",
+          "Adds a match to the current or a later round of a running league: between player1_id and player2_id, or between all players of the list players. Needs the operator token.",
         plain: ScheduleMatch,
         result: Scheduled,
         annotations: { readOnlyHint: false, destructiveHint: false },
@@ -99,7 +99,7 @@ function removal({ ledger, operatorToken }: OperatorContext): Operation<unknown>
       name: "remove_player",
       title: "Remove a player",
       description:
-        "Removes a player from open leagues. In running leagues a round that has begun is played to its end, and the player's matches of later rounds are forfeited. A player that was in open leagues only may register again under the same name. Needs the operator token.",
+        "Removes a player from open leagues. In running leagues a round that has begun is played to its end, and the player's matches of later rounds are forfeited. A player that was only in open leagues may register again under the same name. Needs the operator token.",
       plain: PlayerId,
       result: Removed,
       annotations: { readOnlyHint: false, destructiveHint: true },

@@ -5,7 +5,7 @@ import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/registration-messages.ts";
 import type { Answer, Caller } from "#shared/rpc/mcp/operations.ts";
-import type { Question } from "../agents/admission.ts";
+import type { PresenceCheck } from "../agents/admission.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
 import { type Registered, registerPlayer, registerReferee } from "../commands/register.ts";
@@ -35,16 +35,16 @@ export interface Registration {
 
 export function createRegistration(options: RegistrationOptions): Registration {
   const { ledger, policy, ids } = options;
-  /** The inputs of a command besides the request: commands neither read the system nor draw random values. */
-  const circumstancesOf = ({ authToken, remoteAddress }: Pick<Caller, "authToken" | "remoteAddress">) => ({
+  /** Returns the inputs of a command that are not in the request. A command cannot create them, because it neither reads the system nor draws random values. */
+  const contextOf = ({ authToken, remoteAddress }: Pick<Caller, "authToken" | "remoteAddress">) => ({
     ...{ token: authToken, remoteAddress, machineAddresses: options.machineAddresses() },
     ...{ newToken: ids.token(), salt: ids.token() },
   });
   return {
     async player(request, caller) {
-      const circumstances = circumstancesOf(caller);
+      const context = contextOf(caller);
       const registered = await registeredPlayer(options, (departed) =>
-        ledger.execute(registerPlayer(policy, { request, ...circumstances, departed })),
+        ledger.execute(registerPlayer(policy, { request, ...context, departed })),
       );
       if (!registered.ok) return ok({ player_id: null, ...rejected(registered.error) });
       const { agentId, token, leagueIds } = registered.value;
@@ -52,8 +52,8 @@ export function createRegistration(options: RegistrationOptions): Registration {
     },
 
     async referee(request, caller) {
-      const circumstances = { ...circumstancesOf(caller), silent: options.silentReferees() };
-      const registered = await ledger.execute(registerReferee(policy, { request, ...circumstances }));
+      const context = { ...contextOf(caller), silent: options.silentReferees() };
+      const registered = await ledger.execute(registerReferee(policy, { request, ...context }));
       if (!registered.ok) return ok({ referee_id: null, ...rejected(registered.error) });
       const { agentId, token, leagueIds } = registered.value;
       options.onRegistered(agentId);
@@ -65,7 +65,7 @@ export function createRegistration(options: RegistrationOptions): Registration {
 /** Registers a player. If its endpoint belongs to another player, the manager first checks whether that player still answers there. */
 async function registeredPlayer(
   { hasLeft }: Pick<RegistrationOptions, "hasLeft">,
-  attempt: (departed: ReadonlySet<string>) => Promise<Result<Registered | Question, ProtocolError>>,
+  attempt: (departed: ReadonlySet<string>) => Promise<Result<Registered | PresenceCheck, ProtocolError>>,
 ): Promise<Result<Registered, ProtocolError>> {
   const departed = new Set<string>();
   while (true) {

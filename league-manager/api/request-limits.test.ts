@@ -53,7 +53,7 @@ it.each(["10.0.0.1", "evil.example"])("a call with the Host %s is rejected with 
   expect(await statusesFor(`127.0.0.1:${manager.port}`)).toEqual([200, 200]);
 });
 
-it("callers without a token of the league may send 100 requests per minute, other callers have no limit", async () => {
+it("callers without a token of the league may send 100 requests per minute, and other callers have no limit", async () => {
   manager = await startTestManager(LEAGUES, { limits: { loopback: true } });
   await manager.register("P01");
   const ask = async (token?: string): Promise<number> => (await manager.post(rpcOf("ping"), token)).status;

@@ -17,7 +17,7 @@ import {
 /** The data that the API shows. */
 export interface Views {
   readonly projections: Projections;
-  /** Returns what a league waits for, or null if it has started or its operator starts it. */
+  /** Returns the players and referees that a league waits for, or null if it has started or its operator starts it. */
   readonly awaited: (league: League) => Awaited | null;
   /** The session log of a completed match; empty for a match that was not played. */
   readonly logOf: (leagueId: string, matchId: string) => readonly string[];

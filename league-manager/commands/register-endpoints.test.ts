@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { MOST_ABSENT } from "../agents/admission.ts";
+import { MAX_ABSENT_PLAYERS } from "../agents/admission.ts";
 import { startLeague } from "./leagues.ts";
 import {
   alreadyRegistered,
@@ -31,14 +31,14 @@ describe("a name or endpoint of a registered agent", () => {
     const decided = given(...both).when(player(name, { port, token }));
     if (message) decided.isRejected("L003", alreadyRegistered(message));
     // The endpoint may be free again, so the manager first sends that player a message.
-    else decided.leadsTo().replies({ type: "has_left", player: { id: "P02" } });
+    else decided.leadsTo().replies({ type: "presence_check", player: { id: "P02" } });
   });
 
   it.each(["http://localhost:1/mcp", "http://[::1]:1/MCP/", "http://127.0.0.2:1//mcp?x"])(
     "is recognized when the endpoint is written as %s",
     (contact_endpoint) => {
       const decided = given(...both).when(player("Eve", { contact_endpoint }));
-      decided.leadsTo().replies({ type: "has_left", player: { id: "P01" } });
+      decided.leadsTo().replies({ type: "presence_check", player: { id: "P01" } });
     },
   );
 
@@ -48,7 +48,7 @@ describe("a name or endpoint of a registered agent", () => {
     const onOwnMachine = player("Eve", { ...byAddress, machineAddresses: new Set([ownAddress]) });
     given(...both)
       .when(onOwnMachine)
-      .replies({ type: "has_left", player: { id: "P01" } });
+      .replies({ type: "presence_check", player: { id: "P01" } });
     given(...both)
       .when(player("Eve", byAddress))
       .replies({ agentId: "P03" });
@@ -75,7 +75,7 @@ describe("a player whose endpoint another player registers", () => {
     given(...ann)
       .when(player("Bob", { port: 1 }))
       .leadsTo()
-      .replies({ type: "has_left", player: { id: "P01" } });
+      .replies({ type: "presence_check", player: { id: "P01" } });
   });
 
   it("loses its endpoint and its entry if it has left, in one append with the new registration", () => {
@@ -141,31 +141,31 @@ describe("a player whose endpoint another player registers", () => {
     given(...ann, player("Bob", { port: 1, ...departed("P01") }))
       .when(player("Eve", { port: 1, ...departed("P01") }))
       .leadsTo()
-      .replies({ type: "has_left", player: { id: "P02" } });
+      .replies({ type: "presence_check", player: { id: "P02" } });
   });
 
   it("is forgotten when too many players have left their endpoints", () => {
-    const names = Array.from({ length: MOST_ABSENT + 1 }, (_, n) => `N${n}`);
+    const names = Array.from({ length: MAX_ABSENT_PLAYERS + 1 }, (_, n) => `N${n}`);
     const before = names.map((name, n) => player(name, { port: 1, ...departed(`P${String(n).padStart(2, "0")}`) }));
     const { state } = given(open("rps"), ...before)
-      .when(player("last", { port: 1, ...departed(`P${MOST_ABSENT + 1}`) }))
+      .when(player("last", { port: 1, ...departed(`P${MAX_ABSENT_PLAYERS + 1}`) }))
       .leadsTo(
         "rps player_left",
         "rps player_entered",
-        `P${MOST_ABSENT + 1} endpoint_lost`,
+        `P${MAX_ABSENT_PLAYERS + 1} endpoint_lost`,
         "P01 forgotten",
         "P502 registered",
       );
-    expect(state.agents.size).toBe(MOST_ABSENT + 1);
+    expect(state.agents.size).toBe(MAX_ABSENT_PLAYERS + 1);
   });
 
   it("is not counted as absent when it registers again at an endpoint that another player has left", () => {
-    const names = Array.from({ length: MOST_ABSENT + 1 }, (_, n) => `N${n}`);
+    const names = Array.from({ length: MAX_ABSENT_PLAYERS + 1 }, (_, n) => `N${n}`);
     const before = names.map((name, n) => player(name, { port: 1, ...departed(`P${String(n).padStart(2, "0")}`) }));
     const { state } = given(open("rps"), ...before)
-      .when(player("N0", { port: 1, ...departed(`P${MOST_ABSENT + 1}`) }))
-      .leadsTo("rps player_left", "rps player_entered", `P${MOST_ABSENT + 1} endpoint_lost`, "P01 returned")
+      .when(player("N0", { port: 1, ...departed(`P${MAX_ABSENT_PLAYERS + 1}`) }))
+      .leadsTo("rps player_left", "rps player_entered", `P${MAX_ABSENT_PLAYERS + 1} endpoint_lost`, "P01 returned")
       .replies({ agentId: "P01" });
-    expect(state.agents.size).toBe(MOST_ABSENT + 1);
+    expect(state.agents.size).toBe(MAX_ABSENT_PLAYERS + 1);
   });
 });

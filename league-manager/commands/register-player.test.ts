@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
 import { nameCommitment } from "../agents/decide.ts";
-import { MOST_PLAYERS } from "../agents/entries.ts";
+import { MAX_PLAYERS } from "../agents/entries.ts";
 import { startLeague } from "./leagues.ts";
 import { removePlayer, resetToken } from "./players.ts";
 import {
@@ -218,7 +218,7 @@ describe("the entries of a league", () => {
   });
 
   it("are limited to 500 without max_players", () => {
-    const many = Array.from({ length: MOST_PLAYERS }, (_, n) => player(`N${n}`, { port: 10_000 + n }));
+    const many = Array.from({ length: MAX_PLAYERS }, (_, n) => player(`N${n}`, { port: 10_000 + n }));
     const state = stateAfter([open("rps"), ...many]);
     expect(state.leagues.get("rps")?.entrants.size).toBe(500);
     givenState(state)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Place } from "../agents/places.ts";
-import { MOST_REFEREES, MOST_REFEREES_OF_NETWORK } from "../agents/referee-places.ts";
+import { MAX_REFEREES, MAX_REFEREES_OF_NETWORK } from "../agents/referee-places.ts";
 import type { Decide } from "../ledger.ts";
 import { assignMatch, releaseMatch, settleWithdrawal } from "./matches.ts";
 import { openRound } from "./rounds.ts";
@@ -75,7 +75,7 @@ it("with a roster only the referees of the config are registered", () => {
 describe("99 referees", () => {
   const policy = { ...POLICY, places: [placeAt("REF01", 9001)] };
   const all = stateAfter(
-    many(MOST_REFEREES, (n) => local(n, {}, policy)),
+    many(MAX_REFEREES, (n) => local(n, {}, policy)),
     stateAfter([open("rps"), player("A")]),
   );
 
@@ -121,7 +121,7 @@ describe("99 referees", () => {
 });
 
 describe("the referees of one remote network", () => {
-  const full = stateAfter([...many(MOST_REFEREES_OF_NETWORK, (n) => remote(REMOTE, n)), remote(OTHER, 0)]);
+  const full = stateAfter([...many(MAX_REFEREES_OF_NETWORK, (n) => remote(REMOTE, n)), remote(OTHER, 0)]);
 
   it("are limited to 33, without effect on other networks", () => {
     givenState(full)
@@ -153,7 +153,7 @@ describe("a silent referee with withdrawals", () => {
   ];
 
   it("is forgotten and its withdrawals are settled in the append that registers another one", () => {
-    const all = stateAfter([...withdrawn, ...many(MOST_REFEREES - 1, (n) => local(n))]);
+    const all = stateAfter([...withdrawn, ...many(MAX_REFEREES - 1, (n) => local(n))]);
     const { state } = givenState(all)
       .when(local(500, { silent: ["REF01"] }))
       .leadsTo("rps withdrawal_settled", "REF01 forgotten", "REF100 registered", "REF100 activated")
@@ -178,7 +178,7 @@ it("a silent referee with a match is not replaced", () => {
     openRound("rps", 1),
     assignMatch({ leagueId: "rps", matchId: "R1M1", epoch: 1, refereeId: "REF01" }),
   ];
-  given(...assigned, ...many(MOST_REFEREES - 1, (n) => local(n)))
+  given(...assigned, ...many(MAX_REFEREES - 1, (n) => local(n)))
     .when(local(500, { silent: ["REF01"] }))
     .isRejected("L002", "99 referees are registered, and all of them answer");
 });

@@ -2,7 +2,13 @@ import { withoutVersion } from "#shared/games/game.ts";
 import { gameIds } from "#shared/games/registry.ts";
 import type { MachineAddresses } from "#shared/protocol/addresses.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/registration-messages.ts";
-import { type Admitted, type AdmittedPlayer, admitPlayer, admitReferee, type Question } from "../agents/admission.ts";
+import {
+  type Admitted,
+  type AdmittedPlayer,
+  admitPlayer,
+  admitReferee,
+  type PresenceCheck,
+} from "../agents/admission.ts";
 import type { AgentKind, Capabilities } from "../agents/agent.ts";
 import { nameCommitment } from "../agents/decide.ts";
 import { isPlaying } from "../agents/entries.ts";
@@ -12,8 +18,8 @@ import { activateReferee } from "./activate-referee.ts";
 import { Draft } from "./draft.ts";
 import { dropReferee, leaveOpenLeagues } from "./leave.ts";
 
-/** The facts of a registration that are not in its payload. */
-interface Circumstances {
+/** The inputs of a registration that are not in its payload. */
+interface RegistrationContext {
   /** The token that the request carries. */
   readonly token: string | null;
   readonly remoteAddress: string;
@@ -22,12 +28,12 @@ interface Circumstances {
   readonly newToken: string;
   readonly salt: string;
 }
-export interface PlayerRegistration extends Circumstances {
+export interface PlayerRegistration extends RegistrationContext {
   readonly request: PlayerRegisterRequest;
   /** Ids of players that no longer answer at their endpoints. */
   readonly departed: ReadonlySet<string>;
 }
-export interface RefereeRegistration extends Circumstances {
+export interface RefereeRegistration extends RegistrationContext {
   readonly request: RefereeRegisterRequest;
   /** Ids of the referees that do not answer health probes, the longest silence first. */
   readonly silent: readonly string[];
@@ -43,18 +49,18 @@ export interface Registered {
 }
 
 /**
- * Registers a player and enters it into leagues. The reply `has_left` means that nothing is registered yet: the caller checks whether the player in
- * the reply has left its endpoint. If it has, the caller adds its id to `departed` and repeats the command; else it rejects the registration.
+ * Registers a player and enters it into leagues. The reply `presence_check` means that nothing is registered yet: the caller checks whether the player
+ * in the reply has left its endpoint. If it has, the caller adds its id to `departed` and repeats the command; otherwise it rejects the registration.
  */
 export const registerPlayer =
-  (policy: AdmissionPolicy, registration: PlayerRegistration): Decide<Registered | Question> =>
+  (policy: AdmissionPolicy, registration: PlayerRegistration): Decide<Registered | PresenceCheck> =>
   (state, at) => {
     const { request } = registration;
     const capabilities = playerCapabilities(request);
     const leagueIds = request.league_ids ?? null;
     const admitted = admitPlayer(state, policy, { ...attemptOf(registration), at, capabilities, leagueIds });
     if (!admitted.ok) return admitted;
-    if (admitted.value.type === "has_left") return new Draft(state, at).decision(admitted.value);
+    if (admitted.value.type === "presence_check") return new Draft(state, at).decision(admitted.value);
     const draft = new Draft(state, at);
     displace(draft, admitted.value);
     writeAgent(draft, "player", admitted.value, capabilities);
@@ -62,7 +68,7 @@ export const registerPlayer =
     return draft.decision(replyOf(admitted.value, admitted.value.leagueIds));
   };
 
-/** Registers a referee. If it replaces a silent referee, that one is forgotten in the same append. */
+/** Registers a referee. If it replaces a silent referee, the silent referee is forgotten in the same append. */
 export const registerReferee =
   (
     policy: AdmissionPolicy,
@@ -81,8 +87,8 @@ export const registerReferee =
     return draft.decision({ ...replyOf(admitted.value, [...state.leagues.keys()]), replaced: replaced?.id ?? null });
   };
 
-const attemptOf = <R extends PlayerRegistration | RefereeRegistration>({ request, ...circumstances }: R) => ({
-  ...circumstances,
+const attemptOf = <R extends PlayerRegistration | RefereeRegistration>({ request, ...context }: R) => ({
+  ...context,
   name: request.display_name,
   endpoint: request.contact_endpoint,
   joinCode: request.join_code ?? null,

@@ -27,7 +27,7 @@ export const hasLeft =
       at: clock.iso(),
     });
     const reply = await peers.message(player.endpoint, envelope, { timeoutMs: TIMEOUT_MS }).catch(() => null);
-    if (reply === null) return false; // the message could not be sent, e.g. for lack of files or memory
+    if (reply === null) return false; // the message could not be sent, e.g. because of a shortage of files or memory
     if (!reply.ok) return reply.error.isNothingListening === true;
     const { payload, sender } = reply.value;
     if (payload.error_code === "L004") return !hasNoSecret(payload);

@@ -15,8 +15,8 @@ export interface Failures {
   other(thrown: unknown, message: string): void;
 }
 
-/** The most rejections of one league that are counted. */
-const MOST_REJECTIONS = 100;
+/** The maximum number of different rejections of one league that are counted. */
+const MAX_REJECTIONS = 100;
 
 export function createFailures(log: Logger, notice: (message: string) => void): Failures {
   const lastMessage = new Map<string, string>();
@@ -32,7 +32,7 @@ export function createFailures(log: Logger, notice: (message: string) => void): 
     },
     ofCommand(leagueId, error) {
       const current = rejections.get(leagueId);
-      const counts = current && current.size < MOST_REJECTIONS ? current : new Map<string, number>();
+      const counts = current && current.size < MAX_REJECTIONS ? current : new Map<string, number>();
       rejections.set(leagueId, counts);
       const count = (counts.get(error.message) ?? 0) + 1;
       counts.set(error.message, count);

@@ -18,7 +18,7 @@ import { Tasks } from "./tasks.ts";
 const REFEREE_GRACE_MS = 3_000;
 
 export interface LeagueStartOptions extends StartRule {
-  /** Called with what an open league waits for, and after each change of it, if the league starts by the number of its players. */
+  /** Called with the players and referees that an open league waits for, and after each change, if the league starts by the number of its players. */
   readonly onWaiting: (leagueId: string, awaited: Awaited) => void;
   /** Called once for an open league that cannot start because no further player is expected. */
   readonly onStuck: (leagueId: string, reason: string) => void;

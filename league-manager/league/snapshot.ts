@@ -15,7 +15,7 @@ export interface LeagueSnapshot {
   readonly rounds: ReadonlyMap<number, string>;
 }
 
-/** Serializes a league. `written` is the league of the previous snapshot: rounds that are the same objects in it are left out. */
+/** Serializes a league. `written` is the league of the previous snapshot: rounds that are the same objects in it are omitted. */
 export function leagueSnapshot(league: League, written: League | null = null): LeagueSnapshot {
   const { entrants, rounds, ...fields } = league;
   const head: Head = { format: FORMAT, fields, entrants: [...entrants], rounds: rounds.length };

@@ -24,7 +24,7 @@ function changedByLeague(league: League, event: LeagueEvent): readonly string[] 
     case "player_entered":
     case "player_left":
       return ["league://standings", standingsOf(league)];
-    // The matches of the round are left out, because there can be hundreds of thousands. Each changes again when it is assigned.
+    // The matches of the round are omitted, because there can be hundreds of thousands. Each changes again when it is assigned.
     case "round_paired":
       return scheduleOf(league, event.round_id);
     case "match_scheduled":

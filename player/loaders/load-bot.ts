@@ -87,7 +87,7 @@ const hasMethods = (value: unknown): boolean =>
 const isBotObject = (value: unknown): value is BotObject =>
   typeof value === "object" && value !== null && typeof (value as BotObject).choose === "function";
 
-/** The text `file:line:column: name: message` for a value that a bot threw. The position is left out if it is not known. */
+/** The text `file:line:column: name: message` for a value that a bot threw. The position is omitted if it is not known. */
 export function whereThrown(thrown: unknown, file: string): string {
   if (!(thrown instanceof Error)) return `${file}: threw ${String(thrown)}`;
   const stack = stripVTControlCharacters(thrown.stack ?? "");

@@ -220,7 +220,7 @@ describe("words for a board", () => {
     ["digits", typed([...words.slice(0, 24), "R2D2"].join(",")), /has letters, at most 30: R2D2/],
     ["one too long", typed([...words.slice(0, 24), "X".repeat(5_000)].join(",")), /at most 30: X{40}$/],
     ["an object", text('{"words": []}'), /your answer is not a JSON list/],
-    ["things that are no words", text(`[${'{"toString": 1},'.repeat(24)}{}]`), /give a list of 25 words/],
+    ["values that are not words", text(`[${'{"toString": 1},'.repeat(24)}{}]`), /give a list of 25 words/],
     ["lists in lists", text(`${"[".repeat(4_000)}${"]".repeat(4_000)}`), /give a list of 25 words/],
     ["numbers and null", text(JSON.stringify([1, null, ...words.slice(0, 23)])), /give a list of 25 words/],
     ["prose", text(`Here you are: ${words.join(", ")}`), /your answer contains no valid JSON list/],

@@ -29,6 +29,6 @@ const withoutTokens = (text: string, matchToken: string): string =>
     "$1[removed]",
   );
 
-/** The first 2,000 bytes. A decoder of a stream leaves out a character that is cut in two. */
+/** Returns the first 2,000 bytes of a text. The option `stream` omits a character that is cut in two. */
 const cut = (text: string): string =>
   new TextDecoder().decode(Buffer.from(text).subarray(0, MAX_BYTES), { stream: true });

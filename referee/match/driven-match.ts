@@ -21,7 +21,7 @@ export interface MatchDriver {
 export interface Match {
   readonly order: StartGame;
   readonly game: Game;
-  /** The options of the session, including the defaults for options that the order leaves out. */
+  /** The options of the session, including the defaults for options that the order does not set. */
   readonly options: unknown;
   /** The players that are asked over the wire. */
   readonly players: readonly SeatedPlayer[];

@@ -68,7 +68,7 @@ export function matchTable(db: DatabaseSync, writer: Writer): MatchTable {
   };
 }
 
-/** Replaces the tokens of a match's seats by a text that is no hash, so that no token matches it. */
+/** Replaces the tokens of a match's seats by a text that is not a hash, so that no token matches it. */
 const VOID_TOKENS = `UPDATE agents SET token = 'void ' || agent_id WHERE agent_id IN (
   SELECT agent_id FROM participants JOIN matches USING (session_id) WHERE league_id = ? AND match_id = ?)`;
 const DELETE_MATCH = "DELETE FROM matches WHERE league_id = ? AND match_id = ?";

@@ -28,4 +28,4 @@ export interface RefereeState {
 }
 
 /** The reason of a session whose match was withdrawn. */
-export const WITHDRAWN = "the match was given to another referee";
+export const WITHDRAWN = "the match was assigned to another referee";

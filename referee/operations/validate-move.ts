@@ -26,7 +26,7 @@ export const validateMove = (context: RefereeContext): Operation<unknown> =>
     payload: ValidateMove,
     tool: {
       name: "validate_move",
-      title: "Would this move be legal?",
+      title: "Validate a move",
       description:
         "Checks whether a move would be legal now, without making it. Returns valid, and a reason if the move is not legal.",
       plain: ValidateMove,
@@ -56,7 +56,7 @@ export const validateMove = (context: RefereeContext): Operation<unknown> =>
 
 type SessionSeat = Result<{ session: Session; role: Role }, Rejection>;
 
-/** The seat of a game that has this role or is held by this agent. */
+/** Returns the seat of a game by its role or by the agent that holds it. */
 function seatIn(session: Session, playerId: string): SessionSeat {
   const role = Object.entries(session.participants).find((seat) => seat.includes(playerId))?.[0];
   if (role !== undefined) return ok({ session, role });
@@ -75,7 +75,7 @@ function sessionWith(context: RefereeContext, playerId: string, matchId: string 
     const finished = matchId === undefined ? null : finishedWith(context, playerId, matchId);
     if (finished) return ok(finished);
     const remedy = "for a game made with createGame give match_id (its game_id) and player_id (the role)";
-    return rejected("UNKNOWN_SESSION", `${playerId} plays no such match here; ${remedy}`, { player_id: playerId });
+    return rejected("UNKNOWN_SESSION", `${playerId} has no such match here; ${remedy}`, { player_id: playerId });
   }
   if (another) {
     const choices = seats.map(({ ref }) => ref);

@@ -42,7 +42,7 @@ export function createMetrics({ sessionsInMemory, eventStreams, waitingCalls }: 
   });
   const requests = new Histogram({
     name: "http_request_duration_seconds",
-    help: "Time from request to answer; event streams and long polls are left out.",
+    help: "Time from request to answer; event streams and long polls are not included.",
     labelNames: ["route", "status"],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
     registers,

@@ -56,7 +56,7 @@ export function writeExport(
   const manifest = manifestOf(files);
   const signature = sign(manifest.digest);
   removeExport(folder);
-  // The manifest is written first, so that an incomplete export is recognised and can be replaced.
+  // The manifest is written first, so that an incomplete export is recognized and can be replaced.
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, MANIFEST), canonical(manifest));
   const subfolders = new Set([...files.keys()].map(dirname));

@@ -26,7 +26,7 @@ export function hintOf(field: FormField): string {
   return isNumbered(choices) ? `a word or its number, 1 to ${choices.length}` : `one of ${choices.join(", ")}`;
 }
 
-/** Returns the value of a field for a typed line; null if the line is no valid answer or is ambiguous. */
+/** Returns the value of a field for a typed line; null if the line is not a valid answer or is ambiguous. */
 export function parseValue(field: FormField, line: string): Value | null {
   if (field.type === "boolean") {
     if (/^(y|yes|true)$/i.test(line)) return true;

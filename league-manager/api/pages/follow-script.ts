@@ -1,6 +1,6 @@
 import type { LeagueEvent } from "../../league/events.ts";
 
-/** The types of events that change the page. `round_paired` is left out, because it is committed together with `started`. */
+/** The types of events that change the page. `round_paired` is omitted, because it is committed together with `started`. */
 const FOLLOWED_TYPES = [
   "reconfigured",
   "player_entered",

@@ -11,7 +11,7 @@ export interface Reader {
   readonly response: ServerResponse;
   /** The network of the reader's address; null for a reader on this machine. */
   readonly network: string | null;
-  /** The version of the last event that was sent or left out. */
+  /** The version of the last event that was sent or skipped. */
   version: number;
   /** Whether the connection's buffer is full. */
   isFull: boolean;

@@ -72,7 +72,7 @@ describe("GET /leagues/{league_id}/events", () => {
     expect(ids(first.received)).toEqual(Array.from({ length: 201 }, (_, index) => index + 1));
   });
 
-  test("does not send run ids, commitments of names and the reasons of a referee", async () => {
+  test("sends neither run ids, name commitments nor the reasons of a referee", async () => {
     const { append, url } = await startStream();
     const client = await reader(`${url}?from=0`);
     const assigned = { match_id: "R1M1", epoch: 1, referee_id: "REF01" };

@@ -44,7 +44,7 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
     for (const reader of readers) if (changed.has(reader.leagueId)) feed.sendLater(reader);
   });
 
-  const stopBeating = clock.every(HEARTBEAT_MS, () => {
+  const stopHeartbeat = clock.every(HEARTBEAT_MS, () => {
     for (const reader of readers) {
       if (!reader.isFull) reader.isFull = !reader.response.write(": heartbeat\n\n");
       else if (clock.monotonic() - reader.readyAtMs > STALLED_MS) reader.response.destroy();
@@ -80,7 +80,7 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
     },
     close() {
       stopListening();
-      stopBeating();
+      stopHeartbeat();
       for (const reader of readers) {
         feed.sendNow(reader);
         reader.response.end();

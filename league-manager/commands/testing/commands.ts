@@ -47,7 +47,7 @@ export const endpointAt = (port: number): string => `http://127.0.0.1:${port}/mc
 
 type More<R extends { request: object }> = Partial<Omit<R, "request">> & Partial<R["request"]> & { port?: number };
 
-function circumstances(name: string, { port = 9000, ...more }: { port?: number }) {
+function registrationParts(name: string, { port = 9000, ...more }: { port?: number }) {
   const request = { display_name: name, version: "1.0.0", game_types: ["rps"], contact_endpoint: endpointAt(port) };
   const given = {
     token: tokenOf(name),
@@ -61,7 +61,7 @@ function circumstances(name: string, { port = 9000, ...more }: { port?: number }
 
 /** The command that registers a player with `tokenOf(name)` at a port of this machine. */
 export function player(name: string, more: More<PlayerRegistration> = {}, policy = POLICY) {
-  const { request, given } = circumstances(name, more);
+  const { request, given } = registrationParts(name, more);
   return registerPlayer(policy, { departed: new Set(), ...given, request });
 }
 /** A league with these players that the config no longer lists. */
@@ -78,7 +78,7 @@ export const departed = (...ids: string[]) => ({ departed: new Set(ids) });
 
 /** The command that registers a referee with `tokenOf(name)` at a port of this machine. */
 export function referee(name: string, more: More<RefereeRegistration> = {}, policy = POLICY) {
-  const { request, given } = circumstances(name, more);
+  const { request, given } = registrationParts(name, more);
   return registerReferee(policy, { silent: [], ...given, request: { max_concurrent_matches: 2, ...request } });
 }
 

@@ -126,7 +126,11 @@ export class TestLeague {
       contact_endpoint: testAgent.url,
       ...more,
     };
-    const command = registerPlayer(POLICY, { request, ...this.#circumstances(testAgent.token), departed: new Set() });
+    const command = registerPlayer(POLICY, {
+      request,
+      ...this.#registrationContext(testAgent.token),
+      departed: new Set(),
+    });
     testAgent.token = acceptedToken(id, await this.#manager.ledger.execute(command));
   }
 
@@ -140,7 +144,7 @@ export class TestLeague {
     const request = { ...agent, max_concurrent_matches: maxConcurrent };
     const registration = {
       request,
-      ...this.#circumstances(testAgent.token),
+      ...this.#registrationContext(testAgent.token),
       silent: this.#manager.effects.silentReferees(),
     };
     testAgent.token = acceptedToken(id, await this.#manager.ledger.execute(registerReferee(POLICY, registration)));
@@ -166,7 +170,7 @@ export class TestLeague {
     return agent;
   }
 
-  #circumstances(token: string) {
+  #registrationContext(token: string) {
     return {
       ...{ token: token || null, remoteAddress: "127.0.0.1", salt: "salt" },
       machineAddresses: new Set<string>(),

@@ -70,7 +70,7 @@ const epochsOf = (test: TestLeague): readonly number[] =>
   matchesOf(test).flatMap(({ outcome, epoch }) => (outcome ? [epoch] : []));
 
 describe("a league whose referee stops answering during a match", () => {
-  it("gives the match to another referee under a new epoch and notifies the first one, and no player is charged", async () => {
+  it("assigns the match to another referee under a new epoch, notifies the first referee and charges no player", async () => {
     const test = await leagueOf(2, 2);
     const running = run(test);
     await awaitMatch(test, "REF01");
@@ -80,7 +80,7 @@ describe("a league whose referee stops answering during a match", () => {
     kill(stopped, "SIGCONT");
     await running.line(/referee REF01 answers again/, 20_000);
     const log = join(runFolders(test)[0] ?? "", "logs", "Referee%201.log");
-    const isNotified = (): boolean => readFileSync(log, "utf8").includes("the match was given to another referee");
+    const isNotified = (): boolean => readFileSync(log, "utf8").includes("the match was assigned to another referee");
     await eventually("the notification of the referee", isNotified);
     releaseBots(test);
     const ended = await running.ended;
@@ -91,7 +91,7 @@ describe("a league whose referee stops answering during a match", () => {
     expect(processesIn(test.folder)).toEqual([]);
   }, 60_000);
 
-  it("waits with a notice if there is no other referee, and continues when the referee is back", async () => {
+  it("prints a notice and waits if there is no other referee, and continues when the referee answers again", async () => {
     const test = await leagueOf(2, 1);
     const running = run(test);
     await awaitMatch(test, "REF01");

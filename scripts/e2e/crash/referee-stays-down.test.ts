@@ -87,7 +87,7 @@ export default async ({ legal, random }) => {
 };
 `;
 
-it("a restarted referee does not continue a match that was given to another referee", async () => {
+it("a restarted referee does not continue a match that was assigned to another referee", async () => {
   const timeouts = { move_ms: 60_000 };
   const rps = [{ league_id: "rps", game: "rps.v1", options: { best_of: 15 } }];
   const files = { "slow.ts": SLOW_BOT };

@@ -20,7 +20,7 @@ test("validate_move for a completed match is rejected with G004, and with G003 f
   });
   for (const match_id of ["R1M1", "rps/R1M1"]) {
     expect(await validate({ player_id: "P01", match_id })).toMatchObject(rejection("G004", "the match is over"));
-    expect(await validate({ player_id: "P09", match_id })).toMatchObject(rejection("G003", "P09 plays no such match"));
+    expect(await validate({ player_id: "P09", match_id })).toMatchObject(rejection("G003", "P09 has no such match"));
   }
-  expect(await validate({ player_id: "P01" })).toMatchObject(rejection("G003", "P01 plays no such match"));
+  expect(await validate({ player_id: "P01" })).toMatchObject(rejection("G003", "P01 has no such match"));
 });

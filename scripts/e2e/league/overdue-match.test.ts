@@ -5,7 +5,7 @@ import { startTestLeague, type TestLeague } from "../../testing/in-process-leagu
 let league: TestLeague | undefined;
 afterEach(() => league?.stop());
 
-test("an overdue match is played again twice and then aborted without points and without a charged player", async () => {
+test("an overdue match is played again twice and then aborted without points, and no player is charged", async () => {
   const notices: string[] = [];
   league = await startTestLeague({
     leagues: [{ league_id: "rps", game: "rps.v1" }],

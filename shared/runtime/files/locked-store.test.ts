@@ -59,7 +59,7 @@ describe("a locked store", () => {
   });
 
   test.each([
-    ["not a database", "this is no database, but long enough to be taken for one page of it; ".repeat(100)],
+    ["not a database", "this is not a database, but long enough to be taken for one page of it; ".repeat(100)],
     ["a truncated database", "SQLite format 3\0".padEnd(100, "x")],
   ])("that is %s is rejected with a message, and unlocked", (_, text) => {
     const file = newFile();
