@@ -144,7 +144,7 @@ function compose(core: Core, self: AgentProcess) {
     operatorToken: operator.token,
     ...readSide(core, projections, seedOf, startRule),
   });
-  const stopFeed = liveFeed({ ledger, projections, log, emit, onCommitted: api.changed });
+  const stopFeed = liveFeed({ ledger, projections, log, emit, onCommitted: api.notifyChanged });
   return {
     serving: api.serving,
     operatorFile: operator.file,

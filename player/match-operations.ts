@@ -5,12 +5,12 @@ import { inOneLine } from "#shared/lib/text.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import {
-  type About,
   type Answer,
   type Caller,
   invalid,
   type Operation,
   operation,
+  type RepliedRequest,
 } from "#shared/rpc/mcp/operations.ts";
 import type { Player } from "./matches/player.ts";
 import type { NotificationLog } from "./notifications.ts";
@@ -96,7 +96,7 @@ export function matchOperations(
 }
 
 /** The id of the player in the match of a request, as its invitation states it; null if there is none. */
-export function idIn(player: Player, { payload, authToken }: About): string | null {
+export function idIn(player: Player, { payload, authToken }: RepliedRequest): string | null {
   const { league_id, match_id, your_role, roles } = payload as Partial<messages.GameInvite>;
   if (league_id === undefined || match_id === undefined) return null;
   // No match begins after a declined invitation, but its answer must name the player.

@@ -97,7 +97,7 @@ export function composeParts(
   const context = { host, referee, identity, maxConcurrentMatches, play: room.play };
   const mcp = endpointOf(options, context, room, server, self);
   const onCommit = (session: Session): void =>
-    mcp.changed(() => [...changedBy(context, session), ...room.changedBy(session)]);
+    mcp.notifyChanged(() => [...changedBy(context, session), ...room.changedBy(session)]);
   return { ...{ peers, host, referee, room, context, mcp, pagesUrl }, ...tables };
 }
 

@@ -45,7 +45,7 @@ export interface ApiOptions {
 interface Api {
   readonly serving: Omit<ListenOptions, "log" | "host" | "ports">;
   /** Notifies subscribers of the resources that a committed event has changed. */
-  changed(committed: CommittedEvent, change: StateChange | null): void;
+  notifyChanged(committed: CommittedEvent, change: StateChange | null): void;
   close(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export function createApi(options: ApiOptions): Api {
         projections.authenticate(bearer)?.kind === "referee" ? REFEREE_BODY_BYTES : BODY_BYTES,
       allowedHosts: [...config.allowed_hosts, ...hostsOf(config.manager.endpoint)],
     },
-    changed: (committed, change) => mcp.changed(() => changedBy(committed, change, projections)),
+    notifyChanged: (committed, change) => mcp.notifyChanged(() => changedBy(committed, change, projections)),
     async close() {
       streams.close();
       await mcp.close();

@@ -109,12 +109,12 @@ describe.each(eras)("an invalid answer in the era %s", (era) => {
 
   it.each<[string, AskedQuestion["stage"], unknown, RegExp, string]>([
     ["a clue of two words", "clue", accept({ word: "DEEP OCEAN", number: "1" }), /one word of letters/, "illegal_clue"],
-    ["an empty form", "clue", { action: "accept" }, /not filled in as asked/, "not_as_asked"],
+    ["an empty form", "clue", { action: "accept" }, /not completed as requested/, "not_as_asked"],
     [
       "a number that was not offered",
       "clue",
       accept({ word: "OCEAN", number: "12" }),
-      /not filled in as asked/,
+      /not completed as requested/,
       "not_as_asked",
     ],
     [
@@ -137,9 +137,9 @@ describe.each(eras)("an invalid answer in the era %s", (era) => {
   it("of a person that cancels the form is followed by the question whether to continue, and the third one skips the turn", async () => {
     const { invalid, turns, gameId } = await playInvalid(USERS, "clue", () => ({ action: "cancel" }));
     expect(invalid).toHaveLength(3);
-    expect(problem(invalid[2] as AskedQuestion)).toBe("3: the form was left");
+    expect(problem(invalid[2] as AskedQuestion)).toBe("3: the form was closed without an answer");
     expect(skipped(turns)).toEqual(["form_left"]);
-    expectLogged(gameId, ["leave", "leave", "leave"], "form_left", /^the form was left$/);
+    expectLogged(gameId, ["leave", "leave", "leave"], "form_left", /^the form was closed without an answer$/);
   });
 
   it("of a person that cancels the form can be corrected at the same question", async () => {
@@ -178,7 +178,7 @@ describe.each(eras)("an invalid answer in the era %s", (era) => {
       const { invalid, turns, log } = await playInvalid(MODELS, "clue", () =>
         Promise.reject(new Error(`rejected ${SECRET}`)),
       );
-      expect(problem(invalid[2] as AskedQuestion)).toBe("3: no answer came: the host answered with an error");
+      expect(problem(invalid[2] as AskedQuestion)).toBe("3: no answer: the host answered with an error");
       expect(skipped(turns)).toEqual(["no_answer"]);
       expect(JSON.stringify([invalid, turns, log])).not.toContain(SECRET);
     });
@@ -194,7 +194,7 @@ describe.each(eras)("an invalid answer in the era %s", (era) => {
         impatientHost.remove,
       );
       await Promise.all(signals.map(withdrawn));
-      expect(problem(invalid[2] as AskedQuestion)).toBe("3: no answer came: the time was over");
+      expect(problem(invalid[2] as AskedQuestion)).toBe("3: no answer: the time limit was exceeded");
       expect(skipped(turns)).toEqual(["no_answer"]);
     });
   }

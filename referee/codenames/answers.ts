@@ -30,10 +30,10 @@ const MAX_SHOWN = 40;
 
 /** Parses the form of a person or the text of a model. Whether the clue or guess is legal is decided by the session. */
 export function answerIn(reply: CallerAnswer, question: Question, type: "user" | "llm"): Answer | Problem {
-  if (reply.kind === "failed") return { problem: `no answer came: ${reply.why}`, reason: "no_answer" };
+  if (reply.kind === "failed") return { problem: `no answer: ${reply.reason}`, reason: "no_answer" };
   if (type === "user") {
     const form = FORMS[question].safeParse(reply.kind === "form" ? reply.content : null);
-    return form.success ? actionOf(question, form.data) : notAsAsked("the form was not filled in as asked");
+    return form.success ? actionOf(question, form.data) : notAsAsked("the form was not completed as requested");
   }
   const found = valueIn(reply.kind === "text" ? reply.text : "", "object", FIELDS[question][0]?.name);
   const fields = "problem" in found ? found : readFields(found.value as object, FIELDS[question]);
@@ -155,7 +155,7 @@ function closingOf(text: string, begin: number): number {
 
 /** Parses the words for a board from the form of a person or the text of a model. */
 export function wordsIn(reply: CallerAnswer): { readonly words: readonly string[] } | Fault {
-  if (reply.kind === "failed") return { problem: `no answer came: ${reply.why}` };
+  if (reply.kind === "failed") return { problem: `no answer: ${reply.reason}` };
   const given = reply.kind === "form" ? listIn(reply.content.words) : valueIn(reply.text, "array");
   if ("problem" in given) return given;
   const list = z.array(z.string()).safeParse(given.value);

@@ -11,7 +11,7 @@ const pending = (stage: Pending["stage"], more: Partial<Pending> = {}): Pending 
 const text = (answer: string): CallerAnswer => ({ kind: "text", text: answer });
 const form = (content: Record<string, unknown>): CallerAnswer => ({ kind: "form", action: "accept", content });
 const left = (action: "decline" | "cancel"): CallerAnswer => ({ kind: "form", action, content: {} });
-const FAILED: CallerAnswer = { kind: "failed", why: "the time was over" };
+const FAILED: CallerAnswer = { kind: "failed", reason: "the time limit was exceeded" };
 
 const GUESS = { type: "guess", word: "WHALE" };
 
@@ -117,7 +117,7 @@ describe("the form of a person", () => {
     ["guess", { word: null }],
     ["continue", { go_on: "true" }],
   ])("is rejected: %s %j", (stage, content) => {
-    const problem = "the form was not filled in as asked";
+    const problem = "the form was not completed as requested";
     expect(stepOf(pending(stage), form(content), "user")).toMatchObject({
       kind: "ask",
       pending: { attempt: 2, problem },
@@ -135,7 +135,7 @@ describe("the form of a person", () => {
       for (const back of [form({ go_on: true }), left("cancel"), left("decline"), form({ go_on: "no" }), FAILED]) {
         expect(stepOf(leave.pending, back, "user")).toMatchObject({
           kind: "ask",
-          pending: { tick: 4, stage: "guess", attempt: 3, problem: "the form was left" },
+          pending: { tick: 4, stage: "guess", attempt: 3, problem: "the form was closed without an answer" },
         });
       }
     },
@@ -225,7 +225,7 @@ describe("words for a board", () => {
     ["numbers and null", text(JSON.stringify([1, null, ...words.slice(0, 23)])), /give a list of 25 words/],
     ["prose", text(`Here you are: ${words.join(", ")}`), /your answer contains no valid JSON list/],
     ["no field", form({}), /give a list of 25 words/],
-    ["no answer", FAILED, /no answer came: the time was over/],
+    ["no answer", FAILED, /no answer: the time limit was exceeded/],
   ])("are rejected: %s", (_name, answer, problem) => {
     expect(wordsIn(answer)).toEqual({ problem: expect.stringMatching(problem) });
   });

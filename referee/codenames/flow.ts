@@ -71,5 +71,8 @@ function stepAfter(pending: Pending, answer: Answer): Step {
 function afterLeaving(pending: Pending, reply: CallerAnswer): Step {
   const wantsEnd = reply.kind === "form" && reply.action === "accept" && reply.content.go_on === false;
   if (wantsEnd) return { kind: "end" };
-  return again(pending, pending.left ?? "clue", { problem: "the form was left", reason: "form_left" });
+  return again(pending, pending.left ?? "clue", {
+    problem: "the form was closed without an answer",
+    reason: "form_left",
+  });
 }

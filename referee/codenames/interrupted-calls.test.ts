@@ -51,7 +51,7 @@ const tickOf = async (token: string): Promise<number> => {
 };
 const History = z.object({ tick: z.int(), text: z.string(), status: z.string(), game_id: z.string() });
 async function historyOf(token: string) {
-  const client = await connectHost(url, "modern", null);
+  const client = await connectHost(url, "stateless", null);
   const read = await client.read(`game://state/history/${token}`);
   await client.close();
   return History.parse(read);
@@ -97,7 +97,7 @@ describe("an interrupted call", () => {
       asking.giveUp();
       await call;
       const other = hesitantPlayers(stage);
-      const successor = await connectHost(url, era === "session" ? "modern" : "session", other);
+      const successor = await connectHost(url, era === "session" ? "stateless" : "session", other);
       const going = successor.call("continue_game", { game_token: token }).catch(() => null);
       expect(await other.stuck).toEqual(open);
       expect(other.questions).toHaveLength(1);
@@ -106,7 +106,7 @@ describe("an interrupted call", () => {
       await client.close();
       other.giveUp();
       await going;
-      const last = await connectHost(url, "modern", people());
+      const last = await connectHost(url, "stateless", people());
       const isPlayed = stage === "clue"; // one stage for each interruption is enough
       const { structuredContent } = await last.call(isPlayed ? "continue_game" : "end_game", { game_token: token });
       await last.close();
@@ -141,7 +141,7 @@ describe("an interrupted call", () => {
       const open = await first.stuck;
       await creator.close();
       const second = hesitantPlayers("continue");
-      const successor = await connectHost(url, era === "session" ? "modern" : "session", second, { bearer });
+      const successor = await connectHost(url, era === "session" ? "stateless" : "session", second, { bearer });
       expect((await successor.call("create_new_game", MODELS)).content[0].text).toContain("is already open");
       void successor.call("continue_game").catch(() => null);
       expect(await second.stuck).toEqual(open);

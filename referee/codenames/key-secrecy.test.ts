@@ -124,7 +124,7 @@ async function play(
     await Promise.all(streams);
   };
   let isFirst = true;
-  const otherClient = await connectHost(url, "modern", null);
+  const otherClient = await connectHost(url, "stateless", null);
   const respondent = people(async (question, n) => {
     if (n > maxQuestions) await client.call("end_game", { game_token: token });
     if (token !== "" && (isFirst || random.int(0, 2) === 0)) {
@@ -169,7 +169,7 @@ describe("no text for a team, a spectator or another caller reveals a covered ca
   it.each(
     Array.from({ length: 16 }, (_, bits) => ({
       bits,
-      era: bits % 2 === 0 ? ("session" as const) : ("modern" as const),
+      era: bits % 2 === 0 ? ("session" as const) : ("stateless" as const),
     })),
   )("random game, players $bits, $era", async ({ era, bits }) => {
     const { received, leaks } = await play(era, bits, 14);

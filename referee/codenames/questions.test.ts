@@ -116,6 +116,6 @@ test("the progress message describes each kind of event", () => {
     `red guessed ${assassin}: assassin; the game is over: team blue wins, because team red guessed the assassin`,
   );
   const skipped = act(state, { type: "skip", reason: "no_answer" });
-  expect(progressText(skipped)).toBe("red gave up its turn (no answer came); blue gives a clue");
-  expect(history(skipped)).toContain("turn given up (no answer came)");
+  expect(progressText(skipped)).toBe("red gave up its turn (no answer); blue gives a clue");
+  expect(history(skipped)).toContain("turn given up (no answer)");
 });

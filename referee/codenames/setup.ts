@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { CallerAnswer } from "#shared/rpc/jsonrpc/input.ts";
-import type { Asking, Caller } from "#shared/rpc/mcp/operations.ts";
+import type { AnswerOrQuestion, Caller } from "#shared/rpc/mcp/operations.ts";
 import { protocolRejected } from "../sessions/rejections.ts";
 import { wordsIn } from "./answers.ts";
 import { MAX_ATTEMPTS } from "./flow.ts";
@@ -32,7 +32,7 @@ export function wordsFor(
   round: Setup | null,
   id: string,
   onRejected: (rejected: RejectedWords) => void,
-): Asking | { readonly words: readonly string[] | null } {
+): AnswerOrQuestion | { readonly words: readonly string[] | null } {
   if (!input?.canFillForms) return BUILT_IN;
   const offered = sources.filter((source) => source !== "llm" || input.canPrompt);
   const { answer: reply } = input;
@@ -62,7 +62,7 @@ export function wordsFor(
     : BUILT_IN;
 }
 
-const noGame = (reason: string): Asking => protocolRejected("NO_BOARD", `No game was created: ${reason}`);
+const noGame = (reason: string): AnswerOrQuestion => protocolRejected("NO_BOARD", `No game was created: ${reason}`);
 
 const wantsBuiltIn = (reply: CallerAnswer): boolean =>
   reply.kind === "form" && reply.action === "accept" && reply.content.go_on === true;

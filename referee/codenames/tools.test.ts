@@ -68,7 +68,7 @@ describe.each(eras)("end_game in the era %s", (era) => {
     expect(ended.structuredContent).toMatchObject({ status: "ended", reason: "ended_by_user", game_token: token });
     expect(await client.call("end_game")).toEqual(ended);
     expect(await withStranger(era, (one) => one.call("end_game", { game_token: token }))).toEqual(ended);
-    if (era === "modern") go.resolve(undefined); // a stateless client receives the end with its next round
+    if (era === "stateless") go.resolve(undefined); // a stateless client receives the end with its next round
     expect(await call).toEqual(ended);
     if (era === "session") await withdrawn(signal);
     expect(await client.call("continue_game")).toEqual(ended);
@@ -181,7 +181,7 @@ describe.each(eras)("the progress of a game in the era %s", (era) => {
     const [, gameId = "", seat = ""] = /\/game\/([\w-]+)#seat=(\S+)/.exec(asked.text) ?? [];
     const moved = await host.call("POST", `/api/games/${gameId}/moves`, { token: seat, body: { move: "PAGECLUE 2" } });
     expect(moved.status).toBe(200);
-    if (era === "modern") go.resolve(accept({ word: "LATECLUE", number: "1" }));
+    if (era === "stateless") go.resolve(accept({ word: "LATECLUE", number: "1" }));
     else go.resolve(undefined); // for later clues
     const { structuredContent } = await call;
     if (era === "session") await withdrawn(signal);
@@ -232,7 +232,7 @@ test("the owner of a game is exempt from the rate limit, by the game token or by
     };
     return (await limited.call("POST", "/mcp", { body, headers })).status;
   };
-  const client = await connectHost(`${limited.url}/mcp`, "modern", people(), { bearer: "mine" });
+  const client = await connectHost(`${limited.url}/mcp`, "stateless", people(), { bearer: "mine" });
   const { structuredContent } = await client.call("create_new_game", MODELS);
   const { game_token } = structuredContent;
   for (let request = 0; request < 60; request++) await call("end_game", {}, "an unknown token");

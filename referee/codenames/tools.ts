@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Ids } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
-import { type Asking, type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
+import { type AnswerOrQuestion, type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import { protocolRejected } from "../sessions/rejections.ts";
 import type { Director, Players } from "./director.ts";
@@ -134,7 +134,7 @@ async function nextStep(
   { director }: CodenamesToolsContext,
   { sessionId, players }: LedGame,
   caller: Caller,
-): Promise<Asking> {
+): Promise<AnswerOrQuestion> {
   const isOpen = director.session(sessionId).status === "active";
   const missing = isOpen ? missingCapabilities(players, caller) : null;
   if (missing !== null) return protocolRejected("CANNOT_ASK", missing);

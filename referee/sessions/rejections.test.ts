@@ -236,7 +236,7 @@ const requestsFor: Readonly<Record<RejectionCode, () => Promise<RejectedRequests
   },
   async NO_BOARD() {
     const decline = people(({ stage }) => (stage === "source" ? { action: "decline" } : undefined));
-    const client = await connectHost(`${codenames.url}/mcp`, "modern", decline, { bearer: "another" });
+    const client = await connectHost(`${codenames.url}/mcp`, "stateless", decline, { bearer: "another" });
     const call = (): Promise<unknown> => client.call("create_new_game", USERS).finally(() => client.close());
     return { protocol: () => loggedError(call()) };
   },

@@ -55,9 +55,9 @@ describe("the requests of a model", () => {
   it.each([
     ["503", status(503), "HTTP 503"],
     ["a reset", reset, expect.stringMatching(/ECONNRESET|other side closed|socket/i)],
-  ])("fail if the fourth attempt fails: %s", async (_, fails, why) => {
+  ])("fail if the fourth attempt fails: %s", async (_, fails, reason) => {
     const { reply, requests } = await sendPrompt(fails, fails, fails, fails);
-    expect([reply, requests]).toEqual([{ kind: "failed", why }, 4]);
+    expect([reply, requests]).toEqual([{ kind: "failed", reason }, 4]);
   });
 
   it("are repeated after the seconds that the endpoint names", async () => {

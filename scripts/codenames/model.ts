@@ -48,13 +48,13 @@ export function createModel(options: ModelOptions): Model {
     const line = text.replace(/[\p{C}\s]+/gu, " ").trim();
     return (key === null ? line : line.replaceAll(key, "***")).slice(0, 200);
   };
-  const failed = (why: string, isDown: boolean): CallerAnswer => {
-    const reason = printable(why);
+  const failed = (message: string, isDown: boolean): CallerAnswer => {
+    const reason = printable(message);
     if (isDown && ++failures >= FAILURES_IN_A_ROW) {
       throw new StartError(`the LLM at ${endpoint} failed ${failures} times in a row: ${reason}`, EXIT.failed);
     }
     tell(`the LLM gave no answer: ${reason}`);
-    return { kind: "failed", why: reason };
+    return { kind: "failed", reason };
   };
 
   return async (prompt) => {

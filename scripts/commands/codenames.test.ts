@@ -136,7 +136,7 @@ describe("league codenames with a faulty endpoint", () => {
     expect(ended.stderr).not.toContain(KEY);
     expect(scripted.requests).toHaveLength(3);
     expect(scripted.requests[1]?.messages.at(-1)?.content).toContain(
-      "Your last answer was rejected (now attempt 2): no answer came",
+      "Your last answer was rejected (now attempt 2): no answer",
     );
     const next = continueArgs(ended);
     scripted.setBehaviour(playLegally);
@@ -180,7 +180,7 @@ describe("league codenames with a faulty endpoint", () => {
     });
     const ended = await startGame([...llm(scripted), "--people", "none", ...inFolder(newFolder())]).ended;
     expectOver(ended);
-    expect(ended.stderr).toMatch(/(red|blue) gave up its turn \(no answer came\); (red|blue) gives a clue/);
+    expect(ended.stderr).toMatch(/(red|blue) gave up its turn \(no answer\); (red|blue) gives a clue/);
     expect(ended.stderr).toContain("the LLM gave no answer: the answer is empty");
     expect(ended.stderr).toContain("the LLM gave no answer: the model refused: I would rather not");
   });

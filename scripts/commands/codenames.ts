@@ -5,7 +5,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { CallerAnswer, CallerQuestion } from "#shared/rpc/jsonrpc/input.ts";
-import { type Called, connectMcpHost, type McpHost } from "#shared/rpc/mcp/host.ts";
+import { type CallResult, connectMcpHost, type McpHost } from "#shared/rpc/mcp/host.ts";
 import { httpNetwork } from "#shared/rpc/network.ts";
 import { DATA_FOLDER, LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import { systemDisk } from "#shared/runtime/files/disk.ts";
@@ -182,7 +182,7 @@ function answering({ host, forms, model, words, players }: AnswerSources) {
   const roleOf = async (token: string | null): Promise<string | null> =>
     token === null ? null : CurrentRole.parse(await host.read(`game://context/current-role/${token}`)).role;
   return async (question: CallerQuestion, token: string | null): Promise<CallerAnswer> => {
-    if (question.kind === "prompt") return model ? model(question) : { kind: "failed", why: "no LLM was named" };
+    if (question.kind === "prompt") return model ? model(question) : { kind: "failed", reason: "no LLM was named" };
     const wordsField = words && Object.entries(words).find(([name]) => name in question.fields);
     if (wordsField) return { kind: "form", action: "accept", content: Object.fromEntries([wordsField]) };
     const role = await roleOf(token);
@@ -192,7 +192,7 @@ function answering({ host, forms, model, words, players }: AnswerSources) {
 }
 
 /** Prints the result of the game. `remove` deletes the stored game, unless it can be continued. */
-function report({ text, isError, structured }: Called, remove: () => void): number {
+function report({ text, isError, structured }: CallResult, remove: () => void): number {
   if (isError) throw new StartError(text, EXIT.failed);
   if (structured.status !== "active") remove();
   process.stdout.write(`${text}\n`);

@@ -160,6 +160,6 @@ it.each([
   [{ type: "clue", word: "OCEAN", number: "unlimited" }, "OCEAN unlimited"],
   [{ type: "guess", word: "NEW YORK" }, "NEW YORK"],
   [{ type: "pass" }, "pass"],
-  [{ type: "skip", reason: "no_answer" }, "gives up the turn (no answer came)"],
+  [{ type: "skip", reason: "no_answer" }, "gives up the turn (no answer)"],
   [{ type: "dance" }, '{"type":"dance"}'],
 ])("the action %j is shown as %j", (action, text) => expect(wordOf(action, codenames as never)).toBe(text));

@@ -3,11 +3,11 @@ import type { CodenamesAction, CodenamesCard, CodenamesView, SkipReason } from "
 
 /** The reasons for giving up a turn, for people. */
 export const skipInWords: Readonly<Record<SkipReason, string>> = {
-  no_answer: "no answer came",
-  not_as_asked: "its answers were not as asked",
+  no_answer: "no answer",
+  not_as_asked: "its answers did not have the requested form",
   illegal_clue: "its clues were not legal",
   illegal_guess: "its guesses were not on the board",
-  form_left: "the form was left",
+  form_left: "the form was closed without an answer",
 };
 
 /** Returns an action as text, as `readAction` of the game reads it. */

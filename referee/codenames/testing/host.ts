@@ -78,7 +78,7 @@ interface HostOptions {
 }
 
 /** The two eras of MCP: with sessions, and stateless. */
-export const eras = ["session", "modern"] as const;
+export const eras = ["session", "stateless"] as const;
 export type Era = (typeof eras)[number];
 const CLIENT_INFO = { name: "test", version: "1.0.0" };
 const CAPABILITIES = { elicitation: {}, sampling: {} };
@@ -93,7 +93,7 @@ export const connectHost = (
   era: Era,
   respondent: Respondent | null,
   options: HostOptions = {},
-): Promise<CodenamesClient> => (era === "session" ? inSession : modern)(url, respondent, options);
+): Promise<CodenamesClient> => (era === "session" ? inSession : stateless)(url, respondent, options);
 
 const transportOptions = ({ bearer, fetch }: HostOptions) => ({
   ...(fetch && { fetch }),
@@ -132,7 +132,7 @@ async function inSession(url: string, respondent: Respondent | null, options: Ho
   };
 }
 
-async function modern(url: string, respondent: Respondent | null, options: HostOptions): Promise<CodenamesClient> {
+async function stateless(url: string, respondent: Respondent | null, options: HostOptions): Promise<CodenamesClient> {
   const { capabilities = respondent ? CAPABILITIES : {} } = options;
   const client = new ModernClient(CLIENT_INFO, {
     capabilities,

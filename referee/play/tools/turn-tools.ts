@@ -28,11 +28,11 @@ export const waitForNextTurn = (context: GameToolsContext): Operation<unknown> =
         return showUi ? { ...result, content: [...result.content, await boardContent(context, value)] } : result;
       },
     },
-    async handle({ game_id, seat_token, timeout_s }, { authToken, gone, progress }) {
+    async handle({ game_id, seat_token, timeout_s }, { authToken, abortSignal, progress }) {
       const timeoutMs = timeout_s * 1000;
       const waited = await context.turns.wait(game_id, seat_token ?? authToken, {
         timeoutMs,
-        signal: gone?.(),
+        signal: abortSignal?.(),
         progress: progress && ((doneMs, message) => progress(doneMs / 1000, timeout_s, message)),
       });
       if (!waited.ok) return protocolResult(waited);

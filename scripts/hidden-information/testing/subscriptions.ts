@@ -13,7 +13,7 @@ export interface Subscription {
 /** The surfaces of notifications: a client of each era of MCP. */
 export const NOTIFICATIONS: Readonly<Record<Era, string>> = {
   session: "MCP notification",
-  modern: "MCP notification, stateless",
+  stateless: "MCP notification, stateless",
 };
 
 /** Subscribes to resources. Bytes count from then on. */

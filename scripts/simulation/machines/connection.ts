@@ -158,7 +158,7 @@ export class Connection {
     this.#wire.onRequest(observed);
     const headers = this.#request.headers as Record<string, string> | null | undefined;
     const bearer = headers?.authorization?.replace(/^Bearer /, "") ?? null;
-    const http = { bearer, remoteAddress: HOST, gone: () => this.#closed.signal };
+    const http = { bearer, remoteAddress: HOST, abortSignal: () => this.#closed.signal };
     const verdict = (await options.gate?.(observed.body, http)) ?? null;
     return verdict?.rejection ?? options.handler(observed.body, http);
   }

@@ -46,8 +46,8 @@ test.each([
   };
   const listeners = new Set<number>();
   const responses: ServerResponse[] = [];
-  const call = async (_args: unknown, { gone }: HttpContext) => {
-    gone?.();
+  const call = async (_args: unknown, { abortSignal }: HttpContext) => {
+    abortSignal?.();
     for (const response of responses) listeners.add(response.listenerCount("close"));
     return { content: [] };
   };

@@ -201,7 +201,7 @@ function contextOf(
     logRejection: rejections && ((rejected) => rejections.write(remoteAddress, rejected)),
     isMcpClient: acceptsStream(request),
     // Not a getter: V8 allocates the getter of an object literal in the old generation, which keeps the request in memory until the next full collection.
-    gone: () => (signal ??= disconnectSignal(response)),
+    abortSignal: () => (signal ??= disconnectSignal(response)),
   };
 }
 

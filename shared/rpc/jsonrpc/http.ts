@@ -28,7 +28,7 @@ export interface HttpContext {
    * Returns a signal that is aborted when the caller disconnects or cancels the request. It is created at the first call, because few requests need
    * it. The calls of a batch share it.
    */
-  readonly gone?: () => AbortSignal;
+  readonly abortSignal?: () => AbortSignal;
   /** Sends a progress notification: `done` of `total` steps are complete. Absent unless the caller has requested progress. */
   readonly progress?: (done: number, total: number, message: string) => void;
   /** Logs that this request or a part of it was rejected. */

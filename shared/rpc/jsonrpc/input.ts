@@ -15,8 +15,8 @@ export type CallerQuestion =
   | { readonly kind: "prompt"; readonly system: string; readonly text: string; readonly maxTokens: number };
 
 /**
- * The answer to a question, not yet validated. `failed` means that there was no answer; `why` is the reason in words of this project and contains no
- * text of the caller.
+ * The answer to a question, not yet validated. `failed` means that there was no answer; `reason` is a text of this project and contains no text of the
+ * caller.
  */
 export type CallerAnswer =
   | {
@@ -25,16 +25,16 @@ export type CallerAnswer =
       readonly content: Readonly<Record<string, unknown>>;
     }
   | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "failed"; readonly why: string };
+  | { readonly kind: "failed"; readonly reason: string };
 
 /** The result of a tool that needs an answer before it can continue. The tool is called again with the answer and with the unchanged `state`. */
 export interface InputNeeded {
   readonly question: CallerQuestion;
-  /** A JSON value for the next call. It is signed when it passes through the caller, which can read it. */
+  /** A JSON value for the next call. A caller that sends it back can read it, but cannot change it, because it is signed. */
   readonly state: unknown;
   readonly _meta?: object;
   /**
-   * Calls `listener` when the question needs no answer any more. The returned function stops the watch. Used for callers that keep the question
+   * Calls `listener` when the question no longer needs an answer. The returned function removes the listener. Used for callers that keep the question
    * open.
    */
   readonly onObsolete?: (listener: () => void) => () => void;

@@ -105,7 +105,7 @@ const bare = (name: string, args?: object): Sent => ({
   body: rpcRequest("tools/call", { name, ...(args && { arguments: args }) }, 7),
   headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
 });
-const modern = (name: string, args?: object): Sent => {
+const stateless = (name: string, args?: object): Sent => {
   const { body, headers } = bare(name, args);
   return {
     body: { ...body, params: { ...body.params, _meta: META } },
@@ -140,7 +140,7 @@ async function askBoth(sent: Sent) {
   return { fast, sdk };
 }
 
-const eras = { "2026-07-28": modern, bare };
+const eras = { "2026-07-28": stateless, bare };
 describe.each(Object.keys(eras) as (keyof typeof eras)[])(
   "a direct answer at %s equals the answer of the SDK",
   (era) => {
@@ -215,22 +215,22 @@ describe("an envelope of 2026-07-28", () => {
       },
     ],
   ])("is answered directly with %s", async (_what, more) => {
-    const { fast, sdk } = await askBoth(withMeta(modern("echo"), more));
+    const { fast, sdk } = await askBoth(withMeta(stateless("echo"), more));
     expect(fast).toEqual(sdk);
     expect([fast.status, ways.fast.direct]).toEqual([200, 1]);
   });
 
   it.each([
-    ["no capabilities", withMeta(modern("echo"), { [`${KEY}/clientCapabilities`]: undefined })],
-    ["invalid capabilities", withMeta(modern("echo"), { [`${KEY}/clientCapabilities`]: { roots: 1 } })],
-    ["invalid client information", withMeta(modern("echo"), { [`${KEY}/clientInfo`]: { name: 1 } })],
-    ["another revision in the body", withMeta(modern("echo"), { [`${KEY}/protocolVersion`]: "2025-11-25" })],
-    ["no envelope", withParams(modern("echo"), { _meta: undefined })],
-    ["another method in the headers", withHeaders(modern("echo"), { "mcp-method": "tools/list" })],
-    ["another tool in the headers", withHeaders(modern("echo"), { "mcp-name": "shown" })],
-    ["no revision in the headers", without(modern("echo"), "mcp-protocol-version")],
-    ["no method in the headers", without(modern("echo"), "mcp-method")],
-    ["no tool in the headers", without(modern("echo"), "mcp-name")],
+    ["no capabilities", withMeta(stateless("echo"), { [`${KEY}/clientCapabilities`]: undefined })],
+    ["invalid capabilities", withMeta(stateless("echo"), { [`${KEY}/clientCapabilities`]: { roots: 1 } })],
+    ["invalid client information", withMeta(stateless("echo"), { [`${KEY}/clientInfo`]: { name: 1 } })],
+    ["another revision in the body", withMeta(stateless("echo"), { [`${KEY}/protocolVersion`]: "2025-11-25" })],
+    ["no envelope", withParams(stateless("echo"), { _meta: undefined })],
+    ["another method in the headers", withHeaders(stateless("echo"), { "mcp-method": "tools/list" })],
+    ["another tool in the headers", withHeaders(stateless("echo"), { "mcp-name": "shown" })],
+    ["no revision in the headers", without(stateless("echo"), "mcp-protocol-version")],
+    ["no method in the headers", without(stateless("echo"), "mcp-method")],
+    ["no tool in the headers", without(stateless("echo"), "mcp-name")],
   ])("is left to the SDK with %s", async (_what, sent) => {
     const { fast, sdk } = await askBoth(sent);
     expect(fast).toEqual(sdk);

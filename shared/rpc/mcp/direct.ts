@@ -9,8 +9,8 @@ import type { McpService } from "./server.ts";
 export interface DirectCall {
   readonly id: string | number;
   readonly params: object;
-  /** Whether the call is of the stateless revision. */
-  readonly isModern: boolean;
+  /** Whether the call is of the stateless revision (2026-07-28). */
+  readonly isStateless: boolean;
   readonly showsApps: boolean;
 }
 
@@ -21,26 +21,27 @@ export interface DirectCalls {
 }
 
 /** The stateless revision. Its requests carry their metadata in `_meta`, and repeat it in headers. */
-const MODERN = "2026-07-28";
-const KEY = "io.modelcontextprotocol";
+const STATELESS_REVISION = "2026-07-28";
+/** The prefix of the metadata keys of MCP. */
+const META_PREFIX = "io.modelcontextprotocol";
 const INTERNAL_ERROR = { code: -32603, message: "Internal error" };
 
 const plainObject = z.custom<object>((value) => typeof value === "object" && value !== null && !Array.isArray(value));
-/** The SDK answers requests with these fields, which need more than one message. */
+/** Requests with these fields need more than one message, so the SDK answers them. */
 const absent = z.never().optional();
 const sdkFields = {
   progressToken: absent,
-  [`${KEY}/logLevel`]: absent,
-  [`${KEY}/related-task`]: absent,
+  [`${META_PREFIX}/logLevel`]: absent,
+  [`${META_PREFIX}/related-task`]: absent,
 };
 
 /** The usual metadata of clients. The SDK validates any other metadata. */
-const ModernMeta = z.looseObject({
-  [`${KEY}/protocolVersion`]: z.literal(MODERN),
-  [`${KEY}/clientInfo`]: z
+const StatelessMeta = z.looseObject({
+  [`${META_PREFIX}/protocolVersion`]: z.literal(STATELESS_REVISION),
+  [`${META_PREFIX}/clientInfo`]: z
     .strictObject({ name: z.string(), title: z.string().optional(), version: z.string() })
     .optional(),
-  [`${KEY}/clientCapabilities`]: z.strictObject({
+  [`${META_PREFIX}/clientCapabilities`]: z.strictObject({
     sampling: z.strictObject({ context: plainObject.optional(), tools: plainObject.optional() }).optional(),
     elicitation: z.strictObject({ form: z.strictObject({}).optional(), url: plainObject.optional() }).optional(),
     roots: z.strictObject({ listChanged: z.boolean().optional() }).optional(),
@@ -48,7 +49,7 @@ const ModernMeta = z.looseObject({
   }),
   ...sdkFields,
 });
-const BareMeta = z.looseObject({ [`${KEY}/protocolVersion`]: absent, ...sdkFields }).optional();
+const BareMeta = z.looseObject({ [`${META_PREFIX}/protocolVersion`]: absent, ...sdkFields }).optional();
 
 const callWith = <Meta extends z.ZodType>(meta: Meta) =>
   z.strictObject({
@@ -57,12 +58,12 @@ const callWith = <Meta extends z.ZodType>(meta: Meta) =>
     method: z.literal("tools/call"),
     params: z.strictObject({ name: z.string(), arguments: plainObject.optional(), _meta: meta }),
   });
-const ModernCall = callWith(ModernMeta);
+const StatelessCall = callWith(StatelessMeta);
 /** A call outside of a session in a revision with sessions. */
 const BareCall = callWith(BareMeta);
 /** The part of the metadata with the extensions of the client. */
 const Declared = z.object({
-  [`${KEY}/clientCapabilities`]: z.object({ extensions: z.looseObject({}).optional() }).optional(),
+  [`${META_PREFIX}/clientCapabilities`]: z.object({ extensions: z.looseObject({}).optional() }).optional(),
 });
 
 /**
@@ -87,28 +88,31 @@ export function directCalls(
   const withMetadata = (result: ToolResult): object => ({
     ...result,
     resultType: "complete",
-    _meta: { [`${KEY}/serverInfo`]: serverInfo, ...result._meta },
+    _meta: { [`${META_PREFIX}/serverInfo`]: serverInfo, ...result._meta },
   });
 
   return {
     find(headers, message) {
       if (headers["mcp-session-id"] !== undefined || !headers.accept?.includes("application/json")) return null;
       const revision = headers["mcp-protocol-version"];
-      const isModern = revision === MODERN;
-      if (!isModern && revision !== undefined && !protocolVersions.some((version) => version === revision)) return null;
-      const parsed = (isModern ? ModernCall : BareCall).safeParse(message);
+      const isStateless = revision === STATELESS_REVISION;
+      if (!isStateless && revision !== undefined && !protocolVersions.some((version) => version === revision))
+        return null;
+      const parsed = (isStateless ? StatelessCall : BareCall).safeParse(message);
       if (!parsed.success || !direct.has(parsed.data.params.name)) return null;
       const { id, method, params } = parsed.data;
-      if (isModern && (headers["mcp-method"] !== method || headers["mcp-name"] !== params.name)) return null;
-      const declared = isModern ? Declared.safeParse(params._meta).data?.[`${KEY}/clientCapabilities`] : undefined;
-      return { id, params, isModern, showsApps: showsApps(declared) };
+      if (isStateless && (headers["mcp-method"] !== method || headers["mcp-name"] !== params.name)) return null;
+      const declared = isStateless
+        ? Declared.safeParse(params._meta).data?.[`${META_PREFIX}/clientCapabilities`]
+        : undefined;
+      return { id, params, isStateless, showsApps: showsApps(declared) };
     },
 
     async answer(call, http) {
-      const { id, isModern, showsApps } = call;
+      const { id, isStateless, showsApps } = call;
       try {
         const result = await resultOf(call, { ...http, showsApps });
-        return replyOf({ id, result: isModern ? withMetadata(result) : result });
+        return replyOf({ id, result: isStateless ? withMetadata(result) : result });
       } catch (thrown) {
         if (thrown instanceof JSONRPCErrorException) {
           const { code, message, data } = thrown;

@@ -8,7 +8,7 @@ import type { McpService } from "./server.ts";
 import { serviceOf } from "./service.ts";
 import type { McpSessions } from "./sessions.ts";
 
-/** The MCP service of one agent and its two ways to `/mcp`: plain JSON for leagues and curl, the SDK's transports for MCP clients. */
+/** The MCP service of one agent with the two handlers of `/mcp`: plain JSON-RPC for leagues and curl, and the SDK's transports for MCP clients. */
 export interface McpEndpoint {
   readonly service: McpService;
   readonly handler: McpHandler;
@@ -18,13 +18,13 @@ export interface McpEndpoint {
    * Notifies the subscribed clients that these resources have changed, once for all changes of one turn of the event loop. `uris` is called
    * only if there may be a subscriber.
    */
-  changed(uris: () => readonly string[]): void;
+  notifyChanged(uris: () => readonly string[]): void;
   /** Calls `listener` with the URI of each changed resource. */
   watch(listener: (uri: string) => void): void;
   close(): Promise<void>;
 }
 
-/** `onError` receives internal errors, which no caller sees. */
+/** `onError` receives internal errors, which are not sent to callers. */
 export function mcpEndpoint(
   surface: McpSurface,
   onError: (error: unknown) => void,
@@ -42,7 +42,7 @@ export function mcpEndpoint(
   const sessions = lazily(async () => {
     const { mcpSessions } = await import("./sessions.ts");
     const created = mcpSessions(service, onError, clock, ids);
-    listeners.push((uri) => created.changed(uri));
+    listeners.push((uri) => created.notifyChanged(uri));
     loaded = created;
     return created;
   });
@@ -50,7 +50,7 @@ export function mcpEndpoint(
     service,
     handler: jsonRpc(service.methods, onError, clock).answer,
     sessions,
-    changed(uris) {
+    notifyChanged(uris) {
       if (listeners.length === 0) return;
       if (changedUris.size === 0) clock.defer(notify);
       for (const uri of uris()) changedUris.add(uri);

@@ -25,25 +25,26 @@ export interface CallOptions {
   readonly signal: AbortSignal;
 }
 
-export interface Called {
+/** The result of a tool call. */
+export interface CallResult {
   /** The text of the result. */
   readonly text: string;
   readonly isError: boolean;
   readonly structured: Readonly<Record<string, unknown>>;
 }
 
-/** A client of the stateless revision, whose tools may ask any number of questions without a time limit. */
+/** A client of the stateless revision. In this revision a tool may ask several questions in succession, without a time limit for the answers. */
 export interface McpHost {
   /** Calls a tool and answers its questions until it returns a result. */
-  call(name: string, args: object, options: CallOptions): Promise<Called>;
+  call(name: string, args: object, options: CallOptions): Promise<CallResult>;
   /** Reads a JSON resource. */
   read(uri: string): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** More than the questions of any game. */
+/** The maximum number of rounds of a call. No game asks as many questions. */
 const MAX_ROUNDS = 10_000;
-export const REVISION = "2026-07-28";
+export const STATELESS_REVISION = "2026-07-28";
 
 /** Connects to a server. Rejects if the server cannot be reached or does not support the stateless revision. */
 export async function connectMcpHost(options: McpHostOptions): Promise<McpHost> {
@@ -52,7 +53,7 @@ export async function connectMcpHost(options: McpHostOptions): Promise<McpHost> 
     { name, version },
     {
       capabilities: { ...(canFillForms && { elicitation: {} }), ...(canPrompt && { sampling: {} }) },
-      versionNegotiation: { mode: { pin: REVISION } },
+      versionNegotiation: { mode: { pin: STATELESS_REVISION } },
       // The rounds of the SDK would end the call at a failed answer and would not pass on the metadata of a question.
       inputRequired: { autoFulfill: false },
     },
@@ -66,11 +67,11 @@ export async function connectMcpHost(options: McpHostOptions): Promise<McpHost> 
           { name: tool, arguments: { ...args }, ...round },
           { allowInputRequired: true, signal, onprogress: ({ message }) => message && progress(message) },
         );
-        if (!isInputRequiredResult(result)) return calledOf(result as CallToolResult);
+        if (!isInputRequiredResult(result)) return callResultOf(result as CallToolResult);
         const { inputRequests = {}, requestState, _meta = {} } = result;
         const inputResponses: Record<string, InputResponse> = {};
         for (const [key, request] of Object.entries(inputRequests)) {
-          const question = askIn(request);
+          const question = questionIn(request);
           const response = question && responseOf(await ask(question, _meta));
           if (response) inputResponses[key] = response;
         }
@@ -90,7 +91,7 @@ export async function connectMcpHost(options: McpHostOptions): Promise<McpHost> 
 }
 
 /** Returns the question in a request; null for a kind of request that this host does not answer. */
-export function askIn({ method, params }: InputRequest): CallerQuestion | null {
+export function questionIn({ method, params }: InputRequest): CallerQuestion | null {
   if (method === "elicitation/create" && "requestedSchema" in params) {
     const { message, requestedSchema } = params;
     return {
@@ -106,6 +107,7 @@ export function askIn({ method, params }: InputRequest): CallerQuestion | null {
   return { kind: "prompt", system: systemPrompt, text, maxTokens };
 }
 
+/** Returns an answer as a response to a request of the server; null for a failed answer. */
 export function responseOf(answer: CallerAnswer): InputResponse | null {
   switch (answer.kind) {
     case "form":
@@ -117,7 +119,7 @@ export function responseOf(answer: CallerAnswer): InputResponse | null {
   }
 }
 
-const calledOf = ({ content, isError = false, structuredContent = {} }: CallToolResult): Called => ({
+const callResultOf = ({ content, isError = false, structuredContent = {} }: CallToolResult): CallResult => ({
   text: content.flatMap((block) => (block.type === "text" ? block.text : [])).join("\n"),
   isError,
   structured: structuredContent as Record<string, unknown>,

@@ -88,7 +88,7 @@ interface Client {
   post(message: object): Promise<IncomingMessage>;
   /** Opens the stream of the session. */
   listen(): Promise<IncomingMessage>;
-  /** The status of a ping: 404 when the session is gone. */
+  /** The status of a ping: 404 when the session is closed. */
   status(): Promise<number | undefined>;
 }
 
@@ -143,7 +143,7 @@ async function attend(client: Client, stream: IncomingMessage) {
     pings: () => pings,
     read(): Promise<void> {
       marked = Promise.withResolvers();
-      all.changed(MARK);
+      all.notifyChanged(MARK);
       return marked.promise;
     },
   };

@@ -15,7 +15,7 @@ import type { Tool } from "./mcp.ts";
 let answers: (CallerAnswer | null)[];
 let inputs: (CallerInput | undefined)[];
 let errors: unknown[];
-let makeMoot: (() => void) | null;
+let makeObsolete: (() => void) | null;
 let stopped: PromiseWithResolvers<void>;
 let mcp: McpEndpoint;
 let server: Server;
@@ -32,9 +32,9 @@ const asking: Tool = {
     return {
       question: { kind: "form", message: "How many?", fields: { number: { type: "integer", minimum: 1 } } },
       state: 1,
-      _meta: { "test/about": "it" },
+      _meta: { "test/source": "tool" },
       onObsolete: (listener) => {
-        makeMoot = listener;
+        makeObsolete = listener;
         return stopped.resolve;
       },
     };
@@ -42,7 +42,7 @@ const asking: Tool = {
 };
 
 beforeEach(async () => {
-  [answers, inputs, errors, makeMoot, stopped] = [[], [], [], null, Promise.withResolvers()];
+  [answers, inputs, errors, makeObsolete, stopped] = [[], [], [], null, Promise.withResolvers()];
   await listen({});
 });
 afterEach(close);
@@ -113,7 +113,7 @@ async function connectAsked(form: Form, dropped?: AbortController): Promise<Clie
   return client;
 }
 
-const takenBack = (signal: AbortSignal): Promise<void> =>
+const withdrawn = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve());
@@ -139,7 +139,7 @@ test("a question is sent with its metadata", async () => {
     return { action: "decline" };
   });
   await client.callTool({ name: "ask" });
-  expect(await about.promise).toMatchObject({ "test/about": "it" });
+  expect(await about.promise).toMatchObject({ "test/source": "tool" });
   await client.close();
 });
 
@@ -153,7 +153,7 @@ test("an answer that does not fit the form is passed to the tool", async () => {
 test("an error of the host is a failed answer with a text of this program", async () => {
   const client = await connect(() => Promise.reject(new Error("the key is RED APPLE")));
   await client.callTool({ name: "ask" });
-  expect(answers).toEqual([null, { kind: "failed", why: "the host answered with an error" }]);
+  expect(answers).toEqual([null, { kind: "failed", reason: "the host answered with an error" }]);
   await client.close();
 });
 
@@ -163,21 +163,21 @@ test("a form without an answer in time is withdrawn", async () => {
   const { form, shown } = unanswered();
   const client = await connectAsked(form);
   await client.callTool({ name: "ask" });
-  await takenBack(await shown);
-  expect(answers).toEqual([null, { kind: "failed", why: "the time was over" }]);
+  await withdrawn(await shown);
+  expect(answers).toEqual([null, { kind: "failed", reason: "the time limit was exceeded" }]);
   await stopped.promise;
   await client.close();
 });
 
-test("a moot question is withdrawn, and the tool is called again", async () => {
+test("an obsolete question is withdrawn, and the tool is called again", async () => {
   const { form, shown } = unanswered();
   const client = await connectAsked(form);
   const call = client.callTool({ name: "ask" });
   const signal = await shown;
-  makeMoot?.();
+  makeObsolete?.();
   await call;
-  await takenBack(signal);
-  expect(answers).toEqual([null, { kind: "failed", why: "the question is moot" }]);
+  await withdrawn(signal);
+  expect(answers).toEqual([null, { kind: "failed", reason: "the question is obsolete" }]);
   await client.close();
 });
 

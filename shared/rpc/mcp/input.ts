@@ -13,18 +13,19 @@ import {
 import type { CallerAnswer, CallerInput, CallerQuestion, InputNeeded } from "../jsonrpc/input.ts";
 
 /**
- * The ways to ask clients: in a session by a request of the server, in the revision 2026-07-28 (`modern`) by a result that the client answers in
- * its next call. Clients outside of a session (`stateless`) cannot be asked.
+ * The ways to ask clients: in a session by a request of the server, and in the stateless revision 2026-07-28 by a result that the client answers in
+ * its next call. Clients without a session in a revision with sessions (`no session`) cannot be asked.
  */
-export type Era = "session" | "stateless" | "modern";
+export type Era = "session" | "no session" | "stateless";
 
-const KEY = "answer";
+/** The name of the only question of a round in `inputRequests` and `inputResponses`. */
+const QUESTION_KEY = "answer";
 
 /** Returns the questions that a client can answer, with its answer to the previous round. */
 export function inputOf(era: Era, server: Server, { mcpReq }: ServerContext): CallerInput {
   const declared = capabilitiesOf(era, server, mcpReq);
-  const canBeAsked = era !== "stateless";
-  const state = era === "modern" ? mcpReq.requestState() : undefined;
+  const canBeAsked = era !== "no session";
+  const state = era === "stateless" ? mcpReq.requestState() : undefined;
   return {
     canFillForms: canBeAsked && supportsForms(declared?.elicitation),
     canPrompt: canBeAsked && declared?.sampling !== undefined,
@@ -41,7 +42,7 @@ export function capabilitiesOf(
   { envelope = {} }: ServerContext["mcpReq"],
 ): ClientCapabilities | undefined {
   const declared: { [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } = envelope;
-  return era === "modern" ? declared[CLIENT_CAPABILITIES_META_KEY] : server.getClientCapabilities();
+  return era === "stateless" ? declared[CLIENT_CAPABILITIES_META_KEY] : server.getClientCapabilities();
 }
 
 /** Returns a question as a result of the stateless revision. `mint` signs the state. */
@@ -54,47 +55,48 @@ export async function asResult(
     question.kind === "form"
       ? inputRequired.elicit(formOf(question))
       : inputRequired.createMessage(messageFor(question));
-  const result = inputRequired({ inputRequests: { [KEY]: request }, requestState: await mint(state) });
+  const result = inputRequired({ inputRequests: { [QUESTION_KEY]: request }, requestState: await mint(state) });
   return _meta ? { ...result, _meta: { ..._meta } } : result;
 }
 
-/** The time limit of an answer in a session, and the signal that is aborted when the caller has gone. */
-interface Patience {
+/** The conditions that end the wait for an answer in a session. */
+interface AnswerLimits {
   readonly answerWithinMs: number;
-  readonly gone: AbortSignal;
+  /** Aborted when the caller disconnects or cancels its request. */
+  readonly abortSignal: AbortSignal;
 }
 
-/** Asks a client in a session. Resolves with its answer, or with a failed one. Rejects only if the caller has gone. */
+/** Asks a client in a session. Resolves with its answer, or with a failed answer. Rejects only if `abortSignal` is aborted. */
 export async function ask(
   { question, onObsolete, _meta }: InputNeeded,
   { mcpReq }: ServerContext,
-  { answerWithinMs, gone }: Patience,
+  { answerWithinMs, abortSignal }: AnswerLimits,
 ): Promise<CallerAnswer> {
-  const moot = new AbortController();
-  const stopWatching = onObsolete?.(() => moot.abort());
+  const obsolete = new AbortController();
+  const stopWatching = onObsolete?.(() => obsolete.abort());
   const options = {
     timeout: answerWithinMs,
     resetTimeoutOnProgress: true,
-    signal: AbortSignal.any([gone, moot.signal]),
+    signal: AbortSignal.any([abortSignal, obsolete.signal]),
   };
   try {
-    const about = _meta && { _meta: { ..._meta } };
+    const metadata = _meta && { _meta: { ..._meta } };
     // Sent on the stream of the call: requestSampling would send it on the stream of GET, which a client need not open.
     if (question.kind === "prompt") {
-      const params = { ...messageFor(question), ...about };
+      const params = { ...messageFor(question), ...metadata };
       return textOf(await mcpReq.send({ method: "sampling/createMessage", params }, options));
     }
     // elicitInput would reject an answer that does not fit the form. The tool decides about such an answer.
     const { action, content = {} } = await mcpReq.send(
-      { method: "elicitation/create", params: { ...formOf(question), ...about } },
+      { method: "elicitation/create", params: { ...formOf(question), ...metadata } },
       options,
     );
     return { kind: "form", action, content };
   } catch (thrown) {
-    if (gone.aborted) throw thrown;
-    if (moot.signal.aborted) return { kind: "failed", why: "the question is moot" };
+    if (abortSignal.aborted) throw thrown;
+    if (obsolete.signal.aborted) return { kind: "failed", reason: "the question is obsolete" };
     const isLate = thrown instanceof SdkError && thrown.code === SdkErrorCode.RequestTimeout;
-    return { kind: "failed", why: isLate ? "the time was over" : "the host answered with an error" };
+    return { kind: "failed", reason: isLate ? "the time limit was exceeded" : "the host answered with an error" };
   } finally {
     stopWatching?.();
   }
@@ -105,14 +107,14 @@ const supportsForms = (elicitation: ClientCapabilities["elicitation"]): boolean 
   elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 
 function answerOf(responses: Parameters<typeof inputResponse>[0]): CallerAnswer {
-  const answer = inputResponse(responses, KEY);
+  const answer = inputResponse(responses, QUESTION_KEY);
   switch (answer.kind) {
     case "elicit":
       return { kind: "form", action: answer.action, content: answer.content ?? {} };
     case "sampling":
       return textOf(answer.result);
     default:
-      return { kind: "failed", why: "no answer came back" };
+      return { kind: "failed", reason: "the request contains no answer" };
   }
 }
 

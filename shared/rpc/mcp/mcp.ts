@@ -78,7 +78,7 @@ export interface McpSurface {
   readonly unlisted?: ReadonlySet<string>;
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplate[];
-  /** Signs the state that travels through callers between the rounds of a call. With the same key, a call can continue after a restart. */
+  /** The key that signs the state that callers send back between the rounds of a call. With the same key, a call can continue after a restart. */
   readonly stateKey?: string;
   /** How long a client in a session may take to answer a question of a tool, in milliseconds. */
   readonly answerWithinMs?: number | undefined;

@@ -20,7 +20,7 @@ export interface Caller {
   /** The token of the envelope, else of the argument `auth_token`, else of `Authorization: Bearer`. */
   readonly authToken: string | null;
   readonly remoteAddress: string;
-  readonly gone?: HttpContext["gone"];
+  readonly abortSignal?: HttpContext["abortSignal"];
   /** Reports the progress of the request; absent unless the caller has asked for progress. */
   readonly progress?: HttpContext["progress"];
   readonly sessionId?: string | undefined;
@@ -32,7 +32,7 @@ export interface Caller {
 
 export type Answer = Result<object, ProtocolError>;
 /** The answer of a tool, or its question to the caller. */
-export type Asking = Answer | InputNeeded;
+export type AnswerOrQuestion = Answer | InputNeeded;
 
 /** A request that an agent answers: through `league_message` by its type, and through a separate tool if it has a name. */
 export interface Operation<Payload> {
@@ -61,15 +61,15 @@ export interface Operation<Payload> {
       caller: Caller,
     ) => Pick<ToolResult, "content" | "_meta"> | Promise<Pick<ToolResult, "content" | "_meta">>;
   };
-  handle(payload: Payload, caller: Caller): Asking | Promise<Asking>;
+  handle(payload: Payload, caller: Caller): AnswerOrQuestion | Promise<AnswerOrQuestion>;
 }
 
 /** Checks the type of one operation and returns it for a list of operations with different payloads. */
 export const operation = <Payload>(definition: Operation<Payload>): Operation<unknown> =>
   definition as Operation<unknown>;
 
-/** The request of a reply. */
-export interface About {
+/** The request to which a reply belongs. */
+export interface RepliedRequest {
   readonly payload: unknown;
   readonly authToken: string | null;
 }
@@ -80,7 +80,7 @@ export interface About {
  */
 export function toolsOf(
   operations: readonly Operation<unknown>[],
-  self: (about: About) => string,
+  self: (request: RepliedRequest) => string,
   clock: Clock,
   ids: Ids,
 ): readonly Tool[] {
@@ -101,11 +101,11 @@ export function toolsOf(
     const answer = await found.handle(payload.data, caller);
     if (isInputNeeded(answer)) throw new Error(`${type} asks a caller that cannot be asked`);
     logRejection(http, answer, type, sender);
-    const as = self({ payload: payload.data, authToken: caller.authToken });
+    const replySender = self({ payload: payload.data, authToken: caller.authToken });
     const about = { messageId: ids.uuid(), correlationId: message_id, at: clock.iso() };
     const reply = answer.ok
-      ? newEnvelope(found.reply, as, answer.value, about)
-      : newEnvelope(errorType(answer.error), as, answer.error, about);
+      ? newEnvelope(found.reply, replySender, answer.value, about)
+      : newEnvelope(errorType(answer.error), replySender, answer.error, about);
     return {
       content: [{ type: "text", text: JSON.stringify(reply) }],
       ...(http.isMcpClient && answer.ok && { structuredContent: reply }),
@@ -197,19 +197,19 @@ const callerOf = (
   sender,
   authToken: token ?? http.bearer,
   remoteAddress: http.remoteAddress,
-  gone: http.gone,
+  abortSignal: http.abortSignal,
   progress: http.progress,
   sessionId: http.sessionId,
   showsApps: http.showsApps ?? false,
   input,
 });
 
-/** Returns the error of a request with invalid fields; also for handlers. */
+/** Returns the error of a request with invalid fields, for this file and for handlers of operations. */
 export const invalid = (faults: readonly FieldFault[]): Error => rpcError(INVALID_PARAMS, "Invalid params", { faults });
 
 /**
- * Returns a function that returns a schema for MCP clients. The schema is created at the first call, because the schemas take a twelfth of the
- * start of a referee and few leagues list their tools. MCP requires the type object at the root, which a union of objects does not have.
+ * Returns a function that returns a schema for MCP clients. The schema is created at the first call: creating all schemas takes a twelfth of the start
+ * time of a referee, and few leagues list their tools. MCP requires the type object at the root, which a union of objects does not have.
  * Bounds of JavaScript numbers and JSON keys are omitted: some hosts reject unknown keywords, and every keyword costs tokens.
  */
 function clientSchema(schema: z.ZodType, io: "input" | "output"): () => object {

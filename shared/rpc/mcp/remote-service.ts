@@ -10,7 +10,7 @@ import { messageOf } from "../../lib/result.ts";
 import type { HttpContext } from "../jsonrpc/http.ts";
 import type { InputNeeded } from "../jsonrpc/input.ts";
 import { rpcError } from "../jsonrpc/json-rpc.ts";
-import { askIn, REVISION, responseOf } from "./host.ts";
+import { questionIn, responseOf, STATELESS_REVISION } from "./host.ts";
 import { APPS_EXTENSION } from "./mcp.ts";
 import { NO_CONNECTION, type OtherService } from "./routed-service.ts";
 
@@ -19,16 +19,16 @@ interface RemoteServiceOptions {
   readonly url: string;
   readonly name: string;
   readonly version: string;
-  /** Called with the URI of a changed resource that `onSubscribe` was called with. */
+  /** Called with the URI of each changed resource that the client has subscribed to. */
   readonly onChanged: (uri: string) => void;
 }
 
 const CallTool = z.object({ name: z.string(), arguments: z.looseObject({}).optional() });
 const ReadResource = z.object({ uri: z.string() });
-/** What this process keeps between the rounds of a call: the key of the question, and the state of the other process. */
+/** The state of this process between the rounds of a call: the key of the question, and the state of the other process. */
 const RoundState = z.object({ key: z.string(), requestState: z.string().optional() });
 
-/** Longer than any call: a caller that waits no longer aborts its signal. */
+/** Practically no time limit: the signal of the caller ends a call. */
 const CALL_TIMEOUT_MS = 24 * 3600_000;
 
 /** The tools and resources of a session host in another process, which is called in the stateless revision. */
@@ -50,7 +50,7 @@ export class RemoteService implements OtherService {
           {
             allowInputRequired: true,
             timeout: CALL_TIMEOUT_MS,
-            ...(http.gone && { signal: http.gone() }),
+            ...(http.abortSignal && { signal: http.abortSignal() }),
             ...(http.progress && {
               onprogress: ({ progress, total = 0, message = "" }) => http.progress?.(progress, total, message),
             }),
@@ -108,7 +108,7 @@ export class RemoteService implements OtherService {
           ...(input?.canPrompt && { sampling: {} }),
           ...(showsApps && { extensions: { [APPS_EXTENSION]: {} } }),
         },
-        versionNegotiation: { mode: { pin: REVISION } },
+        versionNegotiation: { mode: { pin: STATELESS_REVISION } },
         inputRequired: { autoFulfill: false }, // the caller is asked, not this process
       },
     );
@@ -118,7 +118,7 @@ export class RemoteService implements OtherService {
   }
 }
 
-/** The parameters with which a call is repeated once the caller has answered; none in a first call. */
+/** Returns the additional parameters of a repeated call, which contain the answer of the caller; none for a first call. */
 function roundOf({ input }: HttpContext): object {
   const state = RoundState.safeParse(input?.state).data;
   if (!state || !input?.answer) return {};
@@ -131,7 +131,7 @@ function roundOf({ input }: HttpContext): object {
 
 function inputNeededOf({ inputRequests = {}, requestState, _meta }: InputRequiredResult): InputNeeded {
   const [[key, request] = []] = Object.entries(inputRequests);
-  const question = request && askIn(request);
-  if (key === undefined || !question) throw new Error("it asks for input in a form that this program does not know");
+  const question = request && questionIn(request);
+  if (key === undefined || !question) throw new Error("its question has an unsupported form");
   return { question, state: { key, requestState }, ...(_meta && { _meta }) };
 }

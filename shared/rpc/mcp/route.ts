@@ -24,17 +24,17 @@ export type McpRoute =
 
 const PLAIN = { to: "plain" } as const;
 
-/** The rules of the SDK about requests. */
-type Clients = Pick<McpSessions, "direct" | "isOfSessionRevision" | "isInitialize">;
+/** The functions of the SDK that classify requests. */
+type SdkRules = Pick<McpSessions, "direct" | "isOfSessionRevision" | "isInitialize">;
 
 /**
- * Determines the handler of a request to `/mcp` by the first matching line of PROTOCOL.md, section 4. `loadClients` loads the SDK, which
+ * Determines the handler of a request to `/mcp` by the first matching line of PROTOCOL.md, section 4. `loadSdkRules` loads the SDK, which
  * leagues and curl do not need.
  */
 export async function routeOf(
   request: IncomingMessage,
   body: string,
-  loadClients: () => Promise<Clients>,
+  loadSdkRules: () => Promise<SdkRules>,
 ): Promise<McpRoute> {
   const { method, headers } = request;
   const isPost = method === "POST";
@@ -45,11 +45,11 @@ export async function routeOf(
   if (isInSession) return { to: "session", message };
   // A bot may accept every content type. It is an MCP client only if it names a revision of MCP.
   if (isLeagueMessage(message) && headers["mcp-protocol-version"] === undefined) return PLAIN;
-  const clients = await loadClients();
-  const call = clients.direct.find(headers, message);
+  const rules = await loadSdkRules();
+  const call = rules.direct.find(headers, message);
   if (call) return { to: "direct", call };
-  if (!(await clients.isOfSessionRevision(request, message))) return { to: "stateless", message };
-  return { to: clients.isInitialize(message) ? "new session" : "no session", message };
+  if (!(await rules.isOfSessionRevision(request, message))) return { to: "stateless", message };
+  return { to: rules.isInitialize(message) ? "new session" : "no session", message };
 }
 
 /** The SDK's transports reject clients that do not accept both. */

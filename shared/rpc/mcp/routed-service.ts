@@ -3,21 +3,21 @@ import { messageOf } from "../../lib/result.ts";
 import { rpcError } from "../jsonrpc/json-rpc.ts";
 import type { McpMethod, McpService } from "./server.ts";
 
-/** The part of another service to which requests are passed on. */
+/** The part of another service that answers forwarded requests. */
 export interface OtherService {
   readonly methods: McpService["methods"];
   /** Called when a client subscribes to a resource of this service. */
   readonly onSubscribe?: ((uri: string) => void) | undefined;
 }
 
-/** Resolves with the service of the game or resource that the parameters of a request name. Returns null for the own service of the client. */
+/** Resolves with the service of the game or resource that the parameters of a request name. Returns null if it is the service of this process. */
 export type ServiceFor = (params: unknown) => Promise<OtherService> | null;
 
-/** The code that MCP's SDKs use for a connection that is gone. */
+/** The code that MCP's SDKs use for a lost connection. */
 export const NO_CONNECTION = -32000;
 
 /**
- * Returns a service that passes some of its requests on to other services. If another service cannot be found or reached, the request is
+ * Returns a service that forwards some of its requests to other services. If another service cannot be found or reached, the request is
  * answered with an error.
  */
 export function routedService(service: McpService, serviceFor: ServiceFor): McpService {
@@ -26,7 +26,7 @@ export function routedService(service: McpService, serviceFor: ServiceFor): McpS
     async (params, http, context) => {
       const other = serviceFor(params);
       if (other === null) return method(params, http, context);
-      const found = await reached(other);
+      const found = await awaitService(other);
       return found.methods[name]?.(params, http, context);
     };
   const methods = Object.entries(service.methods).map(([name, method]) => [name, routed(name, method)] as const);
@@ -34,7 +34,7 @@ export function routedService(service: McpService, serviceFor: ServiceFor): McpS
     ...service,
     methods: Object.fromEntries(methods),
     onSubscribe(uri) {
-      // Without a connection to the other service there is nothing to be notified of.
+      // If the other service cannot be reached, it sends no notifications.
       serviceFor({ uri })?.then(
         ({ onSubscribe }) => onSubscribe?.(uri),
         () => {},
@@ -43,7 +43,7 @@ export function routedService(service: McpService, serviceFor: ServiceFor): McpS
   };
 }
 
-async function reached(service: Promise<OtherService>): Promise<OtherService> {
+async function awaitService(service: Promise<OtherService>): Promise<OtherService> {
   try {
     return await service;
   } catch (thrown) {

@@ -16,7 +16,7 @@ import { httpOf } from "./auth.ts";
 import { ask, asResult, capabilitiesOf, type Era, inputOf } from "./input.ts";
 import { invalidArguments, type McpSurface, showsApps } from "./mcp.ts";
 import { unknownResource } from "./subscriptions.ts";
-import { inWords } from "./wording.ts";
+import { withReadableErrors } from "./wording.ts";
 
 /** A method of a service. `context` is present for calls through the SDK, and absent for plain JSON-RPC. */
 export type McpMethod = (params: unknown, http: HttpContext, context?: ServerContext) => unknown;
@@ -32,7 +32,7 @@ export interface McpService {
   readonly isSubscribable: (uri: string) => boolean;
   /** Called when a client subscribes to a resource. */
   readonly onSubscribe?: (uri: string) => void;
-  /** Signs the state between the rounds of a call. */
+  /** The key that signs the state between the rounds of a call. */
   readonly stateKey: string;
   /** Further options of the SDK: capabilities other than tools and resources, the verification of request state. */
   readonly options?: ServerOptions;
@@ -43,7 +43,7 @@ export interface McpService {
 }
 
 const ANSWER_WITHIN_MS = 10 * 60_000;
-/** A game that was left in the evening can be continued weeks later. */
+/** The lifetime of the state between the rounds of a call. A player can continue an interrupted game weeks later. */
 const STATE_TTL_S = 30 * 24 * 3600;
 /** This limit and the next one bound the memory for the subscriptions of a client. */
 const MAX_SUBSCRIPTIONS = 256;
@@ -64,7 +64,7 @@ const METHODS = [
   "completion/complete",
 ] as const;
 
-/** Signs and verifies the state that travels through the client between the rounds of a call. */
+/** Signs and verifies the state that the client sends back between the rounds of a call. */
 export const requestStates = ({ stateKey }: Pick<McpService, "stateKey">): RequestStateCodec =>
   createRequestStateCodec({ key: stateKey, ttlSeconds: STATE_TTL_S });
 
@@ -96,13 +96,13 @@ export function serverOf(service: McpService, client: Client, onError: (error: u
   });
   const serving: Serving = { ...client, server, service, onError };
   const connect = server.connect.bind(server);
-  server.connect = (transport) => connect(inWords(transport, client.caller));
+  server.connect = (transport) => connect(withReadableErrors(transport, client.caller));
   for (const name of METHODS) {
     const method = methods[name];
     if (method) addMethod(serving, name, method);
   }
   // In the stateless revision the SDK answers an unknown method with HTTP 404, which the endpoint logs.
-  if (client.era !== "modern") {
+  if (client.era !== "stateless") {
     server.fallbackRequestHandler = async ({ method }, context) =>
       reject(serving, context, ProtocolErrorCode.MethodNotFound, "Method not found", method);
   }
@@ -134,7 +134,7 @@ function addMethod(serving: Serving, name: (typeof METHODS)[number], method: Mcp
       const rejection = name === "tools/call" ? invalidArguments(thrown) : null;
       if (rejection) return rejection as never;
       const isRejection = thrown instanceof JSONRPCErrorException || thrown instanceof ProtocolError;
-      if (isRejection || caller.gone().aborted) throw thrown;
+      if (isRejection || caller.abortSignal().aborted) throw thrown;
       onError(thrown);
       throw new ProtocolError(ProtocolErrorCode.InternalError, "Internal error"); // the SDK would send the message of `thrown`
     }
@@ -144,9 +144,9 @@ function addMethod(serving: Serving, name: (typeof METHODS)[number], method: Mcp
   else server.setRequestHandler(name, ({ params }: { params?: unknown }, context) => handle(params, context));
 }
 
-type Caller = HttpContext & { readonly gone: () => AbortSignal };
+type Caller = HttpContext & { readonly abortSignal: () => AbortSignal };
 
-/** Calls a method. A tool that needs input first is called again with the answer. */
+/** Calls a method. If a tool asks a question, it is called again with the answer. */
 async function callMethod(
   { service: { answerWithinMs = ANSWER_WITHIN_MS }, server, era, states }: Serving,
   method: McpMethod,
@@ -157,18 +157,19 @@ async function callMethod(
   for (let input = inputOf(era, server, context); ; ) {
     const result = await method(params, { ...caller, input }, context);
     if (typeof result !== "object" || result === null || !isInputNeeded(result)) return result;
-    if (era === "modern") return asResult(result, (state) => states.mint(state));
-    const callerAnswer = await ask(result, context, { answerWithinMs, gone: caller.gone() });
+    if (era === "stateless") return asResult(result, (state) => states.mint(state));
+    const callerAnswer = await ask(result, context, { answerWithinMs, abortSignal: caller.abortSignal() });
     input = { ...input, answer: callerAnswer, state: result.state };
   }
 }
 
 /** The reason why a URI cannot be subscribed to; null if it can. */
 function whyNotSubscribed({ service, subscriptions }: Serving, uri: string): string | null {
-  if (uri.length > URI_CHARACTERS) return `No resource here has a URI of ${uri.length} characters`;
+  if (uri.length > URI_CHARACTERS)
+    return `The URI has ${uri.length} characters; a URI of this server has at most ${URI_CHARACTERS}`;
   if (!service.isSubscribable(uri)) return unknownResource(uri);
   const isFull = subscriptions && subscriptions.size >= MAX_SUBSCRIPTIONS && !subscriptions.has(uri);
-  return isFull ? `No more than ${MAX_SUBSCRIPTIONS} subscriptions` : null;
+  return isFull ? `The session has ${MAX_SUBSCRIPTIONS} subscriptions, the maximum: cancel one first` : null;
 }
 
 /** Logs a rejection and throws it as the error of the request. */
@@ -183,22 +184,22 @@ function reject(
   throw new ProtocolError(code, reason);
 }
 
-/** The caller of a request. Its `gone` is aborted when its connection closes, unless it can resume its stream. */
+/** Returns the caller of a request. Its signal is aborted when its connection closes, unless it can resume its stream. */
 function callerOf({ service, caller }: Serving, { http, mcpReq, sessionId }: ServerContext): Caller {
   const known = httpOf(http?.authInfo) ?? caller;
-  const closed = service.eventStore ? undefined : known?.gone?.();
+  const closed = service.eventStore ? undefined : known?.abortSignal?.();
   const signal = closed ? AbortSignal.any([mcpReq.signal, closed]) : mcpReq.signal;
   const progressToken = mcpReq._meta?.progressToken;
   const notify = (progress: number, total: number, message: string): void => {
     const params = { progressToken: progressToken ?? "", progress, total, message };
-    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // the caller has gone
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // the caller has disconnected
   };
   return {
     bearer: known?.bearer ?? null,
     remoteAddress: known?.remoteAddress ?? "",
     isMcpClient: true,
     ...(sessionId !== undefined && { sessionId }),
-    gone: () => signal,
+    abortSignal: () => signal,
     ...(progressToken !== undefined && { progress: notify }),
     logRejection: known?.logRejection,
   };

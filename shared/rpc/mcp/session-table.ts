@@ -6,7 +6,7 @@ export interface TableSession {
   readonly remoteAddress: string;
   /** The requests that are not answered yet. */
   readonly calls: ReadonlySet<unknown>;
-  /** The streams of GET, which stay open while nothing happens. */
+  /** The open event streams of GET requests. An idle client keeps its stream open. */
   readonly streams: ReadonlySet<unknown>;
   /** The time of the last use, on the monotonic clock. */
   readonly usedAt: number;
@@ -43,8 +43,9 @@ export class SessionTable<Session extends TableSession> {
   /** Makes room for a session from this address, by an eviction if necessary. Returns whether there is room. */
   makeRoom(remoteAddress: string): boolean {
     const networkSessions = isLoopback(remoteAddress) ? undefined : this.#networks.get(networkOf(remoteAddress));
-    if (networkSessions && networkSessions.size >= this.#limits.perNetwork) return this.#evictIdlest(networkSessions);
-    return this.#all.size < this.#limits.total || this.#evictIdlest(this.#all);
+    if (networkSessions && networkSessions.size >= this.#limits.perNetwork)
+      return this.#evictLongestIdle(networkSessions);
+    return this.#all.size < this.#limits.total || this.#evictLongestIdle(this.#all);
   }
 
   add(session: Session): void {
@@ -62,15 +63,15 @@ export class SessionTable<Session extends TableSession> {
     if (networkSessions?.size === 0) this.#networks.delete(network);
   }
 
-  #evictIdlest(sessions: Iterable<Session>): boolean {
-    let idlest: Session | null = null;
+  #evictLongestIdle(sessions: Iterable<Session>): boolean {
+    let longestIdle: Session | null = null;
     for (const session of sessions) {
       if (session.calls.size > 0 || session.streams.size > 0) continue;
-      if (idlest === null || session.usedAt < idlest.usedAt) idlest = session;
+      if (longestIdle === null || session.usedAt < longestIdle.usedAt) longestIdle = session;
     }
-    if (idlest === null) return false;
-    this.delete(idlest);
-    this.#evict(idlest);
+    if (longestIdle === null) return false;
+    this.delete(longestIdle);
+    this.#evict(longestIdle);
     return true;
   }
 }

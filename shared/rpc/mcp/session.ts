@@ -3,7 +3,7 @@ import type { NodeStreamableHTTPServerTransport } from "@modelcontextprotocol/no
 import type { Server } from "@modelcontextprotocol/server";
 import type { Clock } from "../../lib/clock.ts";
 
-/** When an idle session is closed. */
+/** The times after which an idle session is closed. */
 export interface IdleTimes {
   readonly idleMs: number;
   /** The limit for a session that has received nothing since `initialize`. */
@@ -34,11 +34,12 @@ export class Session {
   readonly #clock: Clock;
   /** Responses to requests that are being answered. */
   readonly #calls = new Set<ServerResponse>();
-  /** Responses to GET: streams that stay open while nothing happens. */
+  /** Responses to GET: event streams. An idle client keeps its stream open. */
   readonly #streams = new Set<ServerResponse>();
   /** The time of the last request or the end of the last response, on the monotonic clock. */
   #usedAt: number;
-  #hasReceivedMore = false;
+  /** Whether the session has received a request after `initialize`. */
+  #isUsed = false;
   #isPinged = false;
 
   constructor({ remoteAddress, transport, server, subscriptions, clock }: SessionParts) {
@@ -64,7 +65,7 @@ export class Session {
 
   /** Answers a request after `initialize`. */
   async handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void> {
-    this.#hasReceivedMore = true;
+    this.#isUsed = true;
     await this.#answer(request, response, body);
   }
 
@@ -96,7 +97,7 @@ export class Session {
    * does not close its stream. A session with an unanswered request is kept.
    */
   checkIdle({ idleMs, unusedMs, pingMs }: IdleTimes): void {
-    const limitMs = this.#hasReceivedMore ? idleMs : unusedMs;
+    const limitMs = this.#isUsed ? idleMs : unusedMs;
     if (this.#calls.size > 0 || this.#isPinged || this.#clock.monotonic() - this.#usedAt <= limitMs) return;
     if (this.#streams.size > 0) void this.#ping(pingMs);
     else this.destroy();
@@ -119,7 +120,7 @@ export class Session {
     await this.#transport.close();
   }
 
-  /** Closes the session and breaks off its connections: a client that does not read would keep its connection open for ever. */
+  /** Closes the session and its connections. Otherwise a client that does not read would keep its connection open indefinitely. */
   destroy(): void {
     void this.#transport.close();
     for (const response of [...this.#calls, ...this.#streams]) response.destroy();

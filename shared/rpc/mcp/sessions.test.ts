@@ -81,8 +81,8 @@ test("an invalid request is rejected and not passed to onError", async () => {
   await expect(client.callTool({ name: "nothing" })).rejects.toThrow(/-32602.*Unknown tool/);
   await expect(client.readResource({ uri: "test://nothing" })).rejects.toThrow(/Unknown resource/);
   await client.close();
-  const modern = { "mcp-protocol-version": "2026-07-28", "mcp-method": "ping" };
-  expect((await post("tools/list", {}, modern)).status).toBe(400);
+  const stateless = { "mcp-protocol-version": "2026-07-28", "mcp-method": "ping" };
+  expect((await post("tools/list", {}, stateless)).status).toBe(400);
   expect(errors).toEqual([]);
 });
 

@@ -38,7 +38,7 @@ export interface McpSessions {
     http: HttpContext,
   ): Promise<void>;
   /** Notifies the subscribed clients that a resource has changed. */
-  changed(uri: string): void;
+  notifyChanged(uri: string): void;
   /** Waits up to `LAST_ANSWERS_MS` for requests that are being answered, then closes all sessions. */
   close(): Promise<void>;
 }
@@ -67,19 +67,20 @@ export function mcpSessions(
     eventStore: service.eventStore,
     ...{ limits, times, clock, ids },
   });
-  const modern = createMcpHandler(() => build("modern"), { legacy: "reject" });
+  const stateless = createMcpHandler(() => build("stateless"), { legacy: "reject" });
   const handlers: Handlers = {
     ...sessionHandlers(sessions),
     ...sessionlessHandlers(
       service,
-      toNodeHandler(modern, { onerror: onError }),
-      toNodeHandler({ fetch: legacyStatelessFallback(() => build("stateless")) }),
+      toNodeHandler(stateless, { onerror: onError }),
+      toNodeHandler({ fetch: legacyStatelessFallback(() => build("no session")) }),
     ),
   };
   const underWay = new Set<Promise<void>>();
   return {
     direct: directCalls(service, onError),
-    isOfSessionRevision: async (request, body) => isLegacyRequest(await toWebRequest(asNamed(request), body), body),
+    isOfSessionRevision: async (request, body) =>
+      isLegacyRequest(await toWebRequest(withMethodAndUrl(request), body), body),
     isInitialize: (body) => (Array.isArray(body) ? body : [body]).some(isInitializeRequest),
     async handle(handler, request, response, body, http) {
       if (request.method === "POST") {
@@ -87,30 +88,30 @@ export function mcpSessions(
         underWay.add(closed);
         void closed.then(() => underWay.delete(closed));
       }
-      await handlers[handler](Object.assign(asNamed(request), { auth: authOf(http) }), response, body, http);
+      await handlers[handler](Object.assign(withMethodAndUrl(request), { auth: authOf(http) }), response, body, http);
     },
-    changed(uri) {
-      modern.notify.resourceUpdated(uri);
+    notifyChanged(uri) {
+      stateless.notify.resourceUpdated(uri);
       sessions.notify(uri, onError);
     },
     async close() {
       const settled = new AbortController();
       await Promise.race([Promise.all(underWay), clock.pause(LAST_ANSWERS_MS, settled.signal)]);
       settled.abort();
-      await modern.close();
+      await stateless.close();
       await sessions.close();
     },
   };
 }
 
-type NamedRequest = IncomingMessage & { method: string; url: string };
+type RequestWithUrl = IncomingMessage & { method: string; url: string };
 
 /** The SDK requires method and URL, which every request of a server has. */
-const asNamed = (request: IncomingMessage): NamedRequest =>
+const withMethodAndUrl = (request: IncomingMessage): RequestWithUrl =>
   Object.assign(request, { method: request.method ?? "", url: request.url ?? "" });
 
 type Handler = (
-  request: NamedRequest & { readonly auth: AuthInfo },
+  request: RequestWithUrl & { readonly auth: AuthInfo },
   response: ServerResponse,
   body: unknown,
   http: HttpContext,
@@ -134,7 +135,7 @@ type NodeHandler = ReturnType<typeof toNodeHandler>;
 
 const sessionlessHandlers = (
   { isSubscribable }: McpService,
-  answerModern: NodeHandler,
+  answerStateless: NodeHandler,
   answerWithoutSession: NodeHandler,
 ): Pick<Handlers, "no session" | "stateless"> => ({
   async "no session"(request, response, body) {
@@ -142,7 +143,7 @@ const sessionlessHandlers = (
   },
   async stateless(request, response, body) {
     const unknown = subscribedUris(body).find((uri) => !isSubscribable(uri));
-    if (unknown === undefined) await answerModern(request, response, body);
+    if (unknown === undefined) await answerStateless(request, response, body);
     else reject(response, 400, body, unknownResource(unknown), INVALID_PARAMS);
   },
 });

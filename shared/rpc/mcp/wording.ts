@@ -19,7 +19,7 @@ interface Pending {
  * such a request. The message of the SDK is the JSON of the schema's fault, and its code for `initialize` is an internal error. Call it before
  * the server connects. `caller` is the caller of a transport without HTTP.
  */
-export function inWords<T extends Transport>(transport: T, caller?: HttpContext): T {
+export function withReadableErrors<T extends Transport>(transport: T, caller?: HttpContext): T {
   const pending = new Map<RequestId, Pending>();
   transport.onmessage = (message: JSONRPCMessage, extra?: { readonly authInfo?: AuthInfo }) => {
     if (!("method" in message)) return;
@@ -44,7 +44,7 @@ export function inWords<T extends Transport>(transport: T, caller?: HttpContext)
   return transport;
 }
 
-/** Returns the faults in an error message of the SDK about invalid params, in words; null for any other message. */
+/** Returns the faults in an error message of the SDK about invalid params as text for people; null for any other message. */
 const schemaFault = (message: string): string | null =>
   message.startsWith("Invalid params for ") ? message : wordsOf(message);
 

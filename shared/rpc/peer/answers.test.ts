@@ -4,8 +4,8 @@ import { rpcResponse, textResult } from "../testing/json-rpc.ts";
 import {
   answer,
   closedPort,
+  connectionClosed,
   failure,
-  gone,
   listen,
   message,
   newPeers,
@@ -166,7 +166,7 @@ describe("the size of an answer", () => {
       more();
     });
     expect(await message(url, { timeoutMs: 10_000, retry: true })).toEqual(failure("too_large"));
-    await gone(calls[0]);
+    await connectionClosed(calls[0]);
     expect(calls).toHaveLength(1);
   });
 });

@@ -3,8 +3,8 @@ import { answerTo, batched, bodiesOf, endless, idsOf, inLines } from "../testing
 import {
   type Call,
   closedPort,
+  connectionClosed,
   failure,
-  gone,
   message,
   peers,
   REQUEST,
@@ -102,7 +102,7 @@ describe("a call in a batch", () => {
     const call = (options: Partial<CallOptions>) => message(url, { batch: true, ...options });
     const all = await Promise.all([call({ timeoutMs: 100 }), call({}), call({ timeoutMs: 1_000 })]);
     expect(all).toEqual([failure("timeout", expect.stringMatching(/^no answer within 100 ms$/)), success, success]);
-    await gone(calls[0]);
+    await connectionClosed(calls[0]);
   });
 
   test("has its own signal", async () => {
@@ -131,7 +131,7 @@ describe("a call in a batch", () => {
   test("settles although the array does not end, and the connection is closed", async () => {
     const { url, calls } = await scripted((call) => void call.response.write(inLines(idsOf(call).map(answerTo), "")));
     expect(await batched(url, 2)).toEqual([success, success]);
-    await gone(calls[0]);
+    await connectionClosed(calls[0]);
   });
 });
 
@@ -168,16 +168,16 @@ describe("a failed batch", () => {
     const waiting = batched(url, 2, { retry: true });
     await peers.close();
     expect([...(await open), ...(await waiting)]).toEqual(Array(4).fill(failure("refused")));
-    await gone(calls[0]);
+    await connectionClosed(calls[0]);
     expect(calls).toHaveLength(1);
   });
 
   test("with an endless answer is cut off at the size limit, and received answers count", async () => {
     const { url, calls } = await scripted((call) => endless(call, "x".repeat(16_384)));
     expect(await batched(url, 2, { timeoutMs: 10_000 })).toEqual(Array(2).fill(failure("too_large")));
-    await gone(calls[0]);
+    await connectionClosed(calls[0]);
     const lines = await scripted((call) => endless(call, '{"id":"another"}\n,'.repeat(1_000), `[\n${answerTo(3)}\n,`));
     expect(await batched(lines.url, 2, { timeoutMs: 10_000 })).toEqual([success, failure("too_large")]);
-    await gone(lines.calls[0]);
+    await connectionClosed(lines.calls[0]);
   });
 });

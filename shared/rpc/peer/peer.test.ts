@@ -6,8 +6,8 @@ import {
   answer,
   type Call,
   closedPort,
+  connectionClosed,
   failure,
-  gone,
   message,
   peers,
   REPLY,
@@ -150,7 +150,7 @@ describe("the time limit of a call", () => {
     expect(await message(url, { timeoutMs: 100, retry: true })).toEqual(
       failure("timeout", expect.stringMatching(/^no answer within \d+ ms$/)),
     );
-    await gone(calls[0]);
+    await connectionClosed(calls[0]);
     expect(calls).toHaveLength(1);
   });
 
@@ -189,7 +189,7 @@ describe("a cancelled call", () => {
     expect(await message(url, { signal: abort.signal, retry: true })).toEqual(
       failure("timeout", "the call was cancelled"),
     );
-    await gone(calls[0]);
+    await connectionClosed(calls[0]);
   });
 
   test.each([
@@ -236,7 +236,7 @@ describe("close", () => {
     await peers.close();
     expect(await reply).toEqual(failure("refused"));
     expect(performance.now() - startMs).toBeLessThan(1_000);
-    await gone(calls[0]);
+    await connectionClosed(calls[0]);
     expect([calls.length, sockets.size]).toEqual([1, 0]);
   });
 

@@ -45,9 +45,9 @@ export class BridgeSession {
   /** Sends a message of the client and calls `onResponse` with the response. Rejects as `Upstream.exchange` does. */
   async forward(message: JSONRPCMessage, onResponse: Receiver, signal: AbortSignal): Promise<Reply> {
     if (isRequest(message) && message.method === "initialize") return this.#begin(message, onResponse, signal);
-    if (isResponse(message) && !this.#questions.delete(message.id)) return NO_REPLY; // the server has forgotten the question
+    if (isResponse(message) && !this.#questions.delete(message.id)) return NO_REPLY; // the session of the question is lost
     const onMessage = (received: JSONRPCMessage): void => {
-      if (isRequest(message) && isSuccess(received, message)) this.#noteSubscription(message);
+      if (isRequest(message) && isSuccess(received, message)) this.#recordSubscription(message);
       if (isResponse(received)) onResponse(received);
       else this.#receive(received);
     };
@@ -91,7 +91,7 @@ export class BridgeSession {
     return this.#options.upstream.exchange(message, { session: this.#key, onMessage, signal });
   }
 
-  /** Passes a request or notification of the server on. */
+  /** Forwards a request or notification of the server to the client. */
   #receive(message: JSONRPCMessage): void {
     if (isRequest(message)) this.#questions.add(message.id);
     else if ("method" in message && message.method === "notifications/cancelled")
@@ -154,7 +154,7 @@ export class BridgeSession {
     }
   }
 
-  #noteSubscription({ method, params }: JSONRPCRequest): void {
+  #recordSubscription({ method, params }: JSONRPCRequest): void {
     const uri = String(params?.uri);
     if (method === "resources/unsubscribe") this.#subscriptions.delete(uri);
     else if (method === "resources/subscribe" && this.#subscriptions.size < MAX_SUBSCRIPTIONS)

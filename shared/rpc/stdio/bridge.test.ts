@@ -54,14 +54,14 @@ const ERAS = {
     extra: {},
     begin: initialize,
     async subscribe() {
-      expect((await wire.ask("sub", "resources/subscribe", { uri: "test://news" })).result).toEqual({});
+      expect((await wire.ask("sub", "resources/subscribe", { uri: "test://state" })).result).toEqual({});
     },
   },
   "2026-07-28": {
     extra: STATELESS,
     begin: async () => {},
     async subscribe() {
-      const params = { ...STATELESS, notifications: { resourceSubscriptions: ["test://news"] } };
+      const params = { ...STATELESS, notifications: { resourceSubscriptions: ["test://state"] } };
       wire.send({ id: "listen:0", method: "subscriptions/listen", params });
       await wire.next(({ method }) => method === "notifications/subscriptions/acknowledged");
     },
@@ -74,8 +74,8 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("a bridge at %s", (rev
 
   it("forwards answers and progress", async () => {
     expect((await wire.ask(1, "tools/list", extra)).result.tools.at(-1)).toMatchObject({ name: "wait" });
-    expect((await wire.ask("two", "resources/read", { ...extra, uri: "test://news" })).result).toMatchObject({
-      contents: [{ text: '{"news":true}' }],
+    expect((await wire.ask("two", "resources/read", { ...extra, uri: "test://state" })).result).toMatchObject({
+      contents: [{ text: '{"state":true}' }],
     });
     expect((await wire.ask(3, "no/such", extra)).error.code).toBe(-32601);
     const { _meta } = { _meta: {}, ...extra };
@@ -116,13 +116,13 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("a bridge at %s", (rev
 
   it("restores a subscription after a restart of the server and notifies the client", async () => {
     await subscribe();
-    server.changed("test://news");
-    const first = await wire.next(isAbout("test://news"));
+    server.notifyChanged("test://state");
+    const first = await wire.next(isAbout("test://state"));
     await kill();
     await restart();
-    expect(await wire.next(isAbout("test://news"))).toEqual(first);
-    server.changed("test://news");
-    expect(await wire.next(isAbout("test://news"))).toEqual(first);
+    expect(await wire.next(isAbout("test://state"))).toEqual(first);
+    server.notifyChanged("test://state");
+    expect(await wire.next(isAbout("test://state"))).toEqual(first);
   });
 
   it("sends names that are not valid header values", async () => {
@@ -171,20 +171,20 @@ describe("the session of a bridge", () => {
 
   it("sends messages after the handshake only", async () => {
     wire.send({ id: 0, method: "initialize", params: INITIALIZE }, { method: "notifications/initialized" });
-    wire.send({ id: 1, method: "resources/subscribe", params: { uri: "test://news" } });
+    wire.send({ id: 1, method: "resources/subscribe", params: { uri: "test://state" } });
     expect((await wire.next(({ id }) => id === 1)).result).toEqual({});
     expect(wire.received.map(({ id }) => id)).toEqual([0, 1]);
   });
 
   it("can be initialized a second time, without the earlier subscriptions", async () => {
     await initialize();
-    await wire.ask(1, "resources/subscribe", { uri: "test://news" });
+    await wire.ask(1, "resources/subscribe", { uri: "test://state" });
     await initialize();
     await wire.ask(2, "resources/subscribe", { uri: "test://other" });
-    server.changed("test://news");
-    server.changed("test://other");
+    server.notifyChanged("test://state");
+    server.notifyChanged("test://other");
     await wire.next(isAbout("test://other"));
-    expect(wire.received.filter(isAbout("test://news"))).toEqual([]);
+    expect(wire.received.filter(isAbout("test://state"))).toEqual([]);
   });
 
   it("cannot be initialized while the server is down, and can be when it is back", async () => {
@@ -214,19 +214,19 @@ describe("the end of the input", () => {
 });
 
 describe("a server that does not implement MCP", () => {
-  let odd: Server;
+  let otherServer: Server;
   const serve = async (listener: RequestListener): Promise<void> => {
-    odd = createServer(listener);
-    await listenOnLoopback(odd);
+    otherServer = createServer(listener);
+    await listenOnLoopback(otherServer);
   };
   const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
   const connect = async (listener: RequestListener): Promise<TestWire> => {
     await serve(listener);
-    return connectBridge(urlOf(odd));
+    return connectBridge(urlOf(otherServer));
   };
   afterEach(() => {
-    odd.closeAllConnections();
-    odd.close();
+    otherServer.closeAllConnections();
+    otherServer.close();
   });
 
   const stream = { "content-type": "text/event-stream" };
@@ -265,7 +265,7 @@ describe("a server that does not implement MCP", () => {
     const asked = Promise.withResolvers<void>();
     await serve(() => asked.resolve());
     const clock = manualClock();
-    const other = await connectBridge(urlOf(odd), clock);
+    const other = await connectBridge(urlOf(otherServer), clock);
     const answer = other.ask(1, "tools/list");
     await asked.promise;
     await clock.advance(60_000);

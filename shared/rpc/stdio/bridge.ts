@@ -29,7 +29,7 @@ interface Pending {
   readonly isStateless: boolean;
 }
 
-/** The code that MCP's SDKs use for a connection that is gone. */
+/** The code that MCP's SDKs use for a lost connection. */
 const NO_CONNECTION = -32000;
 const END_SESSION_MS = 500;
 const HANDSHAKE = new Set(["initialize", "notifications/initialized"]);
@@ -64,7 +64,7 @@ export class Bridge {
     });
   }
 
-  /** Resolves when the client has gone. */
+  /** Resolves when the client has disconnected. */
   get ended(): Promise<void> {
     return this.#client.ended;
   }

@@ -32,7 +32,7 @@ export interface Reply {
   readonly errorBody: string;
 }
 
-/** The servers of the SDK write a comment to a silent stream every 15 s. */
+/** The maximum time without data from the server. Servers of the SDK write a comment to an idle stream every 15 s. */
 export const SILENCE_MS = 60_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** By default the SDK resumes a stream with event ids without limit, as long as the server answers. */
@@ -95,7 +95,7 @@ export class Connection {
     return this.#run(() => this.#transport.terminateSession());
   }
 
-  /** Rejects if there is no HTTP response or its body breaks off, and with the reason of the signal if that is aborted. */
+  /** Rejects if there is no HTTP response or its body is incomplete, and with the reason of the signal if the signal is aborted. */
   async #run(use: () => Promise<void>): Promise<Reply> {
     const { signal } = this.#options;
     const close = (): void => {
@@ -111,7 +111,7 @@ export class Connection {
       await use();
     } catch (thrown) {
       if (this.#status === 0) throw thrown;
-      // Any other error of the SDK means that the response holds no message.
+      // Any other error of the SDK means that the response contains no message.
       if (thrown instanceof SdkHttpError) errorBody = String(thrown.data.text ?? "");
     } finally {
       signal.removeEventListener("abort", close);
@@ -141,7 +141,7 @@ export class Connection {
     this.#stopTimer = this.#clock.after(SILENCE_MS, () => this.#silence.abort(new SilenceError()));
   }
 
-  /** Passes a body on, limits the size of its messages and records how it ends. */
+  /** Forwards a body, limits the size of its messages and records how it ends. */
   async *#checked(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let messageBytes = 0;
     try {

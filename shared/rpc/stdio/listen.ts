@@ -19,7 +19,7 @@ const ACKNOWLEDGED = "notifications/subscriptions/acknowledged";
 
 /**
  * Forwards a subscription of the stateless revision. When its stream ends, for example by a restart of the server, the subscription is sent
- * again. The client, which does not see this, is notified of every resource, because it may have missed a change.
+ * again. The client does not receive the second acknowledgement. It is notified of every resource, because it may have missed a change.
  * Resolves only if the server rejects the subscription; rejects as `Upstream.exchange` does before the server has acknowledged it.
  */
 export async function listen({ upstream, message, onMessage, signal, clock }: Subscription): Promise<Reply> {

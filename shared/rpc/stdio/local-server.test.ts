@@ -62,8 +62,8 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("a local client at %s"
 
   it("receives answers, errors and progress", async () => {
     expect((await wire.ask(1, "tools/list", params)).result.tools.at(-1)).toMatchObject({ name: "wait" });
-    expect((await wire.ask("two", "resources/read", { ...params, uri: "test://news" })).result).toMatchObject({
-      contents: [{ text: '{"news":true}' }],
+    expect((await wire.ask("two", "resources/read", { ...params, uri: "test://state" })).result).toMatchObject({
+      contents: [{ text: '{"state":true}' }],
     });
     expect((await wire.ask(3, "no/such", params)).error.code).toBe(-32601);
     const { _meta } = { _meta: {}, ...params };
@@ -87,10 +87,10 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("a local client at %s"
   });
 
   it("is notified of the resources that it has subscribed to", async () => {
-    await subscribe("test://news");
+    await subscribe("test://state");
     wire.notify("test://other");
-    wire.notify("test://news");
-    expect((await wire.next(isUpdate)).params.uri).toBe("test://news");
+    wire.notify("test://state");
+    expect((await wire.next(isUpdate)).params.uri).toBe("test://state");
   });
 
   it("cannot subscribe to an unknown resource", async () => {
@@ -113,10 +113,10 @@ describe("a local session", () => {
   });
 
   it("begins without subscriptions when the client initializes a second time", async () => {
-    await wire.ask(1, "resources/subscribe", { uri: "test://news" });
+    await wire.ask(1, "resources/subscribe", { uri: "test://state" });
     await initialize();
     await wire.ask(2, "resources/subscribe", { uri: "test://other" });
-    wire.notify("test://news");
+    wire.notify("test://state");
     wire.notify("test://other");
     expect((await wire.next(isUpdate)).params.uri).toBe("test://other");
   });
@@ -125,7 +125,7 @@ describe("a local session", () => {
 /** The client names the service that a request is meant for: this process has "here" and "there", another one has "remote". */
 describe.each(["there", "remote"])("a client of several services, of which one is %s", (place) => {
   let server: TestServer;
-  let other: { readonly service: OtherService; readonly calls: readonly WaitCall[]; changed(uri: string): void };
+  let other: { readonly service: OtherService; readonly calls: readonly WaitCall[]; notifyChanged(uri: string): void };
   let hereCalls: readonly WaitCall[];
   let remote: RemoteService | null = null;
   beforeEach(async () => {
@@ -134,10 +134,10 @@ describe.each(["there", "remote"])("a client of several services, of which one i
     hereCalls = here.calls;
     if (place === "remote") {
       remote = new RemoteService({ url: server.url, name: "test", version: "1", onChanged: (uri) => wire.notify(uri) });
-      other = { service: remote, calls: server.calls, changed: server.changed };
+      other = { service: remote, calls: server.calls, notifyChanged: server.notifyChanged };
     } else {
       const there = serviceWithCalls();
-      other = { ...there, changed: (uri) => wire.notify(uri) };
+      other = { ...there, notifyChanged: (uri) => wire.notify(uri) };
     }
     wire = connectLocal(here.service, onError, (params) => {
       const { arguments: args, uri } = params as { arguments?: { place?: string }; uri?: string };
@@ -202,7 +202,7 @@ describe.each(["there", "remote"])("a client of several services, of which one i
       isUpdated = true;
     });
     while (!isUpdated) {
-      other.changed("test://other");
+      other.notifyChanged("test://other");
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect((await updated).params.uri).toBe("test://other");

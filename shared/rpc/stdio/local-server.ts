@@ -9,7 +9,7 @@ import { type Stdio, StdioTransport } from "./stdio-transport.ts";
 
 interface LocalServerOptions extends Stdio {
   readonly service: McpService;
-  /** The caller, as the methods of the service see it. */
+  /** The caller that the methods of the service receive. */
   readonly http: HttpContext;
   readonly onError: (error: unknown) => void;
   readonly clock: Clock;
@@ -17,7 +17,7 @@ interface LocalServerOptions extends Stdio {
 
 /** The server of the client on stdio. */
 interface LocalServer {
-  /** Resolves when the client has gone. */
+  /** Resolves when the client has disconnected. */
   readonly ended: Promise<void>;
   /** Notifies the client that a resource has changed, if it has subscribed to it. */
   notify(uri: string): void;
@@ -29,17 +29,17 @@ export function serveLocally({ service, http, onError, ...stdio }: LocalServerOp
   const transport = new StdioTransport({ ...stdio, parse: parseJSONRPCMessage });
   const states = requestStates(service);
   const subscriptions = new Set<string>();
-  let current: { readonly server: Server; readonly isModern: boolean } | null = null;
+  let current: { readonly server: Server; readonly isStateless: boolean } | null = null;
   const connection = serveStdio(
     ({ era }) => {
-      const isModern = era === "modern";
+      const isStateless = era === "modern";
       const server = serverOf(
         service,
-        { era: isModern ? "modern" : "session", subscriptions, states, caller: http },
+        { era: isStateless ? "stateless" : "session", subscriptions, states, caller: http },
         onError,
       );
       server.oninitialized = () => subscriptions.clear(); // a client may initialize a second time
-      current = { server, isModern };
+      current = { server, isStateless };
       return server;
     },
     { transport: withSubscriptionCheck(transport, service) },
@@ -47,8 +47,8 @@ export function serveLocally({ service, http, onError, ...stdio }: LocalServerOp
   return {
     ended: transport.ended,
     notify(uri) {
-      // The SDK holds the subscriptions of the stateless revision.
-      if (current && (current.isModern || subscriptions.has(uri)))
+      // The SDK stores the subscriptions of the stateless revision.
+      if (current && (current.isStateless || subscriptions.has(uri)))
         current.server.sendResourceUpdated({ uri }).catch(onError);
     },
     close: () => connection.close(),

@@ -8,7 +8,7 @@ import { readLines } from "./stdio-lines.ts";
 /** The two streams to the client. */
 export interface Stdio {
   readonly input: Readable;
-  /** Receives one JSON-RPC message a line and nothing else. */
+  /** Receives one JSON-RPC message per line and no other text. */
   readonly output: Writable;
 }
 
@@ -24,7 +24,7 @@ const MAX_LINE_BYTES = 10 * 1024 * 1024;
 const MAX_REQUESTS = 1_000;
 /** How long answers may take after the end of the input, and how long the last output may take. */
 const LAST_ANSWERS_MS = 1_000;
-/** A client that leaves this much output unread is considered gone. */
+/** The maximum size of the unread output. If a client exceeds it, the connection ends. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -36,7 +36,7 @@ export class StdioTransport implements Transport {
   onmessage?: Transport["onmessage"];
   onclose?: () => void;
   onerror?: (error: Error) => void;
-  /** Resolves when the client has gone: its input has ended and its requests are answered, or it does not read the output. */
+  /** Resolves when the client has disconnected: its input has ended and its requests are answered, or it does not read the output. */
   readonly ended: Promise<void>;
   readonly #options: StdioTransportOptions;
   readonly #end: () => void;
@@ -56,7 +56,7 @@ export class StdioTransport implements Transport {
     output.on("error", this.#end);
     readLines(input, MAX_LINE_BYTES, {
       line: (text) => this.#takeLine(text),
-      tooLong: () => this.#reject(null, INVALID_REQUEST, `A line of more than ${MAX_LINE_BYTES} bytes`),
+      tooLong: () => this.#reject(null, INVALID_REQUEST, `The line has more than ${MAX_LINE_BYTES} bytes`),
       end: () => {
         this.#isInputOver = true;
         if (this.#requests.size === 0) this.#end();
@@ -111,7 +111,7 @@ export class StdioTransport implements Transport {
     if (message.method === "notifications/cancelled") this.#requests.delete(message.params?.requestId as RequestId);
     if (!("id" in message) || message.method === "subscriptions/listen") return true; // a subscription lasts as long as its client
     if (this.#requests.size >= MAX_REQUESTS) {
-      this.#reject(message.id, INVALID_REQUEST, `More than ${MAX_REQUESTS} requests at once`);
+      this.#reject(message.id, INVALID_REQUEST, `${MAX_REQUESTS} requests are not answered yet, the maximum`);
       return false;
     }
     this.#requests.add(message.id);

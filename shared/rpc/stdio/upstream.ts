@@ -13,12 +13,12 @@ import {
 /** A fault of the connection, with a message for the client. */
 class UpstreamFault extends Error {}
 
-/** With these codes the request has not been sent. */
+/** The error codes of connections on which the request has not been sent. */
 const UNREACHED = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/;
 
 /**
  * An MCP server over HTTP. Its methods reject with an UpstreamFault if the server cannot be reached or the connection breaks, and with the
- * reason of the signal if that is aborted.
+ * reason of the signal if the signal is aborted.
  */
 export class Upstream {
   readonly #url: string;

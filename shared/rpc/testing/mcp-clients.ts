@@ -60,7 +60,7 @@ export const clients: Readonly<Record<string, (target: Target) => Promise<TestCl
   "2026-07-28": (target) => sdkTwo(target, "2026-07-28"),
 };
 
-/** The clients of the SDK handle a result before a progress notification that they have read with it, and then do not know its token. */
+/** A client of the SDK may handle a result before a progress notification that it has read together with it. Then it no longer knows the token. */
 const isLateProgress = ({ message }: Error): boolean => message.includes("progress notification for an unknown token");
 
 async function sdkOne(target: Target, revision: string): Promise<TestClient> {
@@ -72,13 +72,16 @@ async function sdkOne(target: Target, revision: string): Promise<TestClient> {
   const transport = (
     typeof target === "string"
       ? new StreamableHTTPClientTransport(new URL(target))
-      : listened(new StdioClientTransport({ ...target, stderr: "pipe" }), target)
+      : forwardStderr(new StdioClientTransport({ ...target, stderr: "pipe" }), target)
   ) as Parameters<Client["connect"]>[0];
   const send = transport.send.bind(transport);
   // SDK 1 requests the newest revision that it knows; here the revision under test.
   transport.send = (message, options) => {
-    const asks = "method" in message && message.method === "initialize";
-    return send(asks ? { ...message, params: { ...message.params, protocolVersion: revision } } : message, options);
+    const isInitialize = "method" in message && message.method === "initialize";
+    return send(
+      isInitialize ? { ...message, params: { ...message.params, protocolVersion: revision } } : message,
+      options,
+    );
   };
   await client.connect(transport);
   const updated: string[] = [];
@@ -110,7 +113,7 @@ async function sdkTwo(target: Target, pin: string | null): Promise<TestClient> {
   const transport =
     typeof target === "string"
       ? new ModernTransport(new URL(target))
-      : listened(new ModernStdio({ ...target, stderr: "pipe" }), target);
+      : forwardStderr(new ModernStdio({ ...target, stderr: "pipe" }), target);
   await client.connect(transport);
   const updated: string[] = [];
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => void updated.push(params.uri));
@@ -135,8 +138,8 @@ async function sdkTwo(target: Target, pin: string | null): Promise<TestClient> {
 const textOf = ({ contents: [first] }: { contents: readonly object[] }): string =>
   first && "text" in first ? String(first.text) : "null";
 
-/** Passes on the lines that a command writes to stderr. */
-function listened<T extends { readonly stderr: unknown }>(transport: T, { onLine }: Exclude<Target, string>): T {
+/** Forwards the lines that a command writes to stderr to `onLine`. */
+function forwardStderr<T extends { readonly stderr: unknown }>(transport: T, { onLine }: Exclude<Target, string>): T {
   const lines = createInterface({ input: transport.stderr as NodeJS.ReadableStream });
   lines.on("line", (line) => onLine?.(line));
   return transport;

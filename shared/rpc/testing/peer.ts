@@ -59,7 +59,7 @@ export async function scripted(script: Script, at = 0): Promise<Scripted> {
 }
 
 /** Resolves when the connection of a call is closed. */
-export async function gone(call: Call | undefined): Promise<void> {
+export async function connectionClosed(call: Call | undefined): Promise<void> {
   const socket = call?.request.socket;
   if (socket && !socket.closed) await new Promise((resolve) => socket.once("close", resolve));
 }

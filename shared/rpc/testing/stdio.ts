@@ -26,7 +26,7 @@ export interface TestServer {
   readonly url: string;
   readonly service: McpService;
   readonly calls: readonly WaitCall[];
-  changed(uri: string): void;
+  notifyChanged(uri: string): void;
   /** Breaks off every connection and closes every session. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -68,16 +68,16 @@ const surfaceOf = (calls: WaitCall[]): McpSurface => ({
     {
       ...about,
       name: "wait",
-      async call(_args, { gone }) {
+      async call(_args, { abortSignal }) {
         const cancelled = Promise.withResolvers<void>();
-        gone?.().addEventListener("abort", () => cancelled.resolve());
+        abortSignal?.().addEventListener("abort", () => cancelled.resolve());
         calls.push({ cancelled: cancelled.promise });
         await cancelled.promise;
         return { content: [] };
       },
     },
   ],
-  resources: ["news", "other"].map((name) => ({
+  resources: ["state", "other"].map((name) => ({
     ...{ uri: `test://${name}`, name, description: "N" },
     read: () => ({ [name]: true }),
   })),
@@ -111,7 +111,7 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
     url: `http://127.0.0.1:${port}/mcp`,
     service,
     calls,
-    changed: (uri) => sessions.changed(uri),
+    notifyChanged: (uri) => sessions.notifyChanged(uri),
     start,
     async kill() {
       server.closeAllConnections();
@@ -125,7 +125,7 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
 export interface TestWire {
   readonly input: PassThrough;
   readonly output: PassThrough;
-  /** Resolves when the server side has found that the client has gone. */
+  /** Resolves when the server has found that the client has disconnected. */
   readonly ended: Promise<void>;
   /** All received messages, in order. */
   readonly received: readonly Wire[];
