@@ -13,7 +13,7 @@ export interface Capabilities {
   readonly takesBatches: boolean;
   /** Whether announcements of rounds and standings are sent to the agent. */
   readonly wantsAnnouncements: boolean;
-  /** The most matches that a referee has at the same time; 0 for a player. */
+  /** The maximum number of matches that a referee has at the same time; 0 for a player. */
   readonly maxConcurrent: number;
   readonly dialect: string;
 }

@@ -15,7 +15,7 @@ const common = { v: z.literal(FORMAT_VERSION), at: z.string() };
 /** Player ids in the order of the game's roles. */
 const players = z.array(id).min(1).readonly();
 
-/** The most characters of a reason that quotes a referee. */
+/** The maximum number of characters of a reason that quotes a referee. */
 export const QUOTED_CHARACTERS = 300;
 /** The limit is that of the reason in MATCH_RESULT. */
 const reason = z.string().max(2_000);

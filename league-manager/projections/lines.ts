@@ -18,7 +18,7 @@ export function stateLine(event: Extract<LiveEvent, { type: "player_state" }>): 
   return state === "REGISTERED" ? `${player} is registered again` : null;
 }
 
-/** The most names of missing players in a line. */
+/** The maximum number of names of missing players in a line. */
 const MAX_MISSING_NAMES = 10;
 
 /** The line about what an open league waits for. */

@@ -18,7 +18,7 @@ interface LedgerOptions {
   readonly onFatal: (error: Error) => void;
 }
 
-/** The most commands of one batch. They are decided in one turn of the event loop, so other work waits for them. */
+/** The maximum number of commands of one batch. They are decided in one turn of the event loop, so other work waits for them. */
 const MAX_BATCH_COMMANDS = 100;
 
 interface PendingCommand {

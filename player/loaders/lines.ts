@@ -23,7 +23,7 @@ const MAX_LINE_BYTES = 1_000_000;
 const END_MS = 2_000;
 /** The exit code of a shell that does not find the command. */
 const NOT_FOUND = 127;
-/** The most characters of a line of output that are shown. */
+/** The maximum number of characters of a line of output that are shown. */
 const MAX_SHOWN = 1_000;
 const MAX_EARLY_LINES = 100;
 

@@ -13,7 +13,7 @@ export interface CompletionOptions {
   /** The maximum number of tokens of an answer; null for the number that the prompt names. */
   readonly maxTokens: number | null;
   /** Prints a line for the user. */
-  tell(line: string): void;
+  print(line: string): void;
   /** Waits before a request is repeated. Tests replace it; the default is a real pause. */
   readonly wait?: Clock["pause"];
 }
@@ -54,7 +54,7 @@ export class Completions {
    * the pause that the endpoint names, else after 1, 2 and 4 seconds. Rejects if the last request has no answer.
    */
   async request(prompt: Prompt, limit: AbortSignal): Promise<Reply> {
-    const { tell, wait = systemClock.pause } = this.#options;
+    const { print, wait = systemClock.pause } = this.#options;
     for (let pauses = 0; ; pauses++) {
       const result = await this.#send(prompt, limit).catch((thrown: unknown) => ({ thrown }));
       if (this.#limitName === "max_tokens" && needsOtherLimitName(result)) {
@@ -64,7 +64,7 @@ export class Completions {
       const pauseS = pauseAfter(result, pauses);
       if (pauseS !== null) {
         const fault = "status" in result ? `answered HTTP ${result.status}` : "closed the connection";
-        tell(`the LLM ${fault}; repeating the request in ${pauseS} s`);
+        print(`the LLM ${fault}; repeating the request in ${pauseS} s`);
         if (await wait(pauseS * 1000, limit)) continue;
       }
       if ("status" in result) return result;

@@ -30,7 +30,7 @@ async function sendPrompt(...behaviours: readonly Behaviour[]) {
       maxTokens: null,
       signal: new AbortController().signal,
     },
-    tell: (line) => lines.push(line),
+    print: (line) => lines.push(line),
     async wait(ms) {
       pausesMs.push(ms);
       return true;

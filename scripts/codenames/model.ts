@@ -39,7 +39,7 @@ const ErrorBody = z.object({ error: z.union([z.string(), z.object({ message: z.s
 
 /** Creates a model. */
 export function createModel(options: ModelOptions): Model {
-  const { key, timeoutMs, tell } = options;
+  const { key, timeoutMs, print } = options;
   const completions = new Completions(options);
   const { endpoint } = completions;
   let failures = 0;
@@ -53,7 +53,7 @@ export function createModel(options: ModelOptions): Model {
     if (isDown && ++failures >= FAILURES_IN_A_ROW) {
       throw new StartError(`the LLM at ${endpoint} failed ${failures} times in a row: ${reason}`, EXIT.failed);
     }
-    tell(`the LLM gave no answer: ${reason}`);
+    print(`the LLM gave no answer: ${reason}`);
     return { kind: "failed", reason };
   };
 

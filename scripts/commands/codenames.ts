@@ -41,7 +41,7 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
   const data = resolve(flags.data);
   const games = openGames(data);
   const plan = planOf(flags, games);
-  const tell = (line: string): void => void process.stderr.write(`${line}\n`);
+  const print = (line: string): void => void process.stderr.write(`${line}\n`);
   const interruption = new AbortController();
   const { signal } = interruption;
   const interrupted = new Promise<null>((settle) => signal.addEventListener("abort", () => settle(null)));
@@ -51,7 +51,7 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, interrupt);
   const forms = new TerminalForms(process.stdin, process.stderr, interrupt);
-  const model = plan.llm && createModel({ ...plan.llm, timeoutMs: flags.timeoutMs, signal, tell });
+  const model = plan.llm && createModel({ ...plan.llm, timeoutMs: flags.timeoutMs, signal, print });
   let token = plan.token;
   let referee: GameReferee | null = null;
   let host: McpHost | null = null;
@@ -68,7 +68,7 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
   };
 
   try {
-    referee = plan.url === null ? await startOwnReferee(data, plan.game, tell) : refereeAt(plan.url);
+    referee = plan.url === null ? await startOwnReferee(data, plan.game, print) : refereeAt(plan.url);
     host = await connect(referee.endpoint, plan.canFillForms, model !== null);
     const answer = answering({ host, forms, model, words: plan.words, players: plan.players });
     const [tool, args] =
@@ -81,13 +81,13 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
           return answer(question, token);
         },
         // The token is printed only when the command is interrupted.
-        progress: (message) => tell(coloured(message.replace(/^game_token \S+; /, ""))),
+        progress: (message) => print(coloured(message.replace(/^game_token \S+; /, ""))),
         signal,
       }),
     ]);
     if (result === null) {
       forms.close(); // returns from the alternate screen of a secret form, on which the next line would be lost
-      tell(token === null ? "\ninterrupted" : `\n${continueHint(flags, token)}`);
+      print(token === null ? "\ninterrupted" : `\n${continueHint(flags, token)}`);
       return EXIT.interrupted;
     }
     return report(result, () => token !== null && games.remove(token));
@@ -119,7 +119,7 @@ const refereeAt = (url: string): GameReferee => ({
 async function startOwnReferee(
   data: string,
   game: OpenGame | null,
-  tell: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<GameReferee> {
   const log = openLog(join(data, "logs", "codenames.log"), "codenames");
   const ready = Promise.withResolvers<string>();
@@ -133,7 +133,7 @@ async function startOwnReferee(
     {
       log,
       say: (line) => log.info(line),
-      warn: tell,
+      warn: print,
       report: (message) => "url" in message && ready.resolve(message.url),
       clock: systemClock,
       ids: systemIds,

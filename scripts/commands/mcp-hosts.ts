@@ -11,9 +11,9 @@ import { isInUse, StoreInUse } from "#shared/runtime/files/locked-store.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 
-/** The session hosts of a `league mcp`: its own host, and one for each other database file with a game that its client names. */
+/** The session hosts of a `league mcp`: the host of its new games, and a host for each other database file with a game that its client names. */
 interface McpHosts {
-  /** The URL of its own host, e.g. `http://127.0.0.1:8001`. */
+  /** The URL of the host of its new games, e.g. `http://127.0.0.1:8001`. */
   readonly url: string;
   /** Answers each request at the host of the game that the request names, which may be in another process. */
   readonly service: McpService;

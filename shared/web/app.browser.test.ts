@@ -52,7 +52,7 @@ describe("the chess board as an MCP App, in a sandboxed frame with the official 
       await app.frame.locator(cell(from)).hover();
       await app.page.mouse.down();
       await app.frame.locator(cell(to)).hover();
-      expect(await app.frame.locator(".held").count()).toBe(1);
+      expect(await app.frame.locator(".dragged-piece").count()).toBe(1);
       await app.page.mouse.up();
     };
     await drag("g1", "g5");
@@ -95,7 +95,7 @@ describe("the chess board as an MCP App, in a sandboxed frame with the official 
     await touch("touchStart", "b1");
     await touch("touchMove", "b2");
     await touch("touchMove", "c3");
-    expect(await app.frame.locator(".held").count()).toBe(1);
+    expect(await app.frame.locator(".dragged-piece").count()).toBe(1);
     await cdp.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
     await app.frame.getByLabel("white knight, c3, last move").waitFor();
   });

@@ -26,7 +26,7 @@ describe("the texts about a game", () => {
     ["white", "Your move"],
     ["black", "Waiting for white (Ann)"],
     ["spectator", "white (Ann) to move"],
-  ])("tell %s whose turn it is: %s", (role, words) => {
+  ])("state for %s whose turn it is: %s", (role, words) => {
     expect(turnInWords(game, role)).toBe(words);
   });
 

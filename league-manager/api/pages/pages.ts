@@ -58,7 +58,7 @@ const CONNECTION_LOST =
   '<p id="connection" role="status" hidden>The league manager does not answer. The page shows the last known state and tries again every few seconds.</p>';
 
 /**
- * The most rows of standings and schedules in one page, about 1 MB. Further leagues show their leaders and a link to their own page. The first
+ * The maximum number of rows of standings and schedules in one page, about 1 MB. Further leagues show their leaders and a link to their own page. The first
  * league is always shown completely.
  */
 const PAGE_ROWS = 4_000;
@@ -90,7 +90,7 @@ function roundsOf(league: League, choice: Choice): readonly Round[] {
   return chosen ? [chosen] : roundsShown(league);
 }
 
-/** The most characters of an unknown league name that the page shows. */
+/** The maximum number of characters of an unknown league name that the page shows. */
 const MAX_NAME_CHARACTERS = 100;
 
 function unknownLeague(projections: Projections, requested: unknown): Page {

@@ -7,7 +7,7 @@ import { type EffectsContext, MANAGER_SENDER } from "../effects-context.ts";
 import { Tasks } from "../tasks.ts";
 import { type Announcement, AnnouncementMessages } from "./messages.ts";
 
-/** The most announcements in the queue of one agent. Further ones are dropped. */
+/** The maximum number of announcements in the queue of one agent. Further announcements are dropped. */
 const MAX_QUEUED = 100;
 /** `received` of announcements that were queued together resolves at the latest after this time. The time begins when the agent listens. */
 const MAX_RECEIVE_MS = 250;

@@ -31,7 +31,7 @@ export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps):
   const legal = canAct ? game.legal_actions.map(String) : [];
   const [selected, select] = useState("");
   const [promoting, promote] = useState<Promoting | null>(null);
-  // A selection belongs to the previous position.
+  // A selection is valid only in the position in which it was made.
   useEffect(() => {
     select("");
     promote(null);
@@ -70,7 +70,7 @@ export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps):
       />
       <Coordinates of="files" texts={squares[0]?.map((square) => square.charAt(0)) ?? []} />
       {drag && draggedPiece && (
-        <div class="held" style={{ left: `${drag.x}px`, top: `${drag.y}px` }}>
+        <div class="dragged-piece" style={{ left: `${drag.x}px`, top: `${drag.y}px` }}>
           <ChessPiece {...draggedPiece} />
         </div>
       )}

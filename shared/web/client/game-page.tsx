@@ -28,13 +28,13 @@ interface Props {
 
 /** A game as one person sees it: the players, the board, whose turn it is, and the result. */
 export function Table({ transport, first, games }: Props): JSX.Element {
-  const { game, trouble, notice, pending, play, resign } = useGame(transport, first);
+  const { game, problem, notice, pending, play, resign } = useGame(transport, first);
   const [isClaiming, setClaiming] = useState(false);
   const role = game ? transport.roleIn(game) : "spectator";
   useEffect(() => {
     if (game) document.title = [turnInWords(game, role) || "Game over", game.name].join(" · ");
   }, [game, role]);
-  if (!game) return <p class="loading">{trouble ?? "Loading the game…"}</p>;
+  if (!game) return <p class="loading">{problem ?? "Loading the game…"}</p>;
 
   const isMine = game.status === "active" && role === game.your_role && game.to_act.includes(role);
   const canAct = isMine && pending === null;
@@ -63,9 +63,9 @@ export function Table({ transport, first, games }: Props): JSX.Element {
           {notice.text}
         </p>
       )}
-      {trouble && (
+      {problem && (
         <p class="notice" role="status">
-          {trouble}
+          {problem}
         </p>
       )}
       <p class="unseen" aria-live="polite">

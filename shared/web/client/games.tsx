@@ -12,15 +12,15 @@ const UNREACHABLE = "The server cannot be reached; trying again.";
 /** The games of this server, active ones first. The list is refreshed every few seconds while the page is visible. */
 export function Games({ known }: { readonly known: FactsOfGames }): JSX.Element {
   const [games, setGames] = useState<readonly GameSummary[] | null>(null);
-  const [trouble, setTrouble] = useState("");
+  const [problem, setProblem] = useState("");
   useEffect(() => {
     const refresh = async (): Promise<void> => {
       if (document.hidden) return;
       try {
         setGames(await fetchGames());
-        setTrouble("");
+        setProblem("");
       } catch {
-        setTrouble(UNREACHABLE);
+        setProblem(UNREACHABLE);
       }
     };
     void refresh();
@@ -37,8 +37,8 @@ export function Games({ known }: { readonly known: FactsOfGames }): JSX.Element 
     <main class="games">
       <h1>Games</h1>
       <NewGame known={known} />
-      <p role="status">{trouble}</p>
-      {games === null && trouble === "" && <p>Loading…</p>}
+      <p role="status">{problem}</p>
+      {games === null && problem === "" && <p>Loading…</p>}
       {games?.length === 0 && <p>No game has been played here yet.</p>}
       {active.length > 0 && <GameList title="Active" games={active} known={known} />}
       {completed.length > 0 && <GameList title="Finished" games={completed} known={known} />}

@@ -5,7 +5,7 @@ import { messageOf, type Transport } from "../transports/transport.ts";
 interface Playing {
   readonly game: GameView | null;
   /** The fault of the connection, for people; null if there is none. */
-  readonly trouble: string | null;
+  readonly problem: string | null;
   /** The message about the last move, if there is one: why it was rejected, or what to do next. */
   readonly notice: { readonly text: string; readonly isRejection: boolean } | null;
   /** The action that is being sent; null if there is none. */
@@ -20,7 +20,7 @@ const RESIGNATION = {};
 /** Returns the game as its transport reports it, and the action that is being sent. */
 export function useGame(transport: Transport, first: GameView | null): Playing {
   const [game, setGame] = useState(first);
-  const [trouble, setTrouble] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
   const [notice, setNotice] = useState<Playing["notice"]>(null);
   const [pending, setPending] = useState<unknown>(null);
 
@@ -29,7 +29,7 @@ export function useGame(transport: Transport, first: GameView | null): Playing {
       transport.open((update) => {
         const { game: next } = update;
         if (next) setGame((current) => later(current, next));
-        if (update.trouble !== undefined) setTrouble(update.trouble);
+        if (update.problem !== undefined) setProblem(update.problem);
       }),
     [transport],
   );
@@ -46,7 +46,7 @@ export function useGame(transport: Transport, first: GameView | null): Playing {
     setPending(null);
   };
   return {
-    ...{ game, trouble, notice, pending },
+    ...{ game, problem, notice, pending },
     play: (action, claim) => void send(action, (current) => transport.play(current, action, claim)),
     resign: () => void send(RESIGNATION, (current) => transport.resign(current)),
   };

@@ -32,7 +32,7 @@ export class AppTransport implements Transport {
   readonly #host: HostBridge = connectHost((method, params) => {
     if (method === "ui/notifications/tool-result") this.#applyResult(params);
     else if (method === "ui/notifications/host-context-changed") applyHostContext(params);
-    else if (method === "ui/notifications/tool-cancelled") this.#notify({ trouble: "The tool call was cancelled." });
+    else if (method === "ui/notifications/tool-cancelled") this.#notify({ problem: "The tool call was cancelled." });
     else if (method === "ui/resource-teardown") this.#close();
     else if (method !== "ping") return undefined;
     return {};
@@ -44,7 +44,7 @@ export class AppTransport implements Transport {
 
   open(listener: (update: GameUpdate) => void): () => void {
     this.#notify = listener;
-    this.#initialize().catch((error) => this.#notify({ trouble: messageOf(error) }));
+    this.#initialize().catch((error) => this.#notify({ problem: messageOf(error) }));
     return () => this.#close();
   }
 
@@ -76,7 +76,7 @@ export class AppTransport implements Transport {
 
   /** Applies the result of a tool that the model or the page has called. */
   #applyResult(result: ToolResult): void {
-    if (result.isError) this.#notify({ trouble: textOf(result) });
+    if (result.isError) this.#notify({ problem: textOf(result) });
     const found = result._meta?.[USER_SEAT_META] as UserSeat | undefined;
     if (typeof found?.token === "string") this.#seat = found;
     const game = found?.view ?? result.structuredContent;
@@ -86,7 +86,7 @@ export class AppTransport implements Transport {
     if (isNew) this.#latest = game;
     // The person must not see the hidden information of the model's role.
     const isOurs = seat === null || game.your_role === seat.role || game.your_role === "spectator";
-    if (isNew && isOurs) this.#notify({ game, trouble: null });
+    if (isNew && isOurs) this.#notify({ game, problem: null });
     void this.#follow();
   }
 
@@ -112,7 +112,7 @@ export class AppTransport implements Transport {
         if (isIdle && this.#mustWait) await pause(pauseMs);
       } catch (error) {
         if (!this.#isOpen) break;
-        this.#notify({ trouble: `The game cannot be updated: ${messageOf(error)}` });
+        this.#notify({ problem: `The game cannot be updated: ${messageOf(error)}` });
         await pause(pauseMs);
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
       }

@@ -26,14 +26,14 @@ export function pageTransport(gameId: string, token: string): Transport {
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const show = (game: GameView): void => {
         pauseMs = FIRST_PAUSE_MS;
-        notify({ game, trouble: token !== "" && game.your_role === "spectator" ? NO_SEAT : null });
+        notify({ game, problem: token !== "" && game.your_role === "spectator" ? NO_SEAT : null });
       };
       try {
         if (await watch(signal, show)) return;
       } catch (error) {
         if (signal.aborted) return;
-        if (error instanceof FinalError) return notify({ trouble: error.message });
-        notify({ trouble: "The connection to the server is lost; trying again." });
+        if (error instanceof FinalError) return notify({ problem: error.message });
+        notify({ problem: "The connection to the server is lost; trying again." });
       }
       await pause(pauseMs, signal);
     }

@@ -4,7 +4,7 @@ import type { Claim, GameView } from "../game-view.ts";
 export interface GameUpdate {
   readonly game?: GameView;
   /** The fault of the connection, for people; null if there is none. */
-  readonly trouble?: string | null;
+  readonly problem?: string | null;
 }
 
 /** The connection between a board and its game. */
