@@ -186,7 +186,9 @@ describe("a subscription to a resource that cannot exist is rejected", () => {
 
 test("a session has at most 256 subscriptions, of URIs that a resource can have", async () => {
   const client = await connect();
-  await expect(client.subscribeResource({ uri: `test://${"x".repeat(294)}` })).rejects.toThrow(/The URI has 301 characters/);
+  await expect(client.subscribeResource({ uri: `test://${"x".repeat(294)}` })).rejects.toThrow(
+    /The URI has 301 characters/,
+  );
   for (let number = 0; number < 256; number++) await client.subscribeResource({ uri: `test://${number}` });
   await expect(client.subscribeResource({ uri: "test://999" })).rejects.toThrow(/256 subscriptions/);
   await client.subscribeResource({ uri: "test://7" });
