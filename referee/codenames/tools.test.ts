@@ -47,7 +47,7 @@ async function startWaiting(era: Era, seats: object, bearer?: string) {
 }
 
 /** Runs `act` with a client of another caller. */
-const withStranger = async <T>(era: Era, act: (client: CodenamesClient) => Promise<T>): Promise<T> => {
+const withOtherClient = async <T>(era: Era, act: (client: CodenamesClient) => Promise<T>): Promise<T> => {
   const client = await connectHost(url, era, people(), { bearer: "other caller" });
   return act(client).finally(() => client.close());
 };
@@ -58,16 +58,16 @@ const NO_REPORT = { winner: null, reason: null, game_id: "", game_token: "", tur
 describe.each(eras)("end_game in the era %s", (era) => {
   it("ends the game of a waiting call, which withdraws its question and returns the same report as end_game", async () => {
     const { client, call, token, signal, go } = await startWaiting(era, USERS, `ender-${era}`);
-    expect((await withStranger(era, (one) => one.call("end_game"))).structuredContent).toEqual({
+    expect((await withOtherClient(era, (one) => one.call("end_game"))).structuredContent).toEqual({
       ...NO_REPORT,
       status: "no_game",
     });
-    const wrong = await withStranger(era, (one) => one.call("end_game", { game_token: `${token}x` }));
+    const wrong = await withOtherClient(era, (one) => one.call("end_game", { game_token: `${token}x` }));
     expect([wrong.isError, wrong.content[0].text]).toEqual([true, "No game of Codenames has this game_token"]);
     const ended = await client.call("end_game");
     expect(ended.structuredContent).toMatchObject({ status: "ended", reason: "ended_by_user", game_token: token });
     expect(await client.call("end_game")).toEqual(ended);
-    expect(await withStranger(era, (one) => one.call("end_game", { game_token: token }))).toEqual(ended);
+    expect(await withOtherClient(era, (one) => one.call("end_game", { game_token: token }))).toEqual(ended);
     if (era === "stateless") go.resolve(undefined); // a stateless client receives the end with its next round
     expect(await call).toEqual(ended);
     if (era === "session") await withdrawn(signal);
@@ -92,9 +92,9 @@ describe.each(eras)("the resources in the era %s", (era) => {
     for (const uri of [BOARD, HISTORY, ROLE]) {
       const own = await client.read(uri);
       expect(own).toMatchObject({ status: "active", tick: 0, phase: "clue" });
-      expect(await withStranger(era, (one) => one.read(uri))).toMatchObject({ open: false });
-      expect(await withStranger(era, (one) => one.read(`${uri}/${token}`))).toEqual(own);
-      await expect(withStranger(era, (one) => one.read(`${uri}/${token}x`))).rejects.toThrow(/Unknown resource/);
+      expect(await withOtherClient(era, (one) => one.read(uri))).toMatchObject({ open: false });
+      expect(await withOtherClient(era, (one) => one.read(`${uri}/${token}`))).toEqual(own);
+      await expect(withOtherClient(era, (one) => one.read(`${uri}/${token}x`))).rejects.toThrow(/Unknown resource/);
       expect(JSON.stringify(own)).not.toMatch(IDENTITY); // models receive the key only in their prompts
       expect(JSON.stringify(own)).not.toContain(token);
     }

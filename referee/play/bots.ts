@@ -61,7 +61,7 @@ export function createBots({ driver, known, dataFolder, disk, log, clock, timeou
     play(sessionId, role, bot) {
       if (!names.includes(bot)) {
         // The bot was known when the game was created. The game waits until the host is started with it again.
-        log.warn({ bot, session: sessionId }, "this bot is not available any more");
+        log.warn({ bot, session: sessionId }, "this bot is no longer available");
         return;
       }
       const driven = drive(sessionId, role, bot)

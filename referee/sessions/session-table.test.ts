@@ -26,7 +26,7 @@ it.each([
   ],
   ["a state without fields", "rps.v1", "{}", { type: "expired", tick: 0, at: AT }],
   ["an entry of unknown type", "rps.v1", "{}", { type: "adjourned", at: AT }],
-  ["a game that does not exist any more", "go.v1", "{}", { type: "expired", tick: 0, at: AT }],
+  ["a game that no longer exists", "go.v1", "{}", { type: "expired", tick: 0, at: AT }],
 ] as const)(
   "a session with %s is listed without a result, and other games are listed",
   async (_, template, state, last) => {

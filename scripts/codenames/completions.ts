@@ -32,7 +32,7 @@ const A_DAY_S = 86_400;
 const MAX_REPLY_BYTES = 1024 * 1024;
 /** Pauses in seconds before a request is repeated, if the endpoint does not name a pause. */
 const BACKOFF_S = [1, 2, 4] as const;
-/** How many times a request is repeated if the endpoint names the pause. */
+/** The number of times that a request is repeated if the endpoint names the pause. */
 const MAX_PAUSES = 5;
 /** Error codes of a connection that the endpoint or a proxy closed. */
 const RESETS: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);

@@ -1,4 +1,4 @@
-/** A match of a running league: each cell is a viewer at a surface of the referee, the league manager or the wire. */
+/** A match of a running league: each test is a viewer at a surface of the referee, the league manager or the wire. */
 import { LEAGUE_SCENES } from "./testing/league-scenes.ts";
 import { hiddenInformation } from "./testing/table.ts";
 

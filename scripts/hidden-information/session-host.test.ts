@@ -1,4 +1,4 @@
-/** The games of a session host: each cell is a viewer at a surface of a game in which something is hidden. */
+/** The games of a session host: each test is a viewer at a surface of a game with hidden information. */
 import { afterAll, beforeAll } from "vitest";
 import { startTestHost, type TestHost } from "../../referee/rest/testing/host.ts";
 import { type Observer, observe } from "../../referee/rest/testing/observer.ts";

@@ -9,7 +9,7 @@ import type { Game } from "./game.ts";
 const ROLES = ["white", "black"] as const;
 type Color = (typeof ROLES)[number];
 
-/** How a game ended; `winner` is null for a draw. */
+/** The result of a game; `winner` is null for a draw. */
 interface ChessOutcome {
   readonly winner: Color | null;
   readonly reason:

@@ -20,7 +20,7 @@ const DIRECTIONS = [
 /** The column in which a disc is dropped, 1 to 7 from the left. */
 type ConnectFourAction = number;
 
-/** How a game ended; `winner` is null for a draw. */
+/** The result of a game; `winner` is null for a draw. */
 interface ConnectFourOutcome {
   readonly winner: Color | null;
   readonly reason: "four_in_a_row" | "board_full";

@@ -5,7 +5,7 @@ import type { Result } from "../lib/result.ts";
 export type Role = string;
 export type Viewer = Role | "spectator";
 
-/** Why an action was rejected. The sender of the action sees the message, so it must not contain hidden information. */
+/** The reason why an action was rejected. The sender of the action sees the message, so it must not contain hidden information. */
 export interface Illegal {
   readonly message: string;
 }
@@ -40,7 +40,7 @@ export interface GameInfo {
   readonly hiddenInformation: boolean;
   /**
    * In a game with hidden information, the roles that see everything, if all other roles see only the public
-   * information. Absent if each role sees something that the others do not.
+   * information. Absent if each role sees information that the other roles do not see.
    */
   readonly seesAll?: readonly Role[];
   /** Roles that win and lose together; every role is in one team. Absent if each role plays for itself. */
@@ -49,7 +49,7 @@ export interface GameInfo {
   readonly maxActions: number;
   /** Whether `legalActions` lists only some of the legal actions, because there are too many (clues in Codenames). */
   readonly listsSample?: true;
-  /** How pages draw the views of the game. Absent if they show its text. */
+  /** The board with which pages draw the views of the game. Absent if they show its text. */
   readonly board?: BoardKind;
   /** The notations of moves with examples, as tools describe them to LLMs. Absent if the listed actions show them. */
   readonly notation?: string;
@@ -171,7 +171,7 @@ export function winnersInWords(
 /** Returns the id of a game without its version: "chess" for "chess.v1". */
 export const withoutVersion = (id: string): string => id.replace(/\.v\d+$/, "");
 
-/** Returns whether `role` sees something that `other` does not see. */
+/** Returns whether `role` sees information that `other` does not see. */
 export function seesMore({ info }: Pick<Game, "info">, role: Role, other: Role): boolean {
   if (!info.hiddenInformation || role === other) return false;
   return info.seesAll === undefined || (info.seesAll.includes(role) && !info.seesAll.includes(other));

@@ -12,7 +12,7 @@ type TicTacToeAction = (typeof CELLS)[number];
 /** The lines as indexes of CELLS: rows, columns and diagonals. */
 const LINES = ["012", "345", "678", "036", "147", "258", "048", "246"].map((line) => [...line].map(Number));
 
-/** How a game ended; `winner` is null for a draw. */
+/** The result of a game; `winner` is null for a draw. */
 interface TicTacToeOutcome {
   readonly winner: Mark | null;
   readonly reason: "three_in_a_row" | "board_full";

@@ -38,7 +38,7 @@ export const sessionRejectionCodes = [
   "ILLEGAL_ACTION",
 ] as const;
 
-/** Why a command was not accepted. The session is unchanged. */
+/** The reason why a command was not accepted. The session is unchanged. */
 export interface Rejection<Code extends string = (typeof sessionRejectionCodes)[number]> {
   readonly code: Code;
   /** Text for people. */

@@ -10,7 +10,7 @@ export interface Statement {
 /** Statements that are committed together or not at all. */
 export type Unit = readonly Statement[];
 
-/** Why a unit was not committed, as plain data. */
+/** The reason why a unit was not committed, as plain data. */
 interface Failure {
   readonly message: string;
   /** Whether another process had locked the file. */

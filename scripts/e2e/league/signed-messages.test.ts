@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { matchSeeds } from "../../../league-manager/league/seeds.ts";
-import { type HeldPlayer, heldPlayer } from "../../testing/held-player.ts";
+import { type ControlledPlayer, controlledPlayer } from "../../testing/controlled-player.ts";
 import { startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 
 let league: TestLeague | undefined;
@@ -11,14 +11,14 @@ afterEach(() => league?.stop());
 const CHOICES = ["rock", "paper"];
 
 /** Plays one match until both players have received its last notifications. */
-async function playMatch(): Promise<readonly HeldPlayer[]> {
-  const players: HeldPlayer[] = [];
+async function playMatch(): Promise<readonly ControlledPlayer[]> {
+  const players: ControlledPlayer[] = [];
   league = await startTestLeague({
     leagues: [{ league_id: "game", game: "rps.v1" }],
     players: CHOICES.map((_, index) => ({
       name: `Player${index + 1}`,
       async start({ manager, name }) {
-        const player = await heldPlayer(manager.replace("/mcp", ""), name);
+        const player = await controlledPlayer(manager.replace("/mcp", ""), name);
         players.push(player);
         return { stop: async () => player.close() };
       },

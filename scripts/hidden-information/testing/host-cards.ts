@@ -2,7 +2,7 @@
 import { cardsIn, leaksIn } from "../../../referee/codenames/testing/key-secrecy.ts";
 import { allSeats, play, type TestSeat, twoSeats } from "../../../referee/play/testing/play.ts";
 import type { Observer } from "../../../referee/rest/testing/observer.ts";
-import { type Game, gameOf, type HostScene, type Moved, moved, withPerson } from "./host-games.ts";
+import { type Game, gameOf, type HostScene, type Moved, makeMove, withPerson } from "./host-games.ts";
 
 const KUHN = ["player_1", "player_2"] as const;
 
@@ -11,7 +11,7 @@ const cardOf = async (seat: TestSeat): Promise<string> => {
   return value.state.cards[seat.role];
 };
 
-/** One role holds the jack or the king; the other one always holds the queen. */
+/** One role has the jack or the king; the other role always has the queen. */
 export function dealtCard(holder: 0 | 1): HostScene {
   return {
     ...{ hidden: "card", holders: [KUHN[holder]], seats: KUHN, isRevealed: true },
@@ -25,8 +25,8 @@ export function dealtCard(holder: 0 | 1): HostScene {
           String(cards[holder]),
           gameOf(
             seats,
-            () => moved(seats[0], "bet"),
-            () => moved(seats[1], "call"),
+            () => makeMove(seats[0], "bet"),
+            () => makeMove(seats[1], "call"),
           ),
         );
       }
@@ -35,7 +35,7 @@ export function dealtCard(holder: 0 | 1): HostScene {
   };
 }
 
-/** A person holds the jack or the king, and the agent that made the game holds the queen. */
+/** A person has the jack or the king, and the agent that created the game has the queen. */
 export const personsCard: HostScene = {
   ...{ hidden: "card", holders: ["player_1"], seats: KUHN, isRevealed: true },
   async games({ host }) {
@@ -50,14 +50,14 @@ export const personsCard: HostScene = {
         const { json, text } = await host.call("POST", `${path}/moves`, { token, body: { move: "bet" } });
         return { role: "player_1", answer: text, tick: json.tick };
       };
-      const one = gameOf([agent], hide, () => moved(agent, "call"));
-      found.set(card, { ...one, tokens: { ...one.tokens, player_1: token } });
+      const game = gameOf([agent], hide, () => makeMove(agent, "call"));
+      found.set(card, { ...game, tokens: { ...game.tokens, player_1: token } });
     }
     return [...found.values()];
   },
 };
 
-/** The game is over after a fold: no card is shown, then or later. */
+/** The game is over after a fold, and no card is ever shown. */
 export const foldedCard: HostScene = {
   ...{ hidden: "card", holders: [], seats: KUHN, without: KUHN, isRevealed: false },
   async games({ host }) {
@@ -95,11 +95,11 @@ export const codenamesKey: HostScene = {
     const { gameId } = seats[0] as TestSeat;
     const close = () => {
       const red = cardsOf(observer, gameId).find(({ identity }) => identity === "red");
-      return moved(at("red_team"), { type: "guess", word: red?.word });
+      return makeMove(at("red_team"), { type: "guess", word: red?.word });
     };
-    return [gameOf(seats, () => moved(at("red_spymaster"), { type: "clue", word: "ZZZZZ", number: 2 }), close)];
+    return [gameOf(seats, () => makeMove(at("red_spymaster"), { type: "clue", word: "ZZZZZ", number: 2 }), close)];
   },
-  // After a guess the uncovered card is not hidden any more.
-  tell: (texts, worlds, observer) =>
+  // After a guess the uncovered card is no longer hidden.
+  discloses: (texts, worlds, observer) =>
     texts.some((text, index) => leaksIn(text, cardsOf(observer, worlds[index]?.gameId ?? "")).length > 0),
 };

@@ -1,4 +1,4 @@
-/** Games of a session host that are ready for the moment when something is hidden. */
+/** Games of a session host that are ready for the move that hides information. */
 import { createGame, personTokens, type TestSeat } from "../../../referee/play/testing/play.ts";
 import type { TestHost } from "../../../referee/rest/testing/host.ts";
 import type { Observer } from "../../../referee/rest/testing/observer.ts";
@@ -16,14 +16,14 @@ export interface HostWorld extends Read {
   readonly gameId: string;
 }
 
-/** A game that is ready for the moment when something is hidden. */
+/** A game that is ready for the move that hides information. */
 export interface Game {
   readonly gameId: string;
   /** The token of each seat. */
   readonly tokens: Readonly<Record<string, string>>;
-  /** The answers with which the seats were given out. */
-  readonly told: Readonly<Record<string, string>>;
-  /** Makes the sealed choice; in other games an action in the open. */
+  /** The answer to the request that took each seat. */
+  readonly seatAnswers: Readonly<Record<string, string>>;
+  /** Makes the sealed choice; in games without sealed choices, a public action. */
   hide(): Promise<Moved | null>;
   /** Ends the turn. */
   close(): Promise<Moved>;
@@ -36,12 +36,12 @@ export interface Moved {
   readonly tick: number;
 }
 
-/** A scene without what is the same in all scenes of the session host. */
+/** The properties of a scene that differ between the scenes of the session host. */
 export interface HostScene extends Pick<Scene, "hidden" | "holders" | "isRevealed" | "seats"> {
-  /** Roles whose earlier views differ from game to game for another reason: their own card. */
+  /** Roles that are not viewers of the scene, because their view contains their card, which differs between the worlds. */
   readonly without?: readonly string[];
   games(hosted: Hosted): Promise<Game[]>;
-  tell?(texts: readonly string[], worlds: readonly HostWorld[], observer: Observer): boolean;
+  discloses?(texts: readonly string[], worlds: readonly HostWorld[], observer: Observer): boolean;
 }
 
 const byRole = <T>(seats: readonly TestSeat[], value: (seat: TestSeat) => T): Readonly<Record<string, T>> =>
@@ -50,13 +50,14 @@ const byRole = <T>(seats: readonly TestSeat[], value: (seat: TestSeat) => T): Re
 export const gameOf = (seats: readonly TestSeat[], hide: Game["hide"], close: Game["close"]): Game => ({
   ...{ gameId: seats[0]?.gameId ?? "", hide, close },
   tokens: byRole(seats, ({ token }) => token),
-  told: byRole(seats, ({ answer }) => answer.raw),
+  seatAnswers: byRole(seats, ({ answer }) => answer.raw),
 });
 
-export const moved = async (seat: TestSeat | undefined, move: unknown): Promise<Moved> => {
-  const told = await seat?.move(move);
-  if (!told || told.isError) throw new Error(`${move}: ${told?.text}`);
-  return { role: seat?.role ?? "", answer: told.raw, tick: told.value.tick };
+/** Makes a move. Rejects if the move is rejected. */
+export const makeMove = async (seat: TestSeat | undefined, move: unknown): Promise<Moved> => {
+  const answer = await seat?.move(move);
+  if (!answer || answer.isError) throw new Error(`${move}: ${answer?.text}`);
+  return { role: seat?.role ?? "", answer: answer.raw, tick: answer.value.tick };
 };
 
 /** A game of an agent and a person, whose link is shown to the people at the host. */

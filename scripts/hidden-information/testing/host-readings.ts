@@ -1,4 +1,4 @@
-/** What each viewer of a game of a session host receives at each surface before, while and after something is hidden. */
+/** The texts that each viewer of a game of a session host receives at each surface, before, while and after information is hidden. */
 import { type Era, eras } from "../../../referee/codenames/testing/host.ts";
 import { twoSeats, type watchStream } from "../../../referee/play/testing/play.ts";
 import {
@@ -15,23 +15,23 @@ import type { Reading, Readings, SurfaceFacts } from "./table.ts";
 /** The viewers without a seat. */
 export const OTHERS = ["another agent", "a made-up token", "no token"] as const;
 
-/** The answers to a seat's own calls: the one with which the seat was given out, and those to its moves. */
-const OWN_ANSWERS = "answers to its own calls";
+/** The answers to the calls of a seat: the request that took the seat, and its moves. */
+const SEAT_ANSWERS = "answers to the calls of the seat";
 
 /** The surfaces of a session host, in the order of the table. */
 export const HOST_SURFACES: Readonly<Record<string, SurfaceFacts>> = {
   ...REQUEST_SURFACES,
   ...STREAM_SURFACES,
   ...Object.fromEntries(Object.values(NOTIFICATIONS).map((name) => [name, { readers: "public", shows: [] }])),
-  [OWN_ANSWERS]: { readers: "none", shows: ["choice", "card", "key"] },
+  [SEAT_ANSWERS]: { readers: "none", shows: ["choice", "card", "key"] },
 };
 
 type Cells = Map<string, Map<string, Reading>>;
 
-/** The token of each viewer; null for a caller without one. */
+/** The token of each viewer; null for a caller without a token. */
 type Tokens = ReadonlyMap<string, string | null>;
 
-/** Plays a game and reads it as all its viewers. */
+/** Plays a game, and reads it as each of its viewers. */
 export async function readAll(host: TestHost, game: Game, agentToken: string): Promise<Readings> {
   const tokens: Tokens = new Map<string, string | null>([
     ...Object.entries(game.tokens),
@@ -40,35 +40,35 @@ export async function readAll(host: TestHost, game: Game, agentToken: string): P
   const cells: Cells = new Map([...tokens.keys()].map((viewer) => [viewer, new Map()]));
   const streams = await openStreams(host, game.gameId, tokens, "before");
   const listeners = await openSubscriptions(host, game, tokens);
-  const before = { requests: await readRequests(host, game, tokens), notified: await listeners.taken() };
-  const answers = { ...game.told };
-  const made = await game.hide();
-  if (made) answers[made.role] += `\n${made.answer}`;
-  const hidden = { requests: await readRequests(host, game, tokens), notified: await listeners.taken() };
+  const before = { requests: await readRequests(host, game, tokens), notifications: await listeners.drain() };
+  const answers = { ...game.seatAnswers };
+  const hidingMove = await game.hide();
+  if (hidingMove) answers[hidingMove.role] += `\n${hidingMove.answer}`;
+  const hidden = { requests: await readRequests(host, game, tokens), notifications: await listeners.drain() };
   streams.push(...(await openStreams(host, game.gameId, tokens, "sealed")));
   const closed = await game.close();
   if (closed.tick !== Number.POSITIVE_INFINITY) await listeners.notified();
-  const after = { requests: await readRequests(host, game, tokens), notified: await listeners.taken() };
+  const after = { requests: await readRequests(host, game, tokens), notifications: await listeners.drain() };
 
   for (const viewer of tokens.keys()) {
-    const own = cells.get(viewer);
+    const readings = cells.get(viewer);
     for (const name of Object.keys(REQUEST_SURFACES)) {
       const at = ({ requests }: { requests: Texts }) => requests.get(viewer)?.get(name) ?? "";
-      own?.set(name, { before: at(before), hidden: at(hidden), after: at(after) });
+      readings?.set(name, { before: at(before), hidden: at(hidden), after: at(after) });
     }
     for (const era of eras) {
-      const at = ({ notified }: { notified: Texts }) => notified.get(viewer)?.get(era) ?? "";
-      own?.set(NOTIFICATIONS[era], { before: at(before), hidden: at(hidden), after: at(after) });
+      const at = ({ notifications }: { notifications: Texts }) => notifications.get(viewer)?.get(era) ?? "";
+      readings?.set(NOTIFICATIONS[era], { before: at(before), hidden: at(hidden), after: at(after) });
     }
-    const told = answers[viewer] ?? "";
-    own?.set(OWN_ANSWERS, { before: null, hidden: told, after: viewer === closed.role ? closed.answer : "" });
+    const closingAnswer = viewer === closed.role ? closed.answer : "";
+    readings?.set(SEAT_ANSWERS, { before: null, hidden: answers[viewer] ?? "", after: closingAnswer });
   }
   for (const { viewer, name, stream } of streams) cells.get(viewer)?.set(name, await untilTick(stream, closed.tick));
   await listeners.close();
   return cells;
 }
 
-/** What each viewer received, by viewer and surface or era. */
+/** The texts that each viewer received, by viewer and surface or era. */
 type Texts = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 const ofEach = async <T>(tokens: Tokens, read: (viewer: string, token: string | null) => Promise<T>) =>
@@ -77,7 +77,7 @@ const ofEach = async <T>(tokens: Tokens, read: (viewer: string, token: string | 
 const readRequests = (host: Place, { gameId }: Game, tokens: Tokens): Promise<Texts> =>
   ofEach(tokens, (_viewer, token) => textsOf(REQUEST_SURFACES, host, gameId, token));
 
-/** One request after the other: a game has a limit of requests at a time for each agent. */
+/** Reads surfaces sequentially, because a game limits the concurrent requests of each agent. Resolves with the texts by surface. */
 export async function textsOf(
   surfaces: Readonly<Record<string, Pick<RequestSurface, "read">>>,
   place: Place,
@@ -97,7 +97,7 @@ interface OpenStream {
   readonly stream: Stream;
 }
 
-/** Opens the streams of events of a game for each viewer. Those that are opened before have sent their first event. */
+/** Opens the event streams of a game for each viewer. Streams that are opened before the choice have sent their first event. */
 export async function openStreams(
   place: Place,
   gameId: string,
@@ -115,7 +115,7 @@ export async function openStreams(
   return streams;
 }
 
-/** What a stream sent before the event of this tick, and that event. A rejected stream has only its answer. */
+/** Resolves with the text that a stream sent before the event of this tick, and with the text from that event on. A rejected stream has only its answer. */
 export async function untilTick(stream: Stream, tick: number): Promise<Reading> {
   for (let event = await stream.next(); event && Number(event.id) < tick; ) event = await stream.next();
   stream.close();
@@ -130,8 +130,8 @@ export async function untilTick(stream: Stream, tick: number): Promise<Reading> 
 }
 
 /**
- * Subscribes each viewer to a game, with a client of each era. `taken` waits until each client is notified of a move in another game, which would arrive
- * after a notification of this game.
+ * Subscribes each viewer to a game, with a client of each era. `drain` makes a move in another game and waits until each client is notified of it,
+ * because this notification arrives after all notifications of the game.
  */
 async function openSubscriptions(host: Place, { gameId }: Game, tokens: Tokens) {
   const seats = await twoSeats(host, "tic_tac_toe");
@@ -150,13 +150,14 @@ async function openSubscriptions(host: Place, { gameId }: Game, tokens: Tokens) 
     async notified(): Promise<void> {
       for (const byEra of clients.values()) for (const client of byEra.values()) await client.notified(uriOf(gameId));
     },
-    async taken(): Promise<Texts> {
+    /** Resolves with the bytes that the clients have received since the last call. */
+    async drain(): Promise<Texts> {
       await seats[moves.length % 2 === 1 ? 0 : 1].move(moves.shift());
       return new Map(
         await Promise.all(
           [...clients].map(async ([viewer, byEra]) => {
             for (const client of byEra.values()) await client.notified(uriOf(otherId));
-            return [viewer, new Map([...byEra].map(([era, client]) => [era, client.taken()]))] as const;
+            return [viewer, new Map([...byEra].map(([era, client]) => [era, client.drain()]))] as const;
           }),
         ),
       );

@@ -1,4 +1,4 @@
-/** Games of a session host at a moment when something is hidden, once for each value that the hidden information may have. */
+/** The scenes of the session host. */
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { codenamesKey, dealtCard, foldedCard, personsCard } from "./host-cards.ts";
 import { type Choices, personsChoice, sealedChoice } from "./host-choices.ts";
@@ -34,12 +34,12 @@ const SCENES: Readonly<Record<string, HostScene>> = {
   "codenames, the key": codenamesKey,
 };
 
-/** The scenes at the session host that runs when a scene is played. */
+/** Returns the scenes by name. `hosted` returns the session host at the time when a scene is played. */
 export const hostScenes = (hosted: () => Hosted): Readonly<Record<string, Scene<HostWorld>>> =>
-  Object.fromEntries(Object.entries(SCENES).map(([name, scene]) => [name, playedAt(scene, hosted)]));
+  Object.fromEntries(Object.entries(SCENES).map(([name, scene]) => [name, sceneAt(scene, hosted)]));
 
-function playedAt(scene: HostScene, hosted: () => Hosted): Scene<HostWorld> {
-  const { hidden, holders, isRevealed, seats, without = [], games, tell = differ } = scene;
+function sceneAt(scene: HostScene, hosted: () => Hosted): Scene<HostWorld> {
+  const { hidden, holders, isRevealed, seats, without = [], games, discloses = differ } = scene;
   return {
     ...{ hidden, holders, isRevealed, seats, surfaces: HOST_SURFACES },
     viewers: [...seats, ...OTHERS].filter((viewer) => !without.includes(viewer)),
@@ -48,7 +48,7 @@ function playedAt(scene: HostScene, hosted: () => Hosted): Scene<HostWorld> {
       for (const game of await games(hosted())) worlds.push(await worldOf(hosted(), game));
       return worlds;
     },
-    tell: (texts, worlds) => tell(texts, worlds, hosted().observer),
+    discloses: (texts, worlds) => discloses(texts, worlds, hosted().observer),
   };
 }
 
@@ -64,6 +64,6 @@ async function worldOf({ host, observer, agentToken }: Hosted, game: Game): Prom
 
 const ownedBy = (owners: readonly string[], text: string): Secret => ({ owners, text });
 
-/** The tokens of the seats, and their hashes, which belong to no viewer. */
+/** Returns the tokens of the seats, and the hashes of the tokens, which no viewer may receive. */
 const secretsOf = (tokens: Game["tokens"]): readonly Secret[] =>
   Object.entries(tokens).flatMap(([role, token]) => [ownedBy([role], token), ownedBy([], sha256Hex(token))]);

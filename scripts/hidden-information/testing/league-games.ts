@@ -10,23 +10,23 @@ import type { Read, Scene } from "./table.ts";
 import { differ, withoutHashes } from "./texts.ts";
 
 export interface LeagueRead extends Read {
-  /** Of Codenames: the cards before the turn is closed. */
+  /** The cards of a game of Codenames before the end of the turn; empty for other games. */
   readonly cards: readonly Card[];
 }
 
-/** A scene without what is the same in all scenes of a league. */
+/** The properties of a scene that differ between the scenes of a league. */
 export interface LeagueScene extends Pick<Scene, "hidden" | "holders" | "isRevealed" | "seats"> {
   readonly game: string;
   readonly options: object;
   /** The seed of the run of each world. */
   readonly runSeeds: readonly string[];
-  /** Plays up to the turn in which something is hidden. */
+  /** Plays up to the turn with the hidden information. */
   begin?(match: Match): Promise<void>;
   hide(match: Match, world: number): Promise<void>;
   close(match: Match): Promise<void>;
   /** The moves of the other match of the referee, each of which closes a turn. */
   readonly others: readonly [Step, Step];
-  tell?(texts: readonly string[], worlds: readonly LeagueRead[]): boolean;
+  discloses?(texts: readonly string[], worlds: readonly LeagueRead[]): boolean;
 }
 
 type Step = (match: Match) => Promise<void>;
@@ -41,18 +41,18 @@ type Choices = Pick<LeagueScene, "game" | "options"> & {
 
 const SEED = "the seed of the run";
 
-/** A role of two has chosen, and the other one has not. */
+/** One of two roles has chosen, and the other role has not. */
 export function sealedChoice(
   { game, options, seats, before, choices, reply, draw }: Choices,
   holder: 0 | 1,
 ): LeagueScene {
-  const chooses = seats[holder];
+  const chooser = seats[holder];
   const other: Step = (match) => round(match, draw);
   return {
-    ...{ game, options, seats, hidden: "choice", holders: [chooses], isRevealed: true },
+    ...{ game, options, seats, hidden: "choice", holders: [chooser], isRevealed: true },
     runSeeds: choices.map(() => SEED),
     begin: (match) => round(match, before),
-    hide: (match, world) => move(match, chooses, choices[world]),
+    hide: (match, world) => move(match, chooser, choices[world]),
     close: (match) =>
       untilRoundIsOver(match, async () => {
         await move(match, seats[1 - holder] ?? "", reply);
@@ -73,7 +73,7 @@ export const EVEN_ODD: Choices = {
 
 const KUHN = ["player_1", "player_2"] as const;
 
-/** The seed of a run that deals these cards to player_1 and player_2 of the match, and always the same cards in the other match. */
+/** Returns a seed of the run with which player_1 and player_2 of the match get these cards, and the other match always has the same cards. */
 function runSeedFor(...cards: readonly [string, string]): string {
   for (let n = 0; ; n++) {
     const seed = `the seed of run ${n}`;
@@ -86,7 +86,7 @@ function runSeedFor(...cards: readonly [string, string]): string {
 /** The other match of the first referee. */
 const OTHER_MATCH = "R1M3";
 
-/** One role holds the jack or the king; the other one always holds the queen. */
+/** One role has the jack or the king; the other role always has the queen. */
 export const dealtCard = (holder: 0 | 1): LeagueScene => ({
   ...{ game: "kuhn_poker.v1", options: { hands: 2 }, seats: KUHN },
   ...{ hidden: "card", holders: [KUHN[holder]], isRevealed: true },
@@ -106,20 +106,21 @@ export const dealtCard = (holder: 0 | 1): LeagueScene => ({
       await playerOf(match, "player_1").asked();
     },
   ],
-  tell: (texts) => differ(texts.map(withoutHashes)),
+  discloses: (texts) => differ(texts.map(withoutHashes)),
 });
 
 const CODENAMES_OPTIONS = { starting_team: "red" };
 
-/** A word of the board with this identity. */
+/** Returns the first word of the board with this identity. */
 const wordOf = ({ seed }: Match, identity: string): string | undefined =>
   codenames
     .initialState({ options: codenames.options.parse(CODENAMES_OPTIONS), seed })
     .cards.find((card) => card.identity === identity)?.word;
 
-/** A team gets a clue and guesses a card of this identity. */
+/** Gives a clue as the spymaster of a team. */
 const clue = (match: Match, team: string, word: string): Promise<void> =>
   move(match, `${team}_spymaster`, { type: "clue", word, number: 2 });
+/** Guesses a card of this identity as a team. */
 const guess = (match: Match, team: string, identity: string): Promise<void> =>
   move(match, `${team}_team`, { type: "guess", word: wordOf(match, identity) });
 
@@ -135,8 +136,8 @@ export const codenamesKey: LeagueScene = {
   hide: (match) => clue(match, "blue", "ZZZZZ"),
   close: (match) => guess(match, "blue", "blue"),
   others: [(match) => clue(match, "red", "YYYYY"), (match) => guess(match, "red", "red")],
-  // After a guess the uncovered card is not hidden any more.
-  tell: (texts, worlds) => texts.some((text, at) => leaksIn(text, worlds[at]?.cards ?? []).length > 0),
+  // After a guess the uncovered card is no longer hidden.
+  discloses: (texts, worlds) => texts.some((text, at) => leaksIn(text, worlds[at]?.cards ?? []).length > 0),
 };
 
 /** The match ends with the turn, and its seed is revealed. */
@@ -153,5 +154,5 @@ export const seedOfMatch: LeagueScene = {
     for (const player of match.players.values()) await player.receives("GAME_RESULT");
   },
   others: [(match) => round(match, RPS.draw), (match) => round(match, RPS.draw)],
-  tell: (texts) => texts.some((text) => text.includes(matchSeeds(SEED)(LEAGUE, MATCH, 1))),
+  discloses: (texts) => texts.some((text) => text.includes(matchSeeds(SEED)(LEAGUE, MATCH, 1))),
 };

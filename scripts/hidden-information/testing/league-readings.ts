@@ -1,4 +1,4 @@
-/** What each viewer of a league match receives at each surface before, while and after something is hidden. */
+/** The texts that each viewer of a league match receives at each surface, before, while and after information is hidden. */
 
 import { eras } from "../../../referee/codenames/testing/host.ts";
 import { tool, watchStream } from "../../../referee/play/testing/play.ts";
@@ -17,13 +17,13 @@ import {
   tokensOf,
   WIRE,
 } from "./league-surfaces.ts";
-import { type HeldLeague, LEAGUE, MATCH } from "./league-world.ts";
+import { type ControlledLeague, LEAGUE, MATCH } from "./league-world.ts";
 import { type Subscription, subscribe } from "./subscriptions.ts";
 import type { Reading, Readings } from "./table.ts";
 
-/** What happens in a league while it is read. */
+/** The moves that are made in a league while it is read. */
 export interface Course {
-  /** Makes the sealed choice; in other games an action in the open. */
+  /** Makes the sealed choice; in games without sealed choices, a public action. */
   hide(): Promise<void>;
   /** Ends the turn. */
   close(): Promise<void>;
@@ -31,8 +31,8 @@ export interface Course {
   playOther(): Promise<void>;
 }
 
-/** Reads a league as all its viewers, while its course is played. */
-export async function readLeague(league: HeldLeague, sessionId: string, course: Course): Promise<Readings> {
+/** Reads a league as each of its viewers while the moves of `course` are made. */
+export async function readLeague(league: ControlledLeague, sessionId: string, course: Course): Promise<Readings> {
   const { referee } = league;
   const viewers = await tokensOf(league);
   const atReferee = new Map([...viewers].map(([viewer, tokens]) => [viewer, tokens.referee] as const));
@@ -40,17 +40,17 @@ export async function readLeague(league: HeldLeague, sessionId: string, course: 
   const events = await openEvents(league, viewers, EVENTS);
   const clients = await openSubscriptions(league, viewers);
   const wire = wireOf(league);
-  /** Reads all that one request reads, and all that has been sent since the moment before. */
+  /** Reads the surfaces of requests, and the texts that have been sent since the previous moment. */
   const moment = async (): Promise<Moment> => {
     const requests = await readRequests(league, sessionId, viewers);
-    const sent = [await wire.taken(), await outputs(league), await exported(league)];
+    const sent = [await wire.drain(), await outputs(league), await exported(league)];
     return merged([requests, ...sent]);
   };
-  /** Changes another match and the schedule of a later round: these notifications arrive after all others. */
+  /** Reads the notifications. Changes another match and the schedule of a later round first, because the notifications of these changes arrive last. */
   const notified = async (): Promise<Moment> => {
     await course.playOther();
     await scheduleLater(league);
-    return clients.taken();
+    return clients.drain();
   };
   const before = merged([await notified(), await moment()]);
   await course.hide();
@@ -59,7 +59,7 @@ export async function readLeague(league: HeldLeague, sessionId: string, course: 
   streams.push(...(await openStreams(referee, sessionId, atReferee, "sealed")));
   events.push(...(await openEvents(league, viewers, EVENTS_RESUMED)));
   await course.close();
-  const after = merged([await moment(), await clients.afterwards()]);
+  const after = merged([await moment(), await clients.drainAfterTurn()]);
   const readings = new Map<string, Map<string, Reading>>();
   for (const viewer of viewers.keys()) {
     const surfaces = new Set([before, hidden, after].flatMap((texts) => [...(texts.get(viewer)?.keys() ?? [])]));
@@ -78,7 +78,7 @@ export async function readLeague(league: HeldLeague, sessionId: string, course: 
   return readings;
 }
 
-/** Of these surfaces a moment has only what is new. */
+/** Whether a moment contains only the new text of a surface. */
 const isStream = (surface: string): boolean => [WIRE, MANAGER_OUTPUT, REFEREE_OUTPUT].includes(surface);
 
 const holderToken = (viewers: ReadonlyMap<string, Tokens>): string => [...viewers.values()][0]?.referee ?? "";
@@ -91,9 +91,9 @@ function merged(moments: readonly Moment[]): Moment {
   return all;
 }
 
-/** Reads as one viewer after the other, because the order of requests decides which rejections are logged. */
+/** Reads sequentially as each viewer, because the order of requests determines which rejections are logged. */
 async function readRequests(
-  { manager, referee }: HeldLeague,
+  { manager, referee }: ControlledLeague,
   sessionId: string,
   viewers: ReadonlyMap<string, Tokens>,
 ): Promise<Moment> {
@@ -111,10 +111,10 @@ async function readRequests(
 }
 
 /** Subscribes each viewer to the match at its referee and at the manager, with a client of each era. */
-async function openSubscriptions(league: HeldLeague, viewers: ReadonlyMap<string, Tokens>) {
+async function openSubscriptions(league: ControlledLeague, viewers: ReadonlyMap<string, Tokens>) {
   const { referee, manager, otherMatch } = league;
   const [atReferee, atManager] = [`game://state/${LEAGUE}/${otherMatch}`, "league://schedule"];
-  const own = [`game://state/${MATCH}`, `game://state/${LEAGUE}/${MATCH}`];
+  const matchUris = [`game://state/${MATCH}`, `game://state/${LEAGUE}/${MATCH}`];
   const clients: { viewer: string; surface: string; client: Subscription; sentinel: string }[] = [];
   for (const [viewer, tokens] of viewers) {
     for (const era of eras) {
@@ -123,41 +123,41 @@ async function openSubscriptions(league: HeldLeague, viewers: ReadonlyMap<string
           ...{ viewer, sentinel, surface: notificationsOf(agent, era) },
           client: await subscribe(place.url, era, [...uris, sentinel], tokens[agent]),
         });
-      await open("referee", referee, own, atReferee);
+      await open("referee", referee, matchUris, atReferee);
       await open("manager", manager, [`match://${LEAGUE}/${MATCH}`, `league://${LEAGUE}/standings`], atManager);
     }
   }
   const now = (): Moment =>
-    merged(clients.map(({ viewer, surface, client }) => new Map([[viewer, new Map([[surface, client.taken()]])]])));
+    merged(clients.map(({ viewer, surface, client }) => new Map([[viewer, new Map([[surface, client.drain()]])]])));
   return {
-    /** What has come since the last call, when each client has been notified of its sentinel. */
-    async taken(): Promise<Moment> {
+    /** Waits until each client has been notified of its sentinel. Resolves with the bytes that the clients have received since the last call. */
+    async drain(): Promise<Moment> {
       await Promise.all(clients.map(({ client, sentinel }) => client.notified(sentinel)));
       return now();
     },
-    /** What has come since the last call, when each client of the referee has been notified of the match. */
-    async afterwards(): Promise<Moment> {
+    /** Waits until each client of the referee has been notified of the match. Resolves as `drain` does. */
+    async drainAfterTurn(): Promise<Moment> {
       const atReferees = clients.filter(({ sentinel }) => sentinel === atReferee);
-      for (const { client } of atReferees) for (const uri of own) await client.notified(uri);
+      for (const { client } of atReferees) for (const uri of matchUris) await client.notified(uri);
       return now();
     },
     close: () => Promise.all(clients.map(({ client }) => client.close())),
   };
 }
 
-/** The operator schedules a match of the second round, which is not open yet. */
-async function scheduleLater({ manager, operatorToken, seats }: HeldLeague): Promise<void> {
+/** Schedules a match of the second round, which is not open yet. */
+async function scheduleLater({ manager, operatorToken, seats }: ControlledLeague): Promise<void> {
   const players = [...seats.values()].map(({ id }) => id);
   const args = { league_id: LEAGUE, round_id: 2, players };
   const { isError, text } = await tool(manager, "schedule_match", args, { bearer: operatorToken });
   if (isError) throw new Error(text);
 }
 
-/** How often the schedule changes while something is hidden. */
+/** The number of changes of the schedule while information is hidden. */
 const CHANGES = 2;
 
-/** Opens the stream of the league's events for each viewer. It is read up to the last change of the schedule while something is hidden. */
-const openEvents = ({ manager }: HeldLeague, viewers: ReadonlyMap<string, Tokens>, name: string) =>
+/** Opens the stream of the league's events for each viewer. Each stream is read up to the last change of the schedule while information is hidden. */
+const openEvents = ({ manager }: ControlledLeague, viewers: ReadonlyMap<string, Tokens>, name: string) =>
   Promise.all(
     [...viewers].map(async ([viewer, tokens]) => {
       const stream = await watchStream(manager, `/leagues/${LEAGUE}/events?from=0`, tokens.manager ?? undefined);

@@ -1,11 +1,11 @@
-/** League matches at a moment when something is hidden, once for each value that the hidden information may have. */
+/** The scenes of league matches. */
 import { codenames } from "#shared/games/codenames.ts";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { leagueSeed, matchSeeds } from "../../../league-manager/league/seeds.ts";
 import { cardsIn } from "../../../referee/codenames/testing/key-secrecy.ts";
 import { tool } from "../../../referee/play/testing/play.ts";
 import { type Observer, observe } from "../../../referee/rest/testing/observer.ts";
-import type { HeldPlayer } from "../../testing/held-player.ts";
+import type { ControlledPlayer } from "../../testing/controlled-player.ts";
 import {
   codenamesKey,
   dealtCard,
@@ -19,7 +19,7 @@ import {
 import type { Match } from "./league-matches.ts";
 import { type Course, readLeague } from "./league-readings.ts";
 import { LEAGUE_OTHERS, leagueSurfaces, tokensOf } from "./league-surfaces.ts";
-import { type HeldLeague, LEAGUE, MATCH, startHeldLeague } from "./league-world.ts";
+import { type ControlledLeague, LEAGUE, MATCH, startControlledLeague } from "./league-world.ts";
 import type { Scene, Secret } from "./table.ts";
 import { differ } from "./texts.ts";
 
@@ -35,13 +35,13 @@ const SCENES: Readonly<Record<string, LeagueScene>> = {
 };
 
 export const LEAGUE_SCENES: Readonly<Record<string, Scene<LeagueRead>>> = Object.fromEntries(
-  Object.entries(SCENES).map(([name, scene]) => [name, played(scene)]),
+  Object.entries(SCENES).map(([name, scene]) => [name, sceneOf(scene)]),
 );
 
-function played(scene: LeagueScene): Scene<LeagueRead> {
-  const { hidden, holders, isRevealed, seats, runSeeds, tell = differ } = scene;
+function sceneOf(scene: LeagueScene): Scene<LeagueRead> {
+  const { hidden, holders, isRevealed, seats, runSeeds, discloses = differ } = scene;
   return {
-    ...{ hidden, holders, isRevealed, seats, tell },
+    ...{ hidden, holders, isRevealed, seats, discloses },
     ...{ viewers: [...seats, ...LEAGUE_OTHERS], surfaces: leagueSurfaces(seats) },
     async play() {
       const worlds: LeagueRead[] = [];
@@ -53,9 +53,9 @@ function played(scene: LeagueScene): Scene<LeagueRead> {
 
 async function worldOf(scene: LeagueScene, runSeed: string, index: number): Promise<LeagueRead> {
   const { game, options, seats, begin, hide, close, others } = scene;
-  const league = await startHeldLeague({ game, options, runSeed, roles: seats.length });
+  const league = await startControlledLeague({ game, options, runSeed, roles: seats.length });
   try {
-    const matchOf = (matchId: string, players: ReadonlyMap<string, HeldPlayer>) =>
+    const matchOf = (matchId: string, players: ReadonlyMap<string, ControlledPlayer>) =>
       asMatch(league, matchId, matchSeeds(runSeed)(LEAGUE, matchId, 1), players, seats);
     const match = await matchOf(MATCH, league.seats);
     const other = await matchOf(league.otherMatch, league.others);
@@ -79,10 +79,10 @@ async function worldOf(scene: LeagueScene, runSeed: string, index: number): Prom
 }
 
 async function asMatch(
-  league: HeldLeague,
+  league: ControlledLeague,
   matchId: string,
   seed: string,
-  players: ReadonlyMap<string, HeldPlayer>,
+  players: ReadonlyMap<string, ControlledPlayer>,
   seats: readonly string[],
 ): Promise<Match> {
   const { value } = await tool(league.referee, "get_game_state", { match_id: `${LEAGUE}/${matchId}` });
@@ -96,7 +96,7 @@ async function asMatch(
 const ownedBy = (owners: readonly string[], text: string): Secret => ({ owners, text });
 
 /** The tokens of all viewers and their hashes, the derived seed of each seat's bot, and the seeds of league and run. */
-async function secretsOf(league: HeldLeague, runSeed: string): Promise<readonly Secret[]> {
+async function secretsOf(league: ControlledLeague, runSeed: string): Promise<readonly Secret[]> {
   const tokens = [...(await tokensOf(league))].flatMap(([viewer, { referee, manager }]) =>
     [...new Set([referee, manager])].flatMap((token) =>
       token === null || token === "" || token === "made-up"

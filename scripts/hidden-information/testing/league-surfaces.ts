@@ -1,11 +1,11 @@
-/** The viewers and surfaces of a league match that is being played. No request here changes the match. */
+/** The viewers and surfaces of a league match under way. None of these requests changes the match. */
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcResourceRead } from "#shared/rpc/testing/json-rpc.ts";
 import { type Era, eras } from "../../../referee/codenames/testing/host.ts";
 import { tool } from "../../../referee/play/testing/play.ts";
 import { REQUEST_SURFACES, type RequestSurface, STREAM_SURFACES } from "../../../referee/play/testing/surfaces.ts";
-import type { HeldPlayer } from "../../testing/held-player.ts";
-import { type HeldLeague, LEAGUE, MATCH } from "./league-world.ts";
+import type { ControlledPlayer } from "../../testing/controlled-player.ts";
+import { type ControlledLeague, LEAGUE, MATCH } from "./league-world.ts";
 import { NOTIFICATIONS } from "./subscriptions.ts";
 import type { SurfaceFacts } from "./table.ts";
 
@@ -42,7 +42,7 @@ const AS_AT_A_HOST: Surfaces = Object.fromEntries(
   ]),
 );
 
-/** What a referee answers to requests about a league match. */
+/** The answers of a referee to requests about a league match. */
 export const REFEREE_SURFACES: Surfaces = {
   ...AS_AT_A_HOST,
   "tool get_game_state by match": {
@@ -67,13 +67,13 @@ export const REFEREE_SURFACES: Surfaces = {
   },
 };
 
-/** A result that its manager rejects: it does not come from the referee of the match. */
+/** A result that the manager rejects, because its sender is not the referee of the match. */
 const FALSE_RESULT = {
   ...{ league_id: LEAGUE, round_id: 1, match_id: MATCH, epoch: 1, winner: null, match_points: {}, final_scores: {} },
   ...{ termination: "aborted", reason: "no result", faults: [], log: [], log_head: "" },
 };
 
-/** What the league manager answers to requests about the league. */
+/** The answers of the league manager to requests about the league. */
 export const MANAGER_SURFACES: Surfaces = {
   "manager: page": { readers: "none", shows: [], read: page("/") },
   "manager: page of a round": { readers: "none", shows: [], read: page(`/?league=${LEAGUE}&round=1`) },
@@ -145,19 +145,19 @@ export const leagueSurfaces = (seats: readonly string[]): Readonly<Record<string
   [REFEREE_OUTPUT]: ofOperator,
 });
 
-/** The tokens of a viewer at each agent; null for a caller without one. */
+/** The tokens of a viewer at each agent; null for a caller without a token. */
 export interface Tokens {
   readonly referee: string | null;
   readonly manager: string | null;
 }
 
-/** The player that reads the match from another match: the last one by its role, which sees less than others in Codenames. */
-export const anotherPlayer = (others: HeldLeague["others"]): HeldPlayer | undefined =>
+/** The viewer from another match: the player with the last role by name, which in Codenames does not see the key. */
+export const anotherPlayer = (others: ControlledLeague["others"]): ControlledPlayer | undefined =>
   others.get([...others.keys()].sort().at(-1) ?? "");
 
 /** The tokens of all viewers. */
-export async function tokensOf(league: HeldLeague): Promise<ReadonlyMap<string, Tokens>> {
-  const ofPlayer = async (player: HeldPlayer | undefined): Promise<Tokens> => ({
+export async function tokensOf(league: ControlledLeague): Promise<ReadonlyMap<string, Tokens>> {
+  const ofPlayer = async (player: ControlledPlayer | undefined): Promise<Tokens> => ({
     referee: (await player?.invitation())?.matchToken ?? null,
     manager: player?.token ?? null,
   });

@@ -1,4 +1,4 @@
-/** A league in this process that is held in its first round: real manager and referee, and players that answer when a test says so. */
+/** A league in this process: a real manager, a real referee and players that make their moves when a test requests it. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,13 +14,13 @@ import { tool } from "../../../referee/play/testing/play.ts";
 import type { Place } from "../../../referee/play/testing/surfaces.ts";
 import { callerOf } from "../../../referee/rest/testing/host.ts";
 import { startReferee } from "../../../referee/service.ts";
-import { type HeldPlayer, heldPlayer, type Received } from "../../testing/held-player.ts";
+import { type ControlledPlayer, controlledPlayer, type Received } from "../../testing/controlled-player.ts";
 
 export const LEAGUE = "game";
-/** The match in which something is hidden. */
+/** The match with the hidden information. */
 export const MATCH = "R1M1";
-/** Longer than a test takes: players are held. */
-const HELD_MS = 120_000;
+/** The time limit of a move. It is longer than a test, because players do not answer until the test requests it. */
+const TIME_LIMIT_MS = 120_000;
 
 interface LeagueOptions {
   readonly game: string;
@@ -32,15 +32,15 @@ interface LeagueOptions {
 
 /** All lines that the process of an agent writes: its log, its terminal, and its reports to its parent. */
 interface Output {
-  /** The lines since the last call. */
-  taken(): Promise<readonly string[]>;
+  /** Resolves with the lines since the last call. */
+  drain(): Promise<readonly string[]>;
 }
 
-export interface HeldLeague {
+export interface ControlledLeague {
   readonly manager: Place;
   readonly managerOutput: Output;
   readonly managerPort: number;
-  /** The referee of the match, which plays another match too. */
+  /** The referee of the match, which also plays `otherMatch`. */
   readonly referee: Place;
   readonly refereeOutput: Output;
   readonly refereePort: number;
@@ -50,21 +50,26 @@ export interface HeldLeague {
   readonly operatorToken: string;
   readonly dataFolder: string;
   /** The players by their role in the match. */
-  readonly seats: ReadonlyMap<string, HeldPlayer>;
+  readonly seats: ReadonlyMap<string, ControlledPlayer>;
   /** The players by their role in another match at the same referee. */
-  readonly others: ReadonlyMap<string, HeldPlayer>;
+  readonly others: ReadonlyMap<string, ControlledPlayer>;
   readonly otherMatch: string;
   close(): Promise<void>;
 }
 
-/** Starts a league and waits until its first round is being played. */
-export async function startHeldLeague({ game, options, roles, runSeed }: LeagueOptions): Promise<HeldLeague> {
-  const dataFolder = mkdtempSync(join(tmpdir(), "held-league-"));
+/** Starts a league. Resolves when the matches of its first round have begun. */
+export async function startControlledLeague({
+  game,
+  options,
+  roles,
+  runSeed,
+}: LeagueOptions): Promise<ControlledLeague> {
+  const dataFolder = mkdtempSync(join(tmpdir(), "controlled-league-"));
   const ends: (() => unknown)[] = [() => rmSync(dataFolder, { recursive: true, force: true })];
   const count = 3 * roles;
   const config = Config.parse({
     leagues: [{ league_id: LEAGUE, game, options, min_players: count }],
-    timeouts: { move_ms: HELD_MS, join_ms: HELD_MS },
+    timeouts: { move_ms: TIME_LIMIT_MS, join_ms: TIME_LIMIT_MS },
   });
   const [managerProcess, refereeProcess] = [recorded("manager", dataFolder), recorded("referee", dataFolder)];
   const begun = async (agent: Promise<RunningAgent>, { ready }: Recorded): Promise<string> => {
@@ -82,8 +87,8 @@ export async function startHeldLeague({ game, options, roles, runSeed }: LeagueO
   await refereeProcess.registered;
   const otherReferee = await acceptingReferee(manager);
   ends.push(otherReferee.close);
-  const players: HeldPlayer[] = [];
-  for (let n = 1; n <= count; n++) players.push(await heldPlayer(manager, `Player ${n}`));
+  const players: ControlledPlayer[] = [];
+  for (let n = 1; n <= count; n++) players.push(await controlledPlayer(manager, `Player ${n}`));
   ends.push(...players.map(({ close }) => close));
   const matches = await playedMatches(players);
   const [otherMatch = ""] = [...matches.keys()].filter((matchId) => matchId !== MATCH);
@@ -106,9 +111,11 @@ export async function startHeldLeague({ game, options, roles, runSeed }: LeagueO
 }
 
 /** Waits until the referee has begun its two matches. Returns their players by match and role. */
-async function playedMatches(players: readonly HeldPlayer[]): Promise<Map<string, Map<string, HeldPlayer>>> {
-  const matches = new Map<string, Map<string, HeldPlayer>>();
-  const isBegun = async (player: HeldPlayer): Promise<void> => {
+async function playedMatches(
+  players: readonly ControlledPlayer[],
+): Promise<Map<string, Map<string, ControlledPlayer>>> {
+  const matches = new Map<string, Map<string, ControlledPlayer>>();
+  const isBegun = async (player: ControlledPlayer): Promise<void> => {
     const { match_id, your_role } = await player.invitation();
     await player.receives("GAME_START");
     matches.set(match_id, (matches.get(match_id) ?? new Map()).set(your_role, player));
@@ -122,7 +129,7 @@ async function playedMatches(players: readonly HeldPlayer[]): Promise<Map<string
   return matches;
 }
 
-/** A registered referee that accepts each match and plays none. */
+/** Registers a referee that accepts each match and does not play it. */
 async function acceptingReferee(manager: string) {
   const received: Received[] = [];
   const ordered = Promise.withResolvers<void>();
@@ -167,12 +174,12 @@ function recorded(name: string, dataFolder: string): Recorded {
   return {
     ...{ self, ready: ready.promise, registered: registered.promise },
     live: (event) => void lines.push(JSON.stringify(event)),
-    async taken() {
+    async drain() {
       await new Promise((resolve) => log.flush(resolve));
       const logged = readFileSync(file, "utf8").split("\n").slice(0, -1);
-      const fresh = [...logged.slice(read), ...lines.splice(0)];
+      const newLines = [...logged.slice(read), ...lines.splice(0)];
       read = logged.length;
-      return fresh;
+      return newLines;
     },
   };
 }

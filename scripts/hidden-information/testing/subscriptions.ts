@@ -1,12 +1,12 @@
 /** MCP clients that are subscribed to resources, and every byte that they receive. */
 import { connectHost, type Era } from "../../../referee/codenames/testing/host.ts";
 
-/** Notifications of a client since the last call of `taken`. */
+/** The subscribed client and the notifications that it has received since the last call of `drain`. */
 export interface Subscription {
-  /** Resolves when the server has notified of this resource since the last call of `taken`. */
+  /** Resolves when the client has been notified of this resource since the last call of `drain`. */
   notified(uri: string): Promise<void>;
-  /** The bytes that have been received since the last call. */
-  taken(): string;
+  /** Returns the bytes that have been received since the last call. */
+  drain(): string;
   close(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export const NOTIFICATIONS: Readonly<Record<Era, string>> = {
   stateless: "MCP notification, stateless",
 };
 
-/** Subscribes to resources. Bytes count from then on. */
+/** Connects a client and subscribes it to resources. Bytes that it receives earlier are discarded. */
 export async function subscribe(
   url: string,
   era: Era,
@@ -26,7 +26,7 @@ export async function subscribe(
   let bytes = "";
   let updated = new Set<string>();
   let onUpdate = Promise.withResolvers<void>();
-  const options = { fetch: listening((text) => (bytes += text)), ...(token !== null && { bearer: token }) };
+  const options = { fetch: recordingFetch((text) => (bytes += text)), ...(token !== null && { bearer: token }) };
   const client = await connectHost(`${url}/mcp`, era, null, options);
   await client.subscribe(uris, (uri) => {
     updated.add(uri);
@@ -38,7 +38,7 @@ export async function subscribe(
     async notified(uri) {
       while (!updated.has(uri)) await onUpdate.promise;
     },
-    taken() {
+    drain() {
       const text = bytes;
       bytes = "";
       updated = new Set();
@@ -48,16 +48,16 @@ export async function subscribe(
   };
 }
 
-/** Requests whose responses are also given to `received`, chunk by chunk. */
-function listening(received: (text: string) => void): typeof fetch {
+/** Returns a `fetch` that also passes each chunk of a response to `received`. */
+function recordingFetch(received: (text: string) => void): typeof fetch {
   return async (to, init) => {
     const response = await fetch(to, init);
     if (!response.body) return response;
-    const [mine, theirs] = response.body.tee();
+    const [recorded, forwarded] = response.body.tee();
     const decoder = new TextDecoder();
-    void mine
+    void recorded
       .pipeTo(new WritableStream({ write: (chunk) => received(decoder.decode(chunk, { stream: true })) }))
       .catch(() => {}); // the client has closed the connection
-    return new Response(theirs, response);
+    return new Response(forwarded, response);
   };
 }

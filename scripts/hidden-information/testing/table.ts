@@ -3,8 +3,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Hidden, Readers } from "../../../referee/play/testing/surfaces.ts";
 import { plain, withoutHashes } from "./texts.ts";
 
-/** What one viewer received at one surface. `before` is null at a surface that has no text of the time before. */
+/** The texts that one viewer received at one surface: before the information is hidden, while it is hidden, and after the turn. */
 export interface Reading {
+  /** Null at a surface that has no earlier text. */
   readonly before: string | null;
   readonly hidden: string;
   readonly after: string;
@@ -12,15 +13,15 @@ export interface Reading {
 /** By viewer and surface. */
 export type Readings = ReadonlyMap<string, ReadonlyMap<string, Reading>>;
 
-/** A text that only some viewers may receive. Of a token, neither may its SHA-256 reach another viewer. */
+/** A text that only its owners may receive. The SHA-256 of a token is a separate secret without owners. */
 export interface Secret {
   readonly text: string;
   readonly owners: readonly string[];
-  /** True if it is public once the turn is over. */
+  /** True if the text is public after the end of the turn. */
   readonly isRevealed?: boolean;
 }
 
-/** A game in which something is hidden, as all viewers have read it. */
+/** The texts of one game with hidden information, for all viewers and surfaces. */
 export interface Read {
   readonly readings: Readings;
   readonly secrets: readonly Secret[];
@@ -28,30 +29,30 @@ export interface Read {
 
 export interface SurfaceFacts {
   readonly readers: Readers;
-  /** The hidden information that the surface shows to its readers when it is hidden no more. */
+  /** The kinds of hidden information that the surface shows to its readers after they are revealed. */
   readonly shows: readonly Hidden[];
-  /** The hidden information that it shows to the viewer that may know it; by default that of `shows`. */
+  /** The kinds of hidden information that the surface shows to the viewers that may know them; by default those of `shows`. */
   readonly showsHolder?: readonly Hidden[];
-  /** True if it shows hashes of random ids, which differ from game to game. */
+  /** True if the surface shows hashes of random ids, which differ between games. */
   readonly hasRandomHashes?: boolean;
   /** The viewers that have this surface; by default all. */
   readonly viewers?: readonly string[];
 }
 
-/** One situation in which something is hidden. It is played once for each value that the hidden information may have. */
+/** One situation with hidden information. It is played once for each value of the hidden information; each of these games is a world. */
 export interface Scene<World extends Read = Read> {
   readonly hidden: Hidden;
-  /** The viewers that know what is hidden. */
+  /** The viewers that may know the hidden information. */
   readonly holders: readonly string[];
-  /** True if the end of the turn shows to all what was hidden. */
+  /** True if the end of the turn reveals the hidden information to all viewers. */
   readonly isRevealed: boolean;
   /** The viewers that have a seat of the game. */
   readonly seats: readonly string[];
   readonly viewers: readonly string[];
   readonly surfaces: Readonly<Record<string, SurfaceFacts>>;
   play(): Promise<readonly World[]>;
-  /** True if texts, one for each world, tell what is hidden there. */
-  tell(texts: readonly string[], worlds: readonly World[]): boolean;
+  /** Returns whether texts, one for each world, disclose the hidden information of their worlds. */
+  discloses(texts: readonly string[], worlds: readonly World[]): boolean;
 }
 
 /** Adds the tests of scenes: one for each cell of viewer and surface. */
@@ -68,7 +69,7 @@ export function hiddenInformation<World extends Read>(scenes: Readonly<Record<st
         .map(([surface]) => [viewer, surface] as const),
     );
     it.each(cells)("%s at %s", (viewer, surface) => {
-      expectTold(scene, worlds, viewer, surface);
+      expectDisclosure(scene, worlds, viewer, surface);
       for (const world of worlds) expectNoSecret(world, viewer, surface);
     });
   });
@@ -80,8 +81,8 @@ function readingOf({ readings }: Read, viewer: string, surface: string): Reading
   return reading;
 }
 
-/** Expects that a viewer is told what is hidden only if it may know it, and later if it is revealed. */
-function expectTold<World extends Read>(
+/** Expects that the texts of a viewer disclose the hidden information only to a holder, and to all readers after it is revealed. */
+function expectDisclosure<World extends Read>(
   scene: Scene<World>,
   worlds: readonly World[],
   viewer: string,
@@ -89,18 +90,19 @@ function expectTold<World extends Read>(
 ): void {
   const { readers, shows, showsHolder = shows, hasRandomHashes } = scene.surfaces[surface] as SurfaceFacts;
   const at = worlds.map((world) => readingOf(world, viewer, surface));
-  const steady = (text: string): string => (hasRandomHashes ? withoutHashes(text) : text);
+  const comparable = (text: string): string => (hasRandomHashes ? withoutHashes(text) : text);
   const isSpectator = !scene.seats.includes(viewer) || readers === "public";
   const knows = showsHolder.includes(scene.hidden) && scene.holders.includes(viewer) && !isSpectator;
-  const texts = (when: "hidden" | "after"): string[] => at.map((one) => steady(one[when]));
-  expect(scene.tell(texts("hidden"), worlds), "tells what is hidden").toBe(knows);
+  const texts = (when: "hidden" | "after"): string[] => at.map((reading) => comparable(reading[when]));
+  expect(scene.discloses(texts("hidden"), worlds), "discloses the hidden information").toBe(knows);
 
   if (scene.isRevealed && shows.includes(scene.hidden) && isReader(scene, readers, viewer))
-    expect(scene.tell(texts("after"), worlds), "tells what is revealed").toBe(true);
+    expect(scene.discloses(texts("after"), worlds), "shows the revealed information").toBe(true);
 
-  // A spectator does not even learn that a role has chosen.
+  // The texts of a spectator do not depend on whether a role has chosen.
   if (scene.hidden !== "choice" || !isSpectator) return;
-  for (const { before, hidden } of at) if (before !== null) expect(plain(steady(hidden))).toBe(plain(steady(before)));
+  for (const { before, hidden } of at)
+    if (before !== null) expect(plain(comparable(hidden))).toBe(plain(comparable(before)));
 }
 
 function isReader({ seats }: Scene, readers: Readers, viewer: string): boolean {
@@ -109,7 +111,7 @@ function isReader({ seats }: Scene, readers: Readers, viewer: string): boolean {
   return readers !== "none" && seats.includes(viewer);
 }
 
-/** Expects that no text of a viewer contains a secret of another one. */
+/** Expects that no text of a viewer contains a secret of another viewer. */
 function expectNoSecret(world: Read, viewer: string, surface: string): void {
   const { before, hidden, after } = readingOf(world, viewer, surface);
   const found = world.secrets.filter(({ text, owners, isRevealed }) => {

@@ -5,18 +5,18 @@ const TOKEN = /(?<![\w-])[\w-]{43}(?![\w-])/g;
 const ADDRESS = /127\.0\.0\.1:\d+/g;
 const HASH = /\b[0-9a-f]{64}\b/g;
 
-/** A text without the ids, tokens, times and ports that differ from game to game. Nothing else may differ. */
+/** Replaces the ids, tokens, times and ports of a text, which differ between games, by fixed words. */
 export const plain = (text: string): string =>
   text.replace(UUID, "ID").replace(TOKEN, "TOKEN").replace(TIME, "TIME").replace(ADDRESS, "ADDRESS");
 
-/** A text without hashes: of random ids, or of the seeds of several runs. */
+/** Replaces the hashes of a text by a fixed word. Hashes of random ids and of seeds differ between games. */
 export const withoutHashes = (text: string): string => text.replace(HASH, "HASH");
 
-/** True if texts, one for each world, differ in more than ids, tokens, times and ports. */
+/** Returns whether texts, one for each world, differ in more than ids, tokens, times and ports. */
 export const differ = (texts: readonly string[]): boolean => new Set(texts.map(plain)).size > 1;
 
-/** Lines in an order that does not depend on what differs from game to game. */
-export function inSteadyOrder(lines: readonly string[]): string {
+/** Sorts lines in an order that does not depend on ids, tokens, times, ports and hashes. */
+export function inStableOrder(lines: readonly string[]): string {
   const sorted = lines
     .map((line) => ({ line, key: withoutHashes(plain(line)) }))
     .sort((a, b) => (a.key < b.key ? -1 : 1));

@@ -48,7 +48,7 @@ interface Way {
   readonly server: Server;
   readonly url: string;
   readonly errors: unknown[];
-  /** How many calls were answered without the SDK. */
+  /** The number of calls that were answered without the SDK. */
   direct: number;
 }
 async function open(service: McpService): Promise<Way> {

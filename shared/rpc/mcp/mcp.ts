@@ -80,7 +80,7 @@ export interface McpSurface {
   readonly templates: readonly ResourceTemplate[];
   /** The key that signs the state that callers send back between the rounds of a call. With the same key, a call can continue after a restart. */
   readonly stateKey?: string;
-  /** How long a client in a session may take to answer a question of a tool, in milliseconds. */
+  /** The time limit for the answer of a client in a session to a question of a tool, in milliseconds. */
   readonly answerWithinMs?: number | undefined;
 }
 

@@ -17,7 +17,7 @@ interface OpenSessionsOptions {
   readonly ids: Ids;
 }
 
-/** How soon a client may reconnect to a stream that can be resumed. */
+/** The minimum pause before a client reconnects to a stream that can be resumed. */
 const RETRY_MS = 500;
 
 /** The open MCP sessions of one endpoint. */

@@ -36,7 +36,7 @@ export interface McpService {
   readonly stateKey: string;
   /** Further options of the SDK: capabilities other than tools and resources, the verification of request state. */
   readonly options?: ServerOptions;
-  /** How long a person may take for a form, in milliseconds. A slower answer needs another call. */
+  /** The time limit for the answer to a form, in milliseconds. A later answer needs another call. */
   readonly answerWithinMs?: number | undefined;
   /** Returns a store for the events of a session, for clients that resume a stream. Without it, streams cannot be resumed. */
   readonly eventStore?: () => EventStore;

@@ -9,7 +9,7 @@ export interface IdleTimes {
   /** The limit for a session that has received nothing since `initialize`. */
   readonly unusedMs: number;
   readonly checkEveryMs: number;
-  /** How long a client with an open stream may take to answer a ping. */
+  /** The time limit for the answer to a ping, for a client with an open stream. */
   readonly pingMs: number;
 }
 

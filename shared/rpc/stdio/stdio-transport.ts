@@ -22,7 +22,7 @@ const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 const MAX_LINE_BYTES = 10 * 1024 * 1024;
 const MAX_REQUESTS = 1_000;
-/** How long answers may take after the end of the input, and how long the last output may take. */
+/** The time limit for answers after the end of the input, and for the last output. */
 const LAST_ANSWERS_MS = 1_000;
 /** The maximum size of the unread output. If a client exceeds it, the connection ends. */
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-/** A player of a league on bare HTTP that answers a request for a move when its test says so. */
+/** A player of a league over plain HTTP that answers a move request when its test calls `answer`. */
 import { EventEmitter } from "node:events";
 import { z } from "zod";
 import type { MessageType } from "#shared/protocol/messages.ts";
@@ -6,7 +6,7 @@ import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { serveTools } from "#shared/rpc/testing/loopback.ts";
 import { tool } from "../../referee/play/testing/play.ts";
 
-/** A message as an agent of the test received it. */
+/** A message that an agent of the test has received. */
 export interface Received {
   readonly type: string;
   readonly payload: Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ export interface Received {
   readonly bytes: string;
 }
 
-export interface HeldPlayer {
+export interface ControlledPlayer {
   readonly id: string;
   readonly token: string;
   readonly received: readonly Received[];
@@ -24,9 +24,9 @@ export interface HeldPlayer {
   invitation(): Promise<Invitation>;
   /** Resolves when the player has received this many messages of a type. */
   receives(type: MessageType, count?: number): Promise<void>;
-  /** Resolves with the open request for a move. */
+  /** Resolves with the open move request, when there is one. */
   asked(): Promise<MoveRequest>;
-  /** Answers the open request for a move. */
+  /** Answers the open move request. Waits for one if there is none. */
   answer(move: unknown): Promise<void>;
   close(): void;
 }
@@ -46,7 +46,7 @@ export type Invitation = z.infer<typeof Invitation> & { readonly matchToken: str
 export type MoveRequest = z.infer<typeof MoveRequest>;
 
 /** Starts a player and registers it with the manager at `url`. */
-export async function heldPlayer(url: string, name: string): Promise<HeldPlayer> {
+export async function controlledPlayer(url: string, name: string): Promise<ControlledPlayer> {
   const received: Received[] = [];
   const arrived = new EventEmitter().setMaxListeners(0);
   let invitation: Invitation | null = null;
@@ -61,22 +61,22 @@ export async function heldPlayer(url: string, name: string): Promise<HeldPlayer>
   const server = await serveTools(async ({ args, headers, body }) => {
     const { type, payload, message_id, auth_token = "" } = Message.parse(args);
     received.push({ type, payload, signature: auth_token, bytes: JSON.stringify(headers) + body });
-    const say = (answer: MessageType, content: object) =>
+    const reply = (answer: MessageType, content: object) =>
       newEnvelope(answer, `player:${id}`, content, { correlationId: message_id });
     if (type === "GAME_INVITE") {
       invitation = { ...Invitation.parse(payload), matchToken: auth_token };
       arrived.emit("message");
-      return say("GAME_INVITE_RESPONSE", { match_id: invitation.match_id, accept: true });
+      return reply("GAME_INVITE_RESPONSE", { match_id: invitation.match_id, accept: true });
     }
     if (type !== "MOVE_REQUEST") {
       arrived.emit("message");
-      return say("ACK", {});
+      return reply("ACK", {});
     }
     const request = MoveRequest.parse(payload);
     const move = Promise.withResolvers<unknown>();
     open = { request, move };
     arrived.emit("message");
-    return say("MOVE_RESPONSE", { ...request, move: await move.promise });
+    return reply("MOVE_RESPONSE", { ...request, move: await move.promise });
   });
   const registered = await tool({ url }, "register_player", { player_name: name, endpoint: server.url });
   const { player_id, auth_token } = Registered.parse(registered.value);
