@@ -167,8 +167,8 @@ it("rejects a message with another role than that of the invitation: -32602 with
     rejected("player_3"),
   );
   expect(await message("GAME_INVITE", invite(), mine)).toMatchObject({ payload: { accept: true } });
-  const asked = await message("MOVE_REQUEST", { ...moveRequest(1, 20), your_role: "player_2" }, mine);
-  expect(asked).toMatchObject(rejected("player_2"));
+  const answer = await message("MOVE_REQUEST", { ...moveRequest(1, 20), your_role: "player_2" }, mine);
+  expect(answer).toMatchObject(rejected("player_2"));
   expect(await state()).toMatchObject({ matches_begun: 1, asked: [] });
 });
 
@@ -203,21 +203,21 @@ const NOTIFICATIONS = {
 
 describe("notifications", () => {
   it.each(Object.keys(NOTIFICATIONS) as (keyof typeof NOTIFICATIONS)[])(
-    "%s is accepted only with the signature for its own subject",
+    "%s is accepted only with the signature for its subject",
     async (type) => {
       const { lines, message, state } = await startRegistered();
       await message("GAME_INVITE", invite(), signed("rps/R1M1"));
       const before = [await state(), [...lines]];
       const subjects = ["rps/R1M1", "rps/R1M2", "go/R1M1", "rps", "go"];
-      const own = "match_id" in NOTIFICATIONS[type] ? "rps/R1M1" : "rps";
-      const others = subjects.filter((subject) => subject !== own).map(signed);
-      const wrong = [undefined, "", "wrong", TOKEN, sha256Hex(TOKEN), signFor(TOKEN, own), ...others];
+      const subject = "match_id" in NOTIFICATIONS[type] ? "rps/R1M1" : "rps";
+      const others = subjects.filter((other) => other !== subject).map(signed);
+      const wrong = [undefined, "", "wrong", TOKEN, sha256Hex(TOKEN), signFor(TOKEN, subject), ...others];
       for (const token of wrong) {
         const rejected = await message(type, NOTIFICATIONS[type], token);
         expect(rejected, `signed ${token}`).toMatchObject({ isError: true, payload: { error_code: "L004" } });
       }
       expect([await state(), lines]).toEqual(before);
-      expect(await message(type, NOTIFICATIONS[type], signed(own))).toMatchObject({ isError: false, type: "ACK" });
+      expect(await message(type, NOTIFICATIONS[type], signed(subject))).toMatchObject({ isError: false, type: "ACK" });
     },
   );
 });

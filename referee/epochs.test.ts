@@ -41,9 +41,9 @@ describe("MATCH_WITHDRAWN", () => {
 
   it("closes the open request, and no result is reported", async () => {
     await referee.begin();
-    const asked = await referee.waitFor("P02", "MOVE_REQUEST");
+    const request = await referee.waitFor("P02", "MOVE_REQUEST");
     expect(await withdraw(1, signed())).toMatchObject({ isError: false, type: "ACK" });
-    await asked.closed;
+    await request.closed;
     mayAnswer.resolve();
     // The result of R1M1 would have been reported before the end of another match.
     await referee.begin({ match_id: "R1M2" });
@@ -82,9 +82,9 @@ describe("START_GAME", () => {
 
   it("of a newer epoch replaces the older one", async () => {
     await referee.begin({ epoch: 1 });
-    const asked = await referee.waitFor("P02", "MOVE_REQUEST", "R1M1", 1);
+    const request = await referee.waitFor("P02", "MOVE_REQUEST", "R1M1", 1);
     expect(await referee.begin({ epoch: 2 })).toMatchObject({ isError: false, payload: { status: "ACCEPTED" } });
-    await asked.closed;
+    await request.closed;
     await referee.waitFor("P02", "MOVE_REQUEST", "R1M1", 2);
     mayAnswer.resolve();
     await referee.waitFor("P02", "GAME_RESULT");

@@ -136,13 +136,13 @@ describe("a match of another run under the same name", () => {
   const another = { ...invite, seed_commitment: sha256Hex("another"), your_role: "player_2", bot_seed: "another" };
 
   test("begins without the role and the answers of the unfinished match", async () => {
-    const asked: string[] = [];
-    const { player } = playerOf({ choose: ({ role }) => asked[asked.push(role) - 1] });
+    const roles: string[] = [];
+    const { player } = playerOf({ choose: ({ role }) => roles[roles.push(role) - 1] });
     await player.invite({ ...invite, epoch: 3 }, TOKEN);
     await player.move({ ...request, epoch: 3 }, TOKEN);
     expect(await player.invite(another, TOKEN)).toEqual({ accept: true });
     expect(await player.move({ ...request, your_role: "player_2" }, TOKEN)).toEqual({ move: "player_2" });
-    expect(asked).toEqual(["player_1", "player_2"]);
+    expect(roles).toEqual(["player_1", "player_2"]);
   });
 
   test("is ended only by a result with the seed of its invitation", async () => {
@@ -197,25 +197,25 @@ test("an invitation to a game that the bot does not play, or to an unknown game,
 test("a player keeps 10,000 matches and then drops the oldest one", async () => {
   const { player } = playerOf({ choose: () => "rock" });
   for (let match = 0; match <= 10_000; match++) await player.invite({ ...invite, match_id: `M${match}` }, TOKEN);
-  const asked = [0, 1, 10_000].map((match) => player.move({ ...request, match_id: `M${match}` }, TOKEN));
-  expect(await Promise.all(asked)).toEqual(["unknown_match", { move: "rock" }, { move: "rock" }]);
+  const answers = [0, 1, 10_000].map((match) => player.move({ ...request, match_id: `M${match}` }, TOKEN));
+  expect(await Promise.all(answers)).toEqual(["unknown_match", { move: "rock" }, { move: "rock" }]);
 });
 
 describe("another role than that of the invitation is rejected", () => {
   const asOther = { your_role: "player_2" };
 
   test("in a move request, and the bot is not asked", async () => {
-    const asked: Turn[] = [];
+    const turns: Turn[] = [];
     const { player } = playerOf({
       choose(turn: Turn) {
-        asked.push(turn);
+        turns.push(turn);
         return "rock";
       },
     });
     await player.invite(invite, TOKEN);
     expect(await player.move({ ...request, ...asOther }, TOKEN)).toBe("wrong_role");
     expect(await player.move({ ...request, your_role: "toString" }, TOKEN)).toBe("wrong_role");
-    expect(asked).toHaveLength(0);
+    expect(turns).toHaveLength(0);
     expect(await player.move(request, TOKEN)).toEqual({ move: "rock" });
   });
 

@@ -15,15 +15,15 @@ beforeAll(async () => {
 });
 afterAll(() => host.remove());
 
-const own = Array.from({ length: 25 }, (_, place) => `WORD ${String.fromCharCode(65 + place).repeat(2)}`);
+const ownWords = Array.from({ length: 25 }, (_, place) => `WORD ${String.fromCharCode(65 + place).repeat(2)}`);
 const SEATS = players(0b0101); // models as spymasters, people as teams
 /** A respondent that chooses a source of words and gives the answers of `answerTo` to the questions about them. */
 const wordsFrom = (source: string, answerTo: (n: number) => unknown) => {
-  let asked = 0;
+  let wordRequests = 0;
   return people(({ stage, by }) => {
     if (stage === "source") return accept({ source });
     if (stage !== "words") return undefined;
-    const answer = answerTo(++asked);
+    const answer = answerTo(++wordRequests);
     return by === "form" && typeof answer === "string" ? accept({ words: answer }) : answer;
   });
 };
@@ -35,24 +35,30 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
     const client = await connectHost(url, era, respondent, capabilities ? { capabilities } : {});
     const { structuredContent, content, isError } = await client.call("create_new_game", seats);
     await client.close();
-    const asked = respondent.questions.filter(({ stage }) => stage === "words" || stage === "source");
+    const questions = respondent.questions.filter(({ stage }) => stage === "words" || stage === "source");
     const logged = rejections.filter((entry) => "setup" in entry);
-    return { asked, isError, text: content[0].text as string, board: String(structuredContent?.board ?? ""), logged };
+    return {
+      questions,
+      isError,
+      text: content[0].text as string,
+      board: String(structuredContent?.board ?? ""),
+      logged,
+    };
   };
   /** The log entries of these problems, one for each attempt. */
   const entries = (setup: string, problems: readonly unknown[]) =>
     problems.map((problem, place) => expect.objectContaining({ setup, attempt: place + 1, problem }));
-  const textOf = (asked: readonly AskedQuestion[], index: number): string => asked[index]?.text ?? "";
+  const textOf = (questions: readonly AskedQuestion[], index: number): string => questions[index]?.text ?? "";
 
   it("can be given by a person, who is asked again after an invalid list", async () => {
-    const bad = [own.slice(0, 24).join(","), `${own.slice(1).join(",")},R2D2`];
-    const { asked, board, logged } = await created(wordsFrom("own", (n) => bad[n - 1] ?? own.join("\n")));
-    expect(asked.map(({ stage }) => stage)).toEqual(["source", "words", "words", "words"]);
-    expect(textOf(asked, 2)).toContain("25 different words are needed, these are 24");
-    expect(textOf(asked, 3)).toContain("each word has letters, at most 30: R2D2");
+    const bad = [ownWords.slice(0, 24).join(","), `${ownWords.slice(1).join(",")},R2D2`];
+    const { questions, board, logged } = await created(wordsFrom("own", (n) => bad[n - 1] ?? ownWords.join("\n")));
+    expect(questions.map(({ stage }) => stage)).toEqual(["source", "words", "words", "words"]);
+    expect(textOf(questions, 2)).toContain("25 different words are needed, these are 24");
+    expect(textOf(questions, 3)).toContain("each word has letters, at most 30: R2D2");
     const problems = ["25 different words are needed, these are 24", "each word has letters, at most 30: R2D2"];
     expect(logged).toEqual(entries("own", problems));
-    for (const word of own) expect(board).toContain(word);
+    for (const word of ownWords) expect(board).toContain(word);
   });
 
   /** Gives three lists that are too short, and then answers the question about the built-in words with `then`. */
@@ -66,8 +72,8 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
   };
 
   it("are the built-in ones after three short lists of a person, if the person agrees", async () => {
-    const { asked, board, respondent, logged } = await failing(accept({ go_on: true }));
-    expect(asked.map(({ stage }) => stage)).toEqual(["source", "words", "words", "words"]);
+    const { questions, board, respondent, logged } = await failing(accept({ go_on: true }));
+    expect(questions.map(({ stage }) => stage)).toEqual(["source", "words", "words", "words"]);
     expect(respondent.questions[4]).toMatchObject({
       by: "form",
       text: "Your own words cannot be used: 25 different words are needed, these are 2.\n\nDo you want to play with the built-in words?",
@@ -87,28 +93,28 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
 
   it("can be given by a model, with the same checks", async () => {
     const given = [
-      `Sure! ${own.join(", ")}`,
-      JSON.stringify([...own.slice(0, 24), own[0]]),
-      `\`\`\`json\n${JSON.stringify(own)}\n\`\`\``,
+      `Sure! ${ownWords.join(", ")}`,
+      JSON.stringify([...ownWords.slice(0, 24), ownWords[0]]),
+      `\`\`\`json\n${JSON.stringify(ownWords)}\n\`\`\``,
     ];
-    const { asked, board, logged } = await created(wordsFrom("llm", (n) => given[n - 1]));
-    expect(asked.map(({ by }) => by)).toEqual(["form", "prompt", "prompt", "prompt"]);
-    expect(textOf(asked, 2)).toContain("Your last answer was rejected: your answer contains no valid JSON list");
-    expect(textOf(asked, 3)).toContain("these are 24");
+    const { questions, board, logged } = await created(wordsFrom("llm", (n) => given[n - 1]));
+    expect(questions.map(({ by }) => by)).toEqual(["form", "prompt", "prompt", "prompt"]);
+    expect(textOf(questions, 2)).toContain("Your last answer was rejected: your answer contains no valid JSON list");
+    expect(textOf(questions, 3)).toContain("these are 24");
     const problems = [/contains no valid JSON list/, /these are 24$/].map((problem) => expect.stringMatching(problem));
     expect(logged).toEqual(entries("llm", problems));
-    for (const word of own) expect(board).toContain(word);
+    for (const word of ownWords) expect(board).toContain(word);
   });
 
   it("are the built-in ones after three invalid answers of a model", async () => {
     const garbage = ['{"toString": 1}', '[{"toString": 1}]', "[".repeat(5_000)];
-    const { asked, isError } = await created(wordsFrom("llm", (n) => garbage[n - 1]));
-    expect([asked.length, isError]).toEqual([4, undefined]);
+    const { questions, isError } = await created(wordsFrom("llm", (n) => garbage[n - 1]));
+    expect([questions.length, isError]).toEqual([4, undefined]);
   });
 
   it("are the built-in ones after a person has chosen three times a source that is not offered", async () => {
-    const { asked, isError, logged } = await created(wordsFrom("dictionary", () => undefined));
-    expect([asked.map(({ stage }) => stage), isError]).toEqual([["source", "source", "source"], undefined]);
+    const { questions, isError, logged } = await created(wordsFrom("dictionary", () => undefined));
+    expect([questions.map(({ stage }) => stage), isError]).toEqual([["source", "source", "source"], undefined]);
     const problem = "choose one of built-in, own, llm";
     expect(logged).toEqual(entries("source", [problem, problem, problem]));
   });
@@ -120,13 +126,13 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
   });
 
   it("cannot come from a model if the client has none", async () => {
-    const { asked } = await created(people(), USERS, { elicitation: {} });
-    expect(textOf(asked, 0)).not.toContain("llm");
+    const { questions } = await created(people(), USERS, { elicitation: {} });
+    expect(textOf(questions, 0)).not.toContain("llm");
   });
 
   it("are the built-in ones if the client has no forms", async () => {
-    const { asked, isError } = await created(people(), MODELS, { sampling: {} });
-    expect([asked, isError]).toEqual([[], undefined]);
+    const { questions, isError } = await created(people(), MODELS, { sampling: {} });
+    expect([questions, isError]).toEqual([[], undefined]);
   });
 
   it.each([
@@ -134,8 +140,8 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
     [{ red_team: undefined }, "red_team: "],
     [{ red_spymaster: "LLM" }, "red_spymaster: "],
   ])("create_new_game rejects a missing role and an unknown type of player: %j", async (wrong, named) => {
-    const { isError, text, asked } = await created(people(), { ...MODELS, ...wrong });
-    expect([isError, asked]).toEqual([true, []]);
+    const { isError, text, questions } = await created(people(), { ...MODELS, ...wrong });
+    expect([isError, questions]).toEqual([true, []]);
     expect(text).toMatch(/^Invalid arguments\. /);
     expect(text).toContain(named);
   });

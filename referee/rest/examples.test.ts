@@ -107,8 +107,8 @@ describe("chess.v1", () => {
   it("supports promotions, and ends by checkmate, stalemate and draw", async () => {
     const play = async (fen: string, action: string): Promise<unknown> => {
       const id = await host.session("chess.v1", { white: one, black: two }, { options: { fen } });
-      const asked = { token: one.token, body: { action, expected_tick: 0 } };
-      const { state, status } = await ask(documents.ActionTaken, 200, `POST /sessions/${id}/actions`, asked);
+      const options = { token: one.token, body: { action, expected_tick: 0 } };
+      const { state, status } = await ask(documents.ActionTaken, 200, `POST /sessions/${id}/actions`, options);
       return { status, outcome: (state as { outcome: unknown }).outcome };
     };
     const over = (winner: string | null, reason: string) => ({ status: "completed", outcome: { winner, reason } });
