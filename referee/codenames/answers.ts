@@ -2,7 +2,7 @@ import { z } from "zod";
 import { BOARD_SIZE, BoardWord, type CodenamesAction, type SkipReason } from "#shared/games/codenames.ts";
 import { fold } from "#shared/games/words/codenames-clues.ts";
 import { cutTo, jsonOf, parsedJson } from "#shared/lib/text.ts";
-import type { CallerAnswer } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer } from "#shared/rpc/jsonrpc/caller-input.ts";
 
 /** The questions that a role answers. */
 export type Question = "clue" | "guess" | "continue";

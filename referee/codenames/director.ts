@@ -1,6 +1,6 @@
 import { codenames } from "#shared/games/codenames.ts";
 import type { Role } from "#shared/games/game.ts";
-import type { InputNeeded } from "#shared/rpc/jsonrpc/input.ts";
+import type { InputNeeded } from "#shared/rpc/jsonrpc/caller-input.ts";
 import type { Caller } from "#shared/rpc/mcp/operations.ts";
 import type { Session } from "#shared/session/session.ts";
 import { secretFrom } from "../sessions/host.ts";

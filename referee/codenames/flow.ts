@@ -1,5 +1,5 @@
 import type { CodenamesAction, CodenamesView } from "#shared/games/codenames.ts";
-import type { CallerAnswer } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer } from "#shared/rpc/jsonrpc/caller-input.ts";
 import { type Answer, answerIn, type Problem, type Question } from "./answers.ts";
 
 export const playerTypes = ["user", "llm"] as const;

@@ -1,7 +1,7 @@
 import { BOARD_SIZE, type CodenamesState, type CodenamesView, codenames } from "#shared/games/codenames.ts";
 import { skipInWords } from "#shared/games/codenames-texts.ts";
 import type { Role } from "#shared/games/game.ts";
-import type { CallerQuestion } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerQuestion } from "#shared/rpc/jsonrpc/caller-input.ts";
 import { FORMATS } from "./answers.ts";
 import type { Pending, PlayerType, Stage } from "./flow.ts";
 

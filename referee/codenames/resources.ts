@@ -1,5 +1,5 @@
 import type { CodenamesView } from "#shared/games/codenames.ts";
-import type { HttpContext } from "#shared/rpc/jsonrpc/http.ts";
+import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import type { Caller } from "#shared/rpc/mcp/operations.ts";
 import { driverView, seatView } from "../views/session-views.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CallerAnswer } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer } from "#shared/rpc/jsonrpc/caller-input.ts";
 import type { AnswerOrQuestion, Caller } from "#shared/rpc/mcp/operations.ts";
 import { protocolRejected } from "../sessions/rejections.ts";
 import { wordsIn } from "./answers.ts";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Viewer } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
-import { EVENT_STREAM_HEADERS } from "#shared/rpc/stdio/event-stream.ts";
+import { EVENT_STREAM_HEADERS } from "#shared/rpc/http/event-stream.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "../sessions/host.ts";
 import type { StoredSession } from "../sessions/live-sessions.ts";

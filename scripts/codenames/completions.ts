@@ -1,7 +1,7 @@
 /** Requests to the chat completions API of an OpenAI-compatible endpoint. */
 import { type Clock, systemClock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
-import type { CallerQuestion } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerQuestion } from "#shared/rpc/jsonrpc/caller-input.ts";
 
 /** The endpoint and the model, and how requests are made. */
 export interface CompletionOptions {

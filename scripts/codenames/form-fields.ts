@@ -1,6 +1,6 @@
 /** The fields of a form at a terminal: prompts, and the values of typed lines. */
 import stringWidth from "string-width";
-import type { FormField } from "#shared/rpc/jsonrpc/input.ts";
+import type { FormField } from "#shared/rpc/jsonrpc/caller-input.ts";
 
 export type Value = string | number | boolean;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parsedJson } from "#shared/lib/text.ts";
-import type { CallerAnswer, CallerQuestion } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer, CallerQuestion } from "#shared/rpc/jsonrpc/caller-input.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { type CompletionOptions, Completions, causeOf, type Reply } from "./completions.ts";
 

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { codenames } from "#shared/games/codenames.ts";
-import type { CallerAnswer, CallerQuestion } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer, CallerQuestion } from "#shared/rpc/jsonrpc/caller-input.ts";
 import { TerminalForms } from "./terminal-forms.ts";
 
 type Form = Extract<CallerQuestion, { kind: "form" }>;

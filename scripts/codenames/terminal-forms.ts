@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import type { CallerAnswer, CallerQuestion, FormField } from "#shared/rpc/jsonrpc/input.ts";
+import type { CallerAnswer, CallerQuestion, FormField } from "#shared/rpc/jsonrpc/caller-input.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { fitMessage, rowsOf } from "./board-layout.ts";
 import { hintOf, isNumbered, numberedList, parseValue, promptOf, type Value } from "./form-fields.ts";

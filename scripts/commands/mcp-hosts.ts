@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { HttpContext } from "#shared/rpc/jsonrpc/http.ts";
+import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { McpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import type { RemoteService } from "#shared/rpc/mcp/remote-service.ts";
 import { type OtherService, routedService } from "#shared/rpc/mcp/routed-service.ts";

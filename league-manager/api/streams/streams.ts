@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Clock } from "#shared/lib/clock.ts";
 import { isLoopback, networkOf } from "#shared/protocol/addresses.ts";
+import { EVENT_STREAM_HEADERS } from "#shared/rpc/http/event-stream.ts";
 import { remoteAddressOf } from "#shared/rpc/http/request.ts";
-import { EVENT_STREAM_HEADERS } from "#shared/rpc/stdio/event-stream.ts";
 import type { Ledger } from "../../ledger.ts";
 import type { ReadEvents } from "./chunks.ts";
 import { eventFeed, type Reader } from "./feed.ts";

@@ -1,5 +1,5 @@
 import type { ListenOptions } from "#shared/rpc/http/listen.ts";
-import type { HttpReply } from "#shared/rpc/jsonrpc/http.ts";
+import type { HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { DispatchController, DispatchHandler, DispatchOptions } from "#shared/rpc/peer/targets.ts";
 import type { Scheduler } from "./scheduler.ts";
 

@@ -3,7 +3,7 @@ import { request as httpRequest, type ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
-import type { HttpContext } from "../jsonrpc/http.ts";
+import type { HttpContext } from "../jsonrpc/http-context.ts";
 import { mcpEndpoint } from "../mcp/endpoint.ts";
 import { rpcRequest } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";

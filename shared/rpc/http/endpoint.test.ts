@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Server } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { HttpContext } from "../jsonrpc/http.ts";
+import type { HttpContext } from "../jsonrpc/http-context.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { type EndpointOptions, httpEndpoint } from "./endpoint.ts";
 

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { Socket } from "node:net";
 import { lazily } from "../../lib/lazy.ts";
 import type { MachineAddresses } from "../../protocol/addresses.ts";
-import type { Gate, HttpContext, HttpReply, McpHandler } from "../jsonrpc/http.ts";
+import type { Gate, HttpContext, HttpReply, McpHandler } from "../jsonrpc/http-context.ts";
 import type { RejectionLog } from "../jsonrpc/rejection-log.ts";
 import { type McpRoute, routeOf } from "../mcp/route.ts";
 import type { McpSessions } from "../mcp/sessions.ts";

@@ -3,7 +3,7 @@ import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "../../lib/clock.ts";
 import { err, messageOf, ok, type Result } from "../../lib/result.ts";
-import type { Gate, HttpContext, McpHandler } from "../jsonrpc/http.ts";
+import type { Gate, HttpContext, McpHandler } from "../jsonrpc/http-context.ts";
 import { type RejectionLog, rejectionLog } from "../jsonrpc/rejection-log.ts";
 import type { McpSessions } from "../mcp/sessions.ts";
 import { httpEndpoint } from "./endpoint.ts";

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { HttpReply } from "../jsonrpc/http.ts";
+import type { HttpReply } from "../jsonrpc/http-context.ts";
 
 /** Answers a request with a JSON-RPC error. */
 export const sendError = (response: ServerResponse, status: number, message: string): void =>

@@ -3,7 +3,7 @@ import { systemClock } from "../../lib/clock.ts";
 import { ask, serve, url } from "../testing/endpoint.ts";
 import { rpcRequest, rpcResponse } from "../testing/json-rpc.ts";
 import { batchReply } from "./batch-reply.ts";
-import type { HttpReply } from "./http.ts";
+import type { HttpReply } from "./http-context.ts";
 
 const pendingCalls = new Map<unknown, PromiseWithResolvers<unknown>>();
 const errors: unknown[] = [];

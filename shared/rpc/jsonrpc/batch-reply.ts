@@ -1,5 +1,5 @@
 import type { Clock } from "../../lib/clock.ts";
-import type { HttpReply } from "./http.ts";
+import type { HttpReply } from "./http-context.ts";
 
 /**
  * Returns the answer to a batch: a JSON array with one element per line, in the order in which the replies are ready. `body` contains the elements

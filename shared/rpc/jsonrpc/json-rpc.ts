@@ -10,7 +10,7 @@ import {
 import { z } from "zod";
 import type { Clock } from "../../lib/clock.ts";
 import { batchReply } from "./batch-reply.ts";
-import type { HttpContext, HttpReply } from "./http.ts";
+import type { HttpContext, HttpReply } from "./http-context.ts";
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;

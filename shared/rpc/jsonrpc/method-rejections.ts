@@ -1,7 +1,7 @@
 import { JSONRPCErrorException } from "json-rpc-2.0";
 import { z } from "zod";
 import type { FieldFault } from "../../protocol/envelope.ts";
-import type { HttpContext } from "./http.ts";
+import type { HttpContext } from "./http-context.ts";
 import type { Method } from "./json-rpc.ts";
 import type { RejectedRequest } from "./rejection-log.ts";
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { sha256Hex } from "../../lib/hash.ts";
 import { isSignedFor, signFor } from "../../protocol/signing.ts";
 import { rpcLeagueMessage } from "../testing/json-rpc.ts";
-import type { McpHandler } from "./http.ts";
+import type { McpHandler } from "./http-context.ts";
 import { type RateLimitOptions, REQUESTS_PER_MINUTE, rateLimit } from "./rate-limit.ts";
 
 const TOKEN = "the player's token";

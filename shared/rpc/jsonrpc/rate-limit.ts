@@ -4,7 +4,7 @@ import { matchRef } from "../../lib/ids.ts";
 import { lazily } from "../../lib/lazy.ts";
 import { parsedJson } from "../../lib/text.ts";
 import { isLoopback, networkOf } from "../../protocol/addresses.ts";
-import type { Gate, HttpContext, HttpReply } from "./http.ts";
+import type { Gate, HttpContext, HttpReply } from "./http-context.ts";
 import { idOf, MAX_BATCH } from "./json-rpc.ts";
 
 /** The largest number of requests per minute of a remote caller without a valid token, by the kind of agent that it calls. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { JSONRPCErrorException } from "json-rpc-2.0";
 import { z } from "zod";
-import type { HttpContext, HttpReply } from "../jsonrpc/http.ts";
+import type { HttpContext, HttpReply } from "../jsonrpc/http-context.ts";
 import { invalidArguments, protocolVersions, showsApps, type ToolResult } from "./mcp.ts";
 import type { McpService } from "./server.ts";
 

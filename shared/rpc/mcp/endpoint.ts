@@ -1,7 +1,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import type { Ids } from "../../lib/ids.ts";
 import { lazily } from "../../lib/lazy.ts";
-import type { McpHandler } from "../jsonrpc/http.ts";
+import type { McpHandler } from "../jsonrpc/http-context.ts";
 import { jsonRpc } from "../jsonrpc/json-rpc.ts";
 import type { McpSurface } from "./mcp.ts";
 import type { McpService } from "./server.ts";

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
-import type { CallerAnswer, CallerInput } from "../jsonrpc/input.ts";
+import type { CallerAnswer, CallerInput } from "../jsonrpc/caller-input.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import { type McpEndpoint, mcpEndpoint } from "./endpoint.ts";
 import type { Tool } from "./mcp.ts";

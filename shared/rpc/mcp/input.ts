@@ -10,7 +10,7 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { CallerAnswer, CallerInput, CallerQuestion, InputNeeded } from "../jsonrpc/input.ts";
+import type { CallerAnswer, CallerInput, CallerQuestion, InputNeeded } from "../jsonrpc/caller-input.ts";
 
 /**
  * The ways to ask clients: in a session by a request of the server, and in the stateless revision 2026-07-28 by a result that the client answers in

@@ -1,8 +1,8 @@
 import { JSONRPCErrorException } from "json-rpc-2.0";
 import { z } from "zod";
 import type { FieldFault } from "../../protocol/envelope.ts";
-import type { HttpContext } from "../jsonrpc/http.ts";
-import type { InputNeeded } from "../jsonrpc/input.ts";
+import type { InputNeeded } from "../jsonrpc/caller-input.ts";
+import type { HttpContext } from "../jsonrpc/http-context.ts";
 import { INVALID_PARAMS, type Method, rpcError } from "../jsonrpc/json-rpc.ts";
 import { withRejections } from "../jsonrpc/method-rejections.ts";
 

@@ -6,8 +6,8 @@ import { Envelope, type FieldFault, fieldFaults, looksLikeEnvelope, newEnvelope 
 import { errorType, type ProtocolError } from "../../protocol/errors.ts";
 import type { MessageType } from "../../protocol/messages.ts";
 import { faultOfSender } from "../../protocol/senders.ts";
-import type { HttpContext } from "../jsonrpc/http.ts";
-import { type CallerInput, type InputNeeded, isInputNeeded } from "../jsonrpc/input.ts";
+import { type CallerInput, type InputNeeded, isInputNeeded } from "../jsonrpc/caller-input.ts";
+import type { HttpContext } from "../jsonrpc/http-context.ts";
 import { INVALID_PARAMS, rpcError } from "../jsonrpc/json-rpc.ts";
 import type { Tool, ToolResult } from "./mcp.ts";
 

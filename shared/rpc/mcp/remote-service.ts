@@ -7,12 +7,12 @@ import {
 } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { messageOf } from "../../lib/result.ts";
-import type { HttpContext } from "../jsonrpc/http.ts";
-import type { InputNeeded } from "../jsonrpc/input.ts";
+import type { InputNeeded } from "../jsonrpc/caller-input.ts";
+import type { HttpContext } from "../jsonrpc/http-context.ts";
 import { rpcError } from "../jsonrpc/json-rpc.ts";
-import { questionIn, responseOf, STATELESS_REVISION } from "./host.ts";
 import { APPS_EXTENSION } from "./mcp.ts";
 import { NO_CONNECTION, type OtherService } from "./routed-service.ts";
+import { questionIn, responseOf, STATELESS_REVISION } from "./stateless-client.ts";
 
 interface RemoteServiceOptions {
   /** The endpoint of the other process, e.g. `http://127.0.0.1:8002/mcp`. */

@@ -10,13 +10,13 @@ import {
 } from "@modelcontextprotocol/server";
 import { JSONRPCErrorException } from "json-rpc-2.0";
 import { z } from "zod";
-import type { HttpContext } from "../jsonrpc/http.ts";
-import { isInputNeeded } from "../jsonrpc/input.ts";
-import { httpOf } from "./auth.ts";
+import { isInputNeeded } from "../jsonrpc/caller-input.ts";
+import type { HttpContext } from "../jsonrpc/http-context.ts";
+import { httpOf } from "./caller-auth.ts";
 import { ask, asResult, capabilitiesOf, type Era, inputOf } from "./input.ts";
 import { invalidArguments, type McpSurface, showsApps } from "./mcp.ts";
 import { unknownResource } from "./subscriptions.ts";
-import { withReadableErrors } from "./wording.ts";
+import { withReadableErrors } from "./transport-errors.ts";
 
 /** A method of a service. `context` is present for calls through the SDK, and absent for plain JSON-RPC. */
 export type McpMethod = (params: unknown, http: HttpContext, context?: ServerContext) => unknown;

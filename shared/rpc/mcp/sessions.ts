@@ -10,9 +10,9 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Clock } from "../../lib/clock.ts";
 import type { Ids } from "../../lib/ids.ts";
-import type { HttpContext } from "../jsonrpc/http.ts";
+import type { HttpContext } from "../jsonrpc/http-context.ts";
 import { INVALID_PARAMS } from "../jsonrpc/json-rpc.ts";
-import { authOf } from "./auth.ts";
+import { authOf } from "./caller-auth.ts";
 import { type DirectCalls, directCalls } from "./direct.ts";
 import type { Era } from "./input.ts";
 import { OpenSessions } from "./open-sessions.ts";

@@ -1,7 +1,7 @@
 import { type JSONRPCMessage, parseJSONRPCMessage, type Server, type Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Clock } from "../../lib/clock.ts";
-import type { HttpContext } from "../jsonrpc/http.ts";
+import type { HttpContext } from "../jsonrpc/http-context.ts";
 import { INVALID_PARAMS } from "../jsonrpc/json-rpc.ts";
 import { type McpService, requestStates, serverOf } from "../mcp/server.ts";
 import { subscribedUris, unknownResource } from "../mcp/subscriptions.ts";

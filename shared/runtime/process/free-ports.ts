@@ -1,6 +1,6 @@
 import { systemIds } from "../../lib/ids.ts";
 import { createRandom } from "../../lib/rng.ts";
-import { type HeldPort, holdPort } from "../../rpc/http/hold-port.ts";
+import { type HeldPort, holdPort } from "../../rpc/http/reserve-port.ts";
 import { StartError } from "./exit.ts";
 
 /** Ports are reserved from 20000 to 31999, below the ports of outgoing connections, in blocks of 200. */

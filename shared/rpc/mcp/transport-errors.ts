@@ -2,9 +2,9 @@ import type { AuthInfo, JSONRPCMessage, RequestId, Transport } from "@modelconte
 import { z } from "zod";
 import { faultLine } from "../../lib/schema-messages.ts";
 import { parsedJson } from "../../lib/text.ts";
-import type { HttpContext } from "../jsonrpc/http.ts";
+import type { HttpContext } from "../jsonrpc/http-context.ts";
 import { INVALID_PARAMS } from "../jsonrpc/json-rpc.ts";
-import { httpOf } from "./auth.ts";
+import { httpOf } from "./caller-auth.ts";
 
 const Issues = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() })).min(1);
 

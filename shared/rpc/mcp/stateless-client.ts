@@ -6,7 +6,7 @@ import {
   isInputRequiredResult,
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
-import type { CallerAnswer, CallerQuestion } from "../jsonrpc/input.ts";
+import type { CallerAnswer, CallerQuestion } from "../jsonrpc/caller-input.ts";
 
 interface McpHostOptions {
   /** The endpoint of a server, e.g. `http://127.0.0.1:8001/mcp`. */

@@ -1,4 +1,4 @@
-import type { CallerInput } from "./input.ts";
+import type { CallerInput } from "./caller-input.ts";
 import type { RejectedRequest } from "./rejection-log.ts";
 
 /** An HTTP response. Its body is empty for notifications. */

@@ -1,5 +1,5 @@
 import type { AuthInfo } from "@modelcontextprotocol/server";
-import type { HttpContext } from "../jsonrpc/http.ts";
+import type { HttpContext } from "../jsonrpc/http-context.ts";
 
 /** Returns a caller as the authentication information that the SDK passes on with each message. */
 export const authOf = (http: HttpContext): AuthInfo => ({
