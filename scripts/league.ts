@@ -77,30 +77,26 @@ subcommand("serve", "Run a league manager and referees for players that join.", 
   )
   .action(async (config: string, options) => exitWith((await import("./commands/serve.ts")).serve(config, options)));
 
-const operator = subcommand("operator", "Start leagues, add matches, remove players and reset tokens.", [
-  "npm run league -- operator start rps           # play with the players that are registered now",
-  "npm run league -- operator remove P03",
-  "npm run league -- operator COMMAND --help      # show examples and defaults of a command",
-]);
-/** Creates a command of the operator. It reads the operator token from the data folder of the manager. */
+/** Creates a command of the operator. The operator token is in the data folder of the manager, or in LEAGUE_TOKEN. */
 const operatorCommand = (name: string, description: string, args: string): Command =>
-  withExamples(withUsageExit(operator.command(name)).description(description), [
-    `npm run league -- operator ${name} ${args}`,
+  subcommand(name, description, [
+    `npm run league -- ${name} ${args}`,
+    `npm run league -- ${name} ${args} --data data-class    # the data folder of the manager, as its config says`,
   ])
-    .option("--data <folder>", "data folder of the manager", DATA_FOLDER)
+    .option("--data <folder>", "data folder of the manager, with the operator token", DATA_FOLDER)
     .option(
       "--manager <url>",
       `the league manager's endpoint (default: of the manager that league serve runs with the folder, else ${MANAGER_ENDPOINT})`,
       endpointOption,
     );
 
-operatorCommand("start", "Close the registration of leagues and start them with the registered players.", "rps")
+operatorCommand("start", "Start leagues with the players that are registered now.", "rps")
   .argument("<league...>", "ids of the leagues")
   .action(async (leagues: string[], options) =>
     exitWith((await import("./commands/operator.ts")).startLeagues(leagues, options)),
   );
 
-operatorCommand("schedule", "Add a match to the current or a later round of a running league.", "P01 P02 --round 3")
+operatorCommand("schedule", "Add a match to a round of a running league.", "P01 P02 --round 3")
   .argument("<player...>", "player ids, one for each role of the game")
   .addOption(new Option("--round <n>", "number of the round (required)").argParser(countOption).makeOptionMandatory())
   .option("--league <id>", "id of the league (default: the only running league with all these players)")
@@ -108,7 +104,7 @@ operatorCommand("schedule", "Add a match to the current or a later round of a ru
     exitWith((await import("./commands/operator.ts")).scheduleMatch(players, options)),
   );
 
-operatorCommand("remove", "Remove a player from open leagues and forfeit its matches of later rounds.", "P03")
+operatorCommand("remove", "Remove a player from its leagues.", "P03")
   .argument("<player>", "id of the player, e.g. P03")
   .action(async (player: string, options) =>
     exitWith((await import("./commands/operator.ts")).removePlayer(player, options)),

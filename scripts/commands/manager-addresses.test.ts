@@ -29,9 +29,9 @@ describe("joinCommand", () => {
 
 describe("startHint", () => {
   it.each([
-    ["data", "npm run league -- operator start rps"],
-    ["data-class", "npm run league -- operator start rps --data data-class"],
-    ["it's mine", "npm run league -- operator start rps --data 'it'\\''s mine'"],
+    ["data", "npm run league -- start rps"],
+    ["data-class", "npm run league -- start rps --data data-class"],
+    ["it's mine", "npm run league -- start rps --data 'it'\\''s mine'"],
   ])("names the leagues and the data folder %s", (folder, command) => {
     const config = { ...configOf({}), data: resolve(folder) };
     expect(startHint(config)).toContain(`  ${command}`);

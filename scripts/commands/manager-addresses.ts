@@ -45,6 +45,6 @@ export function startHint({ leagues, data }: Config): readonly string[] {
   const quoted = args.map((arg) => (/^[\w./:@-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`));
   return [
     "No number of players is set, so no league starts yet. When all players have joined, enter in another terminal:",
-    `  npm run league -- operator start ${quoted.join(" ")}`,
+    `  npm run league -- start ${quoted.join(" ")}`,
   ];
 }

@@ -25,7 +25,7 @@ interface OperatorFlags {
   readonly manager?: string;
 }
 
-/** `league operator start`: starts leagues with the players that are registered. Rejects with StartError at the first rejection. */
+/** `league start`: starts leagues with the players that are registered. Rejects with StartError at the first rejection. */
 export async function startLeagues(leagues: readonly string[], flags: OperatorFlags): Promise<number> {
   for (const league_id of leagues) {
     await request("START_LEAGUE", { league_id }, Started, flags);
@@ -34,7 +34,7 @@ export async function startLeagues(leagues: readonly string[], flags: OperatorFl
   return EXIT.ok;
 }
 
-/** `league operator schedule`: adds a match of these players, one for each role, to a round of a running league. */
+/** `league schedule`: adds a match of these players, one for each role, to a round of a running league. */
 export async function scheduleMatch(
   players: readonly string[],
   flags: OperatorFlags & { readonly round: number; readonly league?: string },
@@ -45,14 +45,14 @@ export async function scheduleMatch(
   return EXIT.ok;
 }
 
-/** `league operator remove`: removes a player from open leagues and forfeits its matches of later rounds. */
+/** `league remove`: removes a player from open leagues and forfeits its matches of later rounds. */
 export async function removePlayer(player_id: string, flags: OperatorFlags): Promise<number> {
   await request("REMOVE_PLAYER", { player_id }, Removed, flags);
   print(`${player_id} is removed`);
   return EXIT.ok;
 }
 
-/** `league operator reset-token`: prints a new token for a player that has lost its token. */
+/** `league reset-token`: prints a new token for a player that has lost its token. */
 export async function resetToken(player_id: string, flags: OperatorFlags): Promise<number> {
   const { auth_token } = await request("RESET_TOKEN", { player_id }, TokenReset, flags);
   print(`The new token of ${player_id} is ${auth_token}`);
@@ -69,7 +69,7 @@ async function request<Reply extends z.ZodType>(
   replySchema: Reply,
   flags: OperatorFlags,
 ): Promise<z.infer<Reply>> {
-  const bearer = tokenIn(flags.data);
+  const bearer = operatorToken(flags.data);
   const endpoint = flags.manager ?? servedAt(flags.data);
   const envelope = newEnvelope(type, "league_manager:operator", payload, {
     messageId: systemIds.uuid(),
@@ -86,8 +86,10 @@ async function request<Reply extends z.ZodType>(
   }
 }
 
-/** Reads the operator token of a data folder. Throws StartError if the folder has none. */
-function tokenIn(data: string): string {
+/** Returns the operator token: the environment variable LEAGUE_TOKEN, else that of a data folder. Throws StartError if there is none. */
+function operatorToken(data: string): string {
+  const given = process.env.LEAGUE_TOKEN;
+  if (given) return given;
   const file = join(resolve(data), TOKEN_FILE);
   if (!existsSync(file)) {
     throw new StartError(`${file}: no such file; --data names the data folder of the manager`, EXIT.usage);

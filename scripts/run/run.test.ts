@@ -213,8 +213,8 @@ describe("the output of league run", () => {
 describe("the league command", () => {
   afterEach(cleanUp);
 
-  const operatorCommands = ["start", "schedule", "remove", "reset-token"].map((name) => `operator ${name}`);
-  const commands = ["", "run", "serve", "operator", "join", "play", "codenames", "export", "verify", "mcp"];
+  const operatorCommands = ["start", "schedule", "remove", "reset-token"];
+  const commands = ["", "run", "serve", "join", "play", "codenames", "export", "verify", "mcp"];
   it.each([...commands, ...operatorCommands])(
     "prints one line of purpose and examples for league %s --help",
     async (command) => {

@@ -13,11 +13,11 @@ const PLAYERS = [
   { name: "Cas", bot: "random" },
 ];
 
-describe("league operator", () => {
+describe("the commands of the operator", () => {
   it("removes a player, starts a league, adds a match and resets a token", async () => {
     const test = await testLeague([], RPS);
     const data = join(test.folder, "data");
-    const operator = (...args: string[]) => league(["operator", ...args, "--data", data]);
+    const operator = (...args: string[]) => league([...args, "--data", data]);
     const served = start("scripts/league.ts", ["serve", test.file]);
     await served.line(/takes registrations at /);
     for (const [index, { name, bot }] of PLAYERS.entries()) {
@@ -53,7 +53,7 @@ describe("league operator", () => {
   it("requires the operator token in the data folder", async () => {
     const test = await testLeague([], RPS);
     const empty = newFolder();
-    expect(await league(["operator", "start", "rps", "--data", empty])).toMatchObject({
+    expect(await league(["start", "rps", "--data", empty])).toMatchObject({
       code: 2,
       stderr: `${join(empty, "operator-token")}: no such file; --data names the data folder of the manager\n`,
     });
@@ -61,7 +61,7 @@ describe("league operator", () => {
     await served.line(/takes registrations at /);
     writeFileSync(join(empty, "operator-token"), "another-token-of-32-characters-xxxxxxxx");
     const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
-    expect(await league(["operator", "start", "rps", "--data", empty, ...manager])).toMatchObject({
+    expect(await league(["start", "rps", "--data", empty, ...manager])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("the operator token is missing or wrong"),
     });

@@ -45,7 +45,7 @@ describe("league serve", () => {
     const served = serve(test);
     await served.line(/^A player joins with: npm run league -- join random /);
     await served.line(/^No number of players is set/);
-    const command = await served.line(/^ {2}npm run league -- operator start rps --data /);
+    const command = await served.line(/^ {2}npm run league -- start rps --data /);
     await startPlayer(test, "Ann", test.port + 10).line(/registered as P01/);
     await startPlayer(test, "Bob", test.port + 11).line(/registered as P02/);
     const { code, stdout } = await league(command.trim().split(" ").slice(4));
