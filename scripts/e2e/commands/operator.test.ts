@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
@@ -64,6 +64,11 @@ describe("the commands of the operator", () => {
     expect(await league(["start", "rps", "--data", empty, ...manager])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("the operator token is missing or wrong"),
+    });
+    const LEAGUE_TOKEN = readFileSync(join(test.folder, "data", "operator-token"), "utf8").trim();
+    expect(await league(["remove", "P09", "--data", empty, ...manager], { LEAGUE_TOKEN })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("P09"),
     });
   }, 60_000);
 });
