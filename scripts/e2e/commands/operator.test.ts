@@ -50,7 +50,7 @@ describe("the commands of the operator", () => {
     });
   }, 60_000);
 
-  it("requires the operator token in the data folder", async () => {
+  it("requires the operator token, in the data folder or in LEAGUE_TOKEN", async () => {
     const test = await testLeague([], RPS);
     const empty = newFolder();
     expect(await league(["start", "rps", "--data", empty])).toMatchObject({
