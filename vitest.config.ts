@@ -7,7 +7,8 @@ export const SLOW_TESTS: readonly string[] = [
   "scripts/archive/export/export-size.test.ts",
   "referee/codenames/{combinations,key-secrecy}.test.ts",
   "referee/rest/adversary.test.ts",
-  "scripts/hidden-information/league-match.test.ts",
+  "scripts/hidden-information/*.test.ts",
+  "scripts/run/run.test.ts",
 ];
 
 /** Tests that need a browser. `npm run test:browser` runs them. */
