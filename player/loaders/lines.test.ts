@@ -116,6 +116,17 @@ describe("a program that plays by lines", () => {
     expect(shown).toEqual(lines);
   });
 
+  test("is started again after an invalid line, so that a late answer does not count for the next turn", async () => {
+    const late = 'say("debug"); setTimeout(() => say({ action: "late" }), 50);';
+    const player = begin(
+      await load(
+        `if (message.tick === 0) { ${late} } if (message.tick === 1) setTimeout(() => say({ action: "paper" }), 300);`,
+      ),
+    );
+    await expect(player.choose(turn(0))).rejects.toThrow("the program wrote a line that is not");
+    expect(await player.choose(turn(1))).toBe("paper");
+  });
+
   test("has its lines on stderr shown with the match, also those before the first turn", async () => {
     const player = begin(await load('console.error(message.type); if (message.type === "turn") say({ action: 1 });'));
     expect(await player.choose(turn(0))).toBe(1);
@@ -165,6 +176,22 @@ describe("lines:COMMAND", () => {
     bot = await linesBot("lines:no-such-program", systemClock);
     const player = begin(bot);
     await expect(player.choose(turn(0))).rejects.toThrow("the command of the program was not found");
+  });
+
+  test("whose first process ended before the first match is started again for it", async () => {
+    const flag = join(folder, "started");
+    const first = `if [ ! -e "${flag}" ]; then echo $$ > "${flag}"; exit 3; fi; read start; read turn; echo '{"action": "again"}'`;
+    bot = await linesBot(`lines:sh -c '${first.replaceAll("'", "'\\''")}'`, systemClock);
+    await vi.waitFor(() => expect(readFileSync(flag, "utf8")).toMatch(/^\d+\n$/), 10_000);
+    const pid = Number(readFileSync(flag, "utf8"));
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 10_000);
+    expect(await begin(bot).choose(turn(0))).toBe("again");
+  });
+
+  test("without a command is a StartError", async () => {
+    await expect(linesBot("lines: ", systemClock)).rejects.toThrow(
+      "lines: names no command, e.g. lines:python3 bot.py",
+    );
   });
 
   test("of a config that does not start is a StartError", async () => {

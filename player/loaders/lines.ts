@@ -40,11 +40,12 @@ export const linesSpec = (command: readonly string[], folder: string): string =>
  */
 export async function linesBot(spec: string, clock: Clock): Promise<LoadedBot> {
   const text = spec.slice(LINES_PREFIX.length).trim();
-  const program: Program = text.startsWith("{")
-    ? Program.parse(JSON.parse(text))
-    : { command: text, folder: process.cwd() };
+  if (text === "")
+    throw new StartError(`${LINES_PREFIX} names no command, e.g. ${LINES_PREFIX}python3 bot.py`, EXIT.config);
+  const parsed = Program.safeParse(parsedJson(text));
+  const program: Program = parsed.success ? parsed.data : { command: text, folder: process.cwd() };
   const name = typeof program.command === "string" ? program.command : program.command.join(" ");
-  // The first match receives this process.
+  // The first match receives this process, unless it has ended.
   let spare: ChildProcessWithoutNullStreams | null = launch(program);
   try {
     await once(spare, "spawn");
@@ -53,15 +54,15 @@ export async function linesBot(spec: string, clock: Clock): Promise<LoadedBot> {
   }
   const players = new Map<string, LinePlayer>();
   const start = (): ChildProcessWithoutNullStreams => {
-    const child = spare ?? launch(program);
+    const child = spare;
     spare = null;
-    return child;
+    return child !== null && child.exitCode === null && child.signalCode === null ? child : launch(program);
   };
   return {
     name: `lines:${name}`,
     file: null,
     readsHistory: false,
-    create: () => new LinePlayer({ name, start, clock, players }),
+    create: () => new LinePlayer({ start, clock, players }),
     async close() {
       spare?.kill("SIGKILL");
       for (const player of players.values()) player.kill();
@@ -82,7 +83,7 @@ function launch({ command, folder }: Program): ChildProcessWithoutNullStreams {
 }
 
 interface Launcher {
-  readonly name: string;
+  /** Returns a process of the program that plays no match yet. */
   start(): ChildProcessWithoutNullStreams;
   readonly clock: Clock;
   /** The players of open matches, by match. */
@@ -96,7 +97,7 @@ class LinePlayer implements BotObject {
   #info: MatchInfo | null = null;
   #answer: PromiseWithResolvers<unknown> | null = null;
   #log: ((line: string) => void) | null = null;
-  /** Lines that the program wrote to stderr before its first turn, which brings `log`. */
+  /** Lines of stderr that are not shown yet, because the first turn has not provided `log`. */
   #early: string[] = [];
 
   constructor(launcher: Launcher) {
@@ -115,14 +116,11 @@ class LinePlayer implements BotObject {
     this.#log = turn.log;
     for (const line of this.#early.splice(0)) this.#show(line);
     if (this.#info === null) throw new Error("the match has not begun");
+    if (this.#answer !== null) this.#fail("the turn was requested again");
     this.#child ??= this.#open(this.#info);
-    this.#answer?.reject(new Error("the turn was requested again"));
     const answer = Promise.withResolvers<unknown>();
     this.#answer = answer;
-    const abort = (): void => {
-      answer.reject(new Error("the turn ended without an answer"));
-      this.kill();
-    };
+    const abort = (): void => this.#fail("the turn ended without an answer");
     turn.signal.addEventListener("abort", abort);
     write(this.#child, lineOfTurn(turn));
     try {
@@ -176,14 +174,19 @@ class LinePlayer implements BotObject {
 
   /** Takes a line of stdout as the answer to the open turn; null is a line that is too long. */
   #receive(text: string | null): void {
-    if (text === null) this.#show(`stdout: a line of more than ${MAX_LINE_BYTES} bytes`);
     const answer = Answer.safeParse(text === null ? undefined : parsedJson(text));
-    if (!answer.success || this.#answer === null) {
-      if (text !== null) this.#show(`stdout: ${text}`);
-      this.#answer?.reject(new Error('the program wrote a line that is not {"action": …}'));
-    } else {
+    if (answer.success && this.#answer !== null) {
       this.#answer.resolve(answer.data.action);
+      return;
     }
+    this.#show(`stdout: ${text ?? `a line of more than ${MAX_LINE_BYTES} bytes`}`);
+    if (this.#answer !== null) this.#fail('the program wrote a line that is not {"action": …}');
+  }
+
+  /** Ends the open turn without an action, and the process, whose later lines could otherwise count as answers to later turns. */
+  #fail(reason: string): void {
+    this.#answer?.reject(new Error(reason));
+    this.kill();
   }
 
   /** Shows a line of the program with its match. */

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { readJson, writeJsonAtomically } from "./atomic-file.ts";
+import { readJson, writeJsonAtomically } from "../run/json-file.ts";
 
 const PlayerKind = z.enum(["user", "llm"]);
 const roles = { red_spymaster: PlayerKind, red_team: PlayerKind, blue_spymaster: PlayerKind, blue_team: PlayerKind };

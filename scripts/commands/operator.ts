@@ -7,12 +7,12 @@ import { inOneLine } from "#shared/lib/text.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
-import type { Config } from "#shared/runtime/config/config.ts";
+import { Config } from "#shared/runtime/config/config.ts";
 import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { Removed, Scheduled, Started, TokenReset } from "../../league-manager/api/tool-schemas.ts";
-import { readJson } from "../codenames/atomic-file.ts";
 import { managerUrlOf } from "../run/agents.ts";
+import { readJson } from "../run/json-file.ts";
 
 const TIMEOUT_MS = 10_000;
 const TOKEN_FILE = "operator-token";
@@ -79,8 +79,11 @@ async function request<Reply extends z.ZodType>(
   try {
     const reply = await peers.message(endpoint, envelope, { timeoutMs: TIMEOUT_MS, bearer });
     if (!reply.ok) throw new StartError(`${endpoint}: no answer (${reply.error.detail}). Is the manager running?`);
-    if (reply.value.type === "LEAGUE_ERROR") throw new StartError(inOneLine(String(reply.value.payload.message)));
-    return replySchema.parse(reply.value.payload);
+    const { type: replyType, payload: answer } = reply.value;
+    if (replyType.endsWith("_ERROR")) throw new StartError(inOneLine(String(answer.message)));
+    const parsed = replySchema.safeParse(answer);
+    if (!parsed.success) throw new StartError(`${endpoint} is not a league manager: it answered with ${replyType}`);
+    return parsed.data;
   } finally {
     await peers.close();
   }
@@ -88,7 +91,7 @@ async function request<Reply extends z.ZodType>(
 
 /** Returns the operator token: the environment variable LEAGUE_TOKEN, else that of a data folder. Throws StartError if there is none. */
 function operatorToken(data: string): string {
-  const given = process.env.LEAGUE_TOKEN;
+  const given = process.env.LEAGUE_TOKEN?.trim();
   if (given) return given;
   const file = join(resolve(data), TOKEN_FILE);
   if (!existsSync(file)) {
@@ -99,6 +102,6 @@ function operatorToken(data: string): string {
 
 /** Returns the endpoint of the manager that `league serve` runs with a data folder, else the default endpoint. */
 function servedAt(data: string): string {
-  const served = readJson(join(resolve(data), "serve.json")) as Config | null;
-  return served === null ? MANAGER_ENDPOINT : managerUrlOf(served);
+  const served = Config.safeParse(readJson(join(resolve(data), "serve.json")));
+  return served.success ? managerUrlOf(served.data) : MANAGER_ENDPOINT;
 }

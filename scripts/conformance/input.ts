@@ -78,7 +78,7 @@ async function inRounds<T>(
 }
 
 const showAnswers = (answers: Answers) => text(`The client answered ${JSON.stringify(answers)}`);
-const greet = (answers: Answers) => text(`Hello, ${acceptedContent(answers, "user_name")?.name ?? "stranger"}!`);
+const greet = (answers: Answers) => text(`Hello, ${acceptedContent(answers, "user_name")?.name ?? "player"}!`);
 const stateOk = () => text("state-ok");
 const argument = (name: string) => ({
   type: "object",

@@ -5,7 +5,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { newRunSuffix, systemIds } from "#shared/lib/ids.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { readJson, writeJsonAtomically } from "../codenames/atomic-file.ts";
+import { readJson, writeJsonAtomically } from "./json-file.ts";
 
 /** The folder of a run below `data/runs`, with its config, its seed and the stores of its agents. */
 export interface RunFolder {

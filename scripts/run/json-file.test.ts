@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { readJson, writeJsonAtomically } from "./atomic-file.ts";
+import { readJson, writeJsonAtomically } from "./json-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "atomic-file-"));
 afterEach(() => {
