@@ -4,6 +4,7 @@ import { defineConfig, type ViteUserConfig } from "vitest/config";
 export const SLOW_TESTS: readonly string[] = [
   "scripts/{e2e,chaos,conformance}/**/*.test.ts",
   "scripts/commands/{codenames,play,export}.test.ts",
+  "scripts/games/check-game.test.ts",
   "scripts/archive/export/export-size.test.ts",
   "referee/codenames/{combinations,key-secrecy}.test.ts",
   "referee/rest/adversary.test.ts",

@@ -5,6 +5,7 @@ import type { Config } from "#shared/runtime/config/config.ts";
 import { readOrCreateSecret, type Secrets, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { type Place, placesOf } from "./agents/places.ts";
 import type { AdmissionPolicy } from "./agents/policy.ts";
+import type { MoveLimits } from "./effects/effects-context.ts";
 import type { LeagueSettings } from "./league/commands.ts";
 import { leagueSeed } from "./league/seeds.ts";
 import type { RunIdentity } from "./store/run-identity.ts";
@@ -53,6 +54,20 @@ export const numbersOf = (config: Config, field: "min_players" | "max_players"):
       return value === undefined ? [] : [[league.league_id, value] as const];
     }),
   );
+
+/** The time limits for a move that a config sets. Players are identified by name. */
+export function moveLimits({
+  leagues,
+  players,
+  timeouts,
+}: Pick<Config, "leagues" | "players" | "timeouts">): MoveLimits {
+  const byLeague = new Map(leagues.map(({ league_id, move_ms }) => [league_id, move_ms]));
+  const byName = new Map(players.map(({ name, move_ms }) => [name, move_ms]));
+  return {
+    ofLeague: (leagueId) => byLeague.get(leagueId) ?? timeouts.move_ms,
+    ofPlayer: (name) => byName.get(name),
+  };
+}
 
 /** The settings of each league that follow from the config and the run. */
 export const leagueSettings = ({ leagues }: Config, { runId, seed }: RunIdentity): readonly LeagueSettings[] =>

@@ -34,7 +34,7 @@ export interface Effects {
 }
 
 export function createEffects(options: EffectsOptions): Effects {
-  const { ledger, clock, log, notice, timeouts, seedOf } = options;
+  const { ledger, clock, log, notice, seedOf } = options;
   const failures = createFailures(log, notice);
   const reconciler = new Reconciler({ ledger, clock, failures });
   const execute: EffectsContext["execute"] = async (league, decide) => {
@@ -71,7 +71,7 @@ export function createEffects(options: EffectsOptions): Effects {
   ];
   return {
     start: () => reconciler.start(parts),
-    matchesOf: (refereeId) => startGamesOf(ledger.state, refereeId, seedOf, timeouts),
+    matchesOf: (refereeId) => startGamesOf(ledger.state, refereeId, options),
     silentReferees: () => health.silentReferees(),
     onRefereeRegistered(refereeId) {
       health.markUp(refereeId);

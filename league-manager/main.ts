@@ -39,7 +39,7 @@ const options = command.opts<{
   seed?: string;
 }>();
 
-const loaded = loadConfig(options.config, process.env);
+const loaded = await loadConfig(options.config, process.env);
 const dataFolder = resolve(
   options.data ?? (loaded.ok ? resolve(loaded.value.folder, loaded.value.config.data) : DATA_FOLDER),
 );

@@ -13,10 +13,12 @@ import { operatorToken } from "./api/operator-token.ts";
 import { createRegistration } from "./api/registration.ts";
 import type { Views } from "./api/resources.ts";
 import { openLeagues } from "./commands/leagues.ts";
-import { admissionPolicy, leagueSettings, numbersOf, reservedPlaces } from "./config.ts";
+import { admissionPolicy, leagueSettings, moveLimits, numbersOf, reservedPlaces } from "./config.ts";
 import { hasLeft } from "./effects/endpoint-check.ts";
 import { registerListedPlayers } from "./effects/listed-players.ts";
 import { createEffects } from "./effects.ts";
+import { createHosting, type HostingOptions } from "./hosted/hosting.ts";
+import { managerInboxes } from "./inbox/manager-inboxes.ts";
 import { type LeagueEvent, leagueStream } from "./league/events.ts";
 import { matchSeeds } from "./league/seeds.ts";
 import type { Ledger } from "./ledger.ts";
@@ -36,6 +38,8 @@ interface Core extends ManagerOptions {
   readonly store: ManagerStore;
   readonly run: RunIdentity;
   readonly ledger: Ledger;
+  /** Returns the open endpoint; null before the manager listens. */
+  readonly listening: () => Listening | null;
 }
 
 /** Starts the league manager: opens its store, loads the state, listens, and starts the effects. Resolves when it is ready. */
@@ -79,11 +83,11 @@ async function startParts(
   const onError = (thrown: unknown): void => log.error({ err: thrown }, "a snapshot could not be written");
   const snapshots = keepSnapshots({ ledger, store, written: loaded.snapshots, clock, onError });
   started.defer(() => snapshots.stop());
-  const manager = compose({ ...options, store, run, ledger }, self);
+  let server: Listening | null = null;
+  const manager = compose({ ...options, store, run, ledger, listening: () => server }, self);
   // The feed stops after the ledger has settled, because requests read the projections until the last command is answered.
   started.defer(() => manager.stopFeed());
   started.defer(() => ledger.settled());
-  let server: Listening | null = null;
   started.defer(() => server?.close());
   started.defer(() => manager.stop());
   server = await listen(network, {
@@ -110,7 +114,8 @@ function compose(core: Core, self: AgentProcess) {
   const places = reservedPlaces(config, startWhen, dataFolder, self);
   const startRule = { places, startWhen, minPlayers: numbersOf(config, "min_players") };
   const policy = admissionPolicy(config, startWhen, places, operator.token);
-  const peers = network.createPeers();
+  const inbox = managerInboxes(core, self);
+  const { peers, inboxes } = inbox;
   const projections = createProjections(ledger);
   const seedOf = matchSeeds(run.seed);
   const emit = core.onEvent;
@@ -122,7 +127,9 @@ function compose(core: Core, self: AgentProcess) {
     machineAddresses: currentAddresses,
     notice: (message) => emit({ type: "notice", message }),
     timeouts: config.timeouts,
+    moveLimits: moveLimits(config),
     seedOf: ({ leagueId }, { matchId, epoch }) => seedOf(leagueId, matchId, epoch),
+    endpointFor: inbox.endpointFor,
     leagueStart: {
       ...startRule,
       onStuck: (league_id, why) => emit({ type: "league_stuck", league_id, why }),
@@ -137,12 +144,16 @@ function compose(core: Core, self: AgentProcess) {
     hasLeft: hasLeft(peers, clock, ids, config.leagues[0]?.league_id ?? ""),
     silentReferees: effects.silentReferees,
     matchesOf: effects.matchesOf,
+    inboxUrl: inbox.inboxUrl,
     onRegistered: effects.onRefereeRegistered,
   });
+  const readable = readSide(core, projections, seedOf, startRule);
+  const register: HostingOptions["register"] = (request, caller) =>
+    registration.player(request, caller, { isHosted: true });
+  const hosting = createHosting({ ledger, inboxes, register, ...readable }, self);
   const api = createApi({
-    ...{ config, ledger, registration, policy, clock, ids, log },
-    operatorToken: operator.token,
-    ...readSide(core, projections, seedOf, startRule),
+    ...{ config, ledger, registration, policy, clock, ids, log, inboxes, ...readable },
+    ...{ operatorToken: operator.token, seats: hosting.seats },
   });
   const stopFeed = liveFeed({ ledger, projections, log, emit, onCommitted: api.notifyChanged });
   return {
@@ -151,13 +162,15 @@ function compose(core: Core, self: AgentProcess) {
     async start() {
       for (const event of liveEventsAtStart(projections)) emit(event);
       await registerListedPlayers({ config, ledger, register: registration.player, warn: self.warn });
+      hosting.start();
       effects.start();
     },
     stopFeed,
     async stop() {
       await effects.stop();
+      hosting.stop();
       await api.close();
-      await peers.close();
+      await inbox.close();
     },
   };
 }

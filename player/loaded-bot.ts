@@ -1,6 +1,9 @@
 import type { GameId } from "#shared/games/registry.ts";
 import type { BotObject } from "./sdk.ts";
 
+/** The reason why a bot has chosen no action, for the referee. The bot has already written its line about it. */
+export class LoggedFault extends Error {}
+
 /** A bot that is ready to play. */
 export interface LoadedBot {
   readonly name: string;

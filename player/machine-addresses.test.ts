@@ -40,6 +40,7 @@ test("a player with a given network and clock registers and moves without socket
         return ok(newEnvelope("PLAYER_REGISTER_RESPONSE", "league_manager:LM01", accepted));
       },
       notify: async () => ok(null),
+      post: async () => err({ cause: "refused", detail: "nothing listens there" }),
       isAlive: async () => true,
       isListening: async () => true,
       close: async () => {},

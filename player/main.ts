@@ -1,24 +1,36 @@
 import { resolve } from "node:path";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import {
   contactOption,
   countOption,
   endpointOption,
+  gameFilesOption,
+  inspectAddress,
+  inspectOption,
+  inspectPortOption,
   joinCodeOption,
   nameOption,
   portOption,
+  verboseOption,
   withExamples,
   withUsageExit,
 } from "#shared/runtime/cli/options.ts";
 import { DATA_FOLDER, defaultOf, MANAGER_ENDPOINT, portHelp } from "#shared/runtime/defaults.ts";
+import { loadGames } from "#shared/runtime/games/game-files.ts";
+import { BOT_FILES } from "./loaders/bot-files.ts";
+import { LLM_FORMS } from "./loaders/llm.ts";
 import { PlayerOptions } from "./options.ts";
 import { startPlayer } from "./service.ts";
 
 const { bot, registerTimeoutMs } = PlayerOptions.shape;
 const command = withUsageExit(new Command("player"))
   .description("Runs one player: its bot answers the move requests of referees at POST /mcp.")
-  .option("--bot <bot>", "a built-in bot, a .ts or .js file, uci:COMMAND, lines:COMMAND, or manual", defaultOf(bot))
+  .option(
+    "--bot <bot>",
+    `a built-in bot, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, ${LLM_FORMS}, or manual`,
+    defaultOf(bot),
+  )
   .option(
     "--name <name>",
     "display name in the league (default: bot and port, with the address if the manager is on another machine)",
@@ -34,6 +46,12 @@ const command = withUsageExit(new Command("player"))
     "the URL at which other agents reach this agent (default: the address by which it reaches the manager)",
     contactOption,
   )
+  .addOption(
+    new Option(
+      "--pull",
+      "poll an inbox at the manager instead of being called, for a player behind a router",
+    ).conflicts(["endpoint", "secretFile"]),
+  )
   .option("--manager <url>", "the league manager's endpoint", endpointOption, MANAGER_ENDPOINT)
   .option("--no-manager", "do not register; the league lists this player in its config")
   .option(
@@ -48,6 +66,10 @@ const command = withUsageExit(new Command("player"))
     countOption,
     defaultOf(registerTimeoutMs),
   )
+  .addOption(gameFilesOption())
+  .addOption(inspectOption("the time limits of the league remain"))
+  .addOption(inspectPortOption())
+  .addOption(verboseOption())
   .option("--limit-loopback", "also apply the rate limits to callers on this machine")
   .option("--data <folder>", "folder of the logs and the token", DATA_FOLDER);
 withExamples(command, [
@@ -62,26 +84,36 @@ const options = command.opts<{
   port?: number;
   host?: string;
   endpoint?: string;
+  pull?: boolean;
   joinCode?: string;
   manager: string | false;
   secretFile?: string;
   league?: string[];
   registerMs: number;
+  game: string[];
   limitLoopback?: boolean;
+  verbose?: boolean;
+  inspect?: boolean;
+  inspectPort: number;
   data: string;
 }>();
 
 if (options.secretFile !== undefined && options.manager !== false) {
   command.error("error: --secret-file requires --no-manager: a player that registers itself has a token");
 }
+if (options.pull && options.manager === false) {
+  command.error("error: --pull requires a manager: the player registers itself and polls its inbox there");
+}
 
-await runAgentProcess(options.name ?? `player-${options.port ?? process.pid}`, resolve(options.data), (self) =>
-  startPlayer(
+await runAgentProcess(options.name ?? `player-${options.port ?? process.pid}`, resolve(options.data), async (self) => {
+  await loadGames(options.game);
+  return startPlayer(
     {
       bot: options.bot,
       name: options.name,
       host: options.host,
       endpoint: options.endpoint,
+      pull: options.pull,
       joinCode: options.joinCode,
       ports: options.port === undefined ? undefined : [options.port],
       manager: options.manager === false ? null : options.manager,
@@ -89,8 +121,10 @@ await runAgentProcess(options.name ?? `player-${options.port ?? process.pid}`, r
       leagueIds: options.league,
       registerTimeoutMs: options.registerMs,
       limitLoopback: options.limitLoopback,
+      verbose: options.verbose,
+      inspect: inspectAddress(options),
       dataFolder: resolve(options.data),
     },
     self,
-  ),
-);
+  );
+});

@@ -9,7 +9,10 @@ function newLog() {
   return { lines, notifications };
 }
 
-const match = { leagueId: "l", matchId: "R1M1", epoch: 1, game: "rps.v1", options: {}, role: "player_1" };
+const match = {
+  ...{ leagueId: "l", matchId: "R1M1", epoch: 1, game: "rps.v1", options: {}, role: "player_1" },
+  seedCommitment: "",
+};
 const result = {
   ...{ league_id: "l", match_id: "R1M1", final_scores: {}, match_points: {}, seed: "s", log_head: "h" },
 };

@@ -13,6 +13,8 @@ export const PlayerOptions = z.object({
   ports: z.array(z.int()).readonly().default(portsFrom(PORT_RANGES.player)),
   /** The URL at which other agents reach this agent; null for the address by which it reaches the manager. */
   endpoint: z.string().nullable().default(null),
+  /** Whether the player polls an inbox at the manager instead of being called. */
+  pull: z.boolean().default(false),
   /** The join code of the league; null if it has none. */
   joinCode: z.string().nullable().default(null),
   /** The manager's endpoint; null for a player that is registered on its behalf. */
@@ -24,6 +26,10 @@ export const PlayerOptions = z.object({
   registerTimeoutMs: z.number().default(Timeouts.parse({}).league_register_ms),
   /** Whether the rate limit also applies to callers on loopback without a token. */
   limitLoopback: z.boolean().default(false),
+  /** Whether each turn is written to the terminal and the log. */
+  verbose: z.boolean().default(false),
+  /** The address at which the process of a .ts or .js bot waits for a debugger, e.g. `127.0.0.1:9229`; null for none. */
+  inspect: z.string().nullable().default(null),
   /** The folder of the token file. */
   dataFolder: z.string(),
 });

@@ -1,10 +1,12 @@
+import { hostname } from "node:os";
 import { basename } from "node:path";
 import { gameIds } from "#shared/games/registry.ts";
-import { PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
+import { ANY_GAME, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { addressLabel, contactEndpoint } from "#shared/runtime/contact-endpoint.ts";
+import { StartError } from "#shared/runtime/process/exit.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { acquireToken, register } from "#shared/runtime/registration.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
@@ -29,12 +31,14 @@ interface Registering {
 export async function registerPlayer(
   { options, manager, bot, server, identity, peers, signal }: Registering,
   self: AgentProcess,
-): Promise<{ id: string; leagueIds: readonly string[] }> {
+): Promise<RegisteredPlayer> {
   const { endpoint, registerTimeoutMs: timeoutMs } = options;
-  const contact = await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
-  const name = options.name ?? `${basename(bot.name)} ${addressLabel(contact)}`;
+  const contact = options.pull ? null : await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
+  // Players of several machines can have the same port, so the name of one that is not called contains its machine.
+  const label = contact === null ? `${hostname()}:${server.port}` : addressLabel(contact);
+  const name = options.name ?? `${basename(bot.name)} ${label}`;
   identity.name = name;
-  self.say(`${bot.name} plays as ${name} at ${contact}`);
+  self.say(`${bot.name} plays as ${name} ${contact === null ? "through an inbox at the manager" : `at ${contact}`}`);
   const sender = `player:${name}`;
   const tokenFile = tokenFileOf(options.dataFolder, "player", name);
   // The player chooses its token before it registers, so that it can check the signature of every message.
@@ -58,18 +62,34 @@ export async function registerPlayer(
   identity.registered = { playerId: identity.id, leagueIds, tokenFile };
   setToken(identity, token);
   self.say(`registered as ${identity.id} in ${leagueIds.join(", ") || "no league"}`);
-  return { id: identity.id, leagueIds };
+  if (options.pull && !response.inbox) {
+    throw new StartError(`the manager at ${manager} has no inboxes: join without --pull`);
+  }
+  return { id: identity.id, leagueIds, token, inbox: response.inbox ?? null };
+}
+
+interface RegisteredPlayer {
+  readonly id: string;
+  readonly leagueIds: readonly string[];
+  readonly token: string;
+  /** The URL of the inbox of a player that is not called, else null. */
+  readonly inbox: string | null;
 }
 
 /** The payload of PLAYER_REGISTER_REQUEST. */
-const requestOf = (name: string, contact: string, { games }: LoadedBot, { joinCode, leagueIds }: PlayerOptions) => ({
+const requestOf = (
+  name: string,
+  contact: string | null,
+  { games }: LoadedBot,
+  { joinCode, leagueIds }: PlayerOptions,
+) => ({
   display_name: name,
   version: VERSION,
-  game_types: games ?? gameIds,
+  // The games of files are covered by ANY_GAME, so that their requests list the legal actions.
+  game_types: games ?? [...gameIds, ANY_GAME],
   contact_endpoint: contact,
   ...(joinCode && { join_code: joinCode }),
   legal_actions: false,
   round_results: false,
-  batch: true,
   ...(leagueIds && { league_ids: leagueIds }),
 });

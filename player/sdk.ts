@@ -21,6 +21,8 @@ export interface Turn<G extends GameId = GameId> {
   readonly tick: number;
   /** The earlier turns of this player in the match, oldest first, without rejected actions. */
   readonly history: readonly { readonly tick: number; readonly view: ViewOf<G>; readonly action: unknown }[];
+  /** The reason why the previous answer of this turn was rejected; null if the turn is requested for the first time. */
+  readonly rejection: string | null;
   readonly clock: { readonly deadline: Date; remainingMs(): number };
   /** Random numbers. A league with the same seed draws the same numbers. A repeated request after a rejected action draws others. */
   readonly random: Random;
@@ -41,17 +43,23 @@ export interface MatchInfo {
   readonly role: string;
   /** Player ids by role. */
   readonly roles: Readonly<Record<string, string>>;
+  /** The SHA-256 of the seed of the match, which the result reveals. */
+  readonly seedCommitment: string;
 }
 
 /** A bot with state. `start` and `end` are called at the beginning and the end of its match; errors that they throw are only shown. */
 export interface BotObject<G extends GameId = GameId> {
   start?(info: MatchInfo): void | Promise<void>;
-  choose(turn: Turn<G>): unknown;
+  choose(turn: Turn<G>): Choice<G>;
   end?(result: GameResult): void | Promise<void>;
 }
 
+/** The result of a bot: an action of its game, or a promise of one. It is unknown for a bot of all games, whose types cannot depend on `turn.game`. */
+export type Choice<G extends GameId = GameId> = GameId extends G ? unknown : ActionOf<G> | Promise<ActionOf<G>>;
+
+/** A bot of one game, for example `Bot<"chess.v1">`, or of all games. */
 export type Bot<G extends GameId = GameId> =
-  | ((turn: Turn<G>) => unknown)
+  | ((turn: Turn<G>) => Choice<G>)
   | BotObject<G>
   | (() => BotObject<G>)
   | (new () => BotObject<G>);

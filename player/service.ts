@@ -1,25 +1,34 @@
+import { join } from "node:path";
 import type { z } from "zod";
 import { flat } from "#shared/lib/text.ts";
 import { hostsOf } from "#shared/protocol/addresses.ts";
+import type { GameInvite } from "#shared/protocol/messages.ts";
 import { listenHostFor } from "#shared/rpc/http/machine-addresses.ts";
 import { REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import { toolsOf } from "#shared/rpc/mcp/operations.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
+import { fileNameOf } from "#shared/runtime/files/file-name.ts";
 import { listen } from "#shared/runtime/listen.ts";
 import { endWithSupervisor } from "#shared/runtime/process/parent-watchdog.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
+import { waitForDebugger } from "./debugger.ts";
 import { type Identity, newIdentity, takeSecret } from "./identity.ts";
+import { pollInbox } from "./inbox-client.ts";
+import { recordsFolder } from "./llm/record-files.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
-import { isBotFile, loadBot } from "./loaders/load-bot.ts";
+import { isModuleFile } from "./loaders/bot-files.ts";
+import { loadBot } from "./loaders/load-bot.ts";
 import { createManualBot, type ManualBot } from "./manual/manual-bot.ts";
 import { manualOperations } from "./manual/manual-operations.ts";
 import { idIn, matchOperations } from "./match-operations.ts";
+import { MatchLogs } from "./matches/match-logs.ts";
 import { Player } from "./matches/player.ts";
 import { createNotificationLog, type NotificationLog } from "./notifications.ts";
 import { PlayerOptions } from "./options.ts";
 import { registerPlayer } from "./registration.ts";
+import { withShownTurns } from "./shown-turns.ts";
 import { tokenNotice } from "./token-notice.ts";
 
 /**
@@ -28,17 +37,26 @@ import { tokenNotice } from "./token-notice.ts";
  */
 export async function startPlayer(given: z.input<typeof PlayerOptions>, self: AgentProcess): Promise<RunningAgent> {
   const options = PlayerOptions.parse(given);
-  if (isBotFile(options.bot)) endWithSupervisor(); // the code of a bot file may block the event loop forever
+  if (isModuleFile(options.bot)) endWithSupervisor(); // the code of a bot file may block the event loop forever
+  if (isModuleFile(options.bot) && options.inspect !== null) await waitForDebugger(options.inspect);
   const manual = options.bot === "manual" ? createManualBot() : null;
-  const bot: LoadedBot = manual?.bot ?? (await loadBot(options.bot, self.clock));
-  const player = new Player(bot, (line) => self.warn(line), self.clock);
+  const loaded: LoadedBot =
+    manual?.bot ??
+    (await loadBot(options.bot, self.clock, {
+      recordsFolder: () => join(recordsFolder(options.dataFolder), fileNameOf(identity.name)),
+      say: self.say,
+    }));
+  const bot = options.verbose ? withShownTurns(loaded, self.clock) : loaded;
+  const showLine = showsLines(() => join(options.dataFolder, "logs", fileNameOf(identity.name)), self);
+  const player = new Player(bot, showLine, self.clock);
   const identity = newIdentity(options.name ?? bot.name);
   if (options.manager === null) takeSecret(identity, options, self);
   const notifications = createNotificationLog(self.say);
   const mcp = playerEndpoint({ player, manual, identity, notifications }, self);
   const server = await listen(self.network, {
     log: self.log,
-    host: options.host ?? listenHostFor(options.manager, self.network.interfaces()),
+    // A player that is not called listens for the tools of its own machine only.
+    host: options.host ?? listenHostFor(options.pull ? null : options.manager, self.network.interfaces()),
     allowedHosts: hostsOf(options.endpoint),
     ports: options.ports,
     handler: mcp.handler,
@@ -61,11 +79,13 @@ export async function startPlayer(given: z.input<typeof PlayerOptions>, self: Ag
   const registering = options.manager
     ? registerPlayer({ options, manager: options.manager, bot, server, identity, peers, signal }, self)
     : null;
-  registering?.then(
-    ({ id, leagueIds }) => notifications.registered(id, leagueIds),
-    () => {},
-  );
-  registering?.catch((thrown) => {
+  const playing = registering?.then(({ id, leagueIds, inbox, token }) => {
+    notifications.registered(id, leagueIds);
+    if (inbox === null) return;
+    const { clock, warn } = self;
+    return pollInbox({ inbox, token, handler: mcp.handler, peers, clock, signal, warn });
+  });
+  playing?.catch((thrown) => {
     if (!signal.aborted) throw thrown; // StartError: ends the process with its message
   });
 
@@ -79,6 +99,15 @@ export async function startPlayer(given: z.input<typeof PlayerOptions>, self: Ag
       await peers.close();
       await bot.close?.();
     },
+  };
+}
+
+/** Returns a function that shows the lines of the bot, and adds those of a match to the file of the match in a folder. */
+function showsLines(folder: () => string, { disk, clock, log, warn }: AgentProcess) {
+  const logs = new MatchLogs(folder, disk, clock, (err) => log.error({ err }, "cannot write the log of a match"));
+  return (line: string, match?: GameInvite): void => {
+    warn(line);
+    if (match) logs.add(match, line);
   };
 }
 

@@ -57,15 +57,17 @@ describe("a player without a secret", () => {
     await player.send(from(REFEREE, "GAME_INVITE", invitation()));
     const choice = await player.send(from(REFEREE, "MOVE_REQUEST", moveRequest()));
     expect(choice.payload).toMatchObject({ move: expect.stringMatching(CHOICE) });
-    const flood = (count: number, game: string) =>
+    const flood = (count: number, epoch: number, match = "") =>
       Array.from({ length: count / 100 }, (_, batch) =>
         player.post(
           ...Array.from({ length: 100 }, (_, n) =>
-            from(ATTACKER, "GAME_INVITE", invitation({ game, match_id: `${game}${batch}-${n}` })),
+            from(ATTACKER, "GAME_INVITE", invitation({ epoch, match_id: match || `${batch}-${n}` })),
           ),
         ),
       );
-    for (const sent of [...flood(10_100, "no such game"), ...flood(500, "rps.v1")]) await (await sent).text();
+    // The first invitation has a newer epoch than those that are declined.
+    for (const sent of flood(100, 2, "one")) await (await sent).text();
+    for (const sent of [...flood(10_100, 1, "one"), ...flood(500, 1)]) await (await sent).text();
     for (const message of [from(ATTACKER, "MOVE_REQUEST", moveRequest()), from("", "MOVE_REQUEST", moveRequest())]) {
       const answer = await player.send(message);
       expect(answer).toMatchObject({ type: "GAME_ERROR", payload: { error_code: "G003" } });
@@ -118,7 +120,8 @@ describe("a player without a secret", () => {
 
   it("declines with the player id of the invitation as sender", async () => {
     const player = await startUnregistered();
-    const declined = await player.send(from(REFEREE, "GAME_INVITE", invitation({ game: "no such game" })));
+    await player.send(from(REFEREE, "GAME_INVITE", invitation({ epoch: 2 })));
+    const declined = await player.send(from(REFEREE, "GAME_INVITE", invitation({ epoch: 1 })));
     expect(declined).toMatchObject({ type: "GAME_INVITE_RESPONSE", sender: "player:P01", payload: { accept: false } });
   });
 

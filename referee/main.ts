@@ -7,6 +7,7 @@ import {
   contactOption,
   countOption,
   endpointOption,
+  gameFilesOption,
   joinCodeOption,
   nameOption,
   portOption,
@@ -15,6 +16,7 @@ import {
 } from "#shared/runtime/cli/options.ts";
 import { qrCode } from "#shared/runtime/cli/qr-code.ts";
 import { DATA_FOLDER, defaultOf, MANAGER_ENDPOINT, portHelp } from "#shared/runtime/defaults.ts";
+import { loadGames } from "#shared/runtime/games/game-files.ts";
 import { ServiceOptions } from "./options.ts";
 import { startReferee } from "./service.ts";
 
@@ -68,12 +70,14 @@ const command = withUsageExit(new Command("referee"))
       .argParser(botOption)
       .default(new Map(), "only the built-in bots"),
   )
+  .addOption(gameFilesOption())
   .option("--limit-loopback", "also apply the rate limits to callers on this machine")
   .option("--data <folder>", "folder of the database, the token and the logs", DATA_FOLDER);
 withExamples(command, [
   "npm run referee                                             # the manager is on this machine",
   "npm run referee -- --manager http://192.168.1.7:8000/mcp    # the manager is on another machine",
   "npm run host                                                # a session host: --alone --port 8001",
+  "npm run host -- --game ./my-game.ts                         # with a game of your own",
 ]).parse();
 
 const options = command.opts<{
@@ -89,12 +93,14 @@ const options = command.opts<{
   registerMs: number;
   reportMs: number;
   bot: Map<string, string>;
+  game: string[];
   limitLoopback?: boolean;
   data: string;
 }>();
 
 const role = options.alone ? "host" : "referee";
 await runAgentProcess(options.name ?? `${role}-${options.port ?? process.pid}`, resolve(options.data), async (self) => {
+  await loadGames(options.game);
   const referee = await startReferee(
     {
       name: options.name,

@@ -1,18 +1,20 @@
 import { join } from "node:path";
 import { flat } from "#shared/lib/text.ts";
+import { type DialectClient, withDialects } from "#shared/rpc/dialects/dialect-peers.ts";
+import { foreignMessages } from "#shared/rpc/dialects/incoming.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import { toolsOf } from "#shared/rpc/mcp/operations.ts";
-import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import type { AgentStore } from "#shared/runtime/files/disk.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { readOrCreateSecret } from "#shared/runtime/secret-file.ts";
 import type { Session } from "#shared/session/session.ts";
 import { type AgentDirectory, agentDirectory } from "./agents.ts";
-import { HOST_INSTRUCTIONS, LEAGUE_TOOLS, REFEREE_INSTRUCTIONS } from "./listing.ts";
+import { hostInstructions, LEAGUE_TOOLS, refereeInstructions } from "./listing.ts";
 import { createAsker } from "./match/ask.ts";
 import type { MatchDriver } from "./match/driven-match.ts";
+import { answerHandlers } from "./match/late-answers.ts";
 import { matchTable } from "./match/match-table.ts";
 import type { RefereeContext } from "./operations/context.ts";
 import { notificationOperations, refereeOperations } from "./operations/operations.ts";
@@ -35,7 +37,7 @@ export interface Identity {
 
 /** The parts of a referee. */
 export interface Parts {
-  readonly peers: Peers;
+  readonly peers: DialectClient;
   readonly host: SessionHost;
   readonly agents: AgentDirectory;
   readonly sessions: SessionTable;
@@ -58,7 +60,7 @@ export function composeParts(
   self: AgentProcess,
 ): Parts {
   const { clock, ids, log } = self;
-  const peers = self.network.createPeers();
+  const peers = withDialects(self.network.createPeers(), clock, ids);
   const seats = seatTable(db);
   const onListenerError = (err: unknown, session: string) =>
     log.error({ err, session }, "a listener threw an error after a commit");
@@ -95,7 +97,7 @@ export function composeParts(
     showAtTerminal: options.showAtTerminal,
   });
   const context = { host, referee, identity, maxConcurrentMatches, play: room.play };
-  const mcp = endpointOf(options, context, room, server, self);
+  const mcp = endpointOf(options, context, room, server, self, peers);
   const onCommit = (session: Session): void =>
     mcp.notifyChanged(() => [...changedBy(context, session), ...room.changedBy(session)]);
   return { ...{ peers, host, referee, room, context, mcp, pagesUrl }, ...tables };
@@ -104,7 +106,7 @@ export function composeParts(
 /** Creates the driver of matches. It writes the faults of players to the log of this process. */
 const driverOf = (
   host: SessionHost,
-  peers: Peers,
+  peers: DialectClient,
   { rejections }: Listening,
   identity: Identity,
   { clock, ids }: AgentProcess,
@@ -128,12 +130,13 @@ function endpointOf(
   room: PlayRoom,
   { port }: Listening,
   self: AgentProcess,
+  { lateAnswers }: Pick<DialectClient, "lateAnswers">,
 ): McpEndpoint {
   const { clock, ids, log } = self;
   const listing =
     manager === null
-      ? { instructions: HOST_INSTRUCTIONS, unlisted: LEAGUE_TOOLS }
-      : { instructions: REFEREE_INSTRUCTIONS };
+      ? { instructions: hostInstructions(), unlisted: LEAGUE_TOOLS }
+      : { instructions: refereeInstructions() };
   const surface = {
     serverInfo: { name: "referee", version: VERSION },
     tools: toolsOf(
@@ -144,6 +147,12 @@ function endpointOf(
     ),
     resources: [...room.resources, ...gameRules()],
     templates: [...room.templates, ...refereeTemplates(context)],
+    answerForeign: foreignMessages(
+      answerHandlers(lateAnswers),
+      () => flat("referee:", context.identity.id),
+      clock,
+      ids,
+    ),
     stateKey: readOrCreateSecret(self, join(dataFolder, "tokens", `rounds-${storeName ?? port}`)),
     answerWithinMs,
     ...listing,

@@ -46,7 +46,7 @@ afterEach(async () => {
 
 const seat = (player_id: string, league_id: string) => ({
   ...{ player_id, endpoint: UNREACHABLE, match_token: `${player_id} of ${league_id}`, dialect: "native" },
-  ...{ legal_actions: false, round_results: false, batch: false },
+  ...{ legal_actions: false, round_results: false },
 });
 /** Begins a match whose players never answer. */
 const begin = (league_id: string, epoch: number) =>

@@ -1,4 +1,4 @@
-import { gameIds } from "#shared/games/registry.ts";
+import { knownGameIds } from "#shared/games/registry.ts";
 import { RefereeRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
@@ -33,7 +33,7 @@ export async function registerReferee(
     payload: {
       display_name,
       version: VERSION,
-      game_types: gameIds,
+      game_types: knownGameIds(),
       contact_endpoint: contact,
       ...(joinCode && { join_code: joinCode }),
       max_concurrent_matches: maxConcurrentMatches,

@@ -1,6 +1,6 @@
 import { type Game, withoutVersion } from "#shared/games/game.ts";
 import { optionLines } from "#shared/games/option-texts.ts";
-import { findGameNamed, games } from "#shared/games/registry.ts";
+import { findGameNamed, knownGames } from "#shared/games/registry.ts";
 import { isSessionId, matchRef } from "#shared/lib/ids.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import type { Session } from "#shared/session/session.ts";
@@ -20,7 +20,7 @@ const rulesOf = (game: Game): string => `${game.info.rules}\n\n${optionLines(gam
 
 /** The resources `game://rules/{game}` of all games. */
 export const gameRules = (): readonly Resource[] =>
-  Object.values(games).map((game) => ({
+  knownGames().map((game) => ({
     uri: `game://rules/${withoutVersion(game.id)}`,
     name: `Rules of ${game.info.name}`,
     description: `The rules and options of ${game.info.name}, and how its actions are written.`,

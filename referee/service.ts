@@ -1,5 +1,5 @@
-import type { Express } from "express";
 import type { z } from "zod";
+import { lazily } from "#shared/lib/lazy.ts";
 import { invariant } from "#shared/lib/result.ts";
 import { hostsOf } from "#shared/protocol/addresses.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
@@ -92,6 +92,7 @@ export async function startReferee(given: z.input<typeof ServiceOptions>, self: 
 function listenFor(service: Service): Promise<Listening> {
   const { options, self, identity, creations } = service;
   const { manager, limitLoopback } = options;
+  const rest = lazily(() => loadRest(service));
   return listen(self.network, {
     log: self.log,
     host: options.host ?? listenHostFor(manager, self.network.interfaces()),
@@ -109,13 +110,15 @@ function listenFor(service: Service): Promise<Listening> {
       creations: { limit: creations, requests: GAME_CREATIONS },
     }),
     isReady: () => manager === null || identity.token !== null,
-    web: webApp(self.log, (app) => addRoutes(service, app)),
+    web: webApp(self.log, async (app) => (await rest()).routes(app)),
+    upgrade: async (request) => (await rest()).upgrade(request),
   });
 }
 
-/** Adds REST and the pages. They are loaded on first use, because a referee that only plays league matches does not need them. */
-async function addRoutes(service: Service, app: Express): Promise<void> {
-  const { restRoutes } = await import("./rest/routes.ts");
+/** Loads REST and the pages, on first use, because a referee that only plays league matches does not need them. */
+async function loadRest(service: Service) {
+  const { restContext, restRoutes } = await import("./rest/routes.ts");
+  const { sessionSocket } = await import("./rest/session-socket.ts");
   const { Streams } = await import("./rest/streams.ts");
   const { restState } = await import("./views/rest-views.ts");
   const { server, parts } = openedOf(service);
@@ -125,13 +128,14 @@ async function addRoutes(service: Service, app: Express): Promise<void> {
   const sessionStreams = new Streams(host, { event: "state", view: restState }, clock);
   const pages = await room.pages();
   streams.push(sessionStreams, pages.streams);
-  restRoutes({
+  const rest = restContext({
     ...{ host, agents, sessions, replies, waits, log, clock, ids, creations },
     streams: sessionStreams,
     rejections: server.rejections,
     pages: pages.routes,
     limitLoopback: options.limitLoopback,
-  })(app);
+  });
+  return { routes: restRoutes(rest), upgrade: sessionSocket(rest) };
 }
 
 function openedOf({ opened }: Service): Opened {

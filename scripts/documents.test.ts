@@ -5,8 +5,12 @@ import { afterAll, describe, expect, it } from "vitest";
 import { type GameId, gameIds, games } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { createRandom } from "#shared/lib/rng.ts";
+import { Envelope } from "#shared/protocol/envelope.ts";
+import { MoveRequest, MoveResponse } from "#shared/protocol/messages.ts";
+import { envelopeIn } from "#shared/rpc/peer/answer.ts";
 import type { Turn } from "../player/sdk.ts";
 import type { Game } from "../shared/games/game.ts";
+import { gameDocs, withGameDocs } from "./commands/game-docs.ts";
 import { root } from "./testing/processes.ts";
 
 const SKIPPED = new Set(["node_modules", ".git", "data", "league-export"]);
@@ -78,32 +82,27 @@ describe("documents", () => {
 });
 
 const bots = read(join(root, "docs/bots.md"));
-/** Returns the section of a game in docs/bots.md, with the view, the bot and the options that it shows. */
-function sectionOf(game: GameId) {
+/** Returns the bot and the options that docs/bots.md shows for a game. */
+function exampleOf(game: GameId) {
   const [, text = ""] = bots.split(new RegExp(`^### ${game.replace(".", "\\.")}$`, "m"));
   const section = text.split(/^##/m)[0] ?? "";
   const block = (language: string): string =>
     new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(section)?.[1] ?? "";
   const options = JSON.parse(/with the options `(\{.*?\})`/.exec(section)?.[1] ?? "{}");
-  return { section, view: JSON.parse(block("json")), bot: block("ts"), options };
+  return { bot: block("ts"), options };
 }
 
 const folder = mkdtempSync(join(tmpdir(), "documents-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("docs/bots.md", () => {
-  it.each(gameIds)("names the roles and options of %s and shows all fields of its view", (id) => {
-    const { section, view, options } = sectionOf(id);
-    const game: Game = games[id];
-    for (const name of [...game.roles, ...Object.keys(game.info.options ?? {})]) expect(section).toContain(name);
-    const parsed = game.options.parse(options);
-    const state = game.initialState({ options: game.optionsOfNew?.(parsed) ?? parsed, seed: "s" });
-    const actualView = game.viewState(state, game.roles[0] ?? "") as object;
-    expect(Object.keys(view).sort()).toEqual(Object.keys(actualView).sort());
+  it("has the facts of every game as `npm run docs:games` writes them", () => {
+    expect(gameIds.filter((id) => !bots.includes(gameDocs(id)))).toEqual([]);
+    expect(withGameDocs(bots)).toBe(bots);
   });
 
   it.each(gameIds)("contains a bot for %s that plays legal actions until the game ends", async (id) => {
-    const { bot, options } = sectionOf(id);
+    const { bot, options } = exampleOf(id);
     const game: Game = games[id];
     const file = join(folder, `${id}.ts`);
     writeFileSync(file, bot);
@@ -123,12 +122,25 @@ describe("docs/bots.md", () => {
   });
 });
 
+describe("the request and the reply in docs/bots.md", () => {
+  const [request, reply] = [...bots.matchAll(/```json\n(\{\n {2}"jsonrpc".*?)```/gs)].map(([, json = ""]) => json);
+
+  it("are the call and the answer of one turn", () => {
+    const { id, params } = JSON.parse(request ?? "");
+    const envelope = Envelope.parse(params.arguments);
+    const { tick, legal_actions } = MoveRequest.parse(envelope.payload);
+    const answer = envelopeIn({ status: 200, text: reply ?? "" }, id, envelope.message_id);
+    if (!answer.ok) throw new Error(answer.error.detail);
+    const response = MoveResponse.parse(answer.value.payload);
+    expect(response).toMatchObject({ match_id: envelope.payload.match_id, tick });
+    expect(legal_actions).toContain(response.move);
+  });
+});
+
 describe("docs/adding-a-game.md", () => {
-  it("shows the code of the game that scripts/new-game.test.ts tests", () => {
+  it("shows the code of the game that league new-game writes", () => {
     const [, shown] = /```ts\n(.*?)```/s.exec(read(join(root, "docs/adding-a-game.md"))) ?? [];
-    const tested = read(join(root, "shared/games/testing/nim.ts"));
-    // The file of a registered game is one folder above the tested one.
-    expect(shown).toBe(tested.replace('"../game.ts"', '"./game.ts"').replaceAll('"../../', '"../'));
+    expect(shown).toBe(read(join(root, "scripts/starters/game/game.ts")));
   });
 });
 

@@ -1,21 +1,27 @@
 #!/usr/bin/env node
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { Command, Option } from "commander";
+import { Option } from "commander";
 import {
   countOption,
   endpointOption,
+  gameFilesOption,
+  inspectOption,
+  inspectPortOption,
   joinCodeOption,
   nameOption,
   playersOption,
   portOption,
-  withExamples,
-  withUsageExit,
+  verboseOption,
 } from "#shared/runtime/cli/options.ts";
 import { DATA_FOLDER, DEFAULT_CONFIG, MANAGER_ENDPOINT, PORT_RANGES, portHelp } from "#shared/runtime/defaults.ts";
-import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
-import { endWithNpm } from "#shared/runtime/process/parent-watchdog.ts";
-import { VERSION } from "#shared/runtime/process/version.ts";
+import { EXIT } from "#shared/runtime/process/exit.ts";
+import { BOT_FILES } from "../player/loaders/bot-files.ts";
+import { addBotCommands } from "./cli/bots.ts";
+import { addCheckCommand } from "./cli/check.ts";
+import { exitWith, program, subcommand } from "./cli/command-line.ts";
+import { addGameCommands } from "./cli/games.ts";
+import { addOperatorCommands } from "./cli/operator.ts";
 
 /** The default data folder of `league mcp`. It is in the project's folder, because an MCP host may start the command in any folder. */
 const MCP_DATA = fileURLToPath(new URL("../data/mcp", import.meta.url));
@@ -29,19 +35,6 @@ for (const output of [process.stdout, process.stderr]) {
     if (error.code !== "EPIPE") throw error;
   });
 }
-
-const program = withUsageExit(new Command("league"))
-  .description("Plays leagues of games between programs, people and language models.")
-  .version(VERSION);
-withExamples(program, [
-  "npm start                                             # play the default league",
-  "npm run league -- play greedy counter --game chess    # play one match",
-  "npm run league -- serve --lan --players 4             # run a league for other machines",
-  "npm run league -- COMMAND --help                      # show examples and defaults of a command",
-]).addHelpText("after", "\nExit codes: 0 ok, 1 failed, 2 usage, 3 config, 130 interrupted.");
-
-const subcommand = (usage: string, description: string, examples: readonly string[]): Command =>
-  withExamples(withUsageExit(program.command(usage)).description(description), examples);
 
 subcommand("run", "Play every league of a config and print the standings.", [
   "npm start                                      # the same as: npm run league -- run",
@@ -77,53 +70,18 @@ subcommand("serve", "Run a league manager and referees for players that join.", 
   )
   .action(async (config: string, options) => exitWith((await import("./commands/serve.ts")).serve(config, options)));
 
-/** Creates a command of the operator. The operator token is in the data folder of the manager, or in LEAGUE_TOKEN. */
-const operatorCommand = (name: string, description: string, args: string): Command =>
-  subcommand(name, description, [
-    `npm run league -- ${name} ${args}`,
-    `npm run league -- ${name} ${args} --data data-class    # the data folder of the manager, as its config says`,
-  ])
-    .option("--data <folder>", "data folder of the manager, with the operator token", DATA_FOLDER)
-    .option(
-      "--manager <url>",
-      `the league manager's endpoint (default: of the manager that league serve runs with the folder, else ${MANAGER_ENDPOINT})`,
-      endpointOption,
-    );
-
-operatorCommand("start", "Start leagues with the players that are registered now.", "rps")
-  .argument("<league...>", "ids of the leagues")
-  .action(async (leagues: string[], options) =>
-    exitWith((await import("./commands/operator.ts")).startLeagues(leagues, options)),
-  );
-
-operatorCommand("schedule", "Add a match to a round of a running league.", "P01 P02 --round 3")
-  .argument("<player...>", "player ids, one for each role of the game")
-  .addOption(new Option("--round <n>", "number of the round (required)").argParser(countOption).makeOptionMandatory())
-  .option("--league <id>", "id of the league (default: the only running league with all these players)")
-  .action(async (players: string[], options) =>
-    exitWith((await import("./commands/operator.ts")).scheduleMatch(players, options)),
-  );
-
-operatorCommand("remove", "Remove a player from its leagues.", "P03")
-  .argument("<player>", "id of the player, e.g. P03")
-  .action(async (player: string, options) =>
-    exitWith((await import("./commands/operator.ts")).removePlayer(player, options)),
-  );
-
-operatorCommand("reset-token", "Print a new token for a player that has lost its token.", "P03")
-  .argument("<player>", "id of the player, e.g. P03")
-  .action(async (player: string, options) =>
-    exitWith((await import("./commands/operator.ts")).resetToken(player, options)),
-  );
+addOperatorCommands();
 
 subcommand("join", "Join a league with one player.", [
   "npm run league -- join random --name Ann",
   "npm run league -- join ./my-bot.ts --name Ann --manager http://192.168.1.7:8000/mcp",
   "npm run league -- join uci:stockfish --name Fish --league chess",
   "npm run league -- join 'lines:python3 bot.py' --name Ann",
+  "npm run league -- join human --name Ann        # a person: opens the page on which Ann plays",
   "npm run league -- join manual --name Ann       # moves come through the tool make_move",
+  "npm run league -- join random --name Ann --pull --manager https://league.example/mcp   # behind a router",
 ])
-  .argument("<bot>", "a built-in bot, a .ts or .js file, uci:COMMAND, lines:COMMAND, or manual")
+  .argument("<bot>", `a built-in bot, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, llm:URL#MODEL, human or manual`)
   .option("--manager <url>", "the league manager's endpoint", endpointOption, MANAGER_ENDPOINT)
   .option(
     "--name <name>",
@@ -133,27 +91,46 @@ subcommand("join", "Join a league with one player.", [
   .option("--port <port>", portHelp("player"), portOption)
   .option("--league <id...>", "leagues to enter (default: every open league of its games)")
   .option("--join-code <word>", "the join code of the league (default: none)", joinCodeOption)
+  .option("--pull", "poll an inbox at the manager instead of being called: for players behind a router or a firewall")
+  .addOption(gameFilesOption())
+  .addOption(verboseOption())
+  .addOption(inspectOption("the time limits of the league remain"))
+  .addOption(inspectPortOption())
   .option("--data <folder>", "folder of the log and the token", DATA_FOLDER)
-  .action(async (bot: string, options) => (await import("./commands/join.ts")).join(bot, options));
+  .action(async (bot: string, options) =>
+    bot === "human"
+      ? exitWith((await import("./commands/people.ts")).joinAsPerson(options))
+      : (await import("./commands/join.ts")).join(bot, options),
+  );
+
+addCheckCommand();
 
 subcommand("play", "Play one match between two bots and print its moves and its result.", [
   "npm run league -- play greedy counter --game chess",
   "npm run league -- play ./my-bot.ts random --game rps --option best_of=5 --seed 7",
+  "npm run league -- play random random --game ./my-game.ts",
 ])
-  .argument("<first>", "bot of the game's first role: a built-in bot, a file, uci:COMMAND or lines:COMMAND")
-  .argument("<second>", "bot of the game's second role")
+  .argument("<first>", "bot of the first role: a built-in bot, a file, uci:COMMAND, lines:COMMAND or llm:URL#MODEL")
+  .argument("<second>", "bot of the second role")
   .addOption(
     new Option(
       "--game <game>",
-      "id of the game, e.g. chess.v1, or its name without the version, e.g. chess (required)",
+      "id of the game, e.g. chess.v1, its name without the version, e.g. chess, or the file of a game (required)",
     ).makeOptionMandatory(),
   )
   .option("--option <name=value...>", "options of the game, e.g. best_of=5 (default: those of the game)")
   .option("--seed <seed>", "make the match repeatable (default: a random seed)")
+  .option("--data <folder>", "folder that keeps the logs and records (default: a temporary folder that is removed)")
+  .addOption(verboseOption())
+  .addOption(inspectOption("the time limits are then half a day"))
+  .addOption(inspectPortOption())
   .option("--json", "print one JSON document on stdout")
   .action(async (first: string, second: string, options) =>
     exitWith((await import("./commands/play.ts")).play(first, second, options)),
   );
+
+addBotCommands();
+addGameCommands();
 
 const roleOption = (flag: string): Option =>
   new Option(flag, "player of this role (default: as --people says)").choices(["user", "llm"]);
@@ -193,8 +170,10 @@ subcommand("export", "Write the logs and seeds of a league into a folder that an
 subcommand("verify", "Check an export: replay every match and recompute the standings.", [
   "npm run league -- verify league-export",
   "npm run league -- verify league-export --key league.pub",
+  "npm run league -- verify league-export --game ./my-game.ts   # a league of your own game",
 ])
   .argument("<folder>", "folder of an export")
+  .addOption(gameFilesOption())
   .option("--key <keyfile>", "require a signature with this Ed25519 key in PEM format (default: no key is required)")
   .option("--json", "print one JSON document on stdout")
   .action(async (folder: string, options) => exitWith((await import("./commands/export.ts")).verify(folder, options)));
@@ -206,35 +185,16 @@ subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command
   .addOption(
     new Option("--url <url>", "endpoint of a referee or league manager to forward to (default: host games)")
       .argParser(endpointOption)
-      .conflicts(["port", "data"]),
+      .conflicts(["port", "data", "game"]),
   )
   .option(
     "--port <port>",
     `port of the pages and of HTTP clients (default: the first free one of ${PORT_RANGES.referee.join("-")})`,
     portOption,
   )
+  .addOption(gameFilesOption())
   .option("--data <folder>", "folder of games and logs", MCP_DATA)
   .action(async (options) => (await import("./commands/mcp.ts")).mcp(options));
-
-/** Ends the process with a command's exit code, after its output has been written. */
-async function exitWith(command: Promise<number>): Promise<void> {
-  endWithNpm();
-  process.on("uncaughtException", (thrown) => exitAfterOutput(reportFault(thrown)));
-  exitAfterOutput(await command.catch(reportFault));
-}
-
-/** Exits after all output is written. A pipe buffers 64 KB; further output would be lost if the process exited immediately. */
-function exitAfterOutput(code: number): void {
-  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
-}
-
-/** Prints the error of a command and returns the exit code. A stack trace is printed only for bugs of this program. */
-function reportFault(thrown: unknown): number {
-  // Errors of the file system, such as a folder that cannot be written, are not bugs of this program.
-  const fault = thrown instanceof StartError ? thrown.message : fileFault(thrown);
-  process.stderr.write(`${fault ?? (thrown instanceof Error ? thrown.stack : String(thrown))}\n`);
-  return thrown instanceof StartError ? thrown.exitCode : EXIT.failed;
-}
 
 if (process.argv.length <= 2) {
   program.outputHelp();

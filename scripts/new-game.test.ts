@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
+import { recordAtRandom, replay } from "#shared/games/contract/playthroughs.ts";
 import type { Game } from "#shared/games/game.ts";
 import { games } from "#shared/games/registry.ts";
 import { nim } from "#shared/games/testing/nim.ts";
-import { recordAtRandom, replay } from "#shared/games/testing/playthroughs.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
 import { factsOf } from "#shared/web/game-facts.ts";

@@ -10,10 +10,12 @@ import {
   mayContact,
   parseEndpoint,
 } from "#shared/protocol/addresses.ts";
+import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Agent, AgentKind, Capabilities, Profile } from "./agent.ts";
 import { isChange } from "./decide.ts";
 import { entriesFor, isInSomeLeague } from "./entries.ts";
+import { inboxEndpoint } from "./inbox-endpoint.ts";
 import { hasListedEndpoint, newIdFor, reservationConflict } from "./places.ts";
 import type { AdmissionPolicy } from "./policy.ts";
 import { placeForReferee } from "./referee-places.ts";
@@ -22,7 +24,10 @@ import type { ManagerState } from "./state.ts";
 /** A registration request, with the random values that its decision may need. */
 export interface Attempt {
   readonly name: string;
-  readonly endpoint: string;
+  /** null: the player cannot be called, and gets an inbox. */
+  readonly endpoint: string | null;
+  /** Whether the manager itself reads the inbox, for a person or a model. */
+  readonly isHosted?: boolean | undefined;
   readonly capabilities: Capabilities;
   readonly joinCode: string | null;
   /** The token of an agent that registers again, or a token that a new agent proposes; null if the request has none. */
@@ -42,6 +47,7 @@ interface PlayerAttempt extends Attempt {
   readonly departed: ReadonlySet<string>;
 }
 interface RefereeAttempt extends Attempt {
+  readonly endpoint: string;
   /** Ids of the referees that do not answer health probes, the longest silence first. */
   readonly silent: readonly string[];
 }
@@ -80,6 +86,9 @@ export interface PresenceCheck {
 
 /** The minimum time between two changes of a registration. It limits the events of one agent, because the rate limit does not apply to valid tokens. */
 const MIN_CHANGE_INTERVAL_MS = 1_000;
+
+/** Stands for the `endpointKey` of a player with an inbox. No endpoint has this key, so such a player never takes the endpoint of another one. */
+const INBOX_KEY = "inbox";
 
 /** The longest endpoint that messages to other agents can carry, with escaped characters. */
 const ENDPOINT_CHARACTERS = 2_000;
@@ -130,12 +139,11 @@ function identify(
   const { name, endpoint, machineAddresses } = attempt;
   const tokenHash = sha256Hex(attempt.token ?? "");
   const agents = [...state.agents.values()];
-  const tokenOwner = (attempt.token && agents.find((agent) => agent.tokenHash === tokenHash)) || null;
+  const key = endpoint === null ? INBOX_KEY : endpointKey(endpoint, machineAddresses);
+  const owner = attempt.token && agents.find((agent) => agent.tokenHash === tokenHash);
+  const tokenOwner = owner || dialectOwner(agents, attempt, key);
   const invalid = requestRejection(policy, attempt, tokenOwner);
   if (invalid) return err(invalid);
-  const key = endpointKey(endpoint, machineAddresses);
-  // The endpoint is stored as a normalized URL, because SQLite cannot store every string, e.g. a lone surrogate.
-  const href = new URL(endpoint).href;
   const conflict = reservationConflict(policy.places, { kind, name, endpoint, key, machineAddresses, tokenHash });
   if (conflict) return err(conflict);
 
@@ -163,14 +171,31 @@ function identify(
   const proposedToken = attempt.token ?? "";
   const isAcceptable = tokenOwner === null && isToken(proposedToken) && tokenHash !== policy.operatorTokenHash;
   const token = returning || isAcceptable ? proposedToken : attempt.newToken;
+  const isReturningByEndpoint = returning !== null && attempt.token === null;
   const profile = {
     name: returning?.name ?? name,
     salt: returning?.salt ?? attempt.salt,
-    endpoint: href,
-    tokenHash: sha256Hex(token),
+    // A URL is stored in its normalized form, because SQLite cannot store every string, e.g. a lone surrogate.
+    endpoint: endpoint === null ? inboxEndpoint(id, attempt.isHosted === true) : new URL(endpoint).href,
+    tokenHash: isReturningByEndpoint ? returning.tokenHash : sha256Hex(token),
   };
   const tooEarly = returning && rateRejection(returning, profile, attempt);
   return tooEarly ? err(tooEarly) : ok({ type: "admitted", id, returning, profile, token, displaced });
+}
+
+/**
+ * Returns the player of another dialect at an endpoint that registers again. Such programs do not store their token, so the endpoint identifies
+ * them, which is weaker than a token (docs/security.md). A native player is never identified by its endpoint.
+ */
+function dialectOwner(
+  agents: readonly Agent[],
+  { capabilities, machineAddresses }: Attempt,
+  key: string,
+): Agent | null {
+  if (capabilities.dialect === NATIVE) return null;
+  const isOwner = (agent: Agent): boolean =>
+    agent.kind === "player" && agent.dialect !== NATIVE && keyOf(agent, machineAddresses) === key;
+  return agents.find(isOwner) ?? null;
 }
 
 /** Returns a rejection if the agent changes its registration again within `MIN_CHANGE_INTERVAL_MS`; null otherwise. */
@@ -198,6 +223,7 @@ function requestRejection(policy: AdmissionPolicy, attempt: Attempt, tokenOwner:
       "the join code is missing or wrong: ask the operator for it and pass --join-code WORD",
     );
   }
+  if (endpoint === null) return null;
   const url = parseEndpoint(endpoint);
   if (!url) return protocolError("L001", "contact_endpoint is not an http URL", { endpoint });
   if (url.href.length > ENDPOINT_CHARACTERS) {

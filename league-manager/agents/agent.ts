@@ -9,8 +9,6 @@ export interface Capabilities {
   /** Whether MOVE_REQUEST carries the list of legal actions. */
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
-  /** Whether one POST may carry several calls. */
-  readonly takesBatches: boolean;
   /** Whether announcements of rounds and standings are sent to the agent. */
   readonly wantsAnnouncements: boolean;
   /** The maximum number of matches that a referee has at the same time; 0 for a player. */

@@ -1,9 +1,10 @@
-import type { Capabilities } from "./agent.ts";
+import { ANY_GAME } from "#shared/protocol/registration-messages.ts";
+import type { Agent, Capabilities } from "./agent.ts";
 import type { AgentEvent } from "./events.ts";
 
 type Fields = Pick<
   Extract<AgentEvent, { type: "returned" }>,
-  "game_types" | "legal_actions" | "round_results" | "batch" | "announcements" | "max_concurrent" | "dialect"
+  "game_types" | "legal_actions" | "round_results" | "announcements" | "max_concurrent" | "dialect"
 >;
 
 /** Capabilities as the fields of an event. */
@@ -11,7 +12,6 @@ export const fieldsOf = (capabilities: Capabilities): Fields => ({
   game_types: capabilities.gameTypes,
   legal_actions: capabilities.wantsLegalActions,
   round_results: capabilities.wantsRoundResults,
-  batch: capabilities.takesBatches,
   announcements: capabilities.wantsAnnouncements,
   max_concurrent: capabilities.maxConcurrent,
   dialect: capabilities.dialect,
@@ -22,8 +22,19 @@ export const capabilitiesOf = (fields: Fields): Capabilities => ({
   gameTypes: fields.game_types,
   wantsLegalActions: fields.legal_actions,
   wantsRoundResults: fields.round_results,
-  takesBatches: fields.batch,
   wantsAnnouncements: fields.announcements,
   maxConcurrent: fields.max_concurrent,
   dialect: fields.dialect,
 });
+
+/** Whether an agent names a game in its game types, with or without version. */
+const namesGame = ({ gameTypes }: Pick<Agent, "gameTypes">, game: string): boolean =>
+  gameTypes.some((type) => type === game || game.startsWith(`${type}.`));
+
+/** Whether a player plays a game. */
+export const playsGame = (player: Pick<Agent, "gameTypes">, game: string): boolean =>
+  player.gameTypes.includes(ANY_GAME) || namesGame(player, game);
+
+/** Whether MOVE_REQUEST lists the legal actions of a game for a player. A player that does not name the game may not know its rules. */
+export const needsLegalActions = (player: Pick<Agent, "gameTypes" | "wantsLegalActions">, game: string): boolean =>
+  player.wantsLegalActions || !namesGame(player, game);

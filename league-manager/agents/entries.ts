@@ -2,6 +2,7 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { League } from "../league/league.ts";
 import type { Agent } from "./agent.ts";
+import { playsGame } from "./capabilities.ts";
 import type { AdmissionPolicy } from "./policy.ts";
 import type { ManagerState } from "./state.ts";
 
@@ -58,7 +59,7 @@ function entryRejection(
   if (request.returning?.state === "SHUTDOWN" && isPlaying(state, request.id)) {
     return protocolError("L001", "the player is shut down until its running leagues are over", { league_id });
   }
-  if (!request.capabilities.gameTypes.some((type) => type === game || game.startsWith(`${type}.`))) {
+  if (!playsGame(request.capabilities, game)) {
     return protocolError("L001", `league ${league_id} plays ${game}, which is not in your game_types`, { league_id });
   }
   if (status !== "open") return protocolError("L001", `league ${league_id} is ${status}`, { league_id });

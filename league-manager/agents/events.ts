@@ -17,7 +17,8 @@ const capabilities = {
   game_types: z.array(id).readonly(),
   legal_actions: z.boolean(),
   round_results: z.boolean(),
-  batch: z.boolean(),
+  /** Earlier versions stored it. It has no effect. */
+  batch: z.boolean().optional(),
   announcements: z.boolean(),
   max_concurrent: z.int().min(0),
   dialect: z.string(),
@@ -52,18 +53,19 @@ export const AgentEvent = z.discriminatedUnion("type", [
   z.strictObject({ ...common, type: z.literal("recovered"), by: z.enum(["health", "registration"]) }),
   /** A player whose leagues are over has entered another league, or a referee is registered when another league starts or runs. */
   z.strictObject({ ...common, type: z.literal("renewed") }),
-  /** All leagues of the agent are over. */
+  /** All leagues of the agent are over, or it has left them. */
   z.strictObject({ ...common, type: z.literal("dismissed") }),
   /** An operator has removed the player. */
   z.strictObject({ ...common, type: z.literal("removed") }),
   /**
    * The agent is no longer registered. Its id is not used again, except for the agent for which the config reserves it. `reason`: `removed` by an
-   * operator; `absent`: a player without an endpoint, of which there are too many; `silent`: a referee that another referee replaced.
+   * operator; `absent`: a player without an endpoint, of which there are too many; `silent`: a referee that another referee replaced; `left`: at
+   * its own request.
    */
   z.strictObject({
     ...common,
     type: z.literal("forgotten"),
-    reason: z.enum(["removed", "absent", "silent"]).optional(),
+    reason: z.enum(["removed", "absent", "silent", "left"]).optional(),
   }),
 ]);
 export type AgentEvent = Readonly<z.infer<typeof AgentEvent>>;

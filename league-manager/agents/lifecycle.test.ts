@@ -6,7 +6,7 @@ import { evolveAgent } from "./evolve.ts";
 
 const PROFILE: Profile = { name: "Ann", salt: "s", endpoint: "http://127.0.0.1:9000/mcp", tokenHash: "h" };
 const CAPABILITIES: Capabilities = {
-  ...{ gameTypes: ["rps.v1"], wantsLegalActions: true, wantsRoundResults: false, takesBatches: true },
+  ...{ gameTypes: ["rps.v1"], wantsLegalActions: true, wantsRoundResults: false },
   ...{ wantsAnnouncements: false, maxConcurrent: 0, dialect: "native" },
 };
 const MATCH = { leagueId: "rps", matchId: "R1M1", epoch: 1 };

@@ -58,7 +58,7 @@ export function placesOf(
 /** Returns L003 if the name or the endpoint is reserved for an agent that the run starts, and the token is not the token of that agent; null otherwise. */
 export function reservationConflict(
   places: readonly Place[],
-  claim: Claim & { readonly endpoint: string; readonly tokenHash: string },
+  claim: Claim & { readonly endpoint: string | null; readonly tokenHash: string },
 ): ProtocolError | null {
   const { kind, name, endpoint, key, machineAddresses, tokenHash } = claim;
   const place = places.find(

@@ -12,9 +12,16 @@ import { VERSION } from "#shared/runtime/process/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
 import { MANAGER_SENDER } from "../effects/effects-context.ts";
+import { playRoutes } from "../hosted/page-routes.ts";
+import { playPages } from "../hosted/pages.ts";
+import type { Seats } from "../hosted/seats.ts";
+import type { Inboxes } from "../inbox/inboxes.ts";
+import { inboxRoutes, POLL_BYTES } from "../inbox/routes.ts";
+import { inboxSocket } from "../inbox/socket.ts";
 import type { CommittedEvent, Ledger } from "../ledger.ts";
 import { changedBy } from "../projections/changes.ts";
 import type { StateChange } from "../projections/live.ts";
+import { answerForeignPlayers } from "./foreign-messages.ts";
 import { isReturn, managerOperations, REGISTRATIONS } from "./operations.ts";
 import { leaguePages } from "./pages/pages.ts";
 import type { Registration } from "./registration.ts";
@@ -23,7 +30,7 @@ import { streamRoutes } from "./streams/routes.ts";
 import { leagueStreams, type StreamOptions } from "./streams/streams.ts";
 
 const INSTRUCTIONS =
-  "This server manages leagues of games between programs. list_leagues gives the league ids; get_standings and get_schedule show one league; the resources league://standings and league://schedule show all leagues. start_league, schedule_match, remove_player and reset_token need the operator token in auth_token. This server does not play games: referees and players do.";
+  "This server manages leagues of games between programs. list_leagues gives the league ids; get_standings and get_schedule show one league; the resources league://standings and league://schedule show all leagues. start_league, schedule_match, remove_player and reset_token need the operator token in auth_token. To play in a league yourself, call join_league once, then wait_for_turn and make_move in turn until your leagues are over.";
 const BODY_BYTES = 256 * 1024;
 /** MATCH_RESULT carries the log of a match. */
 const REFEREE_BODY_BYTES = 4 * 1024 * 1024;
@@ -36,6 +43,8 @@ export interface ApiOptions {
   readonly policy: AdmissionPolicy;
   readonly operatorToken: string;
   readonly readEvents: StreamOptions["read"];
+  readonly inboxes: Inboxes;
+  readonly seats: Seats;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
@@ -52,8 +61,17 @@ interface Api {
 export function createApi(options: ApiOptions): Api {
   const { config, ledger, views, registration, policy, operatorToken, clock, ids, log } = options;
   const { projections } = views;
-  const { places, maxPlayers } = policy;
-  const operations = managerOperations({ ledger, views, registration, operatorToken, places, maxPlayers, ids });
+  const limitCreations = creationLimit(CREATIONS_PER_MINUTE.manager, config.limits.loopback);
+  const operations = managerOperations({
+    ledger,
+    views,
+    registration,
+    operatorToken,
+    places: policy.places,
+    maxPlayers: policy.maxPlayers,
+    ids,
+    seats: options.seats,
+  });
   const mcp = mcpEndpoint(
     {
       serverInfo: { name: "league-manager", version: VERSION },
@@ -61,22 +79,34 @@ export function createApi(options: ApiOptions): Api {
       tools: toolsOf(operations, () => MANAGER_SENDER, clock, ids),
       resources: managerResources(views),
       templates: managerTemplates(views),
+      answerForeign: answerForeignPlayers({ projections, registration, creations: limitCreations, clock, ids }),
     },
     (thrown) => log.error({ err: thrown }, "internal error"),
     clock,
     ids,
   );
+  const inboxContext = { inboxes: options.inboxes, projections };
+  const inbox = inboxRoutes(inboxContext);
+  const play = playRoutes({
+    ...{ seats: options.seats, awaiting: views.awaited, limitCreations },
+    needsJoinCode: policy.joinCode !== null,
+  });
   const streams = leagueStreams({ ledger, read: options.readEvents, clock });
   return {
     serving: {
       handler: mcp.handler,
       sessions: mcp.sessions,
+      posts: eitherOf(play, inbox),
+      upgrade: inboxSocket(inboxContext),
       gate: rateLimit({
         perMinute: REQUESTS_PER_MINUTE.manager,
         loopback: config.limits.loopback,
-        isTrusted: ({ token }) => projections.authenticate(token) !== null || equalSecrets(token, operatorToken),
+        isTrusted: ({ token, subject }, { target = "" }) =>
+          projections.authenticate(token) !== null ||
+          equalSecrets(token, operatorToken) ||
+          inbox.isSigned(target, token, subject),
         creations: {
-          limit: creationLimit(CREATIONS_PER_MINUTE.manager, config.limits.loopback),
+          limit: limitCreations,
           requests: new Set(Object.keys(REGISTRATIONS)),
           isReturn: (token, creation) => isReturn(projections.authenticate(token), creation),
         },
@@ -84,10 +114,14 @@ export function createApi(options: ApiOptions): Api {
       isReady: () => true,
       web: webApp(log, (app) => {
         leaguePages(projections, views.awaited, ids)(app);
+        playPages(app);
         streamRoutes(projections, streams)(app);
       }),
-      bodyLimit: ({ bearer }) =>
-        projections.authenticate(bearer)?.kind === "referee" ? REFEREE_BODY_BYTES : BODY_BYTES,
+      bodyLimit: ({ bearer, target = "" }) => {
+        const kind = projections.authenticate(bearer)?.kind;
+        if (kind === "referee") return REFEREE_BODY_BYTES;
+        return kind === "player" && inbox.isAt(target.split("?", 1)[0] ?? "") ? POLL_BYTES : BODY_BYTES;
+      },
       allowedHosts: [...config.allowed_hosts, ...hostsOf(config.manager.endpoint)],
     },
     notifyChanged: (committed, change) => mcp.notifyChanged(() => changedBy(committed, change, projections)),
@@ -97,3 +131,11 @@ export function createApi(options: ApiOptions): Api {
     },
   };
 }
+
+type Posts = NonNullable<ListenOptions["posts"]>;
+
+/** Answers the paths of both. */
+const eitherOf = (one: Posts, other: Posts): Posts => ({
+  isAt: (path) => one.isAt(path) || other.isAt(path),
+  handler: (body, http) => (one.isAt(http.target ?? "") ? one : other).handler(body, http),
+});

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { gameIds } from "#shared/games/registry.ts";
+import { knownGameIds } from "#shared/games/registry.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcOf, startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
@@ -38,7 +38,7 @@ const envelopeCall = (sender: string, display_name: string, auth_token: string) 
   arguments: newEnvelope(
     "PLAYER_REGISTER_REQUEST",
     sender,
-    { display_name, version: "1", game_types: [...gameIds], contact_endpoint: `http://${REMOTE}:9000/mcp` },
+    { display_name, version: "1", game_types: [...knownGameIds()], contact_endpoint: `http://${REMOTE}:9000/mcp` },
     { authToken: auth_token },
   ),
 });

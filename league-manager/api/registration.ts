@@ -1,6 +1,7 @@
 import type { Ids } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import type { MachineAddresses } from "#shared/protocol/addresses.ts";
+import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/registration-messages.ts";
@@ -23,13 +24,20 @@ export interface RegistrationOptions {
   readonly silentReferees: () => readonly string[];
   /** The matches that are assigned to a referee. The answer to its registration contains them. */
   readonly matchesOf: (refereeId: string) => readonly StartGame[];
+  /** Returns the URL of the inbox of a player. `origin` is the one by which the player has called the manager. */
+  readonly inboxUrl: (playerId: string, origin: string | undefined) => string;
   /** Called after each registration of a referee, even if it has changed nothing. */
   readonly onRegistered: (refereeId: string) => void;
 }
 
 /** Answers registrations. A rejected registration is an answer with a reason, not an error. */
 export interface Registration {
-  player(request: PlayerRegisterRequest, caller: Pick<Caller, "authToken" | "remoteAddress">): Promise<Answer>;
+  /** `isHosted`: the manager itself reads the inbox of the player, for a person or a model. `dialect` is `native`, the default, or the text of `speechText`. */
+  player(
+    request: PlayerRegisterRequest,
+    caller: Pick<Caller, "authToken" | "remoteAddress" | "origin">,
+    more?: { readonly isHosted?: boolean; readonly dialect?: string },
+  ): Promise<Answer>;
   referee(request: RefereeRegisterRequest, caller: Pick<Caller, "authToken" | "remoteAddress">): Promise<Answer>;
 }
 
@@ -41,14 +49,16 @@ export function createRegistration(options: RegistrationOptions): Registration {
     ...{ newToken: ids.token(), salt: ids.token() },
   });
   return {
-    async player(request, caller) {
+    async player(request, caller, { isHosted = false, dialect = NATIVE } = {}) {
       const context = contextOf(caller);
       const registered = await registeredPlayer(options, (departed) =>
-        ledger.execute(registerPlayer(policy, { request, ...context, departed })),
+        ledger.execute(registerPlayer(policy, { request, isHosted, ...context, departed, dialect })),
       );
       if (!registered.ok) return ok({ player_id: null, ...rejected(registered.error) });
       const { agentId, token, leagueIds } = registered.value;
-      return ok({ player_id: agentId, ...accepted(token, leagueIds) });
+      const inbox =
+        request.contact_endpoint == null && !isHosted ? { inbox: options.inboxUrl(agentId, caller.origin) } : {};
+      return ok({ player_id: agentId, ...accepted(token, leagueIds), ...inbox });
     },
 
     async referee(request, caller) {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { gameIds } from "#shared/games/registry.ts";
+import { knownGameIds } from "#shared/games/registry.ts";
 import { agentStates } from "#shared/protocol/lifecycle.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
 
@@ -10,13 +10,19 @@ const version = z.string().max(100).default("1.0.0");
 export const PlainRegisterPlayer = z
   .object({
     player_name: DisplayName,
-    endpoint: z.string().max(2000),
+    endpoint: z
+      .string()
+      .max(2000)
+      .optional()
+      .describe(
+        "the URL at which referees call the player; default: none, and the player polls the inbox in the answer",
+      ),
     version,
     game_types: z.array(id).max(100).optional(),
     announcements: z.boolean().optional().describe("false: the player receives no messages about rounds and standings"),
     join_code: z.string().max(1000).optional(),
   })
-  .transform(({ player_name, endpoint, game_types = [...gameIds], ...rest }) => ({
+  .transform(({ player_name, endpoint, game_types = [...knownGameIds()], ...rest }) => ({
     ...rest,
     display_name: player_name,
     contact_endpoint: endpoint,
@@ -32,7 +38,7 @@ export const PlainRegisterReferee = z
     join_code: z.string().max(1000).optional(),
     max_concurrent_matches: z.int().min(1).max(100_000).default(64),
   })
-  .transform(({ referee_name, endpoint, game_types = [...gameIds], ...rest }) => ({
+  .transform(({ referee_name, endpoint, game_types = [...knownGameIds()], ...rest }) => ({
     ...rest,
     display_name: referee_name,
     contact_endpoint: endpoint,

@@ -93,7 +93,7 @@ describe("MCP without a session", () => {
       type: "object",
       properties: { player_name: { type: "string" }, endpoint: { type: "string" } },
     });
-    expect(registerPlayer.inputSchema.required.sort()).toEqual(["endpoint", "player_name"]);
+    expect(registerPlayer.inputSchema.required).toEqual(["player_name"]);
     const { resources } = (await call("resources/list")).body.result;
     expect(resources[0]).toMatchObject({ uri: "league://standings", mimeType: "application/json" });
     expect(resources.map(({ uri }: { uri: string }) => uri)).toContain("league://schedule");

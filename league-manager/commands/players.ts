@@ -30,6 +30,22 @@ export const removePlayer =
     return draft.decision({ playerId, name: player.value.name });
   };
 
+/**
+ * Takes a player out of its leagues at its own request: out of open leagues, and in running ones its matches of later rounds are forfeited. Rejects an
+ * unknown player with L004.
+ */
+export const leaveLeagues =
+  (playerId: string): Decide<{ readonly playerId: string }> =>
+  (state, at) => {
+    const player = playerOf(state, playerId);
+    if (!player.ok) return player;
+    const draft = new Draft(state, at);
+    leaveOpenLeagues(draft, playerId);
+    const isInLog = isInSomeLeague(draft.state, playerId);
+    draft.agent(playerId, isInLog ? { type: "dismiss" } : { type: "forget", reason: "left" });
+    return draft.decision({ playerId });
+  };
+
 /** Replaces the token of a player. Rejects a player that the run starts, because the run manages the tokens of its agents. */
 export const resetToken =
   (

@@ -1,7 +1,12 @@
 import { withoutVersion } from "#shared/games/game.ts";
-import { gameIds } from "#shared/games/registry.ts";
+import { knownGameIds } from "#shared/games/registry.ts";
 import type { MachineAddresses } from "#shared/protocol/addresses.ts";
-import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/registration-messages.ts";
+import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
+import {
+  ANY_GAME,
+  type PlayerRegisterRequest,
+  type RefereeRegisterRequest,
+} from "#shared/protocol/registration-messages.ts";
 import {
   type Admitted,
   type AdmittedPlayer,
@@ -30,8 +35,12 @@ interface RegistrationContext {
 }
 export interface PlayerRegistration extends RegistrationContext {
   readonly request: PlayerRegisterRequest;
+  /** Whether the manager hosts the player. */
+  readonly isHosted?: boolean | undefined;
   /** Ids of players that no longer answer at their endpoints. */
   readonly departed: ReadonlySet<string>;
+  /** `native`, or the text of `speechText`. */
+  readonly dialect: string;
 }
 export interface RefereeRegistration extends RegistrationContext {
   readonly request: RefereeRegisterRequest;
@@ -56,9 +65,11 @@ export const registerPlayer =
   (policy: AdmissionPolicy, registration: PlayerRegistration): Decide<Registered | PresenceCheck> =>
   (state, at) => {
     const { request } = registration;
-    const capabilities = playerCapabilities(request);
+    const capabilities = playerCapabilities(request, registration.dialect);
     const leagueIds = request.league_ids ?? null;
-    const admitted = admitPlayer(state, policy, { ...attemptOf(registration), at, capabilities, leagueIds });
+    const endpoint = request.contact_endpoint ?? null;
+    const attempt = { ...attemptOf(registration), endpoint, at, capabilities, leagueIds };
+    const admitted = admitPlayer(state, policy, attempt);
     if (!admitted.ok) return admitted;
     if (admitted.value.type === "presence_check") return new Draft(state, at).decision(admitted.value);
     const draft = new Draft(state, at);
@@ -76,7 +87,8 @@ export const registerReferee =
   ): Decide<Registered & { readonly replaced: string | null }> =>
   (state, at) => {
     const capabilities = refereeCapabilities(registration.request);
-    const admitted = admitReferee(state, policy, { ...attemptOf(registration), at, capabilities });
+    const endpoint = registration.request.contact_endpoint;
+    const admitted = admitReferee(state, policy, { ...attemptOf(registration), endpoint, at, capabilities });
     if (!admitted.ok) return admitted;
     const { replaced } = admitted.value;
     const draft = new Draft(state, at);
@@ -90,36 +102,33 @@ export const registerReferee =
 const attemptOf = <R extends PlayerRegistration | RefereeRegistration>({ request, ...context }: R) => ({
   ...context,
   name: request.display_name,
-  endpoint: request.contact_endpoint,
   joinCode: request.join_code ?? null,
 });
-
-const KNOWN_TYPES = gameIds.flatMap((id) => [withoutVersion(id), id]);
 
 /** The known game types of a request, in the order of the registry. */
 function knownTypes(requested: readonly string[]): readonly string[] {
   const types = new Set(requested);
-  return KNOWN_TYPES.filter((type) => types.has(type));
+  return knownGameIds()
+    .flatMap((id) => [withoutVersion(id), id])
+    .filter((type) => types.has(type));
 }
 
-const playerCapabilities = (request: PlayerRegisterRequest): Capabilities => ({
-  gameTypes: knownTypes(request.game_types),
+const playerCapabilities = (request: PlayerRegisterRequest, dialect: string): Capabilities => ({
+  gameTypes: [...knownTypes(request.game_types), ...request.game_types.filter((type) => type === ANY_GAME).slice(0, 1)],
   wantsLegalActions: request.legal_actions ?? true,
   wantsRoundResults: request.round_results ?? true,
-  takesBatches: request.batch ?? false,
   wantsAnnouncements: request.announcements ?? true,
   maxConcurrent: 0,
-  dialect: "native",
+  dialect,
 });
 
 const refereeCapabilities = (request: RefereeRegisterRequest): Capabilities => ({
   gameTypes: knownTypes(request.game_types),
   wantsLegalActions: false,
   wantsRoundResults: false,
-  takesBatches: false,
   wantsAnnouncements: true,
   maxConcurrent: request.max_concurrent_matches,
-  dialect: "native",
+  dialect: NATIVE,
 });
 
 const replyOf = ({ id, token, returning }: Admitted, leagueIds: readonly string[]): Registered => ({

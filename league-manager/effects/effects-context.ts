@@ -1,8 +1,9 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import type { MachineAddresses } from "#shared/protocol/addresses.ts";
 import type { Timeouts } from "#shared/protocol/timeouts.ts";
-import type { Peers } from "#shared/rpc/peer/peer.ts";
+import type { DialectPeers } from "#shared/rpc/dialects/dialect-peers.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
+import type { Agent } from "../agents/agent.ts";
 import type { League } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
 import type { Decide, Ledger } from "../ledger.ts";
@@ -11,10 +12,20 @@ import type { Failures } from "./failures.ts";
 /** The sender of the manager's messages. */
 export const MANAGER_SENDER = "league_manager:LM01";
 
+/** The time limits for a move, in milliseconds. The limit of a player takes precedence over that of its league. */
+export interface MoveLimits {
+  ofLeague(leagueId: string): number;
+  /** Returns undefined if the player with this name has no limit of its own. */
+  ofPlayer(name: string): number | undefined;
+}
+
+/** Returns the endpoint of a player as a referee can call it. */
+export type EndpointFor = (referee: Agent, endpoint: string) => string;
+
 /** The dependencies of the effects that the service provides. */
 export interface EffectsDependencies {
   readonly ledger: Ledger;
-  readonly peers: Peers;
+  readonly peers: DialectPeers;
   readonly clock: Clock;
   /** The current addresses of this machine. */
   readonly machineAddresses: () => MachineAddresses;
@@ -22,6 +33,8 @@ export interface EffectsDependencies {
   /** Sends a line for people, e.g. to the terminal. */
   readonly notice: (message: string) => void;
   readonly timeouts: Timeouts;
+  readonly moveLimits: MoveLimits;
+  readonly endpointFor: EndpointFor;
 }
 
 /** The context that all parts of the effects share. */

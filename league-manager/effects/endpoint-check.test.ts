@@ -40,7 +40,13 @@ const hasLeftAt = (port: number): Promise<boolean> =>
     systemClock,
     systemIds,
     "rps",
-  )({ id: "P01", name: "Ann", endpoint: `http://127.0.0.1:${port}/mcp`, tokenHash: sha256Hex("token") });
+  )({
+    id: "P01",
+    name: "Ann",
+    endpoint: `http://127.0.0.1:${port}/mcp`,
+    tokenHash: sha256Hex("token"),
+    dialect: "native",
+  });
 
 const rejection = (context: object = {}) => ({ error_code: "L004", message: "not signed for this player", context });
 
@@ -69,6 +75,6 @@ test("a player has not left if the message could not be sent", async () => {
   const failing = {
     message: () => Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" })),
   };
-  const player = { id: "P01", name: "Ann", endpoint: "http://127.0.0.1:1/mcp", tokenHash: "" };
+  const player = { id: "P01", name: "Ann", endpoint: "http://127.0.0.1:1/mcp", tokenHash: "", dialect: "native" };
   expect(await hasLeft(failing, systemClock, systemIds, "rps")(player)).toBe(false);
 });

@@ -2,8 +2,9 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import type { Peers } from "#shared/rpc/peer/peer.ts";
+import type { DialectPeers } from "#shared/rpc/dialects/dialect-peers.ts";
 import type { Agent } from "../agents/agent.ts";
+import { contactOf } from "./contact.ts";
 import { MANAGER_SENDER } from "./effects-context.ts";
 
 const TIMEOUT_MS = 2_000;
@@ -17,8 +18,8 @@ const UNREGISTERED = "player:new";
  * running program may reset a connection or let it time out.
  */
 export const hasLeft =
-  (peers: Pick<Peers, "message">, clock: Clock, ids: Ids, leagueId: string) =>
-  async (player: Pick<Agent, "id" | "name" | "endpoint" | "tokenHash">): Promise<boolean> => {
+  (peers: Pick<DialectPeers, "message">, clock: Clock, ids: Ids, leagueId: string) =>
+  async (player: Pick<Agent, "id" | "name" | "endpoint" | "tokenHash" | "dialect">): Promise<boolean> => {
     const authToken = signFor(player.tokenHash, leagueId);
     const emptyPayload = { league_id: leagueId, round_id: 0, matches: [] };
     const envelope = newEnvelope("ROUND_ANNOUNCEMENT", MANAGER_SENDER, emptyPayload, {
@@ -26,7 +27,8 @@ export const hasLeft =
       authToken,
       at: clock.iso(),
     });
-    const reply = await peers.message(player.endpoint, envelope, { timeoutMs: TIMEOUT_MS }).catch(() => null);
+    const call = { timeoutMs: TIMEOUT_MS, contact: contactOf(player) };
+    const reply = await peers.message(player.endpoint, envelope, call).catch(() => null);
     if (reply === null) return false; // the message could not be sent, e.g. because of a shortage of files or memory
     if (!reply.ok) return reply.error.isNothingListening === true;
     const { payload, sender } = reply.value;

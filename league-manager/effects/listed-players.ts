@@ -1,7 +1,9 @@
-import { gameIds } from "#shared/games/registry.ts";
+import { knownGameIds } from "#shared/games/registry.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { playerId } from "#shared/lib/ids.ts";
 import { bareHost, isLoopback } from "#shared/protocol/addresses.ts";
+import { NATIVE, speechText } from "#shared/protocol/dialects/dialect.ts";
+import { DEFAULT_FORM } from "#shared/protocol/dialects/forms.ts";
 import type { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
 import type { Answer, Caller } from "#shared/rpc/mcp/operations.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
@@ -11,7 +13,11 @@ interface ListedPlayersOptions {
   readonly config: Pick<Config, "players" | "manager">;
   readonly ledger: Ledger;
   /** Registers a player as if it had sent the request. */
-  readonly register: (request: PlayerRegisterRequest, caller: Caller) => Promise<Answer>;
+  readonly register: (
+    request: PlayerRegisterRequest,
+    caller: Caller,
+    more: { readonly dialect: string },
+  ) => Promise<Answer>;
   /** Prints a line on the terminal. */
   readonly warn: (line: string) => void;
 }
@@ -21,18 +27,19 @@ export async function registerListedPlayers({ config, ledger, register, warn }: 
   for (const [index, player] of config.players.entries()) {
     if (!("endpoint" in player)) continue;
     const id = playerId(index + 1);
-    const { name, endpoint, secret } = player;
+    const { name, endpoint, secret, dialect = NATIVE } = player;
     if (!ledger.state.agents.has(id)) {
       const host = bareHost(new URL(endpoint));
       const answer = await register(
         {
           display_name: name,
           version: "1.0.0",
-          game_types: [...gameIds],
+          game_types: [...knownGameIds()],
           contact_endpoint: endpoint,
           join_code: config.manager.join_code,
         },
         { sender: null, authToken: secret ?? null, remoteAddress: isLoopback(host) ? "127.0.0.1" : host },
+        { dialect: dialect === NATIVE ? NATIVE : speechText({ id: dialect, form: DEFAULT_FORM }) },
       );
       const reason = answer.ok ? (answer.value as { reason: string | null }).reason : answer.error.message;
       if (reason !== null) warn(`${name} could not be registered: ${reason}`);

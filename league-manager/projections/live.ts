@@ -120,6 +120,7 @@ function liveOfAgent(
   if (event.type === "forgotten" && event.reason === "absent") {
     events.push(notice(`${name} (${agentId}) is no longer registered: too many players have left their endpoints`));
   }
+  if (event.type === "forgotten" && event.reason === "left") events.push(notice(`${name} (${agentId}) has left`));
   return events;
 }
 

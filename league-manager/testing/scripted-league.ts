@@ -34,9 +34,10 @@ export class ScriptedLeague {
   #url = "";
   #events: LiveEvent[] = [];
 
-  constructor(leagueIds: readonly string[], seed: string | null) {
+  /** `more` is merged into the config. */
+  constructor(leagueIds: readonly string[], seed: string | null, more: object = {}) {
     const leagues = leagueIds.map((league_id) => ({ league_id, game: "rps.v1" }));
-    this.#config = Config.parse({ leagues, timeouts: { default_ms: 2_000, join_ms: 500 } });
+    this.#config = Config.parse({ leagues, timeouts: { default_ms: 2_000, join_ms: 500 }, ...more });
     this.#seed = seed;
   }
 
@@ -182,9 +183,10 @@ export async function startScriptedLeague(
     maxConcurrent = defaultOf(MatchCapacity),
     seed = "s" as string | null,
     laterLeagues = [] as string[],
+    config = {},
   } = {},
 ): Promise<ScriptedLeague> {
-  const league = new ScriptedLeague(["rps", ...laterLeagues], seed);
+  const league = new ScriptedLeague(["rps", ...laterLeagues], seed, config);
   test.onTestFinished(() => league.close());
   await league.start();
   const ids = (prefix: string, count: number): string[] =>

@@ -12,7 +12,8 @@ const BEATEN_BY: Readonly<Record<string, string>> = { rock: "paper", paper: "sci
  */
 export default ((turn) => {
   if (turn.game === "chess.v1") return fewestReplies(turn as Turn<"chess.v1">);
-  const expected = mostFrequent(otherChoices(turn.view, turn.role));
+  const hasRounds = turn.game === "rps.v1" || turn.game === "even_odd.v1";
+  const expected = hasRounds ? mostFrequent(otherChoices(turn.view, turn.role)) : undefined;
   if (expected === undefined) return turn.random.pick<unknown>(turn.legal);
   if (turn.game === "rps.v1") return BEATEN_BY[String(expected)];
   return turn.random.pick<unknown>(winningNumbers(turn as Turn<"even_odd.v1">, expected));

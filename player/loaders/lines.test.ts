@@ -29,6 +29,7 @@ const INFO: MatchInfo = {
   options: { best_of: 3 },
   role: "player_1",
   roles: { player_1: "P01", player_2: "P02" },
+  seedCommitment: "",
 };
 const RESULT = { league_id: "rps", match_id: "R1M1", winner: "P01" } as unknown as GameResult;
 

@@ -1,14 +1,16 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { stripVTControlCharacters } from "node:util";
 import type { Clock } from "#shared/lib/clock.ts";
+import { whereThrown } from "#shared/runtime/files/thrown-position.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { uciBot } from "../bots/uci.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import type { BotObject } from "../sdk.ts";
+import { BOT_FILES, isBotFile, isProgramFile } from "./bot-files.ts";
 import { LINES_PREFIX, linesBot } from "./lines.ts";
+import { type BotHome, LLM_FORMS, LLM_PREFIX, llmBot } from "./llm.ts";
+import { programBot } from "./program-file.ts";
 import { watchingLoad } from "./slow-load.ts";
 
 const botsFolder = fileURLToPath(new URL("../bots/", import.meta.url));
@@ -19,26 +21,24 @@ export const builtInBots: readonly string[] = readdirSync(botsFolder)
   .map((file) => file.slice(0, -3))
   .sort();
 
-/** Whether the text that selects a bot is the path of a file. */
-export const isBotFile = (spec: string): boolean => /\.[cm]?[jt]s$/.test(spec);
-
 /**
- * Loads a bot. `spec` is the name of a built-in bot, a `.ts` or `.js` file, `uci:COMMAND` or `lines:COMMAND`.
- * Throws StartError (exit code 3) if there is no such bot, or, with file and line, if the file does not load.
+ * Loads a bot. `spec` is the name of a built-in bot, the path of a file (bot-files.ts), `uci:COMMAND`, `lines:COMMAND` or `llm:URL#MODEL`.
+ * `home` is needed for a language model only. Throws StartError (exit code 3) if there is no such bot, or, with file and line, if the file does not load.
  */
-export async function loadBot(spec: string, clock: Clock): Promise<LoadedBot> {
+export async function loadBot(spec: string, clock: Clock, home: BotHome | null = null): Promise<LoadedBot> {
   if (spec.startsWith("uci:")) return uciBot(spec.slice(4), clock);
   if (spec.startsWith(LINES_PREFIX)) return linesBot(spec, clock);
+  if (spec.startsWith(LLM_PREFIX) && home !== null) return llmBot(spec, clock, home);
   if (builtInBots.includes(spec)) return fromFile(resolve(botsFolder, `${spec}.ts`), spec, null);
   if (!isBotFile(spec)) {
     throw new StartError(
-      `no bot "${spec}": give ${builtInBots.join(", ")}, a .ts or .js file, uci:COMMAND or lines:COMMAND`,
+      `no bot "${spec}": give ${builtInBots.join(", ")}, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, ${LLM_FORMS}`,
       EXIT.config,
     );
   }
   const file = resolve(spec);
   if (!existsSync(file)) throw new StartError(`${spec}: no such file`, EXIT.config);
-  return fromFile(file, spec, file);
+  return isProgramFile(spec) ? programBot(spec, clock) : fromFile(file, spec, file);
 }
 
 async function fromFile(path: string, name: string, file: string | null): Promise<LoadedBot> {
@@ -86,22 +86,3 @@ const hasMethods = (value: unknown): boolean =>
 
 const isBotObject = (value: unknown): value is BotObject =>
   typeof value === "object" && value !== null && typeof (value as BotObject).choose === "function";
-
-/** The text `file:line:column: name: message` for a value that a bot threw. The position is omitted if it is not known. */
-export function whereThrown(thrown: unknown, file: string): string {
-  if (!(thrown instanceof Error)) return `${file}: threw ${String(thrown)}`;
-  const stack = stripVTControlCharacters(thrown.stack ?? "");
-  const position =
-    positionIn(stack, file) ?? (thrown instanceof SyntaxError ? positionIn(syntaxCheck(file), file) : null);
-  return `${file}${position ?? ""}: ${thrown.name}: ${thrown.message.split("\n", 1)[0]}`;
-}
-
-/** The `:line` or `:line:column` that follows the first mention of a file in a text. */
-function positionIn(text: string, file: string): string | null {
-  const escaped = file.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(`${escaped}(:\\d+(?::\\d+)?)`).exec(text)?.[1] ?? null;
-}
-
-/** The output of `node --check`. The syntax errors of the module loader do not contain the line. */
-const syntaxCheck = (file: string): string =>
-  spawnSync(process.execPath, ["--check", file], { encoding: "utf8" }).stderr;

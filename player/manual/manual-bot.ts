@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from "node:util";
-import { explainIllegal, listName, readMove, wordOf } from "#shared/games/read-move.ts";
+import { legalMove, listName, wordOf } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
@@ -92,20 +91,11 @@ export function createManualBot(): ManualBot {
         return err(protocolError("G004", `match_id is ambiguous; give one of: ${namesOf(matching)}`, {}, true));
       }
       const { turn } = request;
-      const game = findGame(turn.game);
-      const action = game ? readMove(game, turn.view, turn.role, move) : move;
-      const legal: readonly unknown[] = turn.legal;
-      // If the list of legal actions is only a sample, the referee decides whether another move is legal and may ask again.
-      const isUnlisted = game?.info.listsSample === true && game.action.safeParse(action).success;
-      if (!isUnlisted && !legal.some((legalAction) => isDeepStrictEqual(legalAction, action))) {
-        const named = legal.map((legalAction) => wordOf(legalAction, game)).join(", ");
-        const reason = explainIllegal(game, turn.view, move);
-        const illegal = `Illegal move ${wordOf(move, game)}${reason ? `: ${reason}` : ""}`;
-        return err(protocolError("G001", `${illegal}. ${listName(game)}: ${named}`, {}, true));
-      }
+      const action = legalMove(findGame(turn.game), turn, move);
+      if (!action.ok) return err(protocolError("G001", action.error, {}, true));
       remove(request);
-      request.answer(action);
-      return ok({ status: "SENT", game: turn.game, your_role: turn.role, tick: turn.tick, move: action });
+      request.answer(action.value);
+      return ok({ status: "SENT", game: turn.game, your_role: turn.role, tick: turn.tick, move: action.value });
     },
     asked: () =>
       requests.map(({ info, turn }) => ({

@@ -35,7 +35,7 @@ const MATCH_OVER = new DOMException("the match is over", "AbortError");
 
 export function newMatch(
   invite: GameInvite,
-  game: Game,
+  game: Game | undefined,
   accepted: readonly Invitation[],
   { bot, log, clock }: { readonly bot: LoadedBot; readonly log: (line: string) => void; readonly clock: Clock },
 ): PlayedMatch {
@@ -50,6 +50,7 @@ export function newMatch(
       options: invite.options,
       role: invite.your_role,
       roles: invite.roles,
+      seedCommitment: invite.seed_commitment,
     },
     invite,
     accepted: acceptedWith(invite, accepted),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
+import { LoggedFault } from "../loaded-bot.ts";
 import type { BotObject, Turn } from "../sdk.ts";
 import { Player } from "./player.ts";
 
@@ -104,6 +105,22 @@ describe("a repeated request", () => {
     expect(moves).toEqual(["lizard", "lizard", "rock", "rock"].map((move) => ({ move })));
   });
 
+  test("contains the reason of the rejection on one line", async () => {
+    const reasons: (string | null)[] = [];
+    const { player } = playerOf({ choose: ({ rejection }) => void reasons.push(rejection) });
+    await player.invite(invite, TOKEN);
+    const errors = [undefined, { message: "illegal move:\na clue" }, { message: 3 }, "no"];
+    for (const error of errors) await player.move({ ...request, error }, TOKEN);
+    expect(reasons).toEqual([null, "illegal move: a clue", "3", "the answer was rejected"]);
+  });
+
+  test("is answered with the fault that the bot has logged, without another line", async () => {
+    const { player, lines } = playerOf({ choose: () => Promise.reject(new LoggedFault("no answer in time")) });
+    await player.invite(invite, TOKEN);
+    expect(await player.move(request, TOKEN)).toEqual({ failed: "no answer in time" });
+    expect(lines).toEqual([]);
+  });
+
   test("is visible only to the owner of the player, until the bot has chosen", async () => {
     const thought = Promise.withResolvers<string>();
     const { player } = playerOf({ choose: () => thought.promise });
@@ -192,6 +209,15 @@ test("an invitation to a game that the bot does not play, or to an unknown game,
   );
   expect(await Promise.all(answers)).toMatchObject([{ accept: false }, { accept: false }, { accept: true }]);
   expect(await player.move({ ...request, match_id: "rps.v1" }, TOKEN)).toBe("unknown_match");
+});
+
+test("a bot of all games plays an unknown game with the legal actions of the requests", async () => {
+  const { player, lines } = playerOf({ choose: ({ legal }: Turn) => legal[1] });
+  expect(await player.invite({ ...invite, game: "nim.v1" }, TOKEN)).toEqual({ accept: true });
+  expect(await player.move({ ...request, legal_actions: [1, 2] }, TOKEN)).toEqual({ move: 2 });
+  const failed = "nim.v1 is unknown to this player, and the request has no legal_actions";
+  expect(await player.move({ ...request, tick: 1 }, TOKEN)).toEqual({ failed });
+  expect(lines).toEqual([failed]);
 });
 
 test("a player keeps 10,000 matches and then drops the oldest one", async () => {

@@ -3,8 +3,8 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
-import type { LoadedBot } from "../loaded-bot.ts";
-import { whereThrown } from "../loaders/load-bot.ts";
+import { whereThrown } from "#shared/runtime/files/thrown-position.ts";
+import { type LoadedBot, LoggedFault } from "../loaded-bot.ts";
 import { winningRoles } from "../notifications.ts";
 import type { MatchInfo } from "../sdk.ts";
 import { judgeInvitation } from "./invitation.ts";
@@ -14,6 +14,9 @@ import { chooseAction, endMatch, isResultOf, matchState, NoAction, newMatch, typ
 const MAX_MATCHES = 10_000;
 /** The number of message ids of accepted invitations that are remembered. */
 const MAX_ENVELOPES = 10_000;
+
+/** Shows a line to the user. A line that the bot has written in a match has the invitation of the match. */
+type ShowLine = (line: string, match?: GameInvite) => void;
 
 type InviteAnswer = { accept: true } | { accept: false; reason: string } | "wrong_role";
 type MoveAnswer = { move: unknown } | { failed: string } | "unknown_match" | "old_epoch" | "wrong_role";
@@ -25,7 +28,7 @@ type MoveAnswer = { move: unknown } | { failed: string } | "unknown_match" | "ol
  */
 export class Player {
   readonly #bot: LoadedBot;
-  readonly #showLine: (line: string) => void;
+  readonly #showLine: ShowLine;
   readonly #clock: Clock;
   readonly #matches = new Map<string, PlayedMatch>();
   /** Message ids of accepted invitations. */
@@ -34,7 +37,7 @@ export class Player {
   #won = 0;
   #lastResult: GameResult | null = null;
 
-  constructor(bot: LoadedBot, showLine: (line: string) => void, clock: Clock) {
+  constructor(bot: LoadedBot, showLine: ShowLine, clock: Clock) {
     this.#bot = bot;
     this.#showLine = showLine;
     this.#clock = clock;
@@ -47,7 +50,7 @@ export class Player {
   async invite(invite: GameInvite, token: string, messageId: string | null = null): Promise<InviteAnswer> {
     const bot = this.#bot;
     const game = findGame(invite.game);
-    if (!game || (bot.games && !bot.games.some((id) => id === invite.game))) {
+    if (bot.games && !bot.games.some((id) => id === invite.game)) {
       return { accept: false, reason: `${bot.name} does not play ${invite.game}` };
     }
     if (!Object.hasOwn(invite.roles, invite.your_role)) return "wrong_role";
@@ -64,7 +67,8 @@ export class Player {
     if (messageId !== null && this.#envelopes.has(messageId)) return { accept: false, reason: "this match is over" };
     drop(this.#matches, key);
     if (this.#matches.size >= MAX_MATCHES) drop(this.#matches, this.#matches.keys().next().value ?? "");
-    const match = newMatch(invite, game, accepted, { bot, log: this.#showLine, clock: this.#clock });
+    const log = (line: string): void => this.#showLine(line, invite);
+    const match = newMatch(invite, game, accepted, { bot, log, clock: this.#clock });
     this.#matches.set(key, match);
     this.#remember(messageId);
     this.#begun++;
@@ -153,6 +157,7 @@ export class Player {
 
   /** Shows why the bot has chosen no action. Returns the reason for the referee, without details of a bot file. */
   #faultOf(thrown: unknown): string {
+    if (thrown instanceof LoggedFault) return thrown.message;
     if (thrown instanceof NoAction) {
       this.#showLine(`${this.#bot.name}: ${thrown.message}`);
       return thrown.message;

@@ -2,12 +2,14 @@ import type { Game } from "#shared/games/game.ts";
 import type { GameId } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
+import { asText, cutTo, inOneLine } from "#shared/lib/text.ts";
 import type { GameInvite, MoveRequest } from "#shared/protocol/messages.ts";
 import type { Turn } from "../sdk.ts";
 
 /** The values that all turns of a match share. */
 export interface TurnContext {
-  readonly game: Game;
+  /** Undefined if this process does not know the game. Each request then lists the legal actions. */
+  readonly game: Game | undefined;
   readonly invite: GameInvite;
   readonly history: Turn["history"];
   /** Aborted when the match is over. */
@@ -20,12 +22,29 @@ export interface TurnContext {
 export const turnOf = (match: TurnContext, request: MoveRequest, nth: number): Turn =>
   new PlayedTurn(match, request, nth) as unknown as Turn;
 
+/** The longest reason of a rejection that a bot receives, in characters. */
+const MAX_REASON = 500;
+
+/** Returns the message of the error in a repeated request, which is a text of the referee; null if there is none. */
+function rejectionIn(error: unknown): string | null {
+  if (error === undefined || error === null) return null;
+  const { message } = error as { readonly message?: unknown };
+  return cutTo(MAX_REASON, inOneLine(asText(message ?? "the answer was rejected")));
+}
+
+/** Lists the legal actions of a view. Throws if this process does not know the game. */
+function legalIn(game: Game | undefined, invite: GameInvite, view: unknown): readonly unknown[] {
+  if (!game) throw new Error(`${invite.game} is unknown to this player, and the request has no legal_actions`);
+  return [...game.legalActions(view, invite.your_role)];
+}
+
 class PlayedTurn {
   readonly game: GameId;
   readonly role: string;
   readonly view: unknown;
   readonly tick: number;
   readonly history: Turn["history"];
+  readonly rejection: string | null;
   readonly clock: Turn["clock"];
   readonly log: Turn["log"];
   readonly #match: TurnContext;
@@ -46,6 +65,7 @@ class PlayedTurn {
     this.view = request.game_state;
     this.tick = request.tick;
     this.history = match.history;
+    this.rejection = rejectionIn(request.error);
     this.clock = { deadline, remainingMs: () => endsAt - clock.monotonic() };
     this.log = match.log;
     this.#match = match;
@@ -63,9 +83,7 @@ class PlayedTurn {
       enumerable: true,
       get() {
         const { game, invite } = this.#match;
-        this.#legal ??= this.#request.legal_actions ?? [
-          ...game.legalActions(this.#request.game_state, invite.your_role),
-        ];
+        this.#legal ??= this.#request.legal_actions ?? legalIn(game, invite, this.#request.game_state);
         return this.#legal;
       },
     },

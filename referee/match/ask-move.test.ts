@@ -31,7 +31,7 @@ const move = (action: unknown, more: object = {}) =>
  * submitted actions, the time limits of the requests in ms and the numbers of requests and invitations.
  */
 async function ask(
-  answer: (request: ReceivedMessage) => object | Promise<never>,
+  answer: (request: ReceivedMessage) => object | Promise<object>,
   { limitMs = 5_000, signal = new AbortController().signal, submitted = [] as unknown[] } = {},
 ) {
   const league = await startTestLeague({
@@ -111,7 +111,11 @@ it.each([
 
 it("one deadline covers all answers of a turn: the second request has the remaining time", async () => {
   const silent = new Promise<never>(() => {});
-  const { result, submitted, limitsMs } = await ask(({ payload }) => (payload.error ? silent : move("lizard")), {
+  const thinking = async () => {
+    await systemClock.pause(20);
+    return move("lizard");
+  };
+  const { result, submitted, limitsMs } = await ask(({ payload }) => (payload.error ? silent : thinking()), {
     limitMs: 200,
   });
   expect([submitted, limitsMs.length]).toEqual([["lizard"], 2]);

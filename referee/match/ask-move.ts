@@ -15,7 +15,8 @@ const MAX_INVITATIONS = 10;
 
 /**
  * Asks a player for its action in the open turn of `session`, and submits the answer. Repeats the request with the error after a malformed answer
- * or an illegal action. One deadline, `move_ms` from now, covers all requests.
+ * or an illegal action. `player.moveMs` covers all requests of the turn. Time in which this process, and not the player, is busy does not count: the time for
+ * which an answer waits to be read, and the time that the check of a rejected action takes.
  * Returns the session after the action was committed, the ended session if it has ended in the meantime, or the fault for which the player
  * forfeits. Rejects with MatchWithdrawn if an answer arrives after the match was withdrawn.
  */
@@ -26,9 +27,9 @@ export async function askForMove(
   player: SeatedPlayer,
 ): Promise<Result<Session, AskFault>> {
   const { asker, clock } = driver;
-  const limitMs = match.order.timeouts.move_ms;
-  const deadline = clock.monotonic() + limitMs;
-  const turn = turnFor(match, session, player, isoAt(clock.now() + limitMs));
+  const limitMs = player.moveMs;
+  let deadline = clock.monotonic() + limitMs;
+  const turn = turnFor(match, session, player);
   const { match_id, tick } = turn;
   let fault: AskFault | null = null;
   let invitations = 0;
@@ -37,14 +38,18 @@ export async function askForMove(
     if (leftMs <= 0 || player.signal.aborted) break;
     const request = {
       ...turn,
+      deadline: isoAt(clock.now() + leftMs),
       time_limit_seconds: Math.round(leftMs) / 1000,
       last_round_trip_ms: asker.lastRoundTripMs(player.endpoint),
       ...(fault && { error: protocolError("G001", fault.detail, { match_id, tick }, true) }),
     };
     const reply = await asker.requestMove(player, request, leftMs);
+    const answeredAt = clock.monotonic();
+    deadline += reply.lateMs;
     if (reply.kind === "move") {
       const acted = await submit(driver, match, session, player, reply.move);
       if (acted.ok) return acted;
+      deadline += clock.monotonic() - answeredAt;
       fault = { code: "G001", cause: "illegal_move", detail: `illegal move: ${acted.error}`, raw: reply.raw() };
     } else if (reply.kind === "unanswered") {
       return err(reply.fault);

@@ -172,7 +172,7 @@ it("the answer of a player without a token is not changed in its fault", async (
   const endpoint = league.order().roles.player_1?.endpoint ?? "";
   const player = {
     ...{ playerId: "P01", role: "player_1", endpoint, matchToken: "", signal: new AbortController().signal },
-    ...{ wantsLegalActions: false, wantsRoundResults: false, takesBatches: false },
+    ...{ wantsLegalActions: false, wantsRoundResults: false, moveMs: 20_000 },
   };
   const asker = createAsker(peers, () => "referee:REF01", systemClock, systemIds);
   const reply = await asker.requestMove(player, { match_id: "R1M1", tick: 0 }, 20_000);

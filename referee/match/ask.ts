@@ -2,10 +2,11 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { asText, jsonOf } from "#shared/lib/text.ts";
+import type { Contact } from "#shared/protocol/dialects/dialect.ts";
 import { type Envelope, fieldFaults, newEnvelope } from "#shared/protocol/envelope.ts";
 import { GameInviteResponse, type MessageType, MoveResponse } from "#shared/protocol/messages.ts";
-import type { Peers } from "#shared/rpc/peer/peer.ts";
-import type { CallFault } from "#shared/rpc/peer/pending.ts";
+import type { DialectPeers } from "#shared/rpc/dialects/dialect-peers.ts";
+import type { CallFault } from "#shared/rpc/peer/call.ts";
 import type { AskFault } from "./ask-fault.ts";
 
 /** A player of a match that is asked over the wire. */
@@ -16,7 +17,10 @@ export interface SeatedPlayer {
   readonly matchToken: string;
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
-  readonly takesBatches: boolean;
+  /** Set if the player speaks another dialect. */
+  readonly contact?: Contact | null;
+  /** The time limit for a move, in milliseconds. */
+  readonly moveMs: number;
   /** Aborted when the match is withdrawn. Ends the open request to the player. */
   readonly signal: AbortSignal;
 }
@@ -28,7 +32,11 @@ interface AskedTurn {
 }
 
 /** The result of one MOVE_REQUEST. */
-type MoveReply =
+type MoveReply = MoveAnswer & {
+  /** The milliseconds for which the answer may have waited for this process to read it. They do not count as the player's time. */
+  readonly lateMs: number;
+};
+type MoveAnswer =
   /** A move for the turn that was turn, not checked by the rules. `raw` returns the answer as text, for a fault. */
   | { readonly kind: "move"; readonly move: unknown; raw(): string }
   /** `unanswered`: no answer came within the limit. `unknown_match`: the player does not know the match, as after a restart of its process. */
@@ -40,7 +48,10 @@ export interface Asker {
   invite(player: SeatedPlayer, invitation: object, limitMs: number): Promise<Result<null, AskFault>>;
   /** Sends one MOVE_REQUEST with `request` as its payload and waits up to `limitMs` for the answer. */
   requestMove(player: SeatedPlayer, request: AskedTurn, limitMs: number): Promise<MoveReply>;
-  /** Duration of the last MOVE_REQUEST to an endpoint with its answer, in whole milliseconds; null if none is remembered. */
+  /**
+   * Duration of the last MOVE_REQUEST to an endpoint with its answer, in whole milliseconds, without the time for which the answer waited to be read;
+   * null if none is remembered.
+   */
   lastRoundTripMs(endpoint: string): number | null;
   /** Sends a notification. Resolves when it was answered, has failed or `limitMs` have passed. Never rejects. */
   notify(player: SeatedPlayer, type: MessageType, payload: object, limitMs: number): Promise<void>;
@@ -50,7 +61,7 @@ export interface Asker {
 const MAX_ENDPOINTS = 10_000;
 
 /** Creates an asker. `sender` returns the sender of the messages, `referee:` and the id; the id changes when the referee is registered. */
-export function createAsker(peers: Peers, sender: () => string, clock: Clock, ids: Ids): Asker {
+export function createAsker(peers: DialectPeers, sender: () => string, clock: Clock, ids: Ids): Asker {
   const roundTrips = new Map<string, number>();
 
   const envelopeFor = (player: SeatedPlayer, type: MessageType, payload: object): Envelope =>
@@ -65,12 +76,14 @@ export function createAsker(peers: Peers, sender: () => string, clock: Clock, id
     type: MessageType,
     payload: object,
     timeoutMs: number,
+    onResponse: (lateMs: number) => void = () => {},
   ): Promise<Result<Envelope, CallFault>> =>
     peers.message(player.endpoint, envelopeFor(player, type, payload), {
       timeoutMs,
+      onResponse,
       retry: true,
       signal: player.signal,
-      batch: player.takesBatches,
+      contact: player.contact ?? null,
     });
 
   return {
@@ -80,17 +93,21 @@ export function createAsker(peers: Peers, sender: () => string, clock: Clock, id
     },
     async requestMove(player, turn, limitMs) {
       const sentAt = clock.monotonic();
-      const reply = await request(player, "MOVE_REQUEST", turn, limitMs);
+      let lateMs = 0;
+      const reply = await request(player, "MOVE_REQUEST", turn, limitMs, (ms) => {
+        lateMs = ms;
+      });
       if (roundTrips.size >= MAX_ENDPOINTS) roundTrips.clear();
-      roundTrips.set(player.endpoint, Math.round(clock.monotonic() - sentAt));
-      if (reply.ok) return moveIn(reply.value, turn, player);
-      return { kind: isUnanswered(reply.error) ? "unanswered" : "faulty", fault: faultOfCall(reply.error) };
+      roundTrips.set(player.endpoint, Math.round(clock.monotonic() - sentAt - lateMs));
+      if (reply.ok) return { ...moveIn(reply.value, turn, player), lateMs };
+      const kind = isUnanswered(reply.error) ? "unanswered" : "faulty";
+      return { kind, fault: faultOfCall(reply.error), lateMs };
     },
     lastRoundTripMs: (endpoint) => roundTrips.get(endpoint) ?? null,
     async notify(player, type, payload, limitMs) {
       await peers.notify(player.endpoint, envelopeFor(player, type, payload), {
         timeoutMs: limitMs,
-        batch: player.takesBatches,
+        contact: player.contact ?? null,
       });
     },
   };
@@ -111,8 +128,8 @@ function acceptanceIn(reply: Envelope, player: SeatedPlayer): Result<null, AskFa
 }
 
 /** Returns the move in an answer to the MOVE_REQUEST of a turn, or the fault. */
-function moveIn(reply: Envelope, turn: AskedTurn, player: SeatedPlayer): MoveReply {
-  const faulty = (detail: string): MoveReply => ({ kind: "faulty", fault: badReply(reply, detail) });
+function moveIn(reply: Envelope, turn: AskedTurn, player: SeatedPlayer): MoveAnswer {
+  const faulty = (detail: string): MoveAnswer => ({ kind: "faulty", fault: badReply(reply, detail) });
   if (reply.type !== "MOVE_RESPONSE") {
     const fault = badReply(reply, `answered ${reply.type}${errorTextIn(reply) || " to a move request"}`);
     return { kind: isMatchUnknown(reply) ? "unknown_match" : "faulty", fault };

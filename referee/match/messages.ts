@@ -1,6 +1,7 @@
 import type { Role } from "#shared/games/game.ts";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { matchAgentId } from "#shared/lib/ids.ts";
+import { type Contact, parseSpeech } from "#shared/protocol/dialects/dialect.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { GameInvite, GameResult, MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import type { Fault } from "#shared/session/entry.ts";
@@ -29,9 +30,16 @@ export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly S
       matchToken: player.match_token,
       wantsLegalActions: player.legal_actions,
       wantsRoundResults: player.round_results,
-      takesBatches: player.batch,
+      contact: contactOf(player),
+      moveMs: player.move_ms ?? order.timeouts.move_ms,
       signal,
     }));
+
+/** How to address a player of another dialect; null for a native one. */
+function contactOf({ player_id, dialect, dialect_token = "", standings }: StartGame["roles"][string]): Contact | null {
+  const speech = parseSpeech(dialect);
+  return speech && { ...speech, playerId: player_id, token: dialect_token, standings };
+}
 
 /** The payload of a player's GAME_INVITE. */
 export function invitationFor({ order, options }: Match, player: SeatedPlayer): GameInvite {
@@ -51,14 +59,13 @@ export function invitationFor({ order, options }: Match, player: SeatedPlayer): 
 }
 
 /**
- * The fields of a player's MOVE_REQUEST that stay the same when the request is repeated in one turn. `deadline` is ISO 8601 UTC. The request also
- * contains `time_limit_seconds`, `last_round_trip_ms` and, in a repetition, `error`.
+ * The fields of a player's MOVE_REQUEST that stay the same when the request is repeated in one turn. The request also contains `deadline`,
+ * `time_limit_seconds`, `last_round_trip_ms` and, in a repetition, `error`.
  */
 export function turnFor(
   { order, game, closedRounds }: Match,
   session: Session,
   { role, wantsLegalActions }: SeatedPlayer,
-  deadline: string,
 ) {
   const { turnTick } = session;
   const view = seatView(session, role);
@@ -71,7 +78,6 @@ export function turnFor(
     your_role: role,
     game_state: view.state,
     ...(wantsLegalActions && { legal_actions: view.legalActions }),
-    deadline,
   };
 }
 
@@ -82,18 +88,15 @@ export const playerIds = (order: StartGame): Record<Role, string> =>
 /** Notifies the players that all have accepted and the match begins. Does not wait for the delivery. */
 export function notifyStart({ asker }: MatchDriver, match: Match): void {
   const { order, options, players } = match;
-  const payload = {
+  const payloadFor = ({ moveMs }: SeatedPlayer) => ({
     league_id: order.league_id,
     round_id: order.round_id,
     match_id: order.match_id,
-    game_config: {
-      game_type: order.game,
-      ...(options as object),
-      time_limit_seconds: order.timeouts.move_ms / 1000,
-    },
+    game_config: { game_type: order.game, ...(options as object), time_limit_seconds: moveMs / 1000 },
     players: players.map(({ playerId, role }) => ({ player_id: playerId, role })),
-  };
-  for (const player of players) void asker.notify(player, "GAME_START", payload, order.timeouts.game_over_ms);
+  });
+  for (const player of players)
+    void asker.notify(player, "GAME_START", payloadFor(player), order.timeouts.game_over_ms);
 }
 
 /** Notifies a player that it has lost the match because it did not answer in time. Does not wait for the delivery. */

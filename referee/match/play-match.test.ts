@@ -173,6 +173,21 @@ it("players receive the options of the match with defaults, and the time limit i
   }
 });
 
+it("a player with its own time limit for a move is told it", async () => {
+  mayAnswer.resolve();
+  const { player_1, player_2 } = league.order().roles;
+  const roles = { player_1, player_2: { ...player_2, move_ms: 90_000 } } as StartGame["roles"];
+  const order = league.order({ roles });
+  await playMatch(driver, order, await createSession(order), running.signal);
+  const limits = { P01: order.timeouts.move_ms / 1_000, P02: 90 };
+  for (const to of ["P01", "P02"] as const) {
+    const { game_config } = (await league.waitFor(to, "GAME_START")).payload;
+    expect(game_config.time_limit_seconds).toBe(limits[to]);
+    const { time_limit_seconds } = (await league.waitFor(to, "MOVE_REQUEST")).payload;
+    expect(Math.round(time_limit_seconds)).toBe(limits[to]);
+  }
+});
+
 it("the messages of an even/odd match have the documented fields", async () => {
   mayAnswer.resolve();
   const numbers = { P01: [1, 2, 3], P02: [2, 3, 3] } as const;

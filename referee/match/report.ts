@@ -2,10 +2,11 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import type { Result } from "#shared/lib/result.ts";
 import { flat } from "#shared/lib/text.ts";
+import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import type { CallFault } from "#shared/rpc/peer/call.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer/peer.ts";
-import type { CallFault } from "#shared/rpc/peer/pending.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import type { MatchDriver } from "./driven-match.ts";
 import { notifyResult } from "./messages.ts";
@@ -53,11 +54,15 @@ export async function reportResult(
   const isForPlayers = result.termination !== "aborted" && !signal.aborted;
   const isSeedOfEpoch = order.run_id != null;
   if (isForPlayers && isSeedOfEpoch) {
-    await settledWithin(ACKNOWLEDGE_WITHIN_MS, notifyResult(driver, order, result, signal), driver.clock);
+    await settledWithin(acknowledgeWithinMs(order), notifyResult(driver, order, result, signal), driver.clock);
   }
   const isRecorded = await record(options, result, signal);
   if (isForPlayers && !isSeedOfEpoch && isRecorded) void notifyResult(driver, order, result, signal);
 }
+
+/** Players of other dialects may accept their next invitation only after the result of the last match, so it must have been delivered before. */
+const acknowledgeWithinMs = ({ roles, timeouts }: StartGame): number =>
+  Object.values(roles).some(({ dialect }) => dialect !== NATIVE) ? timeouts.game_over_ms : ACKNOWLEDGE_WITHIN_MS;
 
 /** Waits until `work` has settled or `ms` have passed. `work` continues after that. */
 async function settledWithin(ms: number, work: Promise<void>, clock: Clock): Promise<void> {

@@ -108,7 +108,7 @@ function seatOf(
   running: ReturnType<Referee["running"]>,
 ): Seat | null {
   if (endpoint !== undefined) {
-    const capabilities = { dialect: "native", legal_actions: true, round_results: true, batch: false };
+    const capabilities = { dialect: "native", legal_actions: true, round_results: true };
     return { player_id, endpoint, match_token, ...capabilities };
   }
   const known = running

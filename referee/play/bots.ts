@@ -1,4 +1,5 @@
 import type { Role } from "#shared/games/game.ts";
+import { isBuiltIn } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
@@ -100,9 +101,9 @@ function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, { bo
     endpoint: seat === role ? endpoint : "",
     match_token: tokenOf(seat),
     dialect: "native",
-    legal_actions: false,
+    // The process of a bot does not know the games of files.
+    legal_actions: !isBuiltIn(session.game.id),
     round_results: false,
-    batch: false,
   });
   return {
     league_id: LEAGUE,

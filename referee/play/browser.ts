@@ -36,7 +36,8 @@ export function openBrowser(
   return { visited: stop, stop };
 }
 
-async function openInBrowser(url: string): Promise<void> {
+/** Opens a page in the browser of the user. Rejects if there is no browser. */
+export async function openInBrowser(url: string): Promise<void> {
   const { default: open } = await import("open");
   const child = await open(url);
   await new Promise((resolve, reject) => {

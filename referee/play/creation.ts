@@ -1,5 +1,5 @@
 import type { Game, Role } from "#shared/games/game.ts";
-import { findGameNamed, gameIds } from "#shared/games/registry.ts";
+import { findGameNamed, knownGameIds } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { messageOf, ok, type Result } from "#shared/lib/result.ts";
 import type { Session } from "#shared/session/session.ts";
@@ -47,7 +47,7 @@ export async function createGame(
 ): Promise<Result<TakenSeat, Rejection>> {
   const { bots } = context;
   const game = findGameNamed(template);
-  if (!game) return rejected("UNKNOWN_GAME", `No game "${template}"; there are ${gameIds.join(", ")}`);
+  if (!game) return rejected("UNKNOWN_GAME", `No game "${template}"; there are ${knownGameIds().join(", ")}`);
   const parsed = game.options.safeParse(options ?? {});
   if (!parsed.success) return rejected("INVALID_OPTIONS", `options: ${messageOf(parsed.error)}`);
   const role = playAs ?? game.roles[0] ?? "";

@@ -1,8 +1,7 @@
 import type { Express, Request, Response } from "express";
 import { z } from "zod";
-import { gameIds } from "#shared/games/registry.ts";
 import type { Result } from "#shared/lib/result.ts";
-import { bearerOf } from "#shared/rpc/http/request.ts";
+import { bearerOf, remoteAddressOf } from "#shared/rpc/http/request.ts";
 import { boardPage, gamesPage, missingPage } from "#shared/web/pages.ts";
 import { bodyOf, type Limits } from "../rest/callers.ts";
 import { pageErrorOf } from "../rest/errors.ts";
@@ -27,10 +26,7 @@ interface PagesDependencies {
 const MAX_LISTED = 200;
 
 const NewGame = z.strictObject({
-  template: z
-    .string()
-    .max(100)
-    .describe(`the game: ${gameIds.join(", ")}`),
+  template: z.string().max(100),
   options: z.record(z.string(), z.unknown()).optional(),
   play_as: z.string().max(100).optional(),
   opponent: z.string().max(100).default("random"),
@@ -93,7 +89,7 @@ async function gameOf({ play, limits, onVisit }: PagesContext, request: Request,
   const agentId = found?.stored.session.participants[found.viewer];
   if (agentId !== undefined) {
     response.locals.agent = agentId;
-    await limits.agent(agentId, request, response);
+    response.set(await limits.agent(agentId, remoteAddressOf(request)));
   }
   if (!found) throw pageErrorOf(rejection("UNKNOWN_SESSION", "No such game"));
   return found;

@@ -3,6 +3,7 @@ import type { Role } from "#shared/games/game.ts";
 import { explainIllegal, listName, readMove, wordOf } from "#shared/games/read-move.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
+import { type WaitProgress, withProgress } from "#shared/rpc/jsonrpc/wait-progress.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "../sessions/host.ts";
 import type { StoredSession } from "../sessions/live-sessions.ts";
@@ -33,8 +34,7 @@ export interface Turn {
 interface WaitOptions {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** Called at the beginning and at intervals while the call waits. */
-  readonly progress?: ((doneMs: number, message: string) => void) | undefined;
+  readonly progress?: WaitProgress | undefined;
 }
 
 /** The result of a wait. */
@@ -67,7 +67,6 @@ export interface Turns {
   finish(turn: Turn): Promise<Result<Finished, Rejection>>;
 }
 
-const PROGRESS_EVERY_MS = 5_000;
 /** The maximum number of legal moves in the text of a rejection. */
 const MAX_LISTED = 220;
 
@@ -106,13 +105,9 @@ export function createTurns(host: SessionHost, play: Play, waits: Waits, replies
       if (!seated.ok) return seated;
       const { stored, role } = seated.value;
       const seats = play.seats(gameId);
-      const startedAt = clock.monotonic();
-      const report = (): void => progress?.(Math.min(clock.monotonic() - startedAt, timeoutMs), `waiting in ${gameId}`);
-      const stopReports = progress && clock.every(PROGRESS_EVERY_MS, report);
-      report();
       const isOver = (now: Session): boolean => nextFor(now, role, seats, host.lobby) !== "waiting_for_opponent";
-      const isDone = await waits.until(stored.session, isOver, { timeoutMs, signal });
-      stopReports?.();
+      const waiting = waits.until(stored.session, isOver, { timeoutMs, signal });
+      const isDone = await withProgress(waiting, `waiting in ${gameId}`, { timeoutMs, progress }, clock);
       const now = latest(stored);
       return ok({ stored: now, role, next: nextOf(now.session, role), timedOut: !isDone });
     },

@@ -17,8 +17,16 @@ const BODY_BYTES = 64 * 1024;
 export interface Limits {
   /** Counts a request that creates an agent, session or game. */
   creation(request: Request, response: Response): Promise<void>;
-  /** Counts a request of an agent. */
-  agent(agentId: string, request: Request, response: Response): Promise<void>;
+  /** Counts a request of an agent. Resolves with the headers about its limit. */
+  agent(agentId: string, remoteAddress: string): Promise<Readonly<Record<string, string>>>;
+}
+
+const tooLarge = (): RestError =>
+  new RestError("INVALID_REQUEST", `The body is larger than ${BODY_BYTES} bytes`, { status: 413 });
+
+/** Throws INVALID_REQUEST (413) if a text is larger than a body may be. */
+export function checkSize(text: string): void {
+  if (Buffer.byteLength(text) > BODY_BYTES) throw tooLarge();
 }
 
 /** Resolves with the body as text. Rejects with INVALID_REQUEST (413) if it is too large. */
@@ -27,7 +35,7 @@ export function bodyOf(request: Request, response: Response): Promise<string> {
     readBody(request, BODY_BYTES, (body) => {
       if (body !== null) return resolve(body);
       response.set("connection", "close");
-      reject(new RestError("INVALID_REQUEST", `The body is larger than ${BODY_BYTES} bytes`, { status: 413 }));
+      reject(tooLarge());
     });
   });
 }
@@ -42,11 +50,11 @@ export function limitsOf(limitLoopback: boolean, creations: CreationLimit): Limi
       response.set(headers);
       if (!isAllowed) throw new RestError("TOO_MANY_REQUESTS", TOO_MANY_CREATIONS, { headers });
     },
-    async agent(agentId, request, response) {
-      if (!limitLoopback && isLoopback(remoteAddressOf(request))) return;
+    async agent(agentId, remoteAddress) {
+      if (!limitLoopback && isLoopback(remoteAddress)) return {};
       const { isAllowed, headers } = await byAgent(agentId);
-      response.set(headers);
       if (!isAllowed) throw new RestError("TOO_MANY_REQUESTS", "Too many requests; see Retry-After", { headers });
+      return headers;
     },
   };
 }
@@ -57,14 +65,17 @@ export async function callerOf(
   request: Request,
   response: Response,
 ): Promise<string> {
-  const token = bearerOf(request);
-  const agentId = token === null ? null : agents.holderOf(token);
-  if (agentId === null) {
-    throw restErrorOf(rejection("INVALID_TOKEN"), { "www-authenticate": "Bearer" });
-  }
+  const agentId = holderOf(agents, bearerOf(request));
   response.locals.agent = agentId;
-  await limits.agent(agentId, request, response);
+  response.set(await limits.agent(agentId, remoteAddressOf(request)));
   return agentId;
+}
+
+/** Returns the id of the agent with this token. Throws UNAUTHORIZED. */
+export function holderOf(agents: AgentDirectory, token: string | null): string {
+  const agentId = token === null ? null : agents.holderOf(token);
+  if (agentId !== null) return agentId;
+  throw restErrorOf(rejection("INVALID_TOKEN"), { "www-authenticate": "Bearer" });
 }
 
 /** Returns a session with the role of the agent or `spectator`. Throws NOT_FOUND, or FORBIDDEN for an agent that may not read it. */

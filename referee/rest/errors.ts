@@ -29,19 +29,38 @@ export const restErrorOf = ({ code, message }: Rejection, headers = {}): RestErr
 export const pageErrorOf = ({ code, message }: Rejection): RestError =>
   new RestError(rejectionTable[code].pages, message);
 
-/** Answers the errors that routes throw. A RestError is logged and sent; any other error is logged and answered as an internal error without details. */
-export function errorAnswers(log: Logger, rejections: RejectionLog): ErrorRequestHandler {
+/** A request that failed, for the log. */
+interface FailedRequest {
+  readonly remoteAddress: string;
+  readonly agent: string | null;
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Returns the error that is sent for a thrown error. A RestError is logged as a rejection; any other error is logged, and sent without details. */
+export function errorFor(
+  thrown: unknown,
+  { remoteAddress, agent, method, path }: FailedRequest,
+  { log, rejections }: { readonly log: Logger; readonly rejections: RejectionLog },
+): RestError {
+  const known = thrown instanceof RestError ? thrown : malformed(thrown);
+  if (!known) {
+    log.error({ err: thrown, method, path }, "internal error");
+    return new RestError("INTERNAL_ERROR", "Internal error");
+  }
+  const { code, message: reason } = known;
+  rejections.write(remoteAddress, { code, reason, agent, request: `${method} ${path}` });
+  return known;
+}
+
+/** Answers the errors that routes throw. */
+export function errorAnswers(logs: Parameters<typeof errorFor>[2]): ErrorRequestHandler {
   return (thrown: unknown, request, response, _next) => {
-    const known = thrown instanceof RestError ? thrown : malformed(thrown);
-    if (!known) log.error({ err: thrown, method: request.method, path: request.path }, "internal error");
-    else {
-      const { code, message: reason } = known;
-      const agent = (response.locals.agent as string | undefined) ?? null;
-      const requestLine = `${request.method} ${request.path}`;
-      rejections.write(remoteAddressOf(request), { code, reason, agent, request: requestLine });
-    }
+    const { method, path } = request;
+    const agent = (response.locals.agent as string | undefined) ?? null;
+    const error = errorFor(thrown, { remoteAddress: remoteAddressOf(request), agent, method, path }, logs);
     if (response.headersSent) response.destroy();
-    else answer(response, known ?? new RestError("INTERNAL_ERROR", "Internal error"));
+    else answer(response, error);
   };
 }
 

@@ -1,21 +1,21 @@
 import type { Request, Response } from "express";
-import type { Replied } from "../sessions/replies.ts";
+import type { KeyedRequest, Replied } from "../sessions/replies.ts";
 import { RestError, restErrorOf } from "./errors.ts";
 
 const MAX_KEY_LENGTH = 200;
 
 /** The key and the text by which a repeated request is recognized. Throws INVALID_REQUEST for a malformed Idempotency-Key. */
-export function keyedRequest(request: Request, agentId: string, body: string) {
-  const key = request.headers["idempotency-key"];
-  if (key !== undefined && (typeof key !== "string" || key.length < 1 || key.length > MAX_KEY_LENGTH)) {
-    throw new RestError("INVALID_REQUEST", `Idempotency-Key: must be 1 to ${MAX_KEY_LENGTH} characters`);
-  }
-  return {
-    agentId,
-    key: key ?? null,
-    keyName: "Idempotency-Key",
-    request: `${request.method} ${request.path}\n${body}`,
-  };
+export const keyedRequest = (request: Request, agentId: string, body: string): KeyedRequest => ({
+  agentId,
+  ...keyOf("Idempotency-Key", request.headers["idempotency-key"]),
+  request: `${request.method} ${request.path}\n${body}`,
+});
+
+/** The idempotency key in a header or field. Throws INVALID_REQUEST if it is malformed. */
+export function keyOf(keyName: string, key: unknown): Pick<KeyedRequest, "key" | "keyName"> {
+  if (key === undefined || key === null) return { key: null, keyName };
+  if (typeof key === "string" && key.length >= 1 && key.length <= MAX_KEY_LENGTH) return { key, keyName };
+  throw new RestError("INVALID_REQUEST", `${keyName}: must be 1 to ${MAX_KEY_LENGTH} characters`);
 }
 
 /** Sends a reply. Throws the error of a rejection. */

@@ -32,11 +32,11 @@ export function createMetrics({ sessionsInMemory, eventStreams, waitingCalls }: 
       },
     });
   gauge("host_sessions_in_memory", "Sessions in memory; the others are replayed on demand.", sessionsInMemory);
-  gauge("host_event_streams", "Open Server-Sent Events streams.", eventStreams);
+  gauge("host_event_streams", "Open Server-Sent Events streams and WebSockets of sessions.", eventStreams);
   gauge("host_waiting_calls", "Long polls and waitForNextTurn calls that wait for a turn, and bots.", waitingCalls);
   const actions = new Counter({
     name: "host_actions_total",
-    help: "Actions accepted over REST.",
+    help: "Actions accepted over REST, WebSockets included.",
     labelNames: ["template"],
     registers,
   });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { knownGameIds } from "#shared/games/registry.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import * as documents from "./documents.ts";
 import { CreateSession, EventsQuery, ListQuery, RegisterAgent, StateQuery, SubmitAction } from "./requests.ts";
@@ -23,6 +24,11 @@ function queryParameters(query: z.ZodObject): readonly object[] {
     schema: rest,
   }));
 }
+
+const createSession = () =>
+  CreateSession.extend({
+    template: CreateSession.shape.template.describe(`the game: ${knownGameIds().join(", ")}`),
+  });
 
 const sessionId = { name: "session_id", in: "path", required: true, schema: { type: "string" } };
 const idempotencyKey = {
@@ -100,7 +106,7 @@ const sessionsPath = () => ({
     post: {
       operationId: "createSession",
       parameters: [idempotencyKey],
-      requestBody: body(CreateSession),
+      requestBody: body(createSession()),
       responses: {
         "201": reply("A new session.", documents.CreatedSession),
         ...rejections("400", "401", "403", "404", "413", "429"),
@@ -151,6 +157,19 @@ const sessionPaths = () => ({
           content: { "text/event-stream": { schema: { type: "string" } } },
         },
         "204": { description: "The session is over and the caller has received its last event." },
+        ...rejections("400", "401", "403", "404", "429"),
+      },
+    },
+  },
+  "/sessions/{session_id}/socket": {
+    get: {
+      operationId: "connectSession",
+      description:
+        'A WebSocket. The server sends `{"event": "state", "event_id", "data"}` with the data of GET state. The client sends the body of POST actions with an `id` and an optional `idempotency_key`, and receives `{"id", "status", "body"}`. Browsers send the token as the subprotocol `bearer.TOKEN` beside `league.v2`.',
+      parameters: [sessionId, ...queryParameters(EventsQuery)],
+      responses: {
+        "101": { description: "The WebSocket is open." },
+        "426": reply("INVALID_REQUEST: the request does not ask for a WebSocket", documents.ErrorBody),
         ...rejections("400", "401", "403", "404", "429"),
       },
     },

@@ -3,7 +3,7 @@ import type { Role } from "#shared/games/game.ts";
 import { ok } from "#shared/lib/result.ts";
 import type { Session } from "#shared/session/session.ts";
 import { rejection } from "../sessions/rejections.ts";
-import type { Remember, Replied, Reply } from "../sessions/replies.ts";
+import type { KeyedRequest, Remember, Replied, Reply } from "../sessions/replies.ts";
 import { restActed } from "../views/rest-views.ts";
 import { bodyOf, callerOf, viewerOf } from "./callers.ts";
 import type { RestContext } from "./context.ts";
@@ -14,15 +14,32 @@ import { parseBody, SubmitAction } from "./requests.ts";
 /** `POST /sessions/:id/actions` */
 export async function submitAction(rest: RestContext, request: Request, response: Response): Promise<void> {
   const agentId = await callerOf(rest, request, response);
-  const { stored, viewer: role } = viewerOf(rest.host, request.params.id, agentId);
+  const actor = actorOf(rest, request.params.id, agentId);
+  const body = await bodyOf(request, response);
+  answer(response, await submitBody(rest, actor, body, keyedRequest(request, agentId, body)));
+}
+
+interface Actor {
+  readonly session: Session;
+  readonly role: Role;
+}
+
+/** Returns the session and the role in which an agent may act. Throws NOT_FOUND or FORBIDDEN. */
+export function actorOf({ host }: RestContext, sessionId: unknown, agentId: string): Actor {
+  const { stored, viewer: role } = viewerOf(host, sessionId, agentId);
   if (role === "spectator") throw restErrorOf(rejection("NO_SEAT", "Only participants may act"));
   if (stored.access.actedBy === "driver") throw restErrorOf(rejection("ACTED_BY_DRIVER"));
-  const body = await bodyOf(request, response);
-  const reply = await rest.replies.once(keyedRequest(request, agentId, body), (remember) =>
-    acted(rest, stored.session, role, parseBody(SubmitAction, body), remember),
-  );
-  answer(response, reply);
+  return { session: stored.session, role };
 }
+
+/** Makes the action in a body, unless a request with the same key has been accepted. Rejects with INVALID_REQUEST. */
+export const submitBody = (
+  rest: RestContext,
+  { session, role }: Actor,
+  body: string,
+  keyed: KeyedRequest,
+): Promise<Replied> =>
+  rest.replies.once(keyed, (remember) => acted(rest, session, role, parseBody(SubmitAction, body), remember));
 
 async function acted(
   { host, metrics }: RestContext,

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import type { Game, Role } from "#shared/games/game.ts";
-import { findGame, gameIds } from "#shared/games/registry.ts";
+import { findGame, knownGameIds } from "#shared/games/registry.ts";
 import { ok } from "#shared/lib/result.ts";
 import { rejected } from "../sessions/rejections.ts";
 import type { Remember, Replied, Reply } from "../sessions/replies.ts";
@@ -36,7 +36,7 @@ async function created(
   if (!Object.values(participants).includes(caller))
     return rejected("NOT_PERMITTED", "The caller must be one of the participants");
   const game = findGame(template);
-  if (!game) return rejected("UNKNOWN_GAME", `template: unknown; give one of ${gameIds.join(", ")}`);
+  if (!game) return rejected("UNKNOWN_GAME", `template: unknown; give one of ${knownGameIds().join(", ")}`);
   const fault = faultOfParticipants(game, participants);
   if (fault !== null) return rejected("INVALID_PARTICIPANTS", `participants: ${fault}`);
   const options = game.options.safeParse(request.options ?? {});

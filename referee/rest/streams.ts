@@ -7,6 +7,7 @@ import type { SessionHost } from "../sessions/host.ts";
 import type { StoredSession } from "../sessions/live-sessions.ts";
 import { viewFor } from "../views/session-views.ts";
 import { RestError } from "./errors.ts";
+import { responseClient, type StreamClient, type StreamEvent, streamEvent } from "./stream-clients.ts";
 
 /** The contents of one kind of stream: the name of its events, and the view of a session that they carry. */
 interface StreamContents {
@@ -24,17 +25,15 @@ interface SessionStreams {
 }
 
 interface Viewers {
-  readonly responses: Set<ServerResponse>;
+  readonly clients: Set<StreamClient>;
   /** Identifies the last event that was sent (`#eventKey`). */
   lastKey: string;
 }
 
 const MAX_STREAMS = 10_000;
 const HEARTBEAT_MS = 15_000;
-/** A connection with more unread bytes is closed. Its client reconnects with its last event id. */
-const MAX_UNREAD_BYTES = 1024 * 1024;
 
-/** The Server-Sent Events of sessions. */
+/** The events of sessions, as Server-Sent Events and on WebSockets. */
 export class Streams {
   readonly #host: SessionHost;
   readonly #contents: StreamContents;
@@ -46,19 +45,23 @@ export class Streams {
     this.#host = host;
     this.#contents = contents;
     this.#stopHeartbeat = clock.every(HEARTBEAT_MS, () => {
-      for (const response of responsesOf(this.#bySession)) send(response, ": still here\n\n");
+      for (const client of clientsOf(this.#bySession)) client.keepAlive();
     });
   }
 
-  /** Opens a stream for a viewer, which continues after the event with the given id. Throws TOO_MANY_REQUESTS at the limit of streams. */
-  open(stored: StoredSession, viewer: Viewer, lastEventId: number | null, response: ServerResponse): void {
-    const { session, rows } = stored;
-    if (response.closed) return; // the client has disconnected, and `close` is not emitted again
+  /** Throws TOO_MANY_REQUESTS at the limit of streams. */
+  checkLimit(): void {
     if (this.#count >= MAX_STREAMS) {
       throw new RestError("TOO_MANY_REQUESTS", `No more than ${MAX_STREAMS} event streams`);
     }
-    const last = rows.length - 1;
-    if (session.status === "completed" && lastEventId !== null && lastEventId >= last) {
+  }
+
+  /** Opens a stream of Server-Sent Events for a viewer, which continues after the event with the given id. Throws TOO_MANY_REQUESTS at the limit of streams. */
+  open(stored: StoredSession, viewer: Viewer, lastEventId: number | null, response: ServerResponse): void {
+    const { session, rows } = stored;
+    if (response.closed) return; // the client has disconnected, and `close` is not emitted again
+    this.checkLimit();
+    if (session.status === "completed" && lastEventId !== null && lastEventId >= rows.length - 1) {
       response.writeHead(204).end(); // an EventSource does not reconnect after 204
       return;
     }
@@ -70,9 +73,14 @@ export class Streams {
       return;
     }
     response.flushHeaders();
-    this.#sendMissed(stored, viewer, lastEventId, response);
-    if (session.status === "completed") response.end();
-    else this.#join(session, viewer, response);
+    this.connect(stored, viewer, lastEventId, responseClient(response));
+  }
+
+  /** Sends a client the events after the given id and each later event, until the session ends. */
+  connect(stored: StoredSession, viewer: Viewer, lastEventId: number | null, client: StreamClient): void {
+    this.#sendMissed(stored, viewer, lastEventId, client);
+    if (stored.session.status === "completed") client.end("over");
+    else this.#join(stored.session, viewer, client);
   }
 
   /** The number of open streams. */
@@ -83,7 +91,7 @@ export class Streams {
   /** Ends all streams. Their clients reconnect with their last event id. */
   close(): void {
     this.#stopHeartbeat();
-    for (const sessionId of this.#bySession.keys()) this.#end(sessionId);
+    for (const client of clientsOf(this.#bySession)) client.end("stopping");
   }
 
   /** Sends the current state to a new client, and each state since the last event to a client that reconnects. */
@@ -91,33 +99,33 @@ export class Streams {
     { session, rows }: StoredSession,
     viewer: Viewer,
     lastEventId: number | null,
-    response: ServerResponse,
+    client: StreamClient,
   ): void {
     const isNew = lastEventId === null || (this.#contents.unloggedState !== undefined && session.tick === 0);
     const missed = isNew ? [{ seq: rows.length - 1, session }] : this.#host.since(session.id, lastEventId);
     let lastKey = isNew ? "" : `${lastEventId} active `;
     for (const step of missed) {
       const now = this.#eventKey(step.session, viewer);
-      if (now !== lastKey) response.write(this.#eventOf(step.session, rows.slice(0, step.seq + 1), viewer));
+      if (now !== lastKey) client.send(this.#eventOf(step.session, rows.slice(0, step.seq + 1), viewer));
       lastKey = now;
     }
   }
 
-  #join(session: Session, viewer: Viewer, response: ServerResponse): void {
+  #join(session: Session, viewer: Viewer, client: StreamClient): void {
     let streams = this.#bySession.get(session.id);
     if (!streams) {
       streams = { byViewer: new Map(), unwatch: this.#host.watch(session.id, this.#sendCommit) };
       this.#bySession.set(session.id, streams);
     }
     const { byViewer, unwatch } = streams;
-    const viewers = byViewer.get(viewer) ?? { responses: new Set(), lastKey: this.#eventKey(session, viewer) };
+    const viewers = byViewer.get(viewer) ?? { clients: new Set(), lastKey: this.#eventKey(session, viewer) };
     byViewer.set(viewer, viewers);
-    viewers.responses.add(response);
+    viewers.clients.add(client);
     this.#count++;
-    response.once("close", () => {
+    client.onClose(() => {
       this.#count--;
-      viewers.responses.delete(response);
-      if (viewers.responses.size === 0) byViewer.delete(viewer);
+      viewers.clients.delete(client);
+      if (viewers.clients.size === 0) byViewer.delete(viewer);
       if (byViewer.size > 0) return;
       unwatch();
       this.#bySession.delete(session.id);
@@ -131,23 +139,20 @@ export class Streams {
       const now = this.#eventKey(session, viewer);
       if (now === viewers.lastKey) continue;
       viewers.lastKey = now;
-      const text = Buffer.from(this.#eventOf(session, rows, viewer));
-      for (const response of viewers.responses) send(response, text);
+      const event = this.#eventOf(session, rows, viewer);
+      for (const client of viewers.clients) client.send(event);
     }
-    if (session.status === "completed") this.#end(session.id);
+    if (session.status !== "completed") return;
+    for (const { clients } of this.#bySession.get(session.id)?.byViewer.values() ?? []) {
+      for (const client of clients) client.end("over");
+    }
   };
 
-  #end(sessionId: string): void {
-    for (const { responses } of this.#bySession.get(sessionId)?.byViewer.values() ?? []) {
-      for (const response of responses) response.end();
-    }
-  }
-
-  /** The text of an event. Its id is the tick that the viewer may know while the session is active, and then the sequence number of the last entry. */
-  #eventOf(session: Session, rows: StoredSession["rows"], viewer: Viewer): string {
+  /** An event. Its id is the tick that the viewer may know while the session is active, and then the sequence number of the last entry. */
+  #eventOf(session: Session, rows: StoredSession["rows"], viewer: Viewer): StreamEvent {
     const id = session.status === "active" ? viewFor(session, viewer).tick : rows.length - 1;
     const data = JSON.stringify(this.#contents.view(session, viewer, rows));
-    return `id: ${id}\nevent: ${this.#contents.event}\ndata: ${data}\n\n`;
+    return streamEvent(id, this.#contents.event, data);
   }
 
   /** Identifies an event: the viewer's tick, the status of the session and the state outside the log. */
@@ -156,11 +161,6 @@ export class Streams {
   }
 }
 
-function* responsesOf(bySession: ReadonlyMap<string, SessionStreams>): Iterable<ServerResponse> {
-  for (const { byViewer } of bySession.values()) for (const { responses } of byViewer.values()) yield* responses;
-}
-
-function send(response: ServerResponse, text: string | Buffer): void {
-  if (response.writableLength > MAX_UNREAD_BYTES) response.destroy();
-  else response.write(text);
+function* clientsOf(bySession: ReadonlyMap<string, SessionStreams>): Iterable<StreamClient> {
+  for (const { byViewer } of bySession.values()) for (const { clients } of byViewer.values()) yield* clients;
 }

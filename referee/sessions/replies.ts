@@ -25,7 +25,7 @@ export interface Reply {
   readonly body: string;
 }
 
-interface KeyedRequest {
+export interface KeyedRequest {
   readonly agentId: string;
   /** The idempotency key of the request; null without one. */
   readonly key: string | null;

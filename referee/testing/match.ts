@@ -119,7 +119,7 @@ export async function startTestLeague(answers: Answers = {}): Promise<TestLeague
       const { match_id } = { match_id: "R1M1", ...more };
       const seat = (id: "P01" | "P02") => ({
         ...{ player_id: id, endpoint: endpoints[id], match_token: tokenOf(id, match_id), dialect: "native" },
-        ...{ legal_actions: true, round_results: true, batch: false },
+        ...{ legal_actions: true, round_results: true },
       });
       return {
         ...{ league_id: "rps", round_id: 1, match_id, epoch: 1, game: "rps.v1", options: {}, seed: seedOf(match_id) },

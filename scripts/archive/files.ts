@@ -14,6 +14,11 @@ export const matchFile = (leagueId: string, matchId: string): string => join("ma
 export const leagueLogFile = (leagueId: string): string => join("leagues", `${leagueId}.jsonl`);
 /** The file of an agent's events: one line for each stored event. */
 export const agentLogFile = (agentId: string): string => join("agents", `${agentId}.jsonl`);
+/** The record of a match that a language model has played, one line for each prompt with its answer. */
+export const llmFile = (playerId: string, leagueId: string, matchId: string): string =>
+  join("llm", playerId, leagueId, `${matchId}.jsonl`);
+/** The file with the settings of a language model and the seeds of its exported matches. */
+export const llmManifestFile = (playerId: string): string => join("llm", playerId, MANIFEST);
 
 /** The content of the manifest: the hashes of all other files except the signature. */
 export const Manifest = z.strictObject({

@@ -99,7 +99,7 @@ const profileOf = (id: string): Profile => ({
 
 async function writePlayer(store: ManagerStore, id: string): Promise<void> {
   const capabilities = {
-    ...{ game_types: [GAME], legal_actions: true, round_results: true, batch: true, announcements: true },
+    ...{ game_types: [GAME], legal_actions: true, round_results: true, announcements: true },
     ...{ max_concurrent: 0, dialect: "native" },
   };
   const events: readonly NewAgentEvent[] = [

@@ -1,5 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { type Behaviour, type ChatEndpoint, sendCompletion, sendJson, startChatEndpoint } from "../testing/openai.ts";
+import { systemClock } from "#shared/lib/clock.ts";
+import {
+  type Behaviour,
+  type ChatEndpoint,
+  sendCompletion,
+  sendJson,
+  startChatEndpoint,
+} from "#shared/rpc/testing/chat-endpoint.ts";
 import { createModel } from "./model.ts";
 
 let chat: ChatEndpoint | null = null;
@@ -18,25 +25,24 @@ const answer: Behaviour = (_, response) => sendCompletion(response, "an answer")
 
 /** Sends a prompt to an endpoint with one behaviour for each request. Returns the answer and the pauses between requests, which are not waited for. */
 async function sendPrompt(...behaviours: readonly Behaviour[]) {
-  chat = await startChatEndpoint((request, response, n) => (behaviours[n - 1] ?? answer)(request, response, n));
+  chat = await startChatEndpoint((request, response, n) => (behaviours[n - 1] ?? answer)(request, response, n, []));
   const pausesMs: number[] = [];
   const lines: string[] = [];
   const model = createModel({
-    ...{
-      url: chat.url,
-      model: "m",
-      key: null,
-      timeoutMs: 20_000,
-      maxTokens: null,
-      signal: new AbortController().signal,
+    ...{ url: chat.url, model: "m", key: null, timeoutMs: 2 * 86_400_000, maxTokens: null },
+    signal: new AbortController().signal,
+    clock: {
+      ...systemClock,
+      async pause(ms) {
+        pausesMs.push(ms);
+        return true;
+      },
     },
     print: (line) => lines.push(line),
-    async wait(ms) {
-      pausesMs.push(ms);
-      return true;
-    },
   });
-  return { reply: await model(PROMPT), pausesMs, lines, requests: chat.requests.length };
+  const reply = await model.answer(PROMPT);
+  await model.close();
+  return { reply, pausesMs, lines, requests: chat.requests.length };
 }
 
 describe("the requests of a model", () => {

@@ -2,17 +2,16 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
-import { startTestHost, type TestHost } from "../../referee/rest/testing/host.ts";
 import {
   type Behaviour,
   type ChatEndpoint,
-  playLegally,
   sendCompletion,
   sendJson,
   startChatEndpoint,
-  WORDS,
-} from "../testing/openai.ts";
+} from "#shared/rpc/testing/chat-endpoint.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
+import { startTestHost, type TestHost } from "../../referee/rest/testing/host.ts";
+import { assassinIn, playLegally, WORDS } from "../testing/codenames-model.ts";
 import {
   cleanUp,
   type Ended,
@@ -41,13 +40,13 @@ function newUser(): Typist {
     [, firstWord = firstWord] = /^ 1 (\S+)/.exec(line) ?? [];
     if (line.startsWith("Words (")) return "built-in";
     if (line.startsWith("Clue")) return "ZXQWV 1";
-    if (line.startsWith("Your guess (")) return firstWord === chat?.requests.at(-1)?.assassin ? "2" : "1";
+    if (line.startsWith("Your guess (")) return firstWord === assassinIn(chat?.requests ?? []) ? "2" : "1";
     return line.startsWith("Guess again (") ? "yes" : null;
   };
 }
 const endOfInput: Typist = () => ({ end: true });
 
-const startEndpoint = async (behaviour?: Behaviour): Promise<ChatEndpoint> => {
+const startEndpoint = async (behaviour: Behaviour = playLegally): Promise<ChatEndpoint> => {
   chat = await startChatEndpoint(behaviour);
   return chat;
 };
@@ -154,12 +153,12 @@ describe("league codenames with a faulty endpoint", () => {
   });
 
   it("pauses as the endpoint requests, uses max_completion_tokens if necessary, and continues after single failures", async () => {
-    const scripted = await startEndpoint((request, response, n) => {
+    const scripted = await startEndpoint((request, response, n, requests) => {
       if (request.max_tokens !== undefined)
         sendJson(response, 400, { error: { message: "use max_completion_tokens" } });
       else if (n % 4 === 0) sendJson(response, 429, { error: "slow down" }, { "retry-after": "0" });
       else if (n % 5 === 0) sendJson(response, 500, {}, { "retry-after": "0" });
-      else playLegally(request, response, n);
+      else playLegally(request, response, n, requests);
     });
     const limits = ["--max-tokens", "900", "--people", "none"];
     const ended = await startGame([...llm(scripted), ...limits, ...inFolder(newFolder())]).ended;
@@ -169,14 +168,14 @@ describe("league codenames with a faulty endpoint", () => {
   });
 
   it("skips turns of a model that refuses, answers nothing or adds other text, and finishes the game", async () => {
-    const scripted = await startEndpoint((request, response, n) => {
+    const scripted = await startEndpoint((request, response, n, requests) => {
       const text = request.messages.at(-1)?.content ?? "";
       if (text.includes('{"clue"') && !text.includes("So far")) {
         // The history names the last of three attempts.
         if (text.includes("attempt 3")) sendCompletion(response, null, { refusal: "I would rather not" });
         else sendCompletion(response, text.includes("attempt 2") ? "" : "Sure! ZXQWV 1");
       } else if (text.includes('{"clue"')) sendCompletion(response, '<think>hm</think>{"clue": "ZXQWV", "number": 1}');
-      else playLegally(request, response, n);
+      else playLegally(request, response, n, requests);
     });
     const ended = await startGame([...llm(scripted), "--people", "none", ...inFolder(newFolder())]).ended;
     expectOver(ended);

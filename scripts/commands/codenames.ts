@@ -51,7 +51,7 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
   };
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, interrupt);
   const forms = new TerminalForms(process.stdin, process.stderr, interrupt);
-  const model = plan.llm && createModel({ ...plan.llm, timeoutMs: flags.timeoutMs, signal, print });
+  const model = plan.llm && createModel({ ...plan.llm, timeoutMs: flags.timeoutMs, signal, clock: systemClock, print });
   let token = plan.token;
   let referee: GameReferee | null = null;
   let host: McpHost | null = null;
@@ -99,6 +99,7 @@ export async function codenames(flags: CodenamesFlags): Promise<number> {
   } finally {
     forms.close();
     await host?.close();
+    await model?.close();
     await referee?.stop();
   }
 }
@@ -182,7 +183,8 @@ function answering({ host, forms, model, words, players }: AnswerSources) {
   const roleOf = async (token: string | null): Promise<string | null> =>
     token === null ? null : CurrentRole.parse(await host.read(`game://context/current-role/${token}`)).role;
   return async (question: CallerQuestion, token: string | null): Promise<CallerAnswer> => {
-    if (question.kind === "prompt") return model ? model(question) : { kind: "failed", reason: "no LLM was named" };
+    if (question.kind === "prompt")
+      return model ? model.answer(question) : { kind: "failed", reason: "no LLM was named" };
     const wordsField = words && Object.entries(words).find(([name]) => name in question.fields);
     if (wordsField) return { kind: "form", action: "accept", content: Object.fromEntries([wordsField]) };
     const role = await roleOf(token);

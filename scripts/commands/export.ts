@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { counted, cutTo, escapeJson, escapeUnprintable, inOneLine } from "#shared/lib/text.ts";
+import { loadGames } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import type { Standing } from "../../league-manager/league/standings.ts";
 import { exportOf } from "../archive/export/export-store.ts";
@@ -38,12 +39,13 @@ export async function exportRun(
  */
 export async function verify(
   folder: string,
-  flags: { readonly json?: boolean; readonly key?: string },
+  flags: { readonly json?: boolean; readonly key?: string; readonly game: readonly string[] },
 ): Promise<number> {
   if (!existsSync(folder)) throw new StartError(`${folder}: no such folder`, EXIT.usage);
   if (!existsSync(join(folder, MANIFEST))) {
     throw new StartError(`${folder} is not an export: it has no ${MANIFEST}. "league export" writes one.`, EXIT.usage);
   }
+  await loadGames(flags.game);
   const key = flags.key === undefined ? null : publicKeyIn(resolve(flags.key));
   const verified = verifyExport(resolve(folder), key);
   const { faults } = verified;
@@ -53,7 +55,8 @@ export async function verify(
   }
   if (faults.length > 0) {
     const lines = limited(faults.map(({ file, message }) => cutTo(MAX_CHARACTERS, inOneLine(`${file}: ${message}`))));
-    throw new StartError([...lines, `not sound: ${counted(faults.length, "fault")}`].join("\n"), EXIT.failed);
+    const verdict = `not sound: ${counted(faults.length, "fault")}`;
+    throw new StartError([...lines, verdict, ...gameHint(verified, flags.game)].join("\n"), EXIT.failed);
   }
   const tables = [...verified.standings].map(([leagueId, rows]) =>
     standingsTable(inOneLine(leagueId), rows.map(printable)),
@@ -61,6 +64,17 @@ export async function verify(
   const lines = [...unplayedLines(verified.unplayed), ...verdictLines(verified)];
   process.stdout.write(`${tables.join("\n\n")}\n\n${lines.join("\n")}\n`);
   return EXIT.ok;
+}
+
+/** Returns the reason why matches of a game that is not built in may not replay. */
+function gameHint({ unknownGames }: Verified, given: readonly string[]): readonly string[] {
+  if (unknownGames.length > 0)
+    return [
+      `Not a built-in game: ${joinItems(unknownGames, ", ")}. Check the export again with --game FILE, the file of the game.`,
+    ];
+  return given.length > 0
+    ? ["A match replays only with the rules by which it was played: is the file of --game unchanged?"]
+    : [];
 }
 
 /** The document of `verify --json`. */

@@ -1,5 +1,7 @@
 import { resolve } from "node:path";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
+import { inspectAddress } from "#shared/runtime/cli/options.ts";
+import { loadGames } from "#shared/runtime/games/game-files.ts";
 import { startPlayer } from "../../player/service.ts";
 
 interface JoinFlags {
@@ -8,22 +10,31 @@ interface JoinFlags {
   readonly port?: number;
   readonly league?: string[];
   readonly joinCode?: string;
+  readonly pull?: boolean;
+  readonly verbose?: boolean;
+  readonly inspect?: boolean;
+  readonly inspectPort: number;
   readonly data: string;
+  readonly game: readonly string[];
 }
 
 /** `league join`: runs one player in this process until it is stopped. */
 export const join = (bot: string, flags: JoinFlags): Promise<void> =>
-  runAgentProcess(flags.name ?? `player-${flags.port ?? process.pid}`, resolve(flags.data), (self) =>
-    startPlayer(
+  runAgentProcess(flags.name ?? `player-${flags.port ?? process.pid}`, resolve(flags.data), async (self) => {
+    await loadGames(flags.game);
+    return startPlayer(
       {
         bot,
         name: flags.name,
         ports: flags.port === undefined ? undefined : [flags.port],
         manager: flags.manager,
         joinCode: flags.joinCode,
+        pull: flags.pull,
+        verbose: flags.verbose,
+        inspect: inspectAddress(flags),
         leagueIds: flags.league,
         dataFolder: resolve(flags.data),
       },
       self,
-    ),
-  );
+    );
+  });

@@ -1,20 +1,26 @@
 import { resolve } from "node:path";
 import { Writable } from "node:stream";
 import { type AgentProcess, type RunningAgent, runAgentProcess } from "#shared/runtime/agent.ts";
+import { loadGames } from "#shared/runtime/games/game-files.ts";
 
 interface McpFlags {
   /** The endpoint to which messages are forwarded; without it the command hosts games. */
   readonly url?: string;
   readonly port?: number;
   readonly data: string;
+  /** Files of games. */
+  readonly game: readonly string[];
 }
 
 /** `league mcp`: runs an MCP server on stdin and stdout until stdin ends. */
-export function mcp({ url, port, data }: McpFlags): Promise<void> {
+export function mcp({ url, port, data, game }: McpFlags): Promise<void> {
   const output = takeStdout();
   if (url !== undefined) return runAgentProcess("mcp", null, (self) => bridgeTo(url, output, self));
   const dataFolder = resolve(data);
-  return runAgentProcess("mcp", dataFolder, (self) => hostGames(dataFolder, port, output, self));
+  return runAgentProcess("mcp", dataFolder, async (self) => {
+    await loadGames(game);
+    return hostGames(dataFolder, port, output, self);
+  });
 }
 
 /** Hosts games in this process and serves their tools on stdio. */

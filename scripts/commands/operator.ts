@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { z } from "zod";
+import { z } from "zod";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
@@ -102,6 +102,6 @@ function operatorToken(data: string): string {
 
 /** Returns the endpoint of the manager that `league serve` runs with a data folder, else the default endpoint. */
 function servedAt(data: string): string {
-  const served = Config.safeParse(readJson(join(resolve(data), "serve.json")));
+  const served = z.object({ manager: Config.shape.manager }).safeParse(readJson(join(resolve(data), "serve.json")));
   return served.success ? managerUrlOf(served.data) : MANAGER_ENDPOINT;
 }

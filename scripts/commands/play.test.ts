@@ -40,6 +40,26 @@ describe("league play", () => {
     expect(stderr.startsWith(message), stderr).toBe(true);
   });
 
+  it("prints each turn of both bots with --verbose: the view, the number of legal actions, the action and the time", async () => {
+    const bot = join(newFolder(), "bot.ts");
+    writeFileSync(
+      bot,
+      'export default ({ rejection }) => {\n  if (rejection === null) return "spock";\n  return "paper";\n};\n',
+    );
+    const { code, stderr } = await league(["play", bot, "cycle", "--game", "rps", "--seed", "7", "--verbose"]);
+    expect(code, stderr).toBe(0);
+    const lines = stderr.replaceAll(/\d+\.\d ms/g, "N ms").split("\n");
+    expect(lines.filter((line) => line.startsWith("bot.ts: "))).toEqual([
+      "bot.ts: tick 0 as player_1, 3 legal actions",
+      "bot.ts:   Round 1: choose rock, paper or scissors.",
+      'bot.ts: tick 0: "spock" after N ms',
+      "bot.ts: tick 0 as player_1, 3 legal actions, again: illegal move: choose rock, paper or scissors",
+      "bot.ts:   Round 1: choose rock, paper or scissors.",
+      'bot.ts: tick 0: "paper" after N ms',
+    ]);
+    expect(lines).toContain('cycle: tick 0: "rock" after N ms');
+  }, 30_000);
+
   it("prints that a bot threw an error, and on stderr the error and its place", async () => {
     const bot = join(newFolder(), "bot.ts");
     writeFileSync(bot, "export default () => {\n  throw new Error('too hard');\n};\n");

@@ -3,10 +3,12 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
-import { findGame, findGameNamed, gameIds } from "#shared/games/registry.ts";
+import { findGame, findGameNamed, knownGameIds } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { Config } from "#shared/runtime/config/config.ts";
+import { isGameFile, loadGames } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import type { Entry, Fault } from "#shared/session/entry.ts";
@@ -17,7 +19,11 @@ import type { ResultsDocument } from "../../league-manager/projections/document.
 import { resultLine } from "../../league-manager/projections/lines.ts";
 import { managerStore } from "../../league-manager/store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
-import { isBotFile } from "../../player/loaders/load-bot.ts";
+import { isBotFile, isModuleFile } from "../../player/loaders/bot-files.ts";
+import { LLM_PREFIX } from "../../player/loaders/llm.ts";
+import { optionsOf } from "../games/game-options.ts";
+import type { PlayerProcess } from "../run/agents.ts";
+import { llmLines } from "../run/llm-totals.ts";
 import { silentProgress } from "../run/progress.ts";
 import { runLeagues } from "../run/run.ts";
 import { beginRun } from "../run/run-folder.ts";
@@ -27,40 +33,66 @@ interface PlayFlags {
   readonly option?: readonly string[];
   readonly seed?: string;
   readonly json?: boolean;
+  /** The folder that keeps the files of the match; absent for a temporary folder. */
+  readonly data?: string;
+  readonly verbose?: boolean;
+  /** Whether the bots of .ts and .js files wait for a debugger. */
+  readonly inspect?: boolean;
+  readonly inspectPort: number;
 }
 
-/** `league play A B --game G`: plays a league of one match on free ports, in a temporary folder. Resolves with the exit code. */
+/** `league play A B --game G`: plays a league of one match on free ports. Resolves with the exit code. */
 export async function play(first: string, second: string, flags: PlayFlags): Promise<number> {
-  const data = mkdtempSync(join(tmpdir(), "league-play-"));
+  const data = flags.data === undefined ? mkdtempSync(join(tmpdir(), "league-play-")) : resolve(flags.data);
   try {
-    const folder = beginRun(await configOf(first, second, flags, data), flags.seed ?? null, systemClock);
+    const config = await configOf(first, second, flags, data);
+    const folder = beginRun(config, flags.seed ?? null, systemClock);
     let document: ResultsDocument | null = null;
     const exitCode = await runLeagues({
       folder,
       clock: systemClock,
       progress: silentProgress,
       warn: (line) => process.stderr.write(`${line}\n`),
+      processOf: (player) => processOf(player, config, flags),
       keep: false,
       onCompleted: (completed) => {
         document = completed;
       },
     });
     if (document) process.stdout.write(`${await report(document, folder.path, flags)}\n`);
+    for (const line of llmLines(folder.path)) process.stderr.write(`${line}\n`);
     return exitCode;
   } finally {
-    rmSync(data, { recursive: true, force: true });
+    if (flags.data === undefined) rmSync(data, { recursive: true, force: true });
   }
+}
+
+/** The time limits of a match with a debugger: half a day, so that a bot can be stopped at a breakpoint. */
+const LONG_MS = 43_200_000;
+const DEBUG_TIMEOUTS = { join_ms: LONG_MS, move_ms: LONG_MS, game_over_ms: LONG_MS, registration_ms: LONG_MS };
+
+/** Returns the options of the process of a player. Each bot of a .ts or .js file has its own port for a debugger. */
+function processOf(player: string, { players }: Config, { verbose, inspect, inspectPort }: PlayFlags): PlayerProcess {
+  const modules = players.flatMap((entry) => ("bot" in entry && isModuleFile(entry.bot) ? [entry.name] : []));
+  const isDebugged = inspect === true && modules.includes(player);
+  const debugArgs = ["--inspect", "--inspect-port", String(inspectPort + modules.indexOf(player))];
+  return { args: [...(verbose ? ["--verbose"] : []), ...(isDebugged ? debugArgs : [])], isDebugged };
 }
 
 /** The maximum length of a bot's name. A player's name has at most 100 characters, and a number may follow. */
 const NAME_CHARACTERS = 90;
 
-/** Returns the display name of a bot: the name of its file without the folder, or the name of a built-in bot. */
-const nameOf = (bot: string): string => inOneLine(cutTo(NAME_CHARACTERS, isBotFile(bot) ? basename(bot) : bot));
+/** Returns the display name of a bot: the name of its file without the folder, the model, or the name of a built-in bot. */
+const nameOf = (bot: string): string =>
+  inOneLine(cutTo(NAME_CHARACTERS, isBotFile(bot) ? basename(bot) : bot.replace(/^llm:http[^#]*#/, LLM_PREFIX)));
 
 async function configOf(first: string, second: string, flags: PlayFlags, data: string): Promise<Config> {
-  const game = findGameNamed(flags.game);
-  if (!game) throw new StartError(`unknown game ${flags.game}; choose one of ${gameIds.join(", ")}`, EXIT.usage);
+  const files = isGameFile(flags.game) ? [resolve(flags.game)] : [];
+  const [game = findGameNamed(flags.game)] = await loadGames(files);
+  if (!game) {
+    const known = `choose one of ${knownGameIds().join(", ")}, or the .ts or .js file of a game`;
+    throw new StartError(`unknown game ${flags.game}; ${known}`, EXIT.usage);
+  }
   if (game.roles.length !== 2) {
     const needs = `${game.info.name} needs ${game.roles.length} players (${game.roles.join(", ")})`;
     throw new StartError(`${needs}; league play supports only games of two`, EXIT.usage);
@@ -70,6 +102,8 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
     const advice = "join a league that is served instead: npm run league -- join manual";
     throw new StartError(`league play does not support manual players; ${advice}`, EXIT.usage);
   }
+  if (flags.inspect && ![first, second].some(isBotFile))
+    throw new StartError("--inspect needs a bot from a file", EXIT.usage);
   const bot = (spec: string): string => (isBotFile(spec) ? resolve(spec) : spec);
   const [firstName, secondName] = [nameOf(first), nameOf(second)];
   const names = firstName === secondName ? [`${firstName} 1`, `${secondName} 2`] : [firstName, secondName];
@@ -82,6 +116,8 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
       { name: names[0], bot: bot(first) },
       { name: names[1], bot: bot(second) },
     ],
+    games: files,
+    timeouts: flags.inspect ? DEBUG_TIMEOUTS : {},
     leagues: [{ league_id: "play", game: game.id, options: optionsOf(flags.option ?? []) }],
   });
   if (parsed.success) return parsed.data;
@@ -90,16 +126,6 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
     path.join(".").replace(/^leagues\.0\.options\./, "--option ");
   const faults = parsed.error.issues.map((issue) => `${optionOf(issue.path)}: ${issue.message}`);
   throw new StartError(faults.join("\n"), EXIT.usage);
-}
-
-function optionsOf(pairs: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const [name = "", ...rest] = pair.split("=");
-      const text = rest.join("=");
-      return [name, /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text];
-    }),
-  );
 }
 
 /** Returns the output of the command: a JSON document or text. */
@@ -123,7 +149,12 @@ function report(document: ResultsDocument, folder: string, flags: PlayFlags): st
   );
   const position = stored ? [finalPosition(stored.log, stored.seed), ""] : [];
   const result = match ? resultLine({ ...match, faults: [] }, document.leagues[0]?.standings ?? []) : "not played";
-  return [...players, "", ...lines, "", ...position, ...faults.map(faultLine), result].join("\n");
+  // A game of a file that throws is the usual reason of an abort.
+  const hints =
+    match?.termination === "aborted" && isGameFile(flags.game)
+      ? [`If the game throws an error, this command shows where: ${LEAGUE_COMMAND} check-game ${flags.game}`]
+      : [];
+  return [...players, "", ...lines, "", ...position, ...faults.map(faultLine), result, ...hints].join("\n");
 }
 
 /** The maximum length of a printed answer; an envelope is shorter. */

@@ -7,6 +7,7 @@ import { readingStore } from "#shared/runtime/files/store-file.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { checkFormat } from "#shared/store/sqlite.ts";
 import { faultOfRun, withAbsolutePaths } from "../run/agents.ts";
+import { llmLines, llmTotals } from "../run/llm-totals.ts";
 import { createProgress, silentProgress, standingsTable } from "../run/progress.ts";
 import { runLeagues } from "../run/run.ts";
 import { beginRun, type RunFolder, resumeRun } from "../run/run-folder.ts";
@@ -23,8 +24,8 @@ interface RunFlags {
  * Reads a config and makes its paths absolute. Throws StartError with exit code 3 and one line for each fault. `faultOf` is a further check, whose fault
  * is reported with its place in the file.
  */
-export function readConfig(file: string, faultOf?: typeof faultOfRun): Config {
-  const loaded = loadConfig(file, process.env);
+export async function readConfig(file: string, faultOf?: typeof faultOfRun): Promise<Config> {
+  const loaded = await loadConfig(file, process.env);
   if (!loaded.ok) throw new StartError(loaded.error.join("\n"), EXIT.config);
   const config = withAbsolutePaths(loaded.value.config, loaded.value.folder);
   const fault = faultOf?.(config);
@@ -40,10 +41,10 @@ async function expectCurrentFormat({ path }: RunFolder): Promise<void> {
 
 /** `league run`: plays or resumes the leagues of a config. Resolves with the exit code of `runLeagues`. Rejects with StartError if it cannot start. */
 export async function run(configFile: string, flags: RunFlags): Promise<number> {
-  const config = readConfig(configFile, faultOfRun);
+  const config = await readConfig(configFile, faultOfRun);
   const progress = flags.quiet ? silentProgress : createProgress(process.stderr, systemClock);
   const warn = (line: string): void => (flags.quiet ? void process.stderr.write(`${line}\n`) : progress.line(line));
-  const folder = flags.resume ? resumeRun(config.data, warn) : beginRun(config, flags.seed ?? null, systemClock);
+  const folder = flags.resume ? await resumeRun(config.data, warn) : beginRun(config, flags.seed ?? null, systemClock);
   if (flags.resume) await expectCurrentFormat(folder);
   if (flags.resume && !flags.quiet) progress.line(`continuing ${resolve(folder.path)} with its config and seed`);
   const startedAtMs = systemClock.monotonic();
@@ -55,7 +56,8 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
     keep: flags.keep ?? false,
     onCompleted(document) {
       if (flags.json) {
-        process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+        const llm = llmTotals(folder.path);
+        process.stdout.write(`${JSON.stringify({ ...document, ...(llm.length > 0 && { llm }) }, null, 2)}\n`);
         return;
       }
       const tables = document.leagues
@@ -63,6 +65,8 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
         .map(({ league_id, game, standings }) => standingsTable(`${league_id} (${game})`, standings));
       process.stdout.write(`${tables.join("\n\n")}\n`);
       if (flags.quiet) return;
+      const lines = llmLines(folder.path);
+      if (lines.length > 0) process.stderr.write(`\n${lines.join("\n")}\n`);
       const seconds = ((systemClock.monotonic() - startedAtMs) / 1000).toFixed(1);
       process.stderr.write(`\nplayed in ${seconds} s; logs and results are in ${resolve(folder.path)}\n`);
       if (flags.keep) process.stderr.write("Ctrl-C stops the league.\n");

@@ -31,7 +31,7 @@ const ALL_OVER =
  * the exit code. Rejects with StartError if the config is wrong or its data folder is in use.
  */
 export async function serve(configFile: string, flags: ServeFlags): Promise<number> {
-  const fileConfig = readConfig(configFile);
+  const fileConfig = await readConfig(configFile);
   const config: Config = {
     ...fileConfig,
     manager: {
@@ -39,7 +39,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
       ...(flags.lan && { host: wildcardHost(readInterfaces()) }),
       ...(flags.joinCode !== undefined && { join_code: flags.joinCode }),
     },
-    players: fileConfig.players.filter((player) => "endpoint" in player || "self" in player),
+    players: fileConfig.players.filter((player) => "endpoint" in player || "self" in player || "human" in player),
   };
   // As in every agent, only the user of this process may read the files that it creates.
   process.umask(0o077);

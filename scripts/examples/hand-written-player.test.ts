@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -36,12 +37,24 @@ const startInFolder = ({ manager, name, port, dataFolder }: TestPlace) =>
 const leagueGames = gameIds.filter((id) => games[id].roles.length === 2);
 const leagues = leagueGames.map((game) => ({ league_id: game, game }));
 
-const playerInPython = fileURLToPath(new URL("./player.py", import.meta.url));
+const starter = fileURLToPath(new URL("../starters/py", import.meta.url));
 const python = (): string => requireProgram(["/usr/bin/python3"], "python3");
+
+/** The line of the starter with the games of its player. */
+const GAMES_LINE = 'GAMES = ["rps.v1"]\n';
+
+/** Copies the starter in Python, with a player of all games of two roles. Returns the file that joins a league. */
+function copyStarter(folder: string): string {
+  const bot = readFileSync(join(starter, "bot.py"), "utf8");
+  expect(bot).toContain(GAMES_LINE);
+  writeFileSync(join(folder, "bot.py"), bot.replace(GAMES_LINE, `GAMES = ${JSON.stringify(leagueGames)}\n`));
+  copyFileSync(join(starter, "join.py"), join(folder, "join.py"));
+  return join(folder, "join.py");
+}
 
 /** Starts the Python player in a separate process. Resolves when it is registered. */
 async function startPython({ manager, name, port, dataFolder }: TestPlace): Promise<RunningAgent> {
-  const child = spawn(python(), [playerInPython, manager, name, String(port)], {
+  const child = spawn(python(), [copyStarter(dataFolder), manager, name, String(port)], {
     cwd: dataFolder,
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -86,9 +99,9 @@ describe("a player without this package", () => {
   });
 
   it.each([
-    ["TypeScript", startInFolder],
-    ["Python", startPython],
-  ])("in %s answers a request that is not JSON with HTTP 400 and the error -32700", async (_, startPlayer) => {
+    ["TypeScript", startInFolder, -32700],
+    ["Python", startPython, -32603],
+  ])("in %s answers a request that is not JSON with HTTP 400 and an error", async (_, startPlayer, code) => {
     const { completed, playerUrls } = await start({
       leagues: [{ league_id: "rps", game: "rps.v1" }],
       players: [
@@ -98,44 +111,55 @@ describe("a player without this package", () => {
     });
     for (const body of ["", "{", '{"jsonrpc"', "\xff"]) {
       const response = await fetch(playerUrls[0] ?? "", { method: "POST", body });
-      const error = expect.objectContaining({ code: -32700 });
+      const error = expect.objectContaining({ code });
       expect([response.status, await response.json()]).toEqual([400, { jsonrpc: "2.0", id: null, error }]);
     }
     expect((await completed).leagues[0]?.matches[0]?.termination).toBe("normal");
   });
 });
 
-describe("player.py", () => {
+describe("the starter in Python", () => {
   const run = (...args: readonly string[]) => {
-    const { status, stdout, stderr } = spawnSync(python(), [playerInPython, ...args], { encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(python(), [join(starter, "join.py"), ...args], { encoding: "utf8" });
     return { status, stdout, lines: stderr.trimEnd().split("\n") };
   };
 
-  it.each([
-    [["http://127.0.0.1:9/mcp", "Ann", "8150", "oak", "more"], "unrecognized arguments: more"],
-    [["http://127.0.0.1:9/mcp", "Ann", "none"], "argument port: invalid port value: 'none'"],
-    [["http://127.0.0.1:9/mcp", "Ann", "70000"], "argument port: invalid port value: '70000'"],
-  ])("exits with 2 and names the wrong argument: %j", (args, fault) => {
-    const { status, stdout, lines } = run(...args);
-    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
-    expect(lines).toEqual([expect.stringMatching(/^usage: player\.py /), `player.py: error: ${fault}`]);
+  it("joins a league in fewer than 60 lines, with Python's standard library only", () => {
+    const source = readFileSync(join(starter, "join.py"), "utf8");
+    expect(source.split("\n").length - 1).toBeLessThan(60);
+    const imported = [...source.matchAll(/^(?:import|from) (.*?)(?: import .*)?$/gm)].flatMap(([, names = ""]) =>
+      names.split(", "),
+    );
+    const check = `import sys; print(all(m.split(".")[0] in sys.stdlib_module_names for m in ${JSON.stringify(imported.filter((name) => name !== "bot"))}))`;
+    expect(imported).toContain("http.server");
+    expect(spawnSync(python(), ["-c", check], { encoding: "utf8" }).stdout).toBe("True\n");
   });
 
-  it.each(["http://127.0.0.1:9/mcp", "http://127.0.0.1:none/mcp", "http://["])(
-    "exits with 1 and one line if it cannot join the league at %s",
-    (manager) => {
-      const { status, lines } = run(manager);
-      expect(status).toBe(1);
-      expect(lines).toEqual([expect.stringContaining(`cannot join the league at ${manager} with port 8150: `)]);
-    },
-  );
+  it("ends with one line and exit code 1 if it cannot join", () => {
+    const { status, lines } = run("http://127.0.0.1:9/mcp", "Ann");
+    expect(status).toBe(1);
+    expect(lines).toEqual(["join.py ended: ConnectionRefusedError(111, 'Connection refused')"]);
+  });
 
-  it("lists its arguments and defaults with --help", () => {
-    const { status, stdout } = run("--help");
-    expect(status).toBe(0);
-    expect(stdout).toMatch(/^usage: player\.py \[-h\] \[manager\] \[name\] \[port\] \[join_code\]\n\nJoins a league/);
-    expect(stdout).toContain("(default: http://127.0.0.1:8000/mcp)");
-    expect(stdout).toContain("(default: 8150)");
+  it("reuses connections", async () => {
+    const { completed, playerUrls } = await start({
+      leagues: [{ league_id: "rps", game: "rps.v1" }],
+      players: [
+        { name: "By hand", start: startPython },
+        { name: "Random", bot: "random" },
+      ],
+    });
+    await completed;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const isReused = (): Promise<boolean> =>
+      new Promise((resolve, reject) => {
+        const sent = request(playerUrls[0] ?? "", { method: "POST", agent }, (response) =>
+          response.resume().on("end", () => resolve(sent.reusedSocket)),
+        );
+        sent.on("error", reject).end("{}");
+      });
+    expect([await isReused(), await isReused()]).toEqual([false, true]);
+    agent.destroy();
   });
 });
 

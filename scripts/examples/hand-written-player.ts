@@ -8,12 +8,9 @@ import { setTimeout } from "node:timers/promises";
 
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** The fields of a league.v2 message that this player reads. */
-interface Message {
-  type: string;
-  message_id: string;
-  payload: { match_id: string; tick: number; legal_actions: unknown[] };
-}
+/** The fields that this player reads, of a league.v2 message and of the request that contains it. */
+type Message = { type: string; message_id: string; payload: { match_id: string; tick: number; legal_actions?: [] } };
+type Call = { id: number; params?: { arguments?: Message } };
 
 /** Starts a complete player that uses no code of this repository. PROTOCOL.md describes the messages. */
 export async function startHandWrittenPlayer(manager: string, name: string, port: number, tokenFile: string) {
@@ -23,20 +20,23 @@ export async function startHandWrittenPlayer(manager: string, name: string, port
     return { protocol: "league.v2", message_id: randomUUID(), type, sender, timestamp, payload, correlation_id };
   };
 
-  const answer = ({ type, message_id, payload }: Message): object => {
-    const { match_id, tick, legal_actions } = payload;
+  const answer = ({ type, message_id, payload: { match_id, tick, legal_actions = [] } }: Message): object => {
     if (type === "GAME_INVITE") return envelope("GAME_INVITE_RESPONSE", { match_id, accept: true }, message_id);
     if (type !== "MOVE_REQUEST") return envelope("ACK", {}, message_id);
-    const move = legal_actions[Math.floor(Math.random() * legal_actions.length)];
+    // A repeated request has the same random message id, and gets the same move.
+    const move = legal_actions[Number.parseInt(message_id.slice(0, 8), 16) % legal_actions.length];
     return envelope("MOVE_RESPONSE", { match_id, tick, move }, message_id);
   };
 
   const server = createServer(async (request, response) => {
     if (request.method !== "POST") return void response.writeHead(404).end();
-    const call = (await json(request).catch(() => null)) as { id: number; params: { arguments: Message } } | null;
-    const result = call && { content: [{ type: "text", text: JSON.stringify(answer(call.params.arguments)) }] };
-    const reply = call ? { id: call.id, result } : { id: null, error: { code: -32700, message: "not JSON" } };
-    response.writeHead(call ? 200 : 400, JSON_TYPE).end(JSON.stringify({ jsonrpc: "2.0", ...reply }));
+    const call = (await json(request).catch(() => null)) as Call | null;
+    const message = call?.params?.arguments;
+    const result = message?.payload && { content: [{ type: "text", text: JSON.stringify(answer(message)) }] };
+    const reply = result
+      ? { id: call?.id, result }
+      : { id: null, error: { code: call ? -32600 : -32700, message: "no call" } };
+    response.writeHead(result ? 200 : 400, JSON_TYPE).end(JSON.stringify({ jsonrpc: "2.0", ...reply }));
   });
   const address = await addressToward(manager);
   await once(server.listen(port, address), "listening");

@@ -2,12 +2,15 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { findGame } from "#shared/games/registry.ts";
 import { isWildcard, localUrl } from "#shared/rpc/http/machine-addresses.ts";
-import type { Config, PlayerConfig } from "#shared/runtime/config/config.ts";
+import type { Config } from "#shared/runtime/config/config.ts";
+import type { PlayerConfig } from "#shared/runtime/config/players.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import type { AgentSpec, Supervisor } from "#shared/runtime/process/supervisor.ts";
 import { UCI_GAMES } from "../../player/bots/uci.ts";
+import { BOT_FILES, isBotFile } from "../../player/loaders/bot-files.ts";
 import { linesSpec } from "../../player/loaders/lines.ts";
-import { builtInBots, isBotFile } from "../../player/loaders/load-bot.ts";
+import { LLM_FORMS, llmSpec } from "../../player/loaders/llm.ts";
+import { builtInBots } from "../../player/loaders/load-bot.ts";
 
 /** The files of a run and the address of its manager. */
 interface RunLocation {
@@ -17,8 +20,15 @@ interface RunLocation {
   readonly managerUrl: string;
 }
 
+/** Options of the process of a player that are not in the config. */
+export interface PlayerProcess {
+  readonly args: readonly string[];
+  readonly isDebugged: boolean;
+}
+
 /** Returns the manager's endpoint for agents on this machine: on loopback, unless the manager listens on one other address only. */
-export const managerUrlOf = ({ manager }: Config): string => `${localUrl(manager.host, manager.port)}/mcp`;
+export const managerUrlOf = ({ manager }: Pick<Config, "manager">): string =>
+  `${localUrl(manager.host, manager.port)}/mcp`;
 
 /**
  * Returns the network options of an agent. It listens on the address of the manager, or on loopback if the manager listens on the wildcard address.
@@ -28,6 +38,9 @@ function networkArgs({ manager }: Config, managerUrl: string): readonly string[]
   const code = manager.join_code === undefined ? [] : ["--join-code", manager.join_code];
   return ["--host", host, "--manager", managerUrl, ...code];
 }
+
+/** Returns the options with the files of games. The manager reads them from the config. */
+const gameArgs = ({ games }: Config): readonly string[] => games.flatMap((file) => ["--game", file]);
 
 function managerSpec(location: RunLocation, extraArgs: readonly string[]): AgentSpec {
   const args = ["--config", location.configFile, "--data", location.dataFolder, ...extraArgs];
@@ -45,13 +58,18 @@ function refereeSpecs(config: Config, location: RunLocation): readonly AgentSpec
       ...["--max-matches", String(max_concurrent_matches), "--data", location.dataFolder],
       ...["--register-ms", String(config.timeouts.referee_register_ms)],
       ...["--report-ms", String(config.timeouts.match_result_report_ms)],
+      ...gameArgs(config),
       ...(config.limits.loopback ? ["--limit-loopback"] : []),
     ],
   }));
 }
 
 /** Returns the players that a run starts: those with a bot or an engine. The port of the nth player of the config is `playersFirstPort` plus n - 1. */
-function playerSpecs(config: Config, location: RunLocation): readonly AgentSpec[] {
+function playerSpecs(
+  config: Config,
+  location: RunLocation,
+  processOf: (name: string) => PlayerProcess,
+): readonly AgentSpec[] {
   return config.players.flatMap((player, index) => {
     const bot = botOf(player);
     if (bot === null) return [];
@@ -69,15 +87,26 @@ function playerSpecs(config: Config, location: RunLocation): readonly AgentSpec[
       location.dataFolder,
       "--register-ms",
       registerMs,
+      ...gameArgs(config),
       ...(config.limits.loopback ? ["--limit-loopback"] : []),
     ];
-    return [{ name: player.name, script: "player/main.ts", args, isExpendable: true }];
+    const own = keyVariablesOf(player);
+    const withheld = config.players.flatMap(keyVariablesOf).filter((variable) => !own.includes(variable));
+    const extra = processOf(player.name);
+    const { isDebugged } = extra;
+    const script = "player/main.ts";
+    return [{ name: player.name, script, args: [...args, ...extra.args], isDebugged, isExpendable: true, withheld }];
   });
 }
+
+/** Returns the variable with the API key of a player, if its settings name one. */
+const keyVariablesOf = (player: PlayerConfig): readonly string[] =>
+  "llm" in player && player.llm.api_key_env !== undefined ? [player.llm.api_key_env] : [];
 
 function botOf(player: PlayerConfig): string | null {
   if ("bot" in player) return player.bot;
   if ("command" in player) return linesSpec(player.command, player.folder);
+  if ("llm" in player) return llmSpec(player.llm);
   if ("uci" in player) return `uci:${player.uci.command}#nodes=${player.uci.nodes}`;
   return null;
 }
@@ -91,9 +120,10 @@ export function startAgents(
   config: Config,
   location: RunLocation,
   managerArgs: readonly string[],
+  processOf: (player: string) => PlayerProcess = () => ({ args: [], isDebugged: false }),
 ): { readonly manager: Promise<string>; readonly others: readonly Promise<string>[] } {
   const manager = supervisor.start(managerSpec(location, managerArgs));
-  const others = [...refereeSpecs(config, location), ...playerSpecs(config, location)];
+  const others = [...refereeSpecs(config, location), ...playerSpecs(config, location, processOf)];
   return { manager, others: others.map((spec) => supervisor.start(spec, manager)) };
 }
 
@@ -107,7 +137,7 @@ export function withAbsolutePaths(config: Config, folder: string): Config {
 }
 
 const isBot = (bot: string): boolean =>
-  /^(uci|lines):/.test(bot) || builtInBots.includes(bot) || (isBotFile(bot) && existsSync(bot));
+  /^(uci|lines|llm):/.test(bot) || builtInBots.includes(bot) || (isBotFile(bot) && existsSync(bot));
 
 interface ConfigFault {
   readonly path: readonly (string | number)[];
@@ -139,8 +169,12 @@ function faultOfLimits({ leagues, players }: Config): ConfigFault | null {
 export function faultOfRun(config: Config): ConfigFault | null {
   if (config.players.length < 2) return { path: ["players"], message: "a run needs at least 2 players" };
   for (const [index, player] of config.players.entries()) {
+    const [variable] = keyVariablesOf(player);
+    if (variable !== undefined && !process.env[variable]) {
+      return { path: ["players", index, "llm", "api_key_env"], message: `${variable} is not set in the environment` };
+    }
     if (!("bot" in player) || isBot(player.bot)) continue;
-    const message = `no bot "${player.bot}": use ${builtInBots.join(", ")}, an existing .ts or .js file, uci:COMMAND or lines:COMMAND`;
+    const message = `no bot "${player.bot}": use ${builtInBots.join(", ")}, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, ${LLM_FORMS}`;
     return { path: ["players", index, "bot"], message };
   }
   const limitFault = faultOfLimits(config);

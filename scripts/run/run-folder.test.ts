@@ -34,11 +34,15 @@ it.each([
   ["run.json", "null"],
   ["config.json", '{ "leag'],
   ["config.json", '{ "leagues": [] }'],
-])("resumeRun skips a run whose %s cannot be read, with a warning: %j", (name, text) => {
+])("resumeRun skips a run whose %s cannot be read, with a warning: %j", async (name, text) => {
   const { data, run } = newRun();
   const path = writeDamagedRun(data, name, text);
   const warnings: string[] = [];
-  expect(resumeRun(data, (line) => warnings.push(line))).toMatchObject({ path: run.path, seed: "7", isResumed: true });
+  expect(await resumeRun(data, (line) => warnings.push(line))).toMatchObject({
+    path: run.path,
+    seed: "7",
+    isResumed: true,
+  });
   expect(warnings).toEqual([`${path} is skipped: its run.json or config.json cannot be read`]);
 });
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
 import { newRunSuffix, systemIds } from "#shared/lib/ids.ts";
 import { Config } from "#shared/runtime/config/config.ts";
+import { loadGames } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { readJson, writeJsonAtomically } from "./json-file.ts";
 
@@ -47,18 +48,26 @@ export const hasFailed = (path: string): boolean =>
   RunRecord.safeParse(readJson(join(path, "run.json"))).data?.status === "failed";
 
 /** Returns the newest run that is not completed or failed. Skips runs that cannot be read, with a warning. Throws StartError if there is no such run. */
-export function resumeRun(data: string, warn: (line: string) => void): RunFolder {
+export async function resumeRun(data: string, warn: (line: string) => void): Promise<RunFolder> {
   const names = existsSync(runsOf(data)) ? readdirSync(runsOf(data)).sort().reverse() : [];
   for (const name of names) {
     const path = join(runsOf(data), name);
     if (!existsSync(join(path, "run.json"))) continue;
     const record = RunRecord.safeParse(readJson(join(path, "run.json"))).data;
     if (record && record.status !== "running") continue;
-    const config = Config.safeParse(readJson(join(path, "config.json"))).data;
+    const config = await readRunConfig(join(path, "config.json"));
     if (record && config) return folderOf(path, config, record, true);
     warn(`${path} is skipped: its run.json or config.json cannot be read`);
   }
   throw new StartError(`no unfinished run in ${runsOf(data)}`, EXIT.failed);
+}
+
+/** Reads the config of a run and registers its games. Throws StartError if the file of a game does not load. */
+async function readRunConfig(file: string): Promise<Config | undefined> {
+  const stored = readJson(file);
+  const { games = [] } = z.object({ games: Config.shape.games }).safeParse(stored).data ?? {};
+  await loadGames(games);
+  return Config.safeParse(stored).data;
 }
 
 function folderOf(path: string, config: Config, record: RunRecord, isResumed: boolean): RunFolder {

@@ -6,7 +6,7 @@ import { createSupervisor, type Supervisor } from "#shared/runtime/process/super
 import type { ResultsDocument } from "../../league-manager/projections/document.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
 import { managerUrls } from "../commands/manager-addresses.ts";
-import { managerUrlOf, startAgents } from "./agents.ts";
+import { managerUrlOf, type PlayerProcess, startAgents } from "./agents.ts";
 import type { Progress } from "./progress.ts";
 import type { RunFolder } from "./run-folder.ts";
 import { StuckLeagues } from "./stuck-leagues.ts";
@@ -17,6 +17,8 @@ interface RunOptions {
   readonly clock: Clock;
   /** Prints a warning or an error, even if no progress is shown. */
   readonly warn: (line: string) => void;
+  /** Returns the options of the process of a player (default: none). */
+  readonly processOf?: (player: string) => PlayerProcess;
   /** Whether the agents keep running after the last league until the command is interrupted. */
   readonly keep: boolean;
   /**
@@ -94,10 +96,10 @@ function endOnSignals(end: (exitCode: number) => void): void {
 }
 
 /** Starts the agents. Prints the address of the manager if the run is kept or players of the config start themselves. */
-async function startAll(supervisor: Supervisor, { folder, keep, warn }: RunOptions): Promise<void> {
+async function startAll(supervisor: Supervisor, { folder, keep, warn, processOf }: RunOptions): Promise<void> {
   const { config } = folder;
   const location = { dataFolder: folder.path, configFile: folder.configFile, managerUrl: managerUrlOf(config) };
-  const { manager, others } = startAgents(supervisor, config, location, ["--seed", folder.seed, "--roster"]);
+  const { manager, others } = startAgents(supervisor, config, location, ["--seed", folder.seed, "--roster"], processOf);
   await manager;
   const [url] = managerUrls(config, readInterfaces());
   if (keep) {
@@ -109,5 +111,16 @@ async function startAll(supervisor: Supervisor, { folder, keep, warn }: RunOptio
     const seconds = config.timeouts.registration_ms / 1000;
     warn(`waiting for ${selfStarted.join(", ")} to register at ${url}/mcp, at most ${seconds} s`);
   }
+  if (config.players.some((player) => "human" in player)) await invitePeople(folder, `${url}/`, warn);
   await Promise.all(others);
+}
+
+/** Prints and opens the links of the people of the config. */
+async function invitePeople({ config, path }: RunFolder, url: string, warn: RunOptions["warn"]): Promise<void> {
+  const { invitedPeople, openPage } = await import("../commands/people.ts");
+  const seconds = config.timeouts.registration_ms / 1000;
+  for (const { name, link } of invitedPeople(config, url, path)) {
+    warn(`waiting for ${name} to open ${link} within ${seconds} s`);
+    void openPage(link);
+  }
 }

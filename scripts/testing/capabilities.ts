@@ -86,7 +86,10 @@ const EXEMPT_FILES: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^scripts\/bench\//, "measures real processes"],
   [/^scripts\/(chaos|conformance)\/\w+\.ts$/, "starts real processes and kills or tests them, or is loaded into those"],
   [/^scripts\/examples\//, "a player without code of this project, which runs as a separate process"],
-  [/^scripts\/codenames\/(completions|model)\.ts$/, "a client of an LLM provider"],
+  [
+    /^scripts\/check\/wire\/unusual-post\.ts$/,
+    "a client that cuts connections and sends requests in pieces on purpose",
+  ],
 ];
 
 /** Returns true for tests and test helpers. The path is relative to the root. */

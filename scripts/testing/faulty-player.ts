@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
+import { parsedJson } from "#shared/lib/text.ts";
 import { rpcErrorResponse, rpcRequest, rpcResponse } from "#shared/rpc/testing/json-rpc.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 
@@ -91,7 +92,9 @@ export async function startFaultyPlayer(options: FaultyPlayerOptions): Promise<F
 
   const server = createServer(async (request, response) => {
     if (request.method !== "POST") return void response.writeHead(404).end(); // a health probe
-    const { id, params } = Request.parse(JSON.parse(await textOf(request)));
+    const call = Request.safeParse(parsedJson(await textOf(request)));
+    if (!call.success) return void response.writeHead(400).end();
+    const { id, params } = call.data;
     const message = params.arguments;
     received.push(message);
     if (message.auth_token !== undefined) tokens.push(message.auth_token);

@@ -27,7 +27,8 @@ export interface TestPlace {
 /** A player of a test league: a built-in bot, or a player that `start` starts and registers. */
 export type TestPlayer =
   | { readonly name: string; readonly bot: string; readonly leagueIds?: string[] }
-  | { readonly name: string; start(place: TestPlace): Promise<RunningAgent> };
+  /** `dialect`: the config lists its endpoint with this dialect, so that it does not register. */
+  | { readonly name: string; readonly dialect?: string; start(place: TestPlace): Promise<RunningAgent> };
 
 export interface TestLeagueOptions {
   readonly leagues: readonly { readonly league_id: string; readonly game: string; readonly options?: object }[];
@@ -85,9 +86,9 @@ export async function startTestLeague(options: TestLeagueOptions): Promise<TestL
   const config = Config.parse({
     manager: { port: managerPort },
     referees: { count: referees, firstPort: firstRefereePort },
-    players: players.map((player) => ({
+    players: players.map((player, index) => ({
       name: player.name,
-      ...("bot" in player ? { bot: player.bot } : { self: true }),
+      ...formOf(player, ports[1 + referees + index] ?? 0),
     })),
     leagues,
     timeouts: { move_ms: 20_000, join_ms: 20_000, game_over_ms: 500, default_ms: 1_000, ...timeouts },
@@ -149,6 +150,13 @@ function startTestPlayer(
   if ("start" in player) return player.start({ ...base, name, port });
   const { bot, leagueIds } = player;
   return startPlayer({ ...base, bot, name, ports: [port], leagueIds, ...SHORT_TIMEOUTS }, silentProcess(name));
+}
+
+/** The form of a player in the config. */
+function formOf(player: TestPlayer, port: number): object {
+  if ("bot" in player) return { bot: player.bot };
+  const { dialect } = player;
+  return dialect === undefined ? { self: true } : { endpoint: `http://127.0.0.1:${port}/mcp`, dialect };
 }
 
 /** A random bot that starts after `before` has resolved. As the last player of a league it delays the start of the league until then. */

@@ -2,8 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../lib/rng.ts";
 import { type CodenamesAction, type CodenamesState, codenames } from "./codenames.ts";
+import { playAtRandom } from "./contract/play.ts";
+import { canonicalJson } from "./contract/values.ts";
 import { begin, play } from "./testing/codenames.ts";
-import { canonicalJson, playAtRandom } from "./testing/simulate.ts";
 
 const SPYMASTERS = ["red_spymaster", "blue_spymaster"];
 const BLIND = ["red_team", "blue_team", "spectator", "", "__proto__", "spymaster", "red"];

@@ -214,7 +214,8 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
     isSpymaster(viewer) || state.phase === "over"
       ? state
       : { ...state, cards: state.cards.map((card) => (card.uncovered ? card : { ...card, identity: null })) },
-  toText: (state, viewer) => textOf(codenames.viewState(state, viewer)),
+  // viewState returns a view of the same viewer unchanged.
+  toText: (state, viewer) => textOf(codenames.viewState(state as CodenamesState, viewer)),
   actionText,
   readAction(state, text) {
     if (state.phase === "clue") return readClue(text.trim());

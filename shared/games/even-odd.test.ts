@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "../lib/hash.ts";
+import { applyLegal } from "./contract/play.ts";
 import { drawnNumber, type EvenOddAction, type EvenOddState, evenOdd } from "./even-odd.ts";
-import { applyLegal } from "./testing/simulate.ts";
 
 type Round = readonly [odd: EvenOddAction, even: EvenOddAction];
 

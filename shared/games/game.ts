@@ -84,7 +84,7 @@ export type BoardKind = "chess" | "marks" | "discs" | "words";
  * A game is a pure state machine without clock, randomness, I/O or mutation of its arguments. States, actions and views
  * are plain JSON and are unchanged by a round trip through it.
  *
- * `conformance.test.ts` checks these obligations for every registered game:
+ * `contract/` checks these obligations, for the built-in games in `conformance.test.ts`:
  * - `toAct` is empty if and only if the state is terminal, and `outcome` is not null exactly then;
  * - `applyAction` rejects every action that `legalActions` does not list, for any role at any time, with an `Illegal`,
  *   and never throws; a game with `listsSample` may accept other actions of roles that are to act;
@@ -93,6 +93,7 @@ export type BoardKind = "chess" | "marks" | "discs" | "words";
  *   not matter, and no choice is visible in another role's view before the turn closes;
  * - `legalActions(viewState(state, role), role)` equals `legalActions(state, role)`, so that a player can list its
  *   moves from its view;
+ * - `toText(viewState(state, viewer), viewer)` equals `toText(state, viewer)`, so that a player can show its view;
  * - the spectator's view is derivable from every role's view, so that spectators may watch live.
  */
 export interface Game<Options = unknown, State = unknown, Action = unknown, View = unknown> {
@@ -134,9 +135,9 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
   waitingView?(view: View): View;
   /**
    * Returns the text that is shown to an LLM or in a terminal. It contains no more information than `viewState` for the
-   * same viewer.
+   * same viewer, and can be computed from that view.
    */
-  toText(state: State, viewer: Viewer): string;
+  toText(state: State | View, viewer: Viewer): string;
   /** Returns an action as text for people, which `readAction` accepts. Absent if actions are text. */
   actionText?(action: Action): string;
   /**

@@ -1,8 +1,8 @@
 /** The views of Kuhn poker: no viewer sees a card that was not shown in a showdown. */
 import { describe, expect, it } from "vitest";
 import { createRandom } from "../lib/rng.ts";
+import { applyLegal, playAtRandom, viewersOf } from "./contract/play.ts";
 import { dealtCards, type KuhnAction, type KuhnState, type KuhnView, kuhnPoker } from "./kuhn-poker.ts";
-import { applyLegal, playAtRandom, viewersOf } from "./testing/simulate.ts";
 
 const SEATS = ["player_1", "player_2"] as const;
 const CARDS = ["jack", "queen", "king"] as const;

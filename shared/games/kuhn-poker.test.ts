@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { sha256Hex } from "../lib/hash.ts";
 import { create, decide, type Session } from "../session/session.ts";
 import { verdictOf } from "../session/verdict.ts";
+import { applyLegal } from "./contract/play.ts";
 import { dealtCards, type KuhnAction, type KuhnCard, type KuhnState, kuhnPoker } from "./kuhn-poker.ts";
-import { applyLegal } from "./testing/simulate.ts";
 
 type Seat = "player_1" | "player_2";
 const SEATS = ["player_1", "player_2"] as const;

@@ -108,7 +108,8 @@ export const kuhnPoker: Game<KuhnOptions, KuhnState, KuhnAction, KuhnView> = {
   viewState({ seed: _, ...known }, viewer) {
     return { ...known, cards: visible(known.cards, viewer) };
   },
-  toText: (state, viewer) => textOf(kuhnPoker.viewState(state, viewer)),
+  // viewState returns a view of the same viewer unchanged.
+  toText: (state, viewer) => textOf(kuhnPoker.viewState(state as KuhnState, viewer)),
   rounds: summaries,
 };
 

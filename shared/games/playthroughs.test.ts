@@ -10,9 +10,9 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { format, type Playthrough, recordAtRandom, replay } from "./contract/playthroughs.ts";
 import { type GameId, gameIds, games } from "./registry.ts";
-import { format, type Playthrough, recordAtRandom, replay } from "./testing/playthroughs.ts";
-import { variantsOf } from "./testing/simulate.ts";
+import { variantsOf } from "./testing/variants.ts";
 
 const fileOf = (id: GameId): URL => new URL(`./playthroughs/${id}.json`, import.meta.url);
 

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+import { err, ok, type Result } from "../lib/result.ts";
 import { parsedJson } from "../lib/text.ts";
 import type { Game, Role } from "./game.ts";
 
@@ -31,4 +33,28 @@ export function wordOf(action: unknown, game?: Game): string {
   if (typeof action === "string") return action;
   const parsed = game?.actionText && game.action.safeParse(action);
   return parsed?.success ? (game?.actionText?.(parsed.data) ?? "") : JSON.stringify(action);
+}
+
+/** A turn of a player: its view and its legal actions. */
+interface OwnTurn {
+  readonly view: unknown;
+  readonly role: Role;
+  readonly legal: readonly unknown[];
+}
+
+/**
+ * Reads a move for a turn and checks it against the legal actions. Returns the action, or a text with the reason and the
+ * legal moves. If the list of legal actions is only a sample, the referee decides whether another action is legal.
+ */
+export function legalMove(
+  game: Game | undefined,
+  { view, role, legal }: OwnTurn,
+  move: unknown,
+): Result<unknown, string> {
+  const action = game ? readMove(game, view, role, move) : move;
+  const isUnlisted = game?.info.listsSample === true && game.action.safeParse(action).success;
+  if (isUnlisted || legal.some((legalAction) => isDeepStrictEqual(legalAction, action))) return ok(action);
+  const named = legal.map((legalAction) => wordOf(legalAction, game)).join(", ");
+  const reason = explainIllegal(game, view, move);
+  return err(`Illegal move ${wordOf(move, game)}${reason ? `: ${reason}` : ""}. ${listName(game)}: ${named}`);
 }

@@ -1,3 +1,4 @@
+import { invariant } from "../lib/result.ts";
 import { chess } from "./chess.ts";
 import { codenames } from "./codenames.ts";
 import { connectFour } from "./connect-four.ts";
@@ -7,7 +8,7 @@ import { kuhnPoker } from "./kuhn-poker.ts";
 import { rps } from "./rps.ts";
 import { ticTacToe } from "./tic-tac-toe.ts";
 
-/** All games by their ids. A new game is one file and one line here; the conformance tests then include it. */
+/** The built-in games by their ids. A new one is one file and one line here; the conformance tests then include it. */
 export const games = {
   "even_odd.v1": evenOdd,
   "rps.v1": rps,
@@ -26,25 +27,40 @@ type PartsOf<G extends GameId> =
 export type ActionOf<G extends GameId> = PartsOf<G>["action"];
 export type ViewOf<G extends GameId> = PartsOf<G>["view"];
 
+/** The ids of the built-in games. Code that also serves games of files uses `knownGameIds`. */
 export const gameIds = Object.keys(games) as readonly GameId[];
 
+/** The games of this process: the built-in games, and those of files that it has registered at its start. */
 const byId = new Map<string, Game>(Object.entries(games));
+
+export const knownGames = (): readonly Game[] => [...byId.values()];
+export const knownGameIds = (): readonly string[] => [...byId.keys()];
+export const isBuiltIn = (id: string): boolean => Object.hasOwn(games, id);
+
+/**
+ * Adds a game of a file to the games of this process. A process calls it at its start, before it parses a config or
+ * creates tools, pages and registrations, which list the known games. The id must not be known yet. Returns a function
+ * that removes the game, for tests.
+ */
+export function registerGame(game: Game): () => void {
+  invariant(!byId.has(game.id), `the game ${game.id} is registered once`);
+  byId.set(game.id, game);
+  return () => void byId.delete(game.id);
+}
 
 /** Returns a text without case, spaces and punctuation. */
 const normalized = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
-const byName = new Map<string, Game>(
-  Object.values(games).flatMap((game) =>
-    [withoutVersion(game.id), game.info.name].map((name) => [normalized(name), game]),
-  ),
-);
+
+/** Whether a text is the id without version or the name of a game, in any case. */
+const isNamed = ({ id, info }: Game, text: string): boolean =>
+  [withoutVersion(id), info.name].some((name) => normalized(name) === normalized(text));
 
 /**
  * Returns the game that a person or an LLM names by its id, its id without version or its name, in any case:
  * "chess.v1", "Chess", "tic-tac-toe".
  */
 export function findGameNamed(text: string): Game | undefined {
-  const name = text.trim().toLowerCase();
-  return byId.get(name) ?? byName.get(normalized(name));
+  return byId.get(text.trim().toLowerCase()) ?? knownGames().find((game) => isNamed(game, text));
 }
 
 /** Returns the game with this id, or undefined. */

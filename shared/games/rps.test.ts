@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { applyLegal } from "./contract/play.ts";
 import { type RpsAction, type RpsState, rps } from "./rps.ts";
-import { applyLegal } from "./testing/simulate.ts";
 
 type Round = readonly [first: RpsAction, second: RpsAction];
 

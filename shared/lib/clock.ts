@@ -16,6 +16,8 @@ export interface Clock {
    * durations.
    */
   monotonic(): number;
+  /** Returns the total milliseconds for which the event loop of this process has waited for input, of `monotonic()`. */
+  idle(): number;
   /** Returns `now()` as ISO 8601 UTC text with milliseconds. */
   iso(): string;
   /** Calls `run` once, after `ms`. The timer does not keep the process running. */
@@ -95,6 +97,7 @@ let lastIso = "";
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  idle: () => performance.nodeTiming.idleTime,
   iso: () => {
     const now = Date.now();
     if (now !== lastMs) {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { agentStates } from "./lifecycle.ts";
 import { compiled, endpoint, id, match, points, roleMap } from "./message-fields.ts";
+import { MoveLimit } from "./timeouts.ts";
 
 /** The message types of PROTOCOL.md, section 2, and after the line the messages of the named tools (section 4). */
 export const messageTypes = [
@@ -60,6 +61,12 @@ export const messageTypes = [
   "CONTINUE_GAME_RESPONSE",
   "END_GAME",
   "END_GAME_RESPONSE",
+  "JOIN_LEAGUE",
+  "JOIN_LEAGUE_RESPONSE",
+  "WAIT_FOR_TURN",
+  "WAIT_FOR_TURN_RESPONSE",
+  "LEAVE_LEAGUE",
+  "LEAVE_LEAGUE_RESPONSE",
   "MAKE_MOVE",
   "MAKE_MOVE_RESPONSE",
   "GET_MY_STATE",
@@ -83,11 +90,16 @@ export const StartGame = z.object({
     z.object({
       player_id: id,
       endpoint,
+      /** `native`, or another dialect with its form: `classroom:tool:params`. */
       dialect: z.string().max(100).default("native"),
+      /** Only for players of other dialects: the `auth_token` of each message to them, and their results so far. */
+      dialect_token: z.string().max(1000).optional(),
+      standings: z.object({ wins: z.int(), draws: z.int(), losses: z.int() }).optional(),
       match_token: z.string().max(1000),
       legal_actions: z.boolean().default(true),
       round_results: z.boolean().default(true),
-      batch: z.boolean().default(false),
+      /** The time limit of this player for a move, if it differs from `timeouts.move_ms`. */
+      move_ms: MoveLimit.optional(),
     }),
   ),
   timeouts: z.object({ join_ms: z.int().min(1), move_ms: z.int().min(1), game_over_ms: z.int().min(1) }),

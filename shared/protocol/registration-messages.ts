@@ -8,6 +8,12 @@ import { DisplayName } from "./names.ts";
 /** Any text is accepted here, so that a wrong join code is rejected as a wrong code and not as a malformed message. */
 const join_code = z.string().max(1000).nullish();
 
+/**
+ * An element of a player's `game_types`: every other game of the manager. MOVE_REQUEST lists the legal actions of such a
+ * game even if the player has `legal_actions: false`, because the player may not know the rules.
+ */
+export const ANY_GAME = "*";
+
 export const RefereeRegisterRequest = z.object({
   display_name: DisplayName,
   version: z.string().max(100).default("1.0.0"),
@@ -23,13 +29,14 @@ export const PlayerRegisterRequest = z.object({
   display_name: DisplayName,
   version: z.string().max(100).default("1.0.0"),
   game_types: z.array(id).max(100),
-  contact_endpoint: endpoint,
+  /** null or absent: the player cannot be called, and polls an inbox at the manager. */
+  contact_endpoint: endpoint.nullish(),
   league_ids: z.array(id).max(100).nullish(),
   /** false: MOVE_REQUEST does not list the legal actions. */
   legal_actions: z.boolean().nullish(),
   /** false: ROUND_RESULT is not sent to the player. The player's next view also contains the round. */
   round_results: z.boolean().nullish(),
-  /** true: several calls may arrive in one POST, as a JSON-RPC batch. */
+  /** Accepted for players of earlier versions, and ignored. */
   batch: z.boolean().nullish(),
   /** false: announcements of rounds and standings are not sent to the player. */
   announcements: z.boolean().nullish(),
@@ -47,7 +54,12 @@ const registerResponse = {
   /** true: the registration may be accepted if the agent registers again after a second. */
   retryable: z.boolean().nullish(),
 };
-export const PlayerRegisterResponse = z.object({ ...registerResponse, player_id: id.nullish() });
+export const PlayerRegisterResponse = z.object({
+  ...registerResponse,
+  player_id: id.nullish(),
+  /** The URL of the inbox of a player that was registered without an endpoint. */
+  inbox: z.string().max(2000).nullish(),
+});
 export type PlayerRegisterResponse = z.infer<typeof PlayerRegisterResponse>;
 export const RefereeRegisterResponse = z.object({
   ...registerResponse,

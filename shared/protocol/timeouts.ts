@@ -3,6 +3,9 @@ import { z } from "zod";
 const ms = (defaultMs: number, description: string) =>
   z.int().min(1).max(86_400_000).default(defaultMs).describe(`${description}, milliseconds`);
 
+/** The time limit for a move, in milliseconds. */
+export const MoveLimit = z.int().min(1).max(86_400_000);
+
 /** The timeouts of the league protocol in milliseconds, by operation. Each of them can be configured. */
 export const Timeouts = z
   .strictObject({

@@ -15,6 +15,9 @@ export const portHelp = (agent: keyof typeof PORT_RANGES): string =>
 /** The address on which a manager listens by default and at which agents on the same machine reach it. */
 export const LOOPBACK_HOST = "127.0.0.1";
 
+/** The port at which debuggers look for Node.js. */
+export const INSPECTOR_PORT = 9229;
+
 /** The endpoint of a manager with the default config. */
 export const MANAGER_ENDPOINT = `http://${LOOPBACK_HOST}:${PORT_RANGES.manager[0]}/mcp`;
 

@@ -9,6 +9,8 @@ interface Bundle {
   readonly board: string;
   /** The script of the list of games. */
   readonly games: string;
+  /** The script of the page on which a person plays in a league. */
+  readonly league: string;
   readonly style: string;
   /** The chess pieces as SVG, with ids from "wk" to "bp". */
   readonly sprite: string;
@@ -29,7 +31,12 @@ export const bundle = lazily(async (): Promise<Bundle> => {
   const esbuild = await import("esbuild");
   const client = (file: string): string => fileURLToPath(new URL(`client/${file}`, import.meta.url));
   const { outputFiles } = await esbuild.build({
-    entryPoints: { board: client("board-main.tsx"), games: client("games-main.tsx"), style: client("style.css") },
+    entryPoints: {
+      board: client("board-main.tsx"),
+      games: client("games-main.tsx"),
+      league: client("league-main.tsx"),
+      style: client("style.css"),
+    },
     outdir: "out",
     write: false,
     bundle: true,
@@ -46,5 +53,11 @@ export const bundle = lazily(async (): Promise<Bundle> => {
   await esbuild.stop();
   const text = (name: string): string => outputFiles.find(({ path }) => path.endsWith(name))?.text ?? "";
   const sprite = await readFile(createRequire(import.meta.url).resolve(SPRITE), "utf8");
-  return { board: text("board.js"), games: text("games.js"), style: text("style.css"), sprite };
+  return {
+    board: text("board.js"),
+    games: text("games.js"),
+    league: text("league.js"),
+    style: text("style.css"),
+    sprite,
+  };
 });

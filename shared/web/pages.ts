@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
-import { games as allGames } from "../games/registry.ts";
+import { knownGames } from "../games/registry.ts";
 import { escapeHtml } from "../lib/text.ts";
 import { bundle } from "./bundle.ts";
 import { factsOf } from "./game-facts.ts";
 import type { BoardMode, BoardSetup, GamesSetup, GameView, Seat } from "./game-view.ts";
-
-const FACTS = factsOf(Object.values(allGames));
 
 interface BoardOptions {
   readonly mode: BoardMode;
@@ -25,7 +23,7 @@ interface BoardOptions {
  */
 export async function boardPage({ mode, game, seat }: BoardOptions): Promise<string> {
   const { board, style, sprite } = await bundle();
-  const setup: BoardSetup = { mode, game: game ?? null, seat: seat ?? null, games: FACTS };
+  const setup: BoardSetup = { mode, game: game ?? null, seat: seat ?? null, games: factsOf(knownGames()) };
   const body = `<div hidden>${sprite.slice(sprite.indexOf("<!--"))}</div>
 ${setupOf(setup)}`;
   return documentOf({ mode, title: game?.name ?? "Game", body, script: board, style });
@@ -34,7 +32,24 @@ ${setupOf(setup)}`;
 /** Returns the page with the list of games for `GET /`. The page reads `GET /api/games`. */
 export async function gamesPage(): Promise<string> {
   const { games, style } = await bundle();
-  return documentOf({ mode: "page", title: "Games", body: setupOf({ games: FACTS }), script: games, style });
+  return documentOf({
+    mode: "page",
+    title: "Games",
+    body: setupOf({ games: factsOf(knownGames()) }),
+    script: games,
+    style,
+  });
+}
+
+/** Returns the page on which a person plays in a league of a manager. A claim of a mate is not a message of a league. */
+export async function leaguePlayPage(): Promise<string> {
+  const { league, style, sprite } = await bundle();
+  const games = Object.fromEntries(
+    Object.entries(factsOf(knownGames())).map(([id, { winningReason: _, ...facts }]) => [id, facts] as const),
+  );
+  const body = `<div hidden>${sprite.slice(sprite.indexOf("<!--"))}</div>
+${setupOf({ games })}`;
+  return documentOf({ mode: "page", title: "Play in this league", body, script: league, style });
 }
 
 /** Returns the page for the address of a game that does not exist. */

@@ -81,7 +81,13 @@ function leaguesPage(projections: Projections, awaited: AwaitedBy, choice: Choic
       : leadersSection(projections, league, waiting);
   });
   const backLink = choice && projections.leagues().length > 1 ? '<p><a href="/">All leagues</a></p>' : "";
-  return { main: sections.join("") + backLink, isLive: leagues.some(({ status }) => status !== "completed") };
+  const playLink = leagues.some(({ status }) => status === "open")
+    ? '<p><a href="/play">Play in this league</a></p>'
+    : "";
+  return {
+    main: playLink + sections.join("") + backLink,
+    isLive: leagues.some(({ status }) => status !== "completed"),
+  };
 }
 
 /** The rounds that a league's section shows. */

@@ -62,7 +62,7 @@ function registrationParts(name: string, { port = 9000, ...more }: { port?: numb
 /** The command that registers a player with `tokenOf(name)` at a port of this machine. */
 export function player(name: string, more: More<PlayerRegistration> = {}, policy = POLICY) {
   const { request, given } = registrationParts(name, more);
-  return registerPlayer(policy, { departed: new Set(), ...given, request });
+  return registerPlayer(policy, { dialect: "native", departed: new Set(), ...given, request });
 }
 /** A league with these players that the config no longer lists. */
 export const formerLeague = (

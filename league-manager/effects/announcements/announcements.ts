@@ -1,3 +1,4 @@
+import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { completeLeague } from "../../commands/leagues.ts";
 import { announceRound } from "../../commands/rounds.ts";
@@ -10,6 +11,8 @@ import { AnnouncementQueues, type Sending } from "./queues.ts";
 
 /** The longest time that the end of a league waits for agents to answer its last announcements. */
 const LAST_MS = 1_000;
+/** The same time if a player speaks another dialect. Such a player receives one message at a time, and may end its process only at the last one. */
+const LAST_OF_DIALECTS_MS = 5_000;
 
 interface AnnouncementsOptions {
   /** Resolves when the pending assignments of a league are committed: ROUND_ANNOUNCEMENT names the referees. */
@@ -97,7 +100,8 @@ export class Announcements implements Part {
     const sendings = this.#push(leagueId, endOf(leagueId, last));
     const limit = new AbortController();
     const answered = Promise.all(sendings.map(({ sending }) => sending.answered)).then(() => limit.abort());
-    await Promise.race([answered, clock.pause(LAST_MS, AbortSignal.any([limit.signal, signal]))]);
+    const limitMs = sendings.some(({ agent }) => agent.dialect !== NATIVE) ? LAST_OF_DIALECTS_MS : LAST_MS;
+    await Promise.race([answered, clock.pause(limitMs, AbortSignal.any([limit.signal, signal]))]);
     if (!signal.aborted) await execute(leagueId, completeLeague(leagueId));
   }
 

@@ -17,8 +17,14 @@ const ROUND = (["ROUND_END", "LEAGUE_STANDINGS_UPDATE", "ROUND_ANNOUNCEMENT", "R
 function queueOf({ answerMs, ready = async () => {} }: { answerMs: number; ready?: () => Promise<void> }) {
   const clock = manualClock();
   const sent: string[] = [];
-  const player = { id: "P01", kind: "player", endpoint: "http://127.0.0.1:1/mcp", tokenHash: "hash" } as Agent;
-  const state = { leagues: new Map([["rps", league]]), agents: new Map([["P01", player]]) };
+  const player = {
+    id: "P01",
+    kind: "player",
+    endpoint: "http://127.0.0.1:1/mcp",
+    tokenHash: "hash",
+    dialect: "native",
+  };
+  const state = { leagues: new Map([["rps", league]]), agents: new Map([["P01", player as Agent]]) };
   const peers = {
     async notify(_endpoint: string, { type }: { type: string }, { signal }: { signal: AbortSignal }) {
       sent.push(type);

@@ -1,8 +1,10 @@
 import type { Cancel } from "#shared/lib/clock.ts";
 import { derivedMessageId } from "#shared/lib/ids.ts";
+import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { leagueStream } from "../../league/events.ts";
+import { contactOf } from "../contact.ts";
 import { type EffectsContext, MANAGER_SENDER } from "../effects-context.ts";
 import { Tasks } from "../tasks.ts";
 import { type Announcement, AnnouncementMessages } from "./messages.ts";
@@ -11,6 +13,8 @@ import { type Announcement, AnnouncementMessages } from "./messages.ts";
 const MAX_QUEUED = 100;
 /** `received` of announcements that were queued together resolves at the latest after this time. The time begins when the agent listens. */
 const MAX_RECEIVE_MS = 250;
+/** The same time for a player of another dialect, which may begin to listen after its registration and needs the announcement for its answers. */
+const MAX_RECEIVE_OF_DIALECTS_MS = 10_000;
 
 /** Announcements that were put into one agent's queue together. */
 interface Batch {
@@ -71,15 +75,17 @@ export class AnnouncementQueues {
       batch.unanswered++;
     }
     if (batch.unanswered === 0) end(queue, batch);
-    else void queue.ready.then(() => this.#limit(queue, batch));
+    else void queue.ready.then(() => this.#limit(agentId, queue, batch));
     return { received: received.promise, answered: answered.promise };
   }
 
-  #limit({ batches }: Queue, batch: Batch): void {
-    const { clock } = this.#context;
+  #limit(agentId: string, { batches }: Queue, batch: Batch): void {
+    const { clock, ledger } = this.#context;
     if (!batches.has(batch)) return;
+    const isNative = ledger.state.agents.get(agentId)?.dialect === NATIVE;
+    const limitMs = isNative ? MAX_RECEIVE_MS : MAX_RECEIVE_OF_DIALECTS_MS;
     // An answer that has already arrived is processed before the time limit.
-    batch.cancel = clock.after(MAX_RECEIVE_MS, () => clock.defer(() => batch.received.resolve()));
+    batch.cancel = clock.after(limitMs, () => clock.defer(() => batch.received.resolve()));
   }
 
   stop(): Promise<void> {
@@ -124,7 +130,7 @@ export class AnnouncementQueues {
       authToken: signFor(agent.tokenHash, leagueId),
       messageId: derivedMessageId(runId, leagueStream(leagueId), `${roundId}`, type, agentId),
     });
-    await peers.notify(agent.endpoint, envelope, { timeoutMs: timeouts.default_ms, signal });
+    await peers.notify(agent.endpoint, envelope, { timeoutMs: timeouts.default_ms, signal, contact: contactOf(agent) });
   }
 }
 

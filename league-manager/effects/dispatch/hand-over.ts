@@ -2,10 +2,11 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { derivedMessageId, matchRef } from "#shared/lib/ids.ts";
 import { err, type Result } from "#shared/lib/result.ts";
 import { asText } from "#shared/lib/text.ts";
+import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
+import type { CallFault } from "#shared/rpc/peer/call.ts";
 import { asRefused } from "#shared/rpc/peer/peer.ts";
-import type { CallFault } from "#shared/rpc/peer/pending.ts";
 import { releaseMatch } from "../../commands/matches.ts";
 import { leagueStream } from "../../league/events.ts";
 import { matchOf } from "../../league/evolve.ts";
@@ -36,6 +37,8 @@ export class HandOver implements Part {
   readonly #tasks = new Tasks();
   /** Keys of the assigned matches that their referees have accepted, by league. After a restart START_GAME is sent again, which has no effect. */
   readonly #accepted = new Map<string, Set<string>>();
+  /** The match of each player of another dialect. Such a player has one match at a time, also in several leagues. */
+  readonly #matchOfForeign = new Map<string, { readonly leagueId: string; readonly match: Match }>();
 
   constructor(context: EffectsContext, options: HandOverOptions) {
     this.#context = context;
@@ -82,6 +85,7 @@ export class HandOver implements Part {
   async #handOver(leagueId: string, match: Match, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#context;
     await Promise.all(match.players.map((id) => this.#options.mayInvite(leagueId, match.roundId, id)));
+    while (!signal.aborted && !this.#reserve(leagueId, match)) await clock.pause(RESEND_MS, signal);
     const startedAtMs = clock.monotonic();
     while (!signal.aborted) {
       const league = this.#leagueWhileAssigned(leagueId, match);
@@ -102,6 +106,22 @@ export class HandOver implements Part {
     }
   }
 
+  /** Reserves the players of other dialects for a match. Returns false while one of them has another match. */
+  #reserve(leagueId: string, match: Match): boolean {
+    const { agents } = this.#context.ledger.state;
+    const foreign = match.players.filter((id) => agents.get(id)?.dialect !== NATIVE);
+    const isFree = (id: string): boolean => {
+      const other = this.#matchOfForeign.get(id);
+      const isSame = other?.leagueId === leagueId && other.match.matchId === match.matchId;
+      return !other || isSame || !this.#leagueWhileAssigned(other.leagueId, other.match);
+    };
+    // A match that is no longer assigned needs no reservation: the caller ends then.
+    if (foreign.length === 0 || !this.#leagueWhileAssigned(leagueId, match)) return true;
+    if (!foreign.every(isFree)) return false;
+    for (const id of foreign) this.#matchOfForeign.set(id, { leagueId, match });
+    return true;
+  }
+
   #accept(leagueId: string, match: Match): void {
     this.#options.referees.markFit(match.refereeId ?? "");
     if (this.#leagueWhileAssigned(leagueId, match)) this.#accepted.get(leagueId)?.add(keyOf(match));
@@ -112,7 +132,8 @@ export class HandOver implements Part {
     const { leagueId, runId } = league;
     const referee = ledger.state.agents.get(match.refereeId ?? "");
     if (!referee) return err({ cause: "refused", detail: `${match.refereeId} is not registered` });
-    const payload = startGameOf(ledger.state, league, match, this.#options.seedOf, timeouts);
+    const context = { ...this.#context, seedOf: this.#options.seedOf };
+    const payload = startGameOf(ledger.state, league, match, referee, context);
     const envelope = newEnvelope("START_GAME", MANAGER_SENDER, payload, {
       at: clock.iso(),
       authToken: signFor(referee.tokenHash, matchRef(leagueId, match.matchId)),

@@ -1,28 +1,44 @@
 import { matchRef } from "#shared/lib/ids.ts";
 import { invariant } from "#shared/lib/result.ts";
+import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
+import { dialectToken } from "#shared/protocol/dialects/token.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Timeouts } from "#shared/protocol/timeouts.ts";
 import type { Agent } from "../../agents/agent.ts";
+import { needsLegalActions } from "../../agents/capabilities.ts";
 import { currentMatches, type League, type Match } from "../../league/league.ts";
+import { createTally } from "../../league/standings.ts";
 import type { ManagerState } from "../../ledger.ts";
+import type { EndpointFor, MoveLimits } from "../effects-context.ts";
 
 /** The seed of a match under its current epoch. */
 export type SeedOf = (league: League, match: Match) => string;
 
-/** The payload of START_GAME for a match. */
+/** The inputs of START_GAME that are not in the state. */
+export interface OrderContext {
+  readonly seedOf: SeedOf;
+  readonly timeouts: Timeouts;
+  readonly moveLimits: MoveLimits;
+  readonly endpointFor: EndpointFor;
+}
+
+/** The payload of START_GAME for a match that is assigned to a referee. */
 export function startGameOf(
   { agents }: ManagerState,
   league: League,
   match: Match,
-  seedOf: SeedOf,
-  { join_ms, move_ms, game_over_ms }: Timeouts,
+  referee: Agent,
+  { seedOf, timeouts, moveLimits, endpointFor }: OrderContext,
 ): StartGame {
+  const { join_ms, game_over_ms } = timeouts;
   const ref = matchRef(league.leagueId, match.matchId);
   const seats = league.roles.map((role, index): [string, StartGame["roles"][string]] => {
     const player = agents.get(match.players[index] ?? "");
     invariant(player, `${ref} has a registered player as ${role}`);
-    return [role, seatOf(player, ref)];
+    const seat = seatOf(player, league.game, ref, moveLimits.ofPlayer(player.name));
+    const endpoint = endpointFor(referee, player.endpoint);
+    return [role, { ...seat, ...dialectFieldsOf(player, league, match.roundId), endpoint }];
   });
   return {
     league_id: league.leagueId,
@@ -34,31 +50,39 @@ export function startGameOf(
     options: league.options,
     seed: seedOf(league, match),
     roles: Object.fromEntries(seats),
-    timeouts: { join_ms, move_ms, game_over_ms },
+    timeouts: { join_ms, move_ms: moveLimits.ofLeague(league.leagueId), game_over_ms },
   };
 }
 
 /** The payloads of START_GAME for all matches that are assigned to a referee. */
-export function startGamesOf(
-  state: ManagerState,
-  refereeId: string,
-  seedOf: SeedOf,
-  timeouts: Timeouts,
-): readonly StartGame[] {
+export function startGamesOf(state: ManagerState, refereeId: string, context: OrderContext): readonly StartGame[] {
+  const referee = state.agents.get(refereeId);
+  if (!referee) return [];
   return [...state.leagues.values()].flatMap((league) => {
     const assigned = currentMatches(league).filter(
       (match) => match.status === "assigned" && match.refereeId === refereeId,
     );
-    return assigned.map((match) => startGameOf(state, league, match, seedOf, timeouts));
+    return assigned.map((match) => startGameOf(state, league, match, referee, context));
   });
 }
 
-const seatOf = (player: Agent, ref: string): StartGame["roles"][string] => ({
+type Seat = StartGame["roles"][string];
+
+const seatOf = (player: Agent, game: string, ref: string, moveMs: number | undefined): Omit<Seat, "endpoint"> => ({
   player_id: player.id,
-  endpoint: player.endpoint,
   dialect: player.dialect,
   match_token: signFor(player.tokenHash, ref),
-  legal_actions: player.wantsLegalActions,
+  legal_actions: needsLegalActions(player, game),
   round_results: player.wantsRoundResults,
-  batch: player.takesBatches,
+  ...(moveMs !== undefined && { move_ms: moveMs }),
 });
+
+/** The fields of a seat that only messages to players of other dialects contain: the token, and the results of the earlier rounds. */
+function dialectFieldsOf({ id, name, dialect, tokenHash }: Agent, league: League, roundId: number): object {
+  if (dialect === NATIVE) return {};
+  const tally = createTally();
+  for (const { matches } of league.rounds.slice(0, roundId - 1)) for (const match of matches) tally.addMatch(match);
+  const [row] = tally.standings([{ player_id: id, display_name: name }]);
+  const { wins = 0, draws = 0, losses = 0 } = row ?? {};
+  return { dialect_token: dialectToken(id, tokenHash), standings: { wins, draws, losses } };
+}

@@ -1,7 +1,7 @@
 import { derivedMessageId, matchRef } from "#shared/lib/ids.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
-import type { CallFault } from "#shared/rpc/peer/pending.ts";
+import type { CallFault } from "#shared/rpc/peer/call.ts";
 import { settleWithdrawal } from "../../commands/matches.ts";
 import { leagueStream } from "../../league/events.ts";
 import type { League, Withdrawal } from "../../league/league.ts";

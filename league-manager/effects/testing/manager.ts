@@ -54,6 +54,7 @@ export async function startManager(options: ManagerOptions, leagueIds: readonly 
   await ledger.execute(
     openLeagues(leagueIds.map((leagueId) => ({ leagueId, runId: "run", ...GAME, seedCommitment: "commitment" }))),
   );
+  const timeouts = Timeouts.parse({ default_ms: 2_000, ...options.timeouts });
   const effects = createEffects({
     ...{
       ledger: (options.ledger ?? ((real) => real))(ledger),
@@ -61,10 +62,12 @@ export async function startManager(options: ManagerOptions, leagueIds: readonly 
       clock,
       machineAddresses: () => new Set<string>(),
       seedOf,
+      endpointFor: (_referee: unknown, endpoint: string) => endpoint,
       log: options.log ?? openLog(null, "test"),
     },
     notice: (message) => notices.push(message),
-    timeouts: Timeouts.parse({ default_ms: 2_000, ...options.timeouts }),
+    timeouts,
+    moveLimits: { ofLeague: () => timeouts.move_ms, ofPlayer: () => undefined },
     leagueStart: { ...{ places: [], startWhen: "count", onStuck: () => {}, onWaiting: () => {} }, minPlayers },
     ...options.effects,
   });

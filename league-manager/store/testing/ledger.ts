@@ -88,7 +88,7 @@ export const registered = (agent_id: string, kind: Agent["kind"] = "player"): Ne
     legal_actions: true,
     round_results: true,
   },
-  ...{ batch: true, announcements: true, max_concurrent: 0, dialect: "native" },
+  ...{ announcements: true, max_concurrent: 0, dialect: "native" },
 });
 export const profile = (agentId: string, name = agentId): Write => ({
   type: "profile",

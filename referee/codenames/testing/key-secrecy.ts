@@ -1,5 +1,5 @@
 import { type CodenamesCard, codenames } from "#shared/games/codenames.ts";
-import { applyLegal } from "#shared/games/testing/simulate.ts";
+import { applyLegal } from "#shared/games/contract/play.ts";
 
 export type Card = Pick<CodenamesCard, "word" | "uncovered"> & { readonly identity: string };
 

@@ -1,7 +1,7 @@
 /** The arguments and results of the tools for games outside of leagues. */
 import { z } from "zod";
 import { notationsInWords, optionsInWords } from "#shared/games/option-texts.ts";
-import { gameIds, games } from "#shared/games/registry.ts";
+import { knownGameIds, knownGames } from "#shared/games/registry.ts";
 import { PlayerName } from "../../sessions/seats.ts";
 import { hasMoveOrResigns } from "../turns.ts";
 
@@ -9,23 +9,25 @@ const gameId = z.string().min(1).max(100).describe("id of the game, from createG
 const seatToken = z.string().max(200).optional().describe("secret of your seat, from createGame or joinGame");
 const playerName = PlayerName.optional().describe("your display name");
 
-export const CreateGame = z.object({
-  template: z
-    .string()
-    .max(100)
-    .describe(`game to play, by id or name: ${gameIds.join(", ")}`),
-  options: z
-    .record(z.string(), z.unknown())
-    .optional()
-    .describe(`options of the game, each with a default. ${optionsInWords(Object.values(games))}`),
-  play_as: z.string().max(100).optional().describe("your role, e.g. white; default: the first role of the game"),
-  opponent: z
-    .string()
-    .max(100)
-    .default("agent")
-    .describe("agent (another agent calls joinGame), human (a person plays on the board) or the name of a bot"),
-  name: playerName,
-});
+/** Returns the arguments of `createGame`. Their descriptions list the games of this process. */
+export const createGameInput = () =>
+  z.object({
+    template: z
+      .string()
+      .max(100)
+      .describe(`game to play, by id or name: ${knownGameIds().join(", ")}`),
+    options: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe(`options of the game, each with a default. ${optionsInWords(knownGames())}`),
+    play_as: z.string().max(100).optional().describe("your role, e.g. white; default: the first role of the game"),
+    opponent: z
+      .string()
+      .max(100)
+      .default("agent")
+      .describe("agent (another agent calls joinGame), human (a person plays on the board) or the name of a bot"),
+    name: playerName,
+  });
 export const JoinGame = z.object({
   game_id: gameId,
   role: z.string().max(100).optional().describe("role to play; default: the first open one"),
@@ -37,38 +39,40 @@ export const WaitForNextTurn = z.object({
   showUi: z.boolean().default(false).describe("also return the board as an HTML resource, for hosts that render it"),
   timeout_s: z.number().min(0).max(30).default(25).describe("maximum time to wait, in seconds"),
 });
-export const FinishTurn = z
-  .object({
-    game_id: gameId,
-    seat_token: seatToken,
-    move: z
-      .union([z.string().max(1_000), z.number(), z.looseObject({})])
-      .optional()
-      .describe(`one of the legal moves that waitForNextTurn lists${notationsInWords(Object.values(games))}`),
-    resign: z.boolean().optional().describe("true: resign the game, even if it is not your turn; leave out move"),
-    claim: z
-      .enum(["checkmate", "draw"])
-      .nullish()
-      .describe("claims that this move gives checkmate or a draw; if the claim is false, the move is not made"),
-    claim_win: z
-      .boolean()
-      .optional()
-      .describe("claims that this move wins the game; if the claim is false, the move is not made"),
-    expected_tick: z.int().min(0).optional().describe("make the move only if the game is still at this tick"),
-    idempotency_key: z
-      .string()
-      .min(1)
-      .max(200)
-      .optional()
-      .describe(
-        "any string that you use for this turn only: repeating the call returns the same answer and moves once",
-      ),
-  })
-  .check(hasMoveOrResigns)
-  .refine(({ claim, claim_win }) => !(claim === "draw" && claim_win), {
-    path: ["claim_win"],
-    message: "claim a draw or a win, not both",
-  });
+/** Returns the arguments of `finishTurn`. Their descriptions list the notations of the games of this process. */
+export const finishTurnInput = () =>
+  z
+    .object({
+      game_id: gameId,
+      seat_token: seatToken,
+      move: z
+        .union([z.string().max(1_000), z.number(), z.looseObject({})])
+        .optional()
+        .describe(`one of the legal moves that waitForNextTurn lists${notationsInWords(knownGames())}`),
+      resign: z.boolean().optional().describe("true: resign the game, even if it is not your turn; leave out move"),
+      claim: z
+        .enum(["checkmate", "draw"])
+        .nullish()
+        .describe("claims that this move gives checkmate or a draw; if the claim is false, the move is not made"),
+      claim_win: z
+        .boolean()
+        .optional()
+        .describe("claims that this move wins the game; if the claim is false, the move is not made"),
+      expected_tick: z.int().min(0).optional().describe("make the move only if the game is still at this tick"),
+      idempotency_key: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe(
+          "any string that you use for this turn only: repeating the call returns the same answer and moves once",
+        ),
+    })
+    .check(hasMoveOrResigns)
+    .refine(({ claim, claim_win }) => !(claim === "draw" && claim_win), {
+      path: ["claim_win"],
+      message: "claim a draw or a win, not both",
+    });
 
 const Player = z.object({ kind: z.enum(["agent", "human", "bot"]), name: z.string(), joined: z.boolean() });
 export const View = z.object({

@@ -3,19 +3,20 @@ import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { protocolResult } from "../../sessions/rejections.ts";
 import { BOARD, type GameToolsContext } from "./context.ts";
 import { takenContent, takenGame } from "./results.ts";
-import { CreateGame, JoinGame, Taken } from "./schemas.ts";
+import { createGameInput, JoinGame, Taken } from "./schemas.ts";
 
 /** The tool `createGame`. */
-export const createGame = (context: GameToolsContext): Operation<unknown> =>
-  operation({
+export function createGame(context: GameToolsContext): Operation<unknown> {
+  const input = createGameInput();
+  return operation({
     request: "CREATE_GAME",
     reply: "CREATE_GAME_RESPONSE",
-    payload: CreateGame,
+    payload: input,
     tool: {
       name: "createGame",
       title: "Create a game",
       description: `Creates a game of chess or another game and gives you a seat in it. Returns the game_id, your secret seat_token, the rules and the address of the game's page. The opponent is another agent (which calls joinGame with the game_id), a human (who gets a link, or plays on the board in this host) or a bot (bots: ${context.botNames.join(", ")}). Next, call waitForNextTurn.`,
-      plain: CreateGame,
+      plain: input,
       result: Taken,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
       meta: BOARD,
@@ -34,6 +35,7 @@ export const createGame = (context: GameToolsContext): Operation<unknown> =>
       return created.ok ? ok(await takenGame(context, created.value)) : protocolResult(created);
     },
   });
+}
 
 /** The tool `joinGame`. */
 export const joinGame = (context: GameToolsContext): Operation<unknown> =>

@@ -4,7 +4,7 @@ import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { protocolResult } from "../../sessions/rejections.ts";
 import { BOARD, type GameToolsContext } from "./context.ts";
 import { boardContent, gameContent, shownGame } from "./results.ts";
-import { FinishTurn, type Shown, View, WaitForNextTurn } from "./schemas.ts";
+import { finishTurnInput, type Shown, View, WaitForNextTurn } from "./schemas.ts";
 import { timedOut } from "./texts.ts";
 
 /** The tool `waitForNextTurn`. */
@@ -42,17 +42,18 @@ export const waitForNextTurn = (context: GameToolsContext): Operation<unknown> =
   });
 
 /** The tool `finishTurn`. */
-export const finishTurn = (context: GameToolsContext): Operation<unknown> =>
-  operation({
+export function finishTurn(context: GameToolsContext): Operation<unknown> {
+  const input = finishTurnInput();
+  return operation({
     request: "FINISH_TURN",
     reply: "FINISH_TURN_RESPONSE",
-    payload: FinishTurn,
+    payload: input,
     tool: {
       name: "finishTurn",
       title: "Make your move",
       description:
         "Makes your move and ends your turn, or resigns the game with resign: true. The call fails, and nothing changes, if it is not your turn or the move is not legal; the error lists the legal moves. With claim or claim_win you assert how the move ends the game; if that is false, the move is not made. Next, call waitForNextTurn.",
-      plain: FinishTurn,
+      plain: input,
       result: View,
       annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
       meta: BOARD,
@@ -74,3 +75,4 @@ export const finishTurn = (context: GameToolsContext): Operation<unknown> =>
       return ok(shownGame(context.play, stored, role, next));
     },
   });
+}

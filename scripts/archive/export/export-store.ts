@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { GENESIS } from "#shared/lib/hash-chain.ts";
 import { readingStore } from "#shared/runtime/files/store-file.ts";
@@ -16,6 +17,7 @@ import { readRun } from "../../../league-manager/store/run-identity.ts";
 import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
 import { agentLogFile, canonical, leagueLogFile, linesOf, matchFile, RUN_FILE } from "../files.ts";
 import { completedMatches, ExportedMatch, LoggedRun } from "../format.ts";
+import { llmFilesOf } from "./llm-records.ts";
 
 type Files = Map<string, string>;
 
@@ -38,7 +40,9 @@ export const exportOf = (storeFile: string): Promise<Export> =>
     const db = openStore(storeFile);
     try {
       const store = managerStore(db, noWriter);
-      return inReadTransaction(db, () => exportFrom(store));
+      const exported = inReadTransaction(db, () => exportFrom(store));
+      const records = llmFilesOf(dirname(storeFile), exported.completed);
+      return { ...exported, files: new Map([...exported.files, ...records]) };
     } finally {
       db.close();
     }
@@ -53,8 +57,9 @@ function openStore(storeFile: string): ReturnType<typeof openSqlite> {
   }
 }
 
-function exportFrom(store: ManagerStore): Export {
+function exportFrom(store: ManagerStore): Export & { readonly completed: readonly ExportedMatch[] } {
   const files: Files = new Map();
+  const completed: ExportedMatch[] = [];
   const { runId, seed } = readRun(store);
   const profiles = store.loadProfiles();
   const leagues = store.log.streams(leagueStream("")).flatMap((stream) => {
@@ -62,7 +67,7 @@ function exportFrom(store: ManagerStore): Export {
     const league = foldLeague(events.map(({ body }) => parseLeagueEvent(body)));
     if (!league) return [];
     files.set(leagueLogFile(league.leagueId), linesOf(events.map(({ body }) => body)));
-    for (const match of completedMatches(league)) addMatch(files, store, league, match, seed);
+    for (const match of completedMatches(league)) completed.push(addMatch(files, store, league, match, seed));
     return [{ league, logHead: headOf(events) }];
   });
   const playerIds = new Set(leagues.flatMap(({ league }) => [...league.entrants.keys()]));
@@ -84,6 +89,7 @@ function exportFrom(store: ManagerStore): Export {
   const unfinished = leagues.filter(({ league }) => league.status !== "completed");
   return {
     files,
+    completed,
     matches: leagues.reduce((sum, { league }) => sum + league.completedCount, 0),
     unplayed: new Map(unfinished.map(({ league }) => [league.leagueId, league.matchCount - league.completedCount])),
   };
@@ -112,7 +118,7 @@ function exportedLeague(
   };
 }
 
-function addMatch(files: Files, store: ManagerStore, league: League, match: Match, runSeed: string): void {
+function addMatch(files: Files, store: ManagerStore, league: League, match: Match, runSeed: string): ExportedMatch {
   const { leagueId: league_id, game, options } = league;
   const { matchId: match_id, roundId: round_id, refereeId: referee_id, epoch } = match;
   const seed = seedOfMatch(leagueSeed(runSeed, league_id), league_id, match_id, epoch);
@@ -124,4 +130,5 @@ function addMatch(files: Files, store: ManagerStore, league: League, match: Matc
     log: [...(store.sessionLogOf(league_id, match_id)?.log ?? [])],
   };
   files.set(matchFile(league_id, match_id), canonical(ExportedMatch.parse(exported)));
+  return exported;
 }

@@ -41,6 +41,7 @@ describe("an export of an earlier version", () => {
       ...{ verdict: "verified except", faults: [], matches: 6, withoutLog: [], unplayed: new Map(), signature: null },
       exceptions: [{ file: RUN_FILE, message: "no league log: pairings, epochs, referees and names were not checked" }],
       discarded: 0,
+      unknownGames: [],
     });
     expect([...standings.keys()]).toEqual(["rps", "even-odd"]);
   });

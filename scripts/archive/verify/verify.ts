@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { foldStandings, type Standing } from "../../../league-manager/league/standings.ts";
@@ -11,6 +12,7 @@ import { readAgentLog } from "./agent-log.ts";
 import { createFindings, type Finding } from "./findings.ts";
 import { checkLogged } from "./league.ts";
 import { readLeagueLog } from "./league-log.ts";
+import { checkLlmRecords } from "./llm-records.ts";
 import type { CheckedLeague, CheckedMatch } from "./match.ts";
 import { checkNames } from "./names.ts";
 import { checkBytes, openSource, readDocument, type Source } from "./source.ts";
@@ -36,6 +38,8 @@ export interface Verified {
   readonly standings: ReadonlyMap<string, readonly Standing[]>;
   /** The number of matches still to be played, by league id. Completed leagues have no entry. */
   readonly unplayed: ReadonlyMap<string, number>;
+  /** The ids of the games of leagues that this process does not know, so that their matches cannot be replayed. */
+  readonly unknownGames: readonly string[];
   /** The number of discarded assignments: the match was taken from its referee and got a new epoch. */
   readonly discarded: number;
 }
@@ -63,6 +67,7 @@ export function verifyExport(folder: string, key: KeyObject | null = null): Veri
     ...{ faults, exceptions, digest, signature, standings },
     matches: checked.length - unlogged.length,
     withoutLog: unlogged.map(({ match }) => matchRef(match.league_id, match.match_id)),
+    unknownGames: [...new Set(run?.leagues.map(({ game }) => game))].filter((game) => !findGame(game)),
     discarded: [...leagues.values()].reduce((sum, { discarded }) => sum + discarded, 0),
     unplayed: new Map(
       [...leagues].flatMap(([id, { unplayed }]) => (unplayed === null ? [] : [[id, unplayed] as const])),
@@ -137,11 +142,13 @@ function checkStandings(
 }
 
 /** Blames the files that the league file does not list. */
-function checkUnlistedFiles({ texts, findings }: Source, run: ExportedRun, matches: readonly CheckedMatch[]): void {
+function checkUnlistedFiles(source: Source, run: ExportedRun, matches: readonly CheckedMatch[]): void {
+  const { texts, findings } = source;
   const known = new Set([RUN_FILE, MANIFEST, SIGNATURE, ...matches.map(({ file }) => file)]);
   if (run.format === "agent-league.export.v3") {
     for (const { league_id } of run.leagues) known.add(leagueLogFile(league_id));
     for (const { agent_id } of run.agents) known.add(agentLogFile(agent_id));
+    for (const file of checkLlmRecords(source, matches)) known.add(file);
   }
   for (const file of texts.keys()) {
     if (!known.has(file) && !findings.isBlamed(file)) findings.blame(file, `is not listed in ${RUN_FILE}`);

@@ -29,7 +29,6 @@ interface Agent {
   readonly tokenHash: string;
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
-  readonly takesBatches: boolean;
 }
 
 /** A league manager that only gives matches to one referee. */
@@ -129,7 +128,6 @@ class Matches {
       match_token: signFor(player.tokenHash, matchRef(LEAGUE, match_id)),
       legal_actions: player.wantsLegalActions,
       round_results: player.wantsRoundResults,
-      batch: player.takesBatches,
     };
   }
 }
@@ -172,7 +170,7 @@ function endpointFor(roster: Roster, matches: Matches) {
   ];
   const tools = toolsOf(operations, () => SENDER, systemClock, systemIds);
   const surface = { serverInfo: { name: "bench", version: "1.0.0" }, tools, resources: [], templates: [] };
-  const rpc = jsonRpc(mcpMethods(surface), (error) => matches.faults.push(String(error)), systemClock);
+  const rpc = jsonRpc(mcpMethods(surface), (error) => matches.faults.push(String(error)));
   return httpEndpoint({
     handler: rpc.answer,
     web: () => Promise.reject(new Error("the benchmark has no pages")),
@@ -183,11 +181,10 @@ function endpointFor(roster: Roster, matches: Matches) {
 
 const playerOf = (request: registration.PlayerRegisterRequest, number: number, tokenHash: string): Agent => ({
   id: playerId(number),
-  endpoint: request.contact_endpoint,
+  endpoint: request.contact_endpoint ?? "",
   tokenHash,
   wantsLegalActions: request.legal_actions ?? true,
   wantsRoundResults: request.round_results ?? true,
-  takesBatches: request.batch ?? false,
 });
 
 /** Accepts a registration with a new token. `register` returns the other fields of the answer. */

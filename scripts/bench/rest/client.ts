@@ -1,6 +1,6 @@
+import { playAtRandom, type Step } from "#shared/games/contract/play.ts";
 import type { Game } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
-import { playAtRandom, type Step } from "#shared/games/testing/simulate.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { type BenchAgent, type Connection, connectTo, registerAgent, sharedNow } from "./http.ts";
 

@@ -1,12 +1,12 @@
-import { copyFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { cleanUp, eventually, league, newFolder, processesIn, root } from "../../testing/processes.ts";
-import { documentOf, run, testLeague } from "../../testing/test-league.ts";
+import { documentOf, run, runFolders, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 
-const BOT = join(root, "scripts/examples/lines-bot.py");
+const BOT = join(root, "scripts/starters/py/bot.py");
 
 describe("a Python program with the line protocol", () => {
   it("plays the games of a league without a forfeit, and ends with its player", async () => {
@@ -30,8 +30,25 @@ describe("a Python program with the line protocol", () => {
     await eventually("the end of the programs", () => processesIn(folder).length === 0);
   }, 60_000);
 
+  it("has its lines on stderr in a file for each match", async () => {
+    const folder = newFolder();
+    const bot = join(folder, "bot.py");
+    writeFileSync(
+      bot,
+      "import sys\nfor line in sys.stdin: print('read', len(line) > 0, file=sys.stderr, flush=True)\n",
+    );
+    const leagues = [{ league_id: "rps", game: "rps.v1", move_ms: 500 }];
+    const test = await testLeague([bot, "cycle"], leagues);
+    const ended = await run(test, "--json").ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    const [runFolder = ""] = runFolders(test);
+    const log = readFileSync(join(runFolder, "logs/Player1/rps/R1M1.log"), "utf8");
+    expect(log).toMatch(/^\d{4}-\S+Z rps R1M1: read True\n/);
+    expect(existsSync(join(runFolder, "logs/Player2"))).toBe(false);
+  }, 60_000);
+
   it("plays the same match for the same seed", async () => {
-    const play = () => league(["play", `lines:python3 ${BOT}`, "counter", "--game", "rps", "--seed", "7"]);
+    const play = () => league(["play", BOT, "counter", "--game", "rps", "--seed", "7"]);
     const [first, second] = [await play(), await play()];
     expect(first.code, first.stderr).toBe(0);
     expect(second.stdout).toBe(first.stdout);

@@ -34,6 +34,15 @@ const page =
     return `${status} ${text}`;
   };
 
+/** Posts JSON to another path than `/mcp`. */
+const posted =
+  (path: string, body: object): Read =>
+  async (place, _id, token) => {
+    const headers = { "content-type": "application/json" };
+    const { status, text } = await place.call("POST", path, { body, headers, ...(token !== null && { token }) });
+    return `${status} ${text}`;
+  };
+
 /** The surfaces of a session host at the referee of a match. An agent without a seat of the match is a spectator. */
 const AS_AT_A_HOST: Surfaces = Object.fromEntries(
   Object.entries(REQUEST_SURFACES).map(([name, surface]) => [
@@ -84,6 +93,13 @@ export const MANAGER_SURFACES: Surfaces = {
     ...{ readers: "none", shows: [] },
     read: (place, id, token) =>
       call("league_message", newEnvelope("MATCH_RESULT", "referee:REF02", FALSE_RESULT))(place, id, token),
+  },
+  "manager: tool wait_for_turn": { readers: "none", shows: [], read: call("wait_for_turn", { timeout_s: 0 }) },
+  "manager: tool make_move": { readers: "none", shows: [], read: call("make_move", { move: "rock" }) },
+  "manager: inbox of a player": { readers: "none", shows: [], read: posted("/inbox/P01?wait_s=0", []) },
+  "manager: state of a person's page": {
+    ...{ readers: "none", shows: [] },
+    read: posted("/play/api/state", { wait_s: 0 }),
   },
   "manager: resource league://standings": { readers: "none", shows: [], read: resource("league://standings") },
   "manager: resource league://schedule": { readers: "none", shows: [], read: resource("league://schedule") },

@@ -42,6 +42,7 @@ export function processClock(
   return {
     now,
     monotonic: () => scheduler.now() - startedAt,
+    idle: () => scheduler.now() - startedAt,
     iso: () => isoAt(now()),
     after,
     every(ms, run) {

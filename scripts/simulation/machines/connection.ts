@@ -131,16 +131,11 @@ export class Connection {
       if (fate.reply === "arrives") later(run);
     };
     if (fate.reply === "reset") later(() => this.fail(resetError()));
-    let text = reply.body;
     deliver(() => this.#start(reply.status));
     if (reply.body !== "") deliver(() => this.#data(reply.body));
-    for await (const more of reply.more ?? []) {
-      text += more;
-      deliver(() => this.#data(more));
-    }
     deliver(() => this.#end());
     const isAlive = this.#wire.servers.get(this.#origin) === server;
-    if (isAlive && this.#request.method !== "GET") this.#wire.onAnswer(this.#observed(server), text);
+    if (isAlive && this.#request.method !== "GET") this.#wire.onAnswer(this.#observed(server), reply.body);
   }
 
   #observed({ machine }: Server): ObservedRequest {

@@ -64,6 +64,7 @@ export function createDisk(options: DiskOptions, copied: ReadonlyMap<string, str
         readSecret: (file) => secrets.get(file),
         writeSecret: (file, secret) => void secrets.set(file, secret),
         restrictToOwner: () => {},
+        addLine: () => {},
         waiting: () => writers.reduce((sum, writer) => sum + writer.waiting(), 0),
         stop: () => {
           isStopped = true;

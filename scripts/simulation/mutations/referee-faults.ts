@@ -17,8 +17,8 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
   {
     name: "the time limit for a move is taken as seconds",
     file: "referee/match/ask-move.ts",
-    from: "const limitMs = match.order.timeouts.move_ms;",
-    to: "const limitMs = match.order.timeouts.move_ms / 1_000;",
+    from: "const limitMs = player.moveMs;",
+    to: "const limitMs = player.moveMs / 1_000;",
   },
   {
     name: "a refused connection to a player is not retried",

@@ -10,9 +10,9 @@ export const SHARED_FAULTS: readonly Mutation[] = [
   },
   {
     name: "the timeout of a call is measured by the machine's date",
-    file: "shared/rpc/peer/peer.ts",
-    from: "  const deadline = clock.monotonic() + options.timeoutMs;\n  let result = await once(options);",
-    to: "  const deadline = clock.now() + options.timeoutMs;\n  clock = { ...clock, monotonic: clock.now };\n  let result = await once(options);",
+    file: "shared/rpc/peer/retry.ts",
+    from: "  const deadline = clock.monotonic() + options.timeoutMs;\n",
+    to: "  const deadline = clock.now() + options.timeoutMs;\n  clock = { ...clock, monotonic: clock.now };\n",
   },
   {
     name: "an open turn shows the choice of the other player",
@@ -40,7 +40,7 @@ export const SHARED_FAULTS: readonly Mutation[] = [
   },
   {
     name: "the timer of a call is not cancelled",
-    file: "shared/rpc/peer/pending.ts",
+    file: "shared/rpc/peer/call.ts",
     from: "    this.#cancelTimer();\n",
     to: "",
   },

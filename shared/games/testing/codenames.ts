@@ -1,6 +1,6 @@
 /** Helpers of the tests of Codenames: positions with given words, and games that are played by a script. */
 import { type CodenamesAction, type CodenamesState, codenames, type Identity } from "../codenames.ts";
-import { applyLegal } from "./simulate.ts";
+import { applyLegal } from "../contract/play.ts";
 
 export const begin = (options: object = {}, seed = "seed"): CodenamesState =>
   codenames.initialState({ options: codenames.options.parse(options), seed });

@@ -71,6 +71,7 @@ export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   return {
     now,
     monotonic: () => elapsed,
+    idle: () => elapsed,
     iso: () => isoAt(now()),
     after,
     every,

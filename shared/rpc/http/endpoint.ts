@@ -8,8 +8,9 @@ import { type McpRoute, routeOf } from "../mcp/route.ts";
 import type { McpSessions } from "../mcp/sessions.ts";
 import { callerCheck, isJson } from "./caller-check.ts";
 import { limitConnections } from "./connection-limit.ts";
-import { acceptsStream, bearerOf, disconnectSignal, pathOf, readBody, remoteAddressOf } from "./request.ts";
-import { send, sendError, sendReply, stream } from "./response.ts";
+import { contextOf, pathOf, readBody } from "./request.ts";
+import { send, sendError, sendReply } from "./response.ts";
+import { isWebSocketRequest, refuse, type Upgrades } from "./upgrade.ts";
 
 /** `import` would read every export of the module, for which Node loads fetch and WebSocket: 70 ms in each process. */
 const { createServer, STATUS_CODES } = process.getBuiltinModule("node:http");
@@ -18,6 +19,8 @@ const { createServer, STATUS_CODES } = process.getBuiltinModule("node:http");
 export interface EndpointOptions {
   /** Answers `POST /mcp` in plain JSON. */
   readonly handler: McpHandler;
+  /** Answers JSON that is posted to other paths than `/mcp`; `isAt` selects the paths. */
+  readonly posts?: { readonly isAt: (path: string) => boolean; readonly handler: McpHandler };
   /** Decides whether a request may pass. It is called for every request except the health probes. */
   readonly gate?: Gate;
   /** Loads the handler for MCP clients that use sessions or streams; called for the first such client. */
@@ -26,6 +29,8 @@ export interface EndpointOptions {
   readonly isReady?: () => boolean;
   /** Loads the handler of all paths except `/mcp` and the probes; called for the first such request, and again after a failure. */
   readonly web: () => Promise<RequestListener>;
+  /** The WebSockets of this endpoint. Without it, a request for a WebSocket is answered as a plain request. */
+  readonly upgrades?: Upgrades | undefined;
   /** Returns the largest accepted body of a caller, in bytes. */
   readonly bodyLimit: (http: HttpContext) => number;
   /** The address to which the server is bound; loopback by default. */
@@ -56,8 +61,9 @@ export function httpEndpoint(options: EndpointOptions): Server {
   const { host = "127.0.0.1", allowedHosts, machineAddresses = () => new Set(), gate, onError } = options;
   const checkCaller = callerCheck({ host, allowedHosts, machineAddresses });
   const web = lazily(options.web);
+  const { sessions: _, posts, ...forPosts } = options;
   const handlePage = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const http = contextOf(request, response, options);
+    const http = contextOf(request, response, options.rejections);
     try {
       const verdict = gate ? await gate("", http) : null;
       for (const [name, value] of Object.entries(verdict?.headers ?? {})) response.setHeader(name, value);
@@ -75,22 +81,38 @@ export function httpEndpoint(options: EndpointOptions): Server {
       sendError(response, 500, "Internal error");
     }
   };
-  const keepAlive = { keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS };
-  const server = createServer(keepAlive, (request, response) => {
+  const serverOptions = {
+    ...{ keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_AFTER_MS },
+    shouldUpgradeCallback: (request: IncomingMessage) => options.upgrades !== undefined && isWebSocketRequest(request),
+  };
+  const server = createServer(serverOptions, (request, response) => {
     response.on("timeout", closeIfUnread);
-    const isMcp = pathOf(request) === "/mcp";
+    const path = pathOf(request);
+    const isMcp = path === "/mcp";
     const fault = checkCaller(request);
     if (fault !== null) {
-      const http = contextOf(request, response, options);
+      const http = contextOf(request, response, options.rejections);
       if (isMcp) rejectMcp(http, request, response, fault.status, fault.message);
       else rejectPage(http, request, response, fault.status, fault.message);
     } else if (isMcp) {
-      handleMcp(request, response, options);
+      handlePost(request, response, options);
+    } else if (posts?.isAt(path)) {
+      handlePost(request, response, { ...forPosts, handler: posts.handler });
     } else {
       const probe = options.isReady && probeOf(request, options.isReady);
       if (probe) sendReply(response, probe);
       else void handlePage(request, response);
     }
+  });
+  server.on("upgrade", (request, connection: Socket, head) => {
+    const fault = checkCaller(request);
+    const http = contextOf(request, connection, options.rejections);
+    if (fault === null) {
+      void options.upgrades?.answer({ request, connection, head, http });
+      return;
+    }
+    logRejection(http, request, fault.status, fault.message);
+    refuse(connection, { status: fault.status, code: PAGE_CODES[fault.status], message: fault.message });
   });
   limitConnections(server);
   server.keepAliveTimeout = 60_000;
@@ -120,9 +142,9 @@ function probeOf(request: IncomingMessage, isReady: () => boolean): HttpReply | 
     : { status: 503, body: '{"status":"starting"}', headers: PROBE_HEADERS };
 }
 
-/** Rejects a request to `/mcp` with a wrong method, content type or size, or reads its body and answers it. */
-function handleMcp(request: IncomingMessage, response: ServerResponse, options: EndpointOptions): void {
-  const http = contextOf(request, response, options);
+/** Rejects a request with a wrong method, content type or size, or reads its body and answers it. */
+function handlePost(request: IncomingMessage, response: ServerResponse, options: EndpointOptions): void {
+  const http = contextOf(request, response, options.rejections);
   const isSessionRequest = (request.method === "GET" || request.method === "DELETE") && options.sessions !== undefined;
   if (request.method !== "POST" && !isSessionRequest) {
     response.setHeader("allow", options.sessions ? "GET, POST, DELETE" : "POST");
@@ -147,7 +169,7 @@ function handleMcp(request: IncomingMessage, response: ServerResponse, options: 
   });
 }
 
-/** Answers a request to `/mcp`, unless the gate rejects it. */
+/** Answers a request whose body has been read, unless the gate rejects it. */
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -162,7 +184,7 @@ async function answer(
     const route: McpRoute = sessions ? await routeOf(request, body, sessions) : { to: "plain" };
     if (route.to === "plain") {
       const reply = await handler(body, http);
-      if (reply.more) await stream(response, reply.status, reply.body, reply.more);
+      if (reply.isRefused) request.socket.destroy();
       else sendReply(response, reply);
     } else if (sessions) {
       await answerClient(await sessions(), route, request, response, http);
@@ -187,25 +209,7 @@ async function answerClient(
   if (statusCode >= 400) logRejection(http, request, statusCode, STATUS_CODES[statusCode] ?? "");
 }
 
-function contextOf(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { rejections }: Pick<EndpointOptions, "rejections">,
-): HttpContext {
-  const remoteAddress = remoteAddressOf(request);
-  /** Shared by the calls of a batch, because each signal adds a listener to the response. */
-  let signal: AbortSignal | undefined;
-  return {
-    bearer: bearerOf(request),
-    remoteAddress,
-    logRejection: rejections && ((rejected) => rejections.write(remoteAddress, rejected)),
-    isMcpClient: acceptsStream(request),
-    // Not a getter: V8 allocates the getter of an object literal in the old generation, which keeps the request in memory until the next full collection.
-    abortSignal: () => (signal ??= disconnectSignal(response)),
-  };
-}
-
-/** Rejects a request to `/mcp` with a JSON-RPC error. */
+/** Rejects a posted request with a JSON-RPC error. */
 function rejectMcp(
   http: HttpContext,
   request: IncomingMessage,

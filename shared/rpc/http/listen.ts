@@ -8,7 +8,9 @@ import { type RejectionLog, rejectionLog } from "../jsonrpc/rejection-log.ts";
 import type { McpSessions } from "../mcp/sessions.ts";
 import { httpEndpoint } from "./endpoint.ts";
 import { isWildcard, localUrl, machineAddresses, urlsOf } from "./machine-addresses.ts";
+import { mcpSocket } from "./mcp-socket.ts";
 import type { Interfaces } from "./network-interfaces.ts";
+import { createUpgrades, type UpgradeHandler, type Upgrades } from "./upgrade.ts";
 
 /** The options of `listenHttp`; `EndpointOptions` describes those without a comment. */
 export interface ListenOptions {
@@ -22,10 +24,13 @@ export interface ListenOptions {
   /** The ports to try, in order; 0 stands for a free port that the system chooses. */
   readonly ports: readonly number[];
   readonly handler: McpHandler;
+  readonly posts?: { readonly isAt: (path: string) => boolean; readonly handler: McpHandler };
   readonly gate?: Gate;
   readonly sessions?: () => Promise<McpSessions>;
   readonly isReady: () => boolean;
   readonly web: () => Promise<RequestListener>;
+  /** Answers the requests for WebSockets at paths other than `/mcp`. */
+  readonly upgrade?: UpgradeHandler;
   /** Returns the largest accepted body of a caller in bytes; 256 KiB by default. */
   readonly bodyLimit?: (http: HttpContext) => number;
   /** Additional host names that are accepted in the Host header and in the Origin of pages. */
@@ -57,18 +62,26 @@ export async function listenHttp(
   clock: Clock,
   interfaces: () => Interfaces,
 ): Promise<Result<Listening, string>> {
-  const { log, host, bodyLimit = () => DEFAULT_BODY_BYTES, allowedHosts = [], ...handlers } = options;
+  const { log, host, bodyLimit = () => DEFAULT_BODY_BYTES, allowedHosts = [], upgrade, ...handlers } = options;
   const rejections = rejectionLog(log, clock);
   const onError = (thrown: unknown): void => log.error({ err: thrown }, "internal error");
   const names = { host, allowedHosts, machineAddresses: () => machineAddresses(interfaces()) };
-  const server = httpEndpoint({ ...handlers, ...names, bodyLimit, rejections, onError });
+  const { gate, handler } = options;
+  const upgrades = createUpgrades({
+    handler: withMcp({ handler, gate, onError }, upgrade),
+    gate,
+    bodyLimit,
+    clock,
+    onError,
+  });
+  const server = httpEndpoint({ ...handlers, ...names, upgrades, bodyLimit, rejections, onError });
   let fault = "";
   for (const port of options.ports) {
     try {
       await once(server.listen(port, host), "listening"); // rejects on an error, and removes its listeners
       // Later errors, such as a connection that cannot be accepted, do not stop the server.
       server.on("error", onError);
-      return ok(listeningOn(server, rejections, clock, interfaces()));
+      return ok(listeningOn(server, upgrades, rejections, clock, interfaces()));
     } catch (thrown) {
       const isPortTaken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
       fault = isPortTaken
@@ -79,8 +92,15 @@ export async function listenHttp(
   return err(fault);
 }
 
+/** Returns the handler of the WebSockets of a service: one at `/mcp` for JSON-RPC, and those of `upgrade`. */
+export const withMcp =
+  (options: Parameters<typeof mcpSocket>[0], upgrade: UpgradeHandler | undefined): UpgradeHandler =>
+  (request) =>
+    request.path === "/mcp" ? { accept: mcpSocket(options, request.http) } : (upgrade?.(request) ?? null);
+
 function listeningOn(
   server: Server,
+  upgrades: Upgrades,
   rejections: ReturnType<typeof rejectionLog>,
   clock: Clock,
   interfaces: Interfaces,
@@ -101,6 +121,7 @@ function listeningOn(
           resolve();
         });
         server.closeIdleConnections();
+        upgrades.close();
       }),
   };
 }

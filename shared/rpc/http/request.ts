@@ -1,6 +1,8 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { isLoopback } from "../../protocol/addresses.ts";
+import type { HttpContext } from "../jsonrpc/http-context.ts";
+import type { RejectionLog } from "../jsonrpc/rejection-log.ts";
 
 /** Returns the path of a request without its query. The target may be an absolute URL, as for a proxy (RFC 9112, section 3.2.2). */
 export const pathOf = ({ url = "/" }: IncomingMessage): string =>
@@ -22,12 +24,49 @@ export function remoteAddressOf({ headers, socket }: Pick<IncomingMessage, "head
   return isIP(last) !== 0 ? last : "unknown";
 }
 
-/** Returns a signal that is aborted when the connection of a response is closed. */
-export function disconnectSignal(response: ServerResponse): AbortSignal {
+/** A response, or the connection of a WebSocket. */
+interface Closing {
+  readonly closed: boolean;
+  once(event: "close", listener: () => void): unknown;
+}
+
+/**
+ * Returns the scheme, host and port by which the caller has called this server. Behind a proxy on this machine the scheme is that of the proxy. Returns
+ * an empty string without a Host header.
+ */
+export function originOf({ headers, socket }: Pick<IncomingMessage, "headers" | "socket">): string {
+  const { host, "x-forwarded-proto": forwarded } = headers;
+  if (host === undefined) return "";
+  return `${forwarded === "https" && isLoopback(socket.remoteAddress ?? "") ? "https" : "http"}://${host}`;
+}
+
+/** Returns a signal that is aborted when a response or a connection is closed. */
+export function disconnectSignal(closing: Closing): AbortSignal {
   const controller = new AbortController();
-  if (response.closed) controller.abort();
-  else response.once("close", () => controller.abort());
+  if (closing.closed) controller.abort();
+  else closing.once("close", () => controller.abort());
   return controller.signal;
+}
+
+/** Returns the context of a request whose caller has disconnected when `closing` closes. */
+export function contextOf(
+  request: IncomingMessage,
+  closing: Closing,
+  rejections: RejectionLog | undefined,
+): HttpContext {
+  const remoteAddress = remoteAddressOf(request);
+  /** Shared by the calls of a batch, because each signal adds a listener. */
+  let signal: AbortSignal | undefined;
+  return {
+    bearer: bearerOf(request),
+    remoteAddress,
+    target: request.url ?? "/",
+    origin: originOf(request),
+    logRejection: rejections && ((rejected) => rejections.write(remoteAddress, rejected)),
+    isMcpClient: acceptsStream(request),
+    // Not a getter: V8 allocates the getter of an object literal in the old generation, which keeps the request in memory until the next full collection.
+    abortSignal: () => (signal ??= disconnectSignal(closing)),
+  };
 }
 
 /** Whether the caller accepts an event stream as the answer, as MCP clients do. */

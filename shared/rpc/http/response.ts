@@ -21,18 +21,3 @@ export function send(
   response.writeHead(status, { ...contentHeaders, ...headers, "content-length": Buffer.byteLength(body) });
   response.end(body);
 }
-
-/** Sends a JSON body in parts: `body`, then each part of `more` as it becomes available. Stops when the caller has disconnected. */
-export async function stream(
-  response: ServerResponse,
-  status: number,
-  body: string,
-  more: AsyncIterable<string>,
-): Promise<void> {
-  response.writeHead(status, { "content-type": "application/json" }).write(body);
-  for await (const part of more) {
-    if (response.destroyed) return;
-    response.write(part);
-  }
-  response.end();
-}

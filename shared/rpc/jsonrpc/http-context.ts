@@ -6,8 +6,8 @@ export interface HttpReply {
   readonly status: number;
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The parts that follow the body, each sent as soon as it is available. */
-  readonly more?: AsyncIterable<string>;
+  /** Whether the connection is closed without an answer, so that the caller treats the request like a refused one. */
+  readonly isRefused?: true;
 }
 
 /** The context of a request: its caller and the operations on its connection. */
@@ -16,6 +16,10 @@ export interface HttpContext {
   readonly bearer: string | null;
   /** The IP address of the caller. */
   readonly remoteAddress: string;
+  /** The path of the request with its query; absent for requests that did not arrive over HTTP. */
+  readonly target?: string;
+  /** The scheme, host and port by which the caller has called this server, e.g. `http://127.0.0.1:8000`; absent as above. */
+  readonly origin?: string;
   /** Whether the caller accepts event streams, as MCP clients do. Such a caller also receives tool results as structured content. */
   readonly isMcpClient?: boolean;
   /** Whether the caller has declared support for MCP Apps. */

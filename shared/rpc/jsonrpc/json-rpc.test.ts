@@ -1,6 +1,5 @@
 import type { Server } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "../../lib/clock.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { rpcNotification, rpcRequest, rpcResponse } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
@@ -28,7 +27,7 @@ let server: Server;
 let url = "";
 
 beforeAll(async () => {
-  const rpc = jsonRpc(methods, (error) => internalErrors.push(error), systemClock);
+  const rpc = jsonRpc(methods, (error) => internalErrors.push(error));
   const web = () => Promise.reject(new Error("no pages here"));
   server = httpEndpoint({ handler: rpc.answer, web, bodyLimit: () => 256 * 1024, allowedHosts: [] });
   url = `http://127.0.0.1:${await listenOnLoopback(server)}/mcp`;
@@ -107,7 +106,7 @@ describe("a JSON-RPC server that reports an error (PROTOCOL.md, section 4)", () 
 
   test("answers a result that cannot be written as JSON with an internal error", async () => {
     const reported: unknown[] = [];
-    const rpc = jsonRpc(methods, (error) => reported.push(error), systemClock);
+    const rpc = jsonRpc(methods, (error) => reported.push(error));
     const http = { bearer: null, remoteAddress: "" };
     const answers = [rpcRequest("unwritable"), [rpcRequest("unwritable"), rpcRequest("echo", [1], 2)]].map((message) =>
       rpc.answer(JSON.stringify(message), http),

@@ -8,8 +8,6 @@ import {
   JSONRPCServer,
 } from "json-rpc-2.0";
 import { z } from "zod";
-import type { Clock } from "../../lib/clock.ts";
-import { batchReply } from "./batch-reply.ts";
 import type { HttpContext, HttpReply } from "./http-context.ts";
 
 const PARSE_ERROR = -32700;
@@ -46,18 +44,19 @@ export const rpcError = (code: number, message: string, data?: unknown): Error =
   new JSONRPCErrorException(message, code, data);
 
 interface JsonRpc {
-  /** Answers one request body: a single request or a batch, whose answers are in the order in which they are ready. Never rejects. */
+  /** Answers one request body: a single request or a batch. Never rejects. */
   answer(text: string, http: HttpContext): Promise<HttpReply>;
 }
 
 /**
  * Creates a JSON-RPC 2.0 server for named methods. An `rpcError` that a method throws is sent to the caller. Any other error is passed to
- * `onInternalError`, and the caller receives "Internal error".
+ * `onInternalError`, and the caller receives "Internal error". `answerForeign` answers requests that are in another dialect of the league's protocol; it returns null
+ * for all others.
  */
 export function jsonRpc(
   methods: Readonly<Record<string, Method>>,
   onInternalError: (error: unknown) => void,
-  clock: Clock,
+  answerForeign: (request: unknown, http: HttpContext) => Promise<HttpReply> | null = () => null,
 ): JsonRpc {
   const reportInternal = (error: unknown): void => {
     if (!(error instanceof JSONRPCErrorException)) onInternalError(error);
@@ -70,6 +69,8 @@ export function jsonRpc(
       : internalError(id);
 
   const single = async (request: unknown, http: HttpContext): Promise<HttpReply> => {
+    const foreign = answerForeign(request, http);
+    if (foreign !== null) return foreign.catch((thrown) => internalFailure(request, thrown));
     const parsed = Request.safeParse(request);
     if (!parsed.success) return reject(http, idOf(request), INVALID_REQUEST, "Invalid Request");
     const response = await server.receive(parsed.data as JSONRPCRequest, http);
@@ -85,6 +86,11 @@ export function jsonRpc(
     }
   };
 
+  const internalFailure = (request: unknown, thrown: unknown): HttpReply => {
+    reportInternal(thrown);
+    return reply(internalError(idOf(request)));
+  };
+
   return {
     async answer(text, http) {
       let message: unknown;
@@ -98,12 +104,15 @@ export function jsonRpc(
         const reason = `Invalid Request: a batch contains 1 to ${MAX_BATCH} requests`;
         return reject(http, null, INVALID_REQUEST, reason);
       }
-      return batchReply(
-        message.map((request) => single(request, http)),
-        clock,
-      );
+      return batch(await Promise.all(message.map((request) => single(request, http))));
     },
   };
+}
+
+/** Returns the answer to a batch: an array with the answers to the requests, or no body if all of them were notifications. */
+function batch(replies: readonly HttpReply[]): HttpReply {
+  const bodies = replies.map(({ body }) => body).filter((body) => body !== "");
+  return bodies.length === 0 ? { status: 202, body: "" } : { status: 200, body: `[${bodies.join()}]` };
 }
 
 /** Logs and answers a request that is not valid JSON-RPC. */

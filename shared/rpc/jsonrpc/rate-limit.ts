@@ -31,7 +31,7 @@ export interface RateLimitOptions {
   /** Whether the limits apply to callers on loopback. */
   readonly loopback: boolean;
   /** Whether a token is valid (of a league, an agent or a seat). Requests with a valid token are not limited. */
-  readonly isTrusted: (credentials: Credentials) => boolean;
+  readonly isTrusted: (credentials: Credentials, http: HttpContext) => boolean;
   /** The limit of calls that create an agent, session or game; absent for endpoints without such calls. */
   readonly creations?: CreationRules;
 }
@@ -55,7 +55,7 @@ export interface Creation {
 
 const text = z.string().optional().catch(undefined);
 const named = {
-  ...{ league_id: text, match_id: text, auth_token: text, seat_token: text, game_token: text },
+  ...{ league_id: text, match_id: text, auth_token: text, seat_token: text, game_token: text, player_token: text },
   ...{ type: text, display_name: text, player_name: text, referee_name: text },
 };
 const Arguments = z.object({ ...named, payload: z.object(named).optional().catch(undefined) });
@@ -115,7 +115,9 @@ export function rateLimit(options: RateLimitOptions): Gate {
     if (!options.loopback && isLoopback(http.remoteAddress)) return null;
     const message = parsedJson(body);
     const calls = callsOf(message);
-    const untrusted = calls.filter((call) => !credentialsOf(call, http).some(options.isTrusted));
+    const untrusted = calls.filter(
+      (call) => !credentialsOf(call, http).some((credentials) => options.isTrusted(credentials, http)),
+    );
     const allowance = untrusted.length === 0 ? null : await consume(networkOf(http.remoteAddress), untrusted.length);
     if (allowance && !allowance.isAllowed) {
       const reason = `Too many requests: at most ${options.perMinute} per minute without a valid token; see Retry-After`;
@@ -160,8 +162,8 @@ function credentialsOf(call: unknown, http: HttpContext): readonly Credentials[]
   const args = Call.safeParse(call).data?.params.arguments;
   const { league_id, match_id } = { ...args, ...args?.payload };
   const subject = league_id === undefined ? null : match_id === undefined ? league_id : matchRef(league_id, match_id);
-  const { seat_token, game_token } = { ...args, ...args?.payload };
-  const tokens = [http.bearer, args?.auth_token, seat_token, game_token];
+  const { seat_token, game_token, player_token } = { ...args, ...args?.payload };
+  const tokens = [http.bearer, args?.auth_token, seat_token, game_token, player_token];
   return tokens.flatMap((token) => (token ? [{ token, subject }] : []));
 }
 

@@ -48,7 +48,7 @@ export function mcpEndpoint(
   });
   return {
     service,
-    handler: jsonRpc(service.methods, onError, clock).answer,
+    handler: jsonRpc(service.methods, onError, surface.answerForeign).answer,
     sessions,
     notifyChanged(uris) {
       if (listeners.length === 0) return;

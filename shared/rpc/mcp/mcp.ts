@@ -2,7 +2,7 @@ import { JSONRPCErrorException } from "json-rpc-2.0";
 import { z } from "zod";
 import type { FieldFault } from "../../protocol/envelope.ts";
 import type { InputNeeded } from "../jsonrpc/caller-input.ts";
-import type { HttpContext } from "../jsonrpc/http-context.ts";
+import type { HttpContext, HttpReply } from "../jsonrpc/http-context.ts";
 import { INVALID_PARAMS, type Method, rpcError } from "../jsonrpc/json-rpc.ts";
 import { withRejections } from "../jsonrpc/method-rejections.ts";
 
@@ -78,6 +78,8 @@ export interface McpSurface {
   readonly unlisted?: ReadonlySet<string>;
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplate[];
+  /** Answers requests in another dialect of the league's protocol; returns null for all others. */
+  readonly answerForeign?: (request: unknown, http: HttpContext) => Promise<HttpReply> | null;
   /** The key that signs the state that callers send back between the rounds of a call. With the same key, a call can continue after a restart. */
   readonly stateKey?: string;
   /** The time limit for the answer of a client in a session to a question of a tool, in milliseconds. */

@@ -190,7 +190,6 @@ describe("tools/call with an envelope (PROTOCOL.md, section 2)", () => {
     expect(await faultsOf(callTool("league_message", { ...envelope, payload: { game_types: "rps.v1" } }))).toEqual([
       "payload.display_name",
       "payload.game_types",
-      "payload.contact_endpoint",
     ]);
     expect(await faultsOf(callTool("league_message", matchResult({ P01: "3" })))).toEqual(["payload.scores.P01"]);
     expect(await faultsOf(callTool("league_message"))).toContain("protocol");

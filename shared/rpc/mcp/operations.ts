@@ -20,6 +20,8 @@ export interface Caller {
   /** The token of the envelope, else of the argument `auth_token`, else of `Authorization: Bearer`. */
   readonly authToken: string | null;
   readonly remoteAddress: string;
+  /** The scheme, host and port by which the caller has called this server; absent for requests that did not arrive over HTTP. */
+  readonly origin?: string | undefined;
   readonly abortSignal?: HttpContext["abortSignal"];
   /** Reports the progress of the request; absent unless the caller has asked for progress. */
   readonly progress?: HttpContext["progress"];
@@ -197,6 +199,7 @@ const callerOf = (
   sender,
   authToken: token ?? http.bearer,
   remoteAddress: http.remoteAddress,
+  origin: http.origin,
   abortSignal: http.abortSignal,
   progress: http.progress,
   sessionId: http.sessionId,

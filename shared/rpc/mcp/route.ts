@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { parsedJson } from "../../lib/text.ts";
+import { foreignRequestIn } from "../../protocol/dialects/requests.ts";
 import type { DirectCall } from "./direct.ts";
 import type { McpSessions } from "./sessions.ts";
 
@@ -58,5 +59,5 @@ const acceptsJsonAndStream = ({ accept = "" }: IncomingHttpHeaders): boolean =>
 
 function isLeagueMessage(message: unknown): boolean {
   const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } };
-  return method === "tools/call" && params?.name === "league_message";
+  return (method === "tools/call" && params?.name === "league_message") || foreignRequestIn(message) !== null;
 }

@@ -4,7 +4,7 @@ import { err, messageOf, ok, type Result } from "../../lib/result.ts";
 import { asText, cutTo, inOneLine, jsonOf } from "../../lib/text.ts";
 import { Envelope } from "../../protocol/envelope.ts";
 import { faultOfSender } from "../../protocol/senders.ts";
-import { type CallFault, parsed, RAW_LIMIT, type RawReply } from "./pending.ts";
+import { type CallFault, parsed, RAW_LIMIT, type RawReply } from "./call.ts";
 
 /** The longest text about rejected fields in an error, in characters. */
 const MAX_FIELDS_LENGTH = 500;
@@ -44,8 +44,7 @@ function resultOf(answer: RawReply, id: number): Result<unknown, CallFault> {
   const json = answer.json === undefined ? parsed(text) : answer.json;
   if (json === null) return ok2xx ? fault("bad_json", "the answer is not JSON") : fault("http_error", `HTTP ${status}`);
   const reply = json.value;
-  if (reply === undefined && ok2xx) return fault("bad_reply", "the answer to the batch has no element for this call");
-  if (reply === null || reply === undefined || !isJSONRPCResponse(reply)) {
+  if (reply === null || !isJSONRPCResponse(reply)) {
     return ok2xx ? fault("bad_reply", "the answer is not a JSON-RPC response") : fault("http_error", `HTTP ${status}`);
   }
   if (reply.error) {

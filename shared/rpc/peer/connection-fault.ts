@@ -1,5 +1,5 @@
-import { messageOf } from "../../lib/result.ts";
-import type { CallFault } from "./pending.ts";
+import { err, messageOf } from "../../lib/result.ts";
+import type { Call, CallFault } from "./call.ts";
 
 /** Texts that a referee may publish in the log of a match. Error messages of the system are not published, because they name addresses, hosts and paths. */
 const PUBLIC_TEXTS: Readonly<Record<string, string>> = {
@@ -14,6 +14,8 @@ const PUBLIC_TEXTS: Readonly<Record<string, string>> = {
   ETIMEDOUT: "connection timed out",
   UND_ERR_CONNECT_TIMEOUT: "connection timed out",
 };
+/** Error codes of a shortage on this machine. It is not a fault of the called agent, so such a call rejects. */
+const LOCAL_SHORTAGES: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM", "EADDRNOTAVAIL", "ENOBUFS"]);
 const TLS_CODE = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|HOSTNAME_MISMATCH)/;
 /** The form of the error codes of Node, undici and OpenSSL. Other codes are not published. */
 const CODE = /^[A-Z][A-Z0-9_]{1,60}$/;
@@ -22,6 +24,12 @@ const CODE = /^[A-Z][A-Z0-9_]{1,60}$/;
 export function connectionFault(error: unknown): CallFault {
   const fault = { cause: "refused", detail: publicText(error), systemMessage: messageOf(error) } as const;
   return isNothingListening(error) ? { ...fault, isNothingListening: true } : fault;
+}
+
+/** Ends a call whose connection failed: rejects it if this machine has a shortage, otherwise settles it with a fault of the connection. */
+export function endFailed(call: Call, error: Error): void {
+  if (LOCAL_SHORTAGES.has(codeOf(error))) call.reject(error);
+  else call.settle(err(connectionFault(error)));
 }
 
 /** Returns the reason why a call failed, for the operator of this process; it may name addresses, hosts and paths. */

@@ -192,15 +192,11 @@ describe("a cancelled call", () => {
     await connectionClosed(calls[0]);
   });
 
-  test.each([
-    ["plain request", false],
-    ["batch", true],
-  ])("is not sent if its connection is not open yet (%s)", async (_, batch) => {
+  test("is not sent if its connection is not open yet", async () => {
     const { url, calls } = await scripted(answer);
     const abort = new AbortController();
-    const call = () => message(url, { signal: abort.signal, batch });
+    const call = () => message(url, { signal: abort.signal });
     const cancelled = [call(), call()];
-    if (batch) await new Promise((resolve) => setImmediate(resolve));
     abort.abort();
     expect(await Promise.all(cancelled)).toEqual(Array(2).fill(failure("timeout", "the call was cancelled")));
     expect(await message(url)).toEqual(success);

@@ -2,8 +2,10 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
+import type { Result } from "../../lib/result.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
-import { exchange, type Target } from "./exchange.ts";
+import { Call, type CallFault, type RawReply } from "./call.ts";
+import { createHttpTransport } from "./http-transport.ts";
 import { createTargets, type Targets } from "./targets.ts";
 
 const MINUTE_MS = 60_000;
@@ -37,7 +39,12 @@ async function startServer(isSlow = false): Promise<string> {
 }
 
 const call = (endpoint: string) =>
-  exchange(targets.of(endpoint) as Target, "POST", "{}", { timeoutMs: 10_000 }, systemClock);
+  new Promise<Result<RawReply, CallFault>>((resolve, reject) =>
+    createHttpTransport(targets).send(
+      { endpoint, method: "POST", body: "{}", id: 0 },
+      new Call({ timeoutMs: 10_000 }, systemClock, resolve, reject),
+    ),
+  );
 
 test("connections to an origin without a call for five minutes are closed when another origin is called", async () => {
   const [one, two, three] = [await startServer(), await startServer(), await startServer()];

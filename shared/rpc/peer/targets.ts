@@ -5,9 +5,14 @@ import type { Dispatcher } from "undici";
 import Pool from "undici/lib/dispatcher/pool.js";
 import type { Clock } from "../../lib/clock.ts";
 import { parseEndpoint } from "../../protocol/addresses.ts";
-import type { Target } from "./exchange.ts";
 
-/** The connections of a process to the agents that it calls. */
+/** The connections and the path of an endpoint. An endpoint is parsed once, because an agent calls the same few endpoints many times. */
+export interface Target {
+  readonly pool: Pick<Dispatcher, "dispatch">;
+  readonly path: string;
+}
+
+/** The HTTP connections of a process to the agents that it calls. */
 export interface Targets {
   /** Returns the target of an endpoint, without opening a connection; null if the endpoint is not an http or https URL. */
   of(endpoint: string): Target | null;
@@ -49,7 +54,7 @@ const IDLE_MS = 5 * 60_000;
 const MAX_PATHS = 1_000;
 
 /** Creates a connection pool of undici. */
-const openPool: OpenPool = (origin) => {
+export const openPool: OpenPool = (origin) => {
   // No pipelining: a slow response would delay the next ones on its connection, and undici repeats pipelined requests after a lost connection.
   const pool = new Pool(origin, {
     connections: 128,

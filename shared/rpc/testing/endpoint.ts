@@ -1,7 +1,6 @@
 import type { Server } from "node:http";
 import { afterAll, beforeAll, expect } from "vitest";
 import { z } from "zod";
-import { systemClock } from "../../lib/clock.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { jsonRpc, type Method } from "../jsonrpc/json-rpc.ts";
 import { rpcRequest } from "./json-rpc.ts";
@@ -13,7 +12,7 @@ export let url = "";
 export function serve(methods: Readonly<Record<string, Method>>, onInternalError: (error: unknown) => void): void {
   let server: Server;
   beforeAll(async () => {
-    const rpc = jsonRpc(methods, onInternalError, systemClock);
+    const rpc = jsonRpc(methods, onInternalError);
     server = httpEndpoint({
       handler: rpc.answer,
       web: () => Promise.reject(),

@@ -11,6 +11,8 @@ export interface TestHost {
   readonly prefix6: string;
   /** Starts a program on this host; the first argument is the command. The network ends it when it closes. */
   spawn(command: readonly string[], options?: SpawnOptions): ChildProcess;
+  /** Connects or disconnects this host. While it is disconnected, its packets are lost without a message. */
+  setConnected(isConnected: boolean): void;
   /** An HTTP request that this host sends; the body of the reply is text. */
   request(url: string, request?: HostRequest): Promise<HostReply>;
 }
@@ -81,6 +83,9 @@ export async function createNetwork<Name extends string>(...names: readonly Name
       address: `10.77.0.${index + 1}`,
       prefix6: `fd77:0:0:${index + 1}`,
       spawn: start,
+      setConnected(isConnected) {
+        ip("-n", bridge, "link", "set", `port${index}`, ...(isConnected ? ["master", "br0"] : ["nomaster"]));
+      },
       request(url, request = {}) {
         client ??= startClient();
         const id = ++requests;

@@ -98,7 +98,7 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
   const start = async (): Promise<void> => {
     sessions = mcpSessions(service, onError, systemClock, systemIds);
     server = httpEndpoint({
-      handler: jsonRpc(service.methods, onError, systemClock).answer,
+      handler: jsonRpc(service.methods, onError).answer,
       sessions: async () => sessions,
       web: () => Promise.reject(),
       bodyLimit: () => 64 * 1024,

@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf } from "../../lib/result.ts";
 import { cutTo, escapeUnprintable } from "../../lib/text.ts";
 import { parseEndpoint } from "../../protocol/addresses.ts";
 import { DisplayName, JOIN_CODE_RULE, JoinCode } from "../../protocol/names.ts";
+import { INSPECTOR_PORT, LOOPBACK_HOST } from "../defaults.ts";
 import { EXIT } from "../process/exit.ts";
 
 const MAX_SHOWN = 60;
@@ -21,6 +22,12 @@ export const withExamples = (command: Command, examples: readonly string[]): Com
 /** Escapes and shortens the rejected value in an error message of commander, which repeats the value as typed. */
 const withEscapedValue = (message: string): string =>
   message.replace(/(?<= argument ').*(?=' is invalid\.)/s, (value) => escapeUnprintable(cutTo(MAX_SHOWN, value)));
+
+/** Creates the option `--game` of a process that runs or shows the games of files. Its value is a list. */
+export const gameFilesOption = (): Option =>
+  new Option("--game <file>", "the .ts or .js file of a game that is not built in; may be given several times")
+    .argParser((file: string, files: readonly string[]) => [...files, file])
+    .default([], "only the built-in games");
 
 /** Parses a port of a command line; 0 lets the system choose. */
 export function portOption(text: string): number {
@@ -88,3 +95,18 @@ function expectEndpoint(text: string): URL {
   if (url) return url;
   throw new InvalidArgumentError("give a URL such as http://127.0.0.1:8000/mcp, without a user and password.");
 }
+
+export const verboseOption = (): Option =>
+  new Option("--verbose", "print each turn: the view, the number of legal actions, the action and the time");
+
+export const inspectOption = (timeLimits: string): Option =>
+  new Option("--inspect", `start the .ts or .js bot when a debugger is connected; ${timeLimits}`);
+
+/** Returns the address of the options `--inspect` and `--inspect-port`; null without `--inspect`. */
+export const inspectAddress = (flags: { readonly inspect?: boolean; readonly inspectPort: number }): string | null =>
+  flags.inspect ? `${LOOPBACK_HOST}:${flags.inspectPort}` : null;
+
+export const inspectPortOption = (): Option =>
+  new Option("--inspect-port <port>", "port for the debugger; a second such bot has the next port")
+    .argParser(portOption)
+    .default(INSPECTOR_PORT);

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { loadConfig } from "./config-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "config-file-"));
@@ -9,15 +9,15 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const file = join(folder, "league.json");
 
 /** Returns the faults of a config of these lines, without the file name. */
-function faultsOf(lines: readonly string[], environment: NodeJS.ProcessEnv = {}): readonly string[] {
+async function faultsOf(lines: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<readonly string[]> {
   writeFileSync(file, lines.join("\n"));
-  const loaded = loadConfig(file, environment);
+  const loaded = await loadConfig(file, environment);
   return loaded.ok ? [] : loaded.error.map((line) => line.replace(`${file}:`, ""));
 }
 const LEAGUES = '"leagues": [{ "league_id": "rps", "game": "rps.v1" }]';
 
-test("a valid config has no faults", () => {
-  expect(faultsOf(["{", LEAGUES, "}"])).toEqual([]);
+test("a valid config has no faults", async () => {
+  expect(await faultsOf(["{", LEAGUES, "}"])).toEqual([]);
 });
 
 test.each<[string, string]>([
@@ -25,8 +25,8 @@ test.each<[string, string]>([
   ['"referees": { "count": 0 }', "2:15 referees.count: must be at least 1"],
   ['"referees": { "firstPrt": 3 }', '2:15 referees.firstPrt: unknown field "firstPrt". Did you mean "firstPort"?'],
   ['"data": 3', "2:1 data: must be text, not 3"],
-])("the field %s is reported as %j", (field, expected) => {
-  expect(faultsOf(["{", `${field},`, LEAGUES, "}"])).toEqual([expected]);
+])("the field %s is reported as %j", async (field, expected) => {
+  expect(await faultsOf(["{", `${field},`, LEAGUES, "}"])).toEqual([expected]);
 });
 
 test.each<[string, string]>([
@@ -41,12 +41,44 @@ test.each<[string, string]>([
     '"game": "rps.v1", "options": { "x": 3 }',
     '2:66 leagues[0].options.x: unknown option "x". Options of this game: best_of.',
   ],
-])("a league with %s is reported as %j", (fields, expected) => {
-  expect(faultsOf(["{", `"leagues": [{ "league_id": "rps", ${fields} }]`, "}"])).toEqual([expected]);
+])("a league with %s is reported as %j", async (fields, expected) => {
+  expect(await faultsOf(["{", `"leagues": [{ "league_id": "rps", ${fields} }]`, "}"])).toEqual([expected]);
+});
+
+describe("the file of a game", () => {
+  const starter = readFileSync(new URL("../../../scripts/starters/game/game.ts", import.meta.url), "utf8");
+  const leagues = (game: string): readonly string[] => [
+    "{",
+    `"leagues": [{ "league_id": "own", "game": ${JSON.stringify(game)}, "options": { "heap": 9 } }]`,
+    "}",
+  ];
+
+  test("is found relative to the config and replaced by the id of its game", async () => {
+    writeFileSync(join(folder, "own-game.ts"), starter.replace("nim.v1", "config_nim.v1"));
+    writeFileSync(file, leagues("./own-game.ts").join("\n"));
+    const loaded = await loadConfig(file, {});
+    expect(loaded).toMatchObject({
+      ok: true,
+      value: { config: { games: [join(folder, "own-game.ts")], leagues: [{ game: "config_nim.v1" }] } },
+    });
+    expect(await faultsOf(["{", '"games": ["own-game.ts"],', ...leagues("config_nim.v1").slice(1)])).toEqual([]);
+    const unknown = '2:35 leagues[0].game: unknown game "config_nam.v1". Did you mean "config_nim.v1"?';
+    expect(await faultsOf(leagues("config_nam.v1"))).toEqual([unknown]);
+  });
+
+  test("that does not load is reported at the league and in the file", async () => {
+    const broken = join(folder, "broken.ts");
+    expect(await faultsOf(leagues("./broken.ts"))).toEqual([`2:35 leagues[0].game: ${broken}: no such file`]);
+    writeFileSync(broken, starter.replace("nim.v1", "chess.v1"));
+    const clash = `${broken}:17: id "chess.v1" is the id of a built-in game; choose another`;
+    expect(await faultsOf(leagues("./broken.ts"))).toEqual([`2:35 leagues[0].game: ${clash}`]);
+    const listed = await faultsOf(["{", '"games": ["./broken.ts"],', ...leagues("rps.v1").slice(1)]);
+    expect(listed[0]).toMatch(/^2:11 games\[0\]: .*broken\.ts/);
+  });
 });
 
 const FORMS =
-  'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "command", "protocol": "lines"}, {"name", "endpoint"} or {"name", "self": true}';
+  'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "command", "protocol": "lines"}, {"name", "llm": {"base_url", "model"}}, {"name", "endpoint"}, {"name", "self": true} or {"name", "human": true}';
 test.each<[string, string]>([
   ['"name": "", "bot": "random"', "2:15 players[0].name: must not be empty"],
   ['"name": " ", "self": true', "2:15 players[0].name: must not be empty"],
@@ -57,13 +89,26 @@ test.each<[string, string]>([
     '2:13 players[0]: uci.command: is missing; uci: unknown field "comand". Did you mean "command"?',
   ],
   ['"name": "A"', `2:13 players[0]: ${FORMS}`],
-])("a player {%s} is reported in one line: %j", (player, expected) => {
-  expect(faultsOf(["{", `"players": [{ ${player} }],`, LEAGUES, "}"])).toEqual([expected]);
+  ['"name": "A", "llm": { "base_url": "http://h/v1" }', "2:13 players[0]: llm.model: is missing"],
+  [
+    '"name": "A", "llm": { "base_url": "http://u:p@h/v1?key=k", "model": "m" }',
+    "2:37 players[0].llm.base_url: must have no user, password, query or fragment; the API key is read from the environment",
+  ],
+  [
+    '"name": "A", "llm": { "base_url": "http://h/v1", "model": "m", "budget": { "cost": 1 } }',
+    "2:90 players[0].llm.budget.cost: needs price",
+  ],
+  [
+    '"name": "A", "llm": { "base_url": "http://h/v1", "model": "m", "extra": { "stream": true } }',
+    "2:78 players[0].llm.extra: must not contain model, messages, temperature, seed, stream, n, response_format, tools, tool_choice",
+  ],
+])("a player {%s} is reported in one line: %j", async (player, expected) => {
+  expect(await faultsOf(["{", `"players": [{ ${player} }],`, LEAGUES, "}"])).toEqual([expected]);
 });
 
-test("a fault in a value from the environment names the variable", () => {
+test("a fault in a value from the environment names the variable", async () => {
   const environment = { LEAGUE__MANAGER__PORT: "x" };
-  expect(faultsOf(["{", LEAGUES, "}"], environment)).toEqual([
+  expect(await faultsOf(["{", LEAGUES, "}"], environment)).toEqual([
     "environment LEAGUE__MANAGER__PORT manager.port: must be a number, not text",
   ]);
 });
@@ -72,12 +117,12 @@ test.each<[string, string]>([
   ["lists", "[".repeat(200_000)],
   ["lists that are closed", "[".repeat(200_000) + "]".repeat(200_000)],
   ["objects", '{"a":'.repeat(200_000)],
-])("%s that are nested too deeply are reported in one line", (_, text) => {
-  expect(faultsOf([text])).toEqual([" nested too deeply"]);
+])("%s that are nested too deeply are reported in one line", async (_, text) => {
+  expect(await faultsOf([text])).toEqual([" nested too deeply"]);
 });
 
-test("a folder instead of a config file is reported in plain text", () => {
-  const loaded = loadConfig(folder, {});
+test("a folder instead of a config file is reported in plain text", async () => {
+  const loaded = await loadConfig(folder, {});
   expect(loaded).toEqual({ ok: false, error: [`${folder}: cannot be read: it is a folder`] });
 });
 
@@ -87,8 +132,8 @@ test.each<[string, readonly string[]]>([
   ['{ "data" 3 }', ['1:10 a ":" is missing']],
   ["{ data: 3 }", []],
   ['{ "data": "x }', []],
-])("a syntax error in %s is reported in plain text", (text, expected) => {
-  const faults = faultsOf([text]);
+])("a syntax error in %s is reported in plain text", async (text, expected) => {
+  const faults = await faultsOf([text]);
   expect(faults.length).toBeGreaterThan(0);
   for (const line of expected) expect(faults).toContain(line);
   for (const line of faults) expect(line).toMatch(/^\d+:\d+ \S+( \S+)+$/);

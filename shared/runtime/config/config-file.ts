@@ -14,6 +14,7 @@ import { pathOf } from "../../lib/schema-messages.ts";
 import { parsedJson } from "../../lib/text.ts";
 import { fileReason } from "../process/exit.ts";
 import { Config } from "./config.ts";
+import { loadConfigGames } from "./config-games.ts";
 
 /** A config with the folder to which its paths are relative. */
 interface LoadedConfig {
@@ -24,10 +25,13 @@ interface LoadedConfig {
 }
 
 /**
- * Reads and validates a config file (JSON with comments). The environment variable `LEAGUE__A__B` overrides the field
+ * Reads and validates a config file (JSON with comments), and registers the games of the files that it names. The environment variable `LEAGUE__A__B` overrides the field
  * `a.b`. Returns the config, or its faults as lines for people: `file:line:column field: message`.
  */
-export function loadConfig(file: string, environment: NodeJS.ProcessEnv): Result<LoadedConfig, readonly string[]> {
+export async function loadConfig(
+  file: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<Result<LoadedConfig, readonly string[]>> {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -36,7 +40,7 @@ export function loadConfig(file: string, environment: NodeJS.ProcessEnv): Result
     return err([`${file}: ${isMissing ? "no such file" : `cannot be read: ${fileReason(thrown as Error)}`}`]);
   }
   try {
-    return parseConfig(file, text, environment);
+    return await parseConfig(file, text, environment);
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown;
     return err([`${file}: ${messageOf(thrown)}`]);
@@ -44,25 +48,27 @@ export function loadConfig(file: string, environment: NodeJS.ProcessEnv): Result
 }
 
 /** Parses and validates the text of a config. Throws a RangeError if the text is nested too deeply. */
-function parseConfig(
+async function parseConfig(
   file: string,
   text: string,
   environment: NodeJS.ProcessEnv,
-): Result<LoadedConfig, readonly string[]> {
+): Promise<Result<LoadedConfig, readonly string[]>> {
   const parseErrors: ParseError[] = [];
   const tree = parseTree(text, parseErrors, { allowTrailingComma: true });
   if (!tree || parseErrors.length > 0) {
     return err(parseErrors.map(({ offset, error }) => `${positionAt(file, text, offset)} ${syntaxFault(error)}`));
   }
   const overridden = new Set<string>();
-  const value = override(getNodeValue(tree), environment, overridden);
-  const parsed = Config.safeParse(value);
+  const folder = dirname(resolve(file));
+  const withGames = await loadConfigGames(override(getNodeValue(tree), environment, overridden), folder);
   const nameOf = (path: readonly PropertyKey[]): string => {
     const variable = variableOf(path.map(String).join("."), overridden);
     const position = variable ? `environment ${variable}` : positionAt(file, text, offsetOf(tree, path));
     return `${position} ${pathOf(path) || "config"}`;
   };
-  if (parsed.success) return ok({ config: parsed.data, folder: dirname(resolve(file)), nameOf });
+  if (!withGames.ok) return err(withGames.error.map(({ path, message }) => `${nameOf(path)}: ${message}`));
+  const parsed = Config.safeParse(withGames.value);
+  if (parsed.success) return ok({ config: parsed.data, folder, nameOf });
   return err(parsed.error.issues.map((issue) => describe(issue, nameOf)));
 }
 

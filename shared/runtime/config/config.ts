@@ -1,12 +1,11 @@
 import { z } from "zod";
-import { findGame, findGameNamed, gameIds } from "../../games/registry.ts";
-import { isToken } from "../../lib/ids.ts";
-import { faultLine } from "../../lib/schema-messages.ts";
+import { findGame, findGameNamed, gameIds, knownGameIds } from "../../games/registry.ts";
 import { didYouMean } from "../../lib/suggestion.ts";
 import { MatchCapacity } from "../../protocol/match-capacity.ts";
-import { DisplayName, JoinCode } from "../../protocol/names.ts";
-import { Timeouts } from "../../protocol/timeouts.ts";
-import { DATA_FOLDER, LOOPBACK_HOST, PORT_RANGES, UCI_NODES } from "../defaults.ts";
+import { JoinCode } from "../../protocol/names.ts";
+import { MoveLimit, Timeouts } from "../../protocol/timeouts.ts";
+import { DATA_FOLDER, LOOPBACK_HOST, PORT_RANGES } from "../defaults.ts";
+import { Player } from "./players.ts";
 
 /** The minimum length of an operator token. */
 export const OPERATOR_TOKEN_LENGTH = 16;
@@ -14,80 +13,10 @@ export const OPERATOR_TOKEN_LENGTH = 16;
 const port = z.int().min(1).max(65_535);
 const leagueId = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "use letters, digits, dot, dash and underscore");
 
-const BOT = "random, another built-in bot, or a .ts or .js file, relative to this file";
-const name = DisplayName.describe("the name in the standings");
-
-/** The forms of a player. Each form has a field that the other forms do not have. */
-const PLAYER_FORMS = {
-  bot: z.strictObject({ name, bot: z.string().min(1).describe(BOT) }),
-  uci: z.strictObject({
-    name,
-    uci: z
-      .strictObject({
-        command: z.string().min(1).describe("the command that starts the engine, e.g. stockfish"),
-        nodes: z.int().min(1).default(UCI_NODES).describe("positions that the engine searches for each move"),
-      })
-      .describe("a chess engine"),
-  }),
-  command: z.strictObject({
-    name,
-    command: z
-      .array(z.string().min(1))
-      .min(1)
-      .describe('a program that reads and writes lines of JSON, e.g. ["python3", "bot.py"]'),
-    protocol: z.literal("lines").describe("how the program is asked for its actions: one line of JSON for each turn"),
-    folder: z.string().default(".").describe("the folder in which the program runs, relative to this file"),
-  }),
-  endpoint: z.strictObject({
-    name,
-    endpoint: z
-      .url({ protocol: /^https?$/ })
-      .describe(
-        "the endpoint of a player that is started separately and does not register itself, e.g. http://127.0.0.1:9000/mcp",
-      ),
-    secret: z
-      .string()
-      .refine(isToken, "a secret has 43 characters: use the one that the player prints or stores in its --secret-file")
-      .optional()
-      .describe(
-        "signs the messages to this player, which has the same secret; required for players of this project on other machines",
-      ),
-  }),
-  self: z.strictObject({
-    name,
-    self: z.literal(true).describe("the league waits until a player with this name registers itself"),
-  }),
-};
-const { bot, uci, command, endpoint, self } = PLAYER_FORMS;
-const PLAYER_FORMS_HELP =
-  'a player is {"name", "bot"}, {"name", "uci": {"command"}}, {"name", "command", "protocol": "lines"}, {"name", "endpoint"} or {"name", "self": true}';
-const Player = z.union([bot, uci, command, endpoint, self], {
-  error: ({ input, errors }) => playerFault(input, errors),
-});
-
-/**
- * Returns the faults of the form whose field is given. If there is no such form or there are several, returns the
- * unknown fields and the help about the forms.
- */
-function playerFault(player: unknown, errors: unknown): string {
-  const given = typeof player === "object" && player !== null ? Object.keys(player) : [];
-  const faults = errors as readonly (readonly z.core.$ZodIssue[])[];
-  const [formFaults, otherFaults] = Object.keys(PLAYER_FORMS).flatMap((form, index) =>
-    given.includes(form) ? [faults[index] ?? []] : [],
-  );
-  if (formFaults && !otherFaults) return formFaults.map(faultLine).join("; ");
-  const known = [...new Set(Object.values(PLAYER_FORMS).flatMap(({ shape }) => Object.keys(shape)))];
-  const unknown = given.filter((field) => !known.includes(field));
-  const hints = unknown.map((field) => `unknown field ${JSON.stringify(field)}${didYouMean(field, known)}`);
-  return [...hints, PLAYER_FORMS_HELP].join("; ");
-}
-
-export type PlayerConfig = z.infer<typeof Player>;
-
 const League = z
   .strictObject({
     league_id: leagueId.describe("the league's id in URLs and file names"),
-    game: z.string().describe(`one of ${gameIds.join(", ")}`),
+    game: z.string().describe(`${gameIds.join(", ")}, or the .ts or .js file of another game, relative to this file`),
     format: z
       .literal("round-robin")
       .default("round-robin")
@@ -98,6 +27,9 @@ const League = z
       .record(z.string(), z.unknown())
       .default({})
       .describe('the options of the game, e.g. {"best_of": 5}; its rules list them'),
+    move_ms: MoveLimit.optional().describe(
+      "the time limit for a move in this league, milliseconds (default: timeouts.move_ms)",
+    ),
     max_players: z
       .int()
       .min(2)
@@ -137,8 +69,8 @@ export type LeagueConfig = z.infer<typeof League>;
 
 function unknownGame(game: string): string {
   const namedGame = findGameNamed(game);
-  const hint = namedGame ? `. Did you mean ${JSON.stringify(namedGame.id)}?` : didYouMean(game, gameIds);
-  return `unknown game ${JSON.stringify(game)}${hint || `. Known games: ${gameIds.join(", ")}.`}`;
+  const hint = namedGame ? `. Did you mean ${JSON.stringify(namedGame.id)}?` : didYouMean(game, knownGameIds());
+  return `unknown game ${JSON.stringify(game)}${hint || `. Known games: ${knownGameIds().join(", ")}, or a .ts or .js file.`}`;
 }
 
 function unknownOption(name: string | undefined, options: z.ZodType): string {
@@ -195,6 +127,13 @@ export const Config = z
     playersFirstPort: port
       .default(PORT_RANGES.player[0])
       .describe("the port of the first player; further players have the next ports"),
+    games: z
+      .array(z.string().min(1))
+      .max(100)
+      .default([])
+      .describe(
+        "files of games that are not built in, relative to this file; a league may also name such a file as its game. The code of a file runs in the manager and the referees with all their rights",
+      ),
     leagues: z.array(League).min(1).max(100).describe("the leagues of a run"),
     timeouts: Timeouts.describe("time limits in milliseconds"),
     limits: z

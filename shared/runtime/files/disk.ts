@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../../lib/clock.ts";
 import { type Database, lockFile } from "../../store/sqlite.ts";
@@ -36,6 +36,8 @@ export interface Disk {
   writeSecret(file: string, secret: string): void;
   /** Restricts an existing file, which another program may have created, to its owner. */
   restrictToOwner(file: string): void;
+  /** Adds a line to a text file that only its owner may read. Creates the file and its folder if they are missing. */
+  addLine(file: string, line: string): void;
 }
 
 /** The disk of this machine. */
@@ -59,6 +61,10 @@ export const systemDisk = (clock: Clock): Disk => ({
     writeFileSync(file, `${secret}\n`, { mode: 0o600 });
   },
   restrictToOwner: (file) => chmodSync(file, 0o600),
+  addLine(file, line) {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    appendFileSync(file, `${line}\n`, { mode: 0o600 });
+  },
 });
 
 function readSecret(file: string): string | undefined {

@@ -19,6 +19,8 @@ export interface AgentSpec {
   /** The path from the project's root, e.g. `referee/main.ts`. */
   readonly script: string;
   readonly args: readonly string[];
+  /** Whether it waits for a debugger while it starts. */
+  readonly isDebugged?: boolean;
   /** Whether the other agents continue if this agent cannot be kept running. True for players. */
   readonly isExpendable?: boolean;
   /**
@@ -26,6 +28,8 @@ export interface AgentSpec {
    * which runs no code of users.
    */
   readonly reportsEvents?: boolean;
+  /** Environment variables that the agent does not get: the API keys of other agents. */
+  readonly withheld?: readonly string[];
 }
 
 /** The state of an agent across its restarts. */
@@ -75,9 +79,9 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
  * Returns the environment of an agent. Settings, including the operator token, are passed only to agents that run no
  * code of users.
  */
-function environmentFor({ reportsEvents = false }: AgentSpec): NodeJS.ProcessEnv {
-  const variables = Object.entries(process.env);
-  return reportsEvents ? process.env : Object.fromEntries(variables.filter(([name]) => !name.startsWith("LEAGUE__")));
+function environmentFor({ reportsEvents = false, withheld = [] }: AgentSpec): NodeJS.ProcessEnv {
+  const variables = Object.entries(process.env).filter(([name]) => !withheld.includes(name));
+  return Object.fromEntries(variables.filter(([name]) => reportsEvents || !name.startsWith("LEAGUE__")));
 }
 
 const slowStartMessage = ({ isExpendable = false }: AgentSpec): string =>
@@ -126,7 +130,10 @@ function launch(agents: Agents, spec: AgentSpec, life: Life): void {
   });
   void after?.then(() => openStartGate(child));
   children.set(spec.name, child);
-  const cancelSlowStart = options.clock.after(SLOW_START_MS, () => options.onLine(spec.name, slowStartMessage(spec)));
+  const warn = (): void => {
+    if (!spec.isDebugged) options.onLine(spec.name, slowStartMessage(spec));
+  };
+  const cancelSlowStart = options.clock.after(SLOW_START_MS, warn);
   handleReports(child, spec, life, options, cancelSlowStart);
   passOutput(child, spec, options);
   const exited = new Promise<void>((resolve) => {

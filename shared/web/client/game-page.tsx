@@ -38,7 +38,7 @@ export function Table({ transport, first, games }: Props): JSX.Element {
 
   const isMine = game.status === "active" && role === game.your_role && game.to_act.includes(role);
   const canAct = isMine && pending === null;
-  const canResign = game.status === "active" && game.roles.includes(role);
+  const canResign = transport.resign !== undefined && game.status === "active" && game.roles.includes(role);
   const facts = games[game.template];
   const Board = facts?.board ? BOARDS[facts.board] : TextBoard;
   const onPlay = (action: unknown): void => {

@@ -48,7 +48,7 @@ export function useGame(transport: Transport, first: GameView | null): Playing {
   return {
     ...{ game, problem, notice, pending },
     play: (action, claim) => void send(action, (current) => transport.play(current, action, claim)),
-    resign: () => void send(RESIGNATION, (current) => transport.resign(current)),
+    resign: () => void send(RESIGNATION, async (current) => (await transport.resign?.(current)) ?? ""),
   };
 }
 

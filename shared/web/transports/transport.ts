@@ -18,8 +18,8 @@ export interface Transport {
    * reported as an update. Rejects with an `Error` whose message is for the person.
    */
   play(game: GameView, action: unknown, claim: Claim | null): Promise<string>;
-  /** Resigns the game. Resolves and rejects as `play` does. */
-  resign(game: GameView): Promise<string>;
+  /** Resigns the game. Resolves and rejects as `play` does. Absent if the game cannot be resigned. */
+  resign?(game: GameView): Promise<string>;
 }
 
 /**

@@ -1,0 +1,185 @@
+import { findGame } from "#shared/games/registry.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import type { Envelope } from "#shared/protocol/envelope.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
+import { GameInvite, GameResult, type MessageType, MoveRequest } from "#shared/protocol/messages.ts";
+
+/** An open MOVE_REQUEST. */
+export interface HostedTurn {
+  /** The number of the request in the inbox. */
+  readonly number: number;
+  readonly messageId: string;
+  readonly request: MoveRequest;
+  /** The monotonic time at which the time limit of the move ends. */
+  readonly endsAtMs: number;
+}
+
+/** A match of a hosted player. */
+export interface HostedMatch {
+  readonly invite: GameInvite;
+  /** The last view of the match, after the player's own move if it can be computed; null before the first turn. */
+  readonly view: unknown;
+  readonly tick: number;
+  readonly turn: HostedTurn | null;
+  /** The last move, for a request that is repeated because its connection broke. */
+  readonly moved: { readonly tick: number; readonly move: unknown } | null;
+  readonly result: GameResult | null;
+  /** Whether the player has been told the result. */
+  readonly isReported: boolean;
+}
+
+/** The matches of a player that the manager hosts, by `league_id/match_id`, oldest first. Never changed in place. */
+export interface HostedPlayer {
+  readonly matches: ReadonlyMap<string, HostedMatch>;
+}
+
+/** The answer to a message, without the envelope. */
+export interface Reply {
+  readonly type: MessageType;
+  readonly payload: object;
+}
+
+interface Received {
+  readonly player: HostedPlayer;
+  /** null: the request stays open until the player moves. */
+  readonly reply: Reply | null;
+}
+
+/** A message of the inbox, with its number and the time at which it was taken. */
+export interface InboxMessage {
+  readonly number: number;
+  readonly envelope: Envelope;
+  readonly nowMs: number;
+}
+
+/** The number of completed matches that are remembered. */
+const MAX_COMPLETED = 50;
+
+export const newHostedPlayer = (): HostedPlayer => ({ matches: new Map() });
+
+const ACK: Reply = { type: "ACK", payload: {} };
+
+/**
+ * Takes a message of the inbox. The manager answers invitations and notifications itself, because people and models do not answer within seconds.
+ * `isPlaying` is false for a player that has left its leagues: it declines invitations and makes no moves.
+ */
+export function received(player: HostedPlayer, message: InboxMessage, isPlaying: boolean): Received {
+  const { envelope } = message;
+  switch (envelope.type) {
+    case "GAME_INVITE":
+      return invited(player, GameInvite.safeParse(envelope.payload).data, isPlaying);
+    case "MOVE_REQUEST":
+      return asked(player, message, MoveRequest.safeParse(envelope.payload).data, isPlaying);
+    case "GAME_RESULT":
+      return ended(player, GameResult.safeParse(envelope.payload).data);
+    default:
+      return { player, reply: ACK };
+  }
+}
+
+function invited(player: HostedPlayer, invite: GameInvite | undefined, isPlaying: boolean): Received {
+  if (!invite || !findGame(invite.game)) return { player, reply: malformed("this invitation cannot be accepted") };
+  const { match_id } = invite;
+  if (!isPlaying) {
+    const payload = { match_id, accept: false, reason: "the player has left the league" };
+    return { player, reply: { type: "GAME_INVITE_RESPONSE", payload } };
+  }
+  const ref = refOf(invite);
+  const known = player.matches.get(ref);
+  const isRepeated =
+    known?.invite.epoch === invite.epoch && known.invite.seed_commitment === invite.seed_commitment && !known.result;
+  const match: HostedMatch = isRepeated
+    ? known
+    : { invite, view: null, tick: 0, turn: null, moved: null, result: null, isReported: false };
+  const reply = { type: "GAME_INVITE_RESPONSE", payload: { match_id, accept: true } } as const;
+  return { player: withMatch(player, ref, match), reply };
+}
+
+function asked(
+  player: HostedPlayer,
+  { number, envelope, nowMs }: InboxMessage,
+  request: MoveRequest | undefined,
+  isPlaying: boolean,
+): Received {
+  if (!request) return { player, reply: malformed("this request for a move cannot be read") };
+  const { match_id, tick } = request;
+  if (!isPlaying) return { player, reply: malformed("the player has left the league") };
+  const ref = refOf(request);
+  const match = player.matches.get(ref);
+  if (!match || match.result || match.invite.epoch !== (request.epoch ?? match.invite.epoch)) {
+    const error = protocolError("G003", "this player does not know the match; invite it again", { match_id }, true);
+    return { player, reply: { type: "GAME_ERROR", payload: error } };
+  }
+  const { moved } = match;
+  if (moved?.tick === tick && request.error == null) {
+    return { player, reply: { type: "MOVE_RESPONSE", payload: { match_id, tick, move: moved.move } } };
+  }
+  const endsAtMs = nowMs + request.time_limit_seconds * 1000;
+  const turn = { number, messageId: envelope.message_id, request, endsAtMs };
+  return { player: withMatch(player, ref, { ...match, view: request.game_state, tick, turn }), reply: null };
+}
+
+function ended(player: HostedPlayer, result: GameResult | undefined): Received {
+  const ref = result ? refOf(result) : "";
+  const match = player.matches.get(ref);
+  if (!result || !match || (result.epoch ?? match.invite.epoch) < match.invite.epoch) return { player, reply: ACK };
+  const completed = { ...match, turn: null, result, isReported: match.result !== null && match.isReported };
+  return { player: withoutOldest(withMatch(player, ref, completed)), reply: ACK };
+}
+
+/** Records a move in the open turn of a match. `view` is the view after the move, or that of the turn if it is not known. */
+export function withMove(player: HostedPlayer, ref: string, move: unknown, view: unknown): HostedPlayer {
+  const match = player.matches.get(ref);
+  if (!match?.turn) return player;
+  const { tick } = match.turn.request;
+  return withMatch(player, ref, { ...match, turn: null, moved: { tick, move }, view });
+}
+
+/** Replaces the view of a match, by its final position. */
+export function withView(player: HostedPlayer, ref: string, view: unknown): HostedPlayer {
+  const match = player.matches.get(ref);
+  return match ? { matches: new Map(player.matches).set(ref, { ...match, view }) } : player;
+}
+
+/** Records that the player has been told all results. */
+export function withResultsReported(player: HostedPlayer): HostedPlayer {
+  const matches = [...player.matches].map(
+    ([ref, match]) => [ref, match.result ? { ...match, isReported: true } : match] as const,
+  );
+  return { matches: new Map(matches) };
+}
+
+/** Returns the open turns that `isOpen` confirms, the one that ends first at the beginning. */
+export function turnsOf(player: HostedPlayer, isOpen: (number: number) => boolean): readonly OpenMatch[] {
+  const open = [...player.matches].flatMap(([ref, match]) =>
+    match.turn && isOpen(match.turn.number) ? [{ ref, match, turn: match.turn }] : [],
+  );
+  return open.sort((a, b) => a.turn.endsAtMs - b.turn.endsAtMs);
+}
+
+/** A match with its open turn. */
+export interface OpenMatch {
+  readonly ref: string;
+  readonly match: HostedMatch;
+  readonly turn: HostedTurn;
+}
+
+const refOf = ({ league_id, match_id }: { league_id: string; match_id: string }): string =>
+  matchRef(league_id, match_id);
+
+/** Replaces a match, which becomes the newest one. */
+function withMatch({ matches }: HostedPlayer, ref: string, match: HostedMatch): HostedPlayer {
+  const next = new Map(matches);
+  next.delete(ref);
+  return { matches: next.set(ref, match) };
+}
+
+function withoutOldest(player: HostedPlayer): HostedPlayer {
+  const completed = [...player.matches].filter(([, { result }]) => result !== null);
+  if (completed.length <= MAX_COMPLETED) return player;
+  const matches = new Map(player.matches);
+  matches.delete(completed[0]?.[0] ?? "");
+  return { matches };
+}
+
+const malformed = (text: string): Reply => ({ type: "GAME_ERROR", payload: protocolError("G001", text) });

@@ -1,0 +1,246 @@
+import { legalMove } from "#shared/games/read-move.ts";
+import { findGame } from "#shared/games/registry.ts";
+import type { Clock } from "#shared/lib/clock.ts";
+import type { Ids } from "#shared/lib/ids.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { parsedJson } from "#shared/lib/text.ts";
+import { Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import { isHosted } from "../agents/inbox-endpoint.ts";
+import type { Inboxes } from "../inbox/inboxes.ts";
+import type { Commit, Ledger } from "../ledger.ts";
+import {
+  type HostedPlayer,
+  newHostedPlayer,
+  type OpenMatch,
+  type Reply,
+  received,
+  turnsOf,
+  withMove,
+  withResultsReported,
+  withView,
+} from "./hosted-player.ts";
+import { viewAfter } from "./match-view.ts";
+
+interface HostedPlayersOptions {
+  readonly ledger: Ledger;
+  readonly inboxes: Inboxes;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Returns the final view of a completed match for a role; null if the match was not played. */
+  readonly finalView: (leagueId: string, matchId: string, role: string) => unknown;
+  readonly onError: (thrown: unknown) => void;
+}
+
+/** A player that the manager hosts, and the loop that reads its inbox. */
+interface Entry {
+  player: HostedPlayer;
+  /** Grows with each change that the player can see. */
+  version: number;
+  readonly changed: Set<() => void>;
+  readonly stopped: AbortController;
+}
+
+interface WaitOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const WAIT_MS = 60_000;
+
+/**
+ * The players without a program: people in a browser and models in MCP hosts. The manager reads their inboxes and answers invitations and notifications;
+ * a request for a move stays open until the player moves. In memory only: after a restart the referees invite the players again.
+ */
+export class HostedPlayers {
+  readonly #options: HostedPlayersOptions;
+  readonly #entries = new Map<string, Entry>();
+  #removeListener: () => void = () => {};
+
+  constructor(options: HostedPlayersOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to read the inboxes of the hosted players. */
+  start(): void {
+    const { ledger } = this.#options;
+    for (const id of ledger.state.agents.keys()) this.#update(id);
+    this.#removeListener = ledger.onCommit((commit) => this.#onCommit(commit));
+  }
+
+  /** Ends all waits, whose requests are answered with the last state, and stops reading the inboxes. */
+  stop(): void {
+    this.#removeListener();
+    for (const { stopped } of this.#entries.values()) stopped.abort();
+  }
+
+  /** Returns the matches of a hosted player. */
+  player(playerId: string): HostedPlayer {
+    return this.#entries.get(playerId)?.player ?? newHostedPlayer();
+  }
+
+  version(playerId: string): number {
+    return this.#entries.get(playerId)?.version ?? 0;
+  }
+
+  /** Returns the open turns of a player, the most urgent first. */
+  turns(playerId: string): readonly OpenMatch[] {
+    return turnsOf(this.player(playerId), (number) => this.#options.inboxes.isOpen(playerId, number));
+  }
+
+  reportResults(playerId: string): void {
+    const entry = this.#entries.get(playerId);
+    if (entry) entry.player = withResultsReported(entry.player);
+  }
+
+  /** Resolves with true when a change makes `isOver` true, or immediately if it is true; with false after the time limit or when `signal` is aborted. */
+  async wait(playerId: string, isOver: () => boolean, { timeoutMs, signal }: WaitOptions): Promise<boolean> {
+    const entry = this.#entries.get(playerId);
+    if (isOver() || !entry || signal?.aborted) return isOver();
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const check = (): void => {
+      if (isOver()) resolve(true);
+    };
+    const end = (): void => resolve(false);
+    const cancelTimer = this.#options.clock.after(timeoutMs, end);
+    entry.changed.add(check);
+    signal?.addEventListener("abort", end);
+    entry.stopped.signal.addEventListener("abort", end);
+    const isDone = await promise;
+    cancelTimer();
+    entry.changed.delete(check);
+    signal?.removeEventListener("abort", end);
+    entry.stopped.signal.removeEventListener("abort", end);
+    return isDone;
+  }
+
+  /** Makes a move in an open turn: of the match that `matchId` names, or of the most urgent one. An illegal move changes nothing. */
+  move(playerId: string, matchId: string | null, move: unknown): Result<OpenMatch, ProtocolError> {
+    const turns = this.turns(playerId);
+    const matching = turns.filter(({ ref }) => matchId === null || ref === matchId || ref.endsWith(`/${matchId}`));
+    const [open] = matching;
+    if (!open) {
+      const named = turns.map(({ ref }) => ref).join(", ");
+      const text = named === "" ? "It is not your turn" : `It is not your turn in ${matchId}, but in: ${named}`;
+      return err(protocolError("G004", `${text}. Call wait_for_turn`, {}, true));
+    }
+    if (matchId !== null && matching.length > 1) {
+      const named = matching.map(({ ref }) => ref).join(", ");
+      return err(protocolError("G004", `match_id is ambiguous; give one of: ${named}`, {}, true));
+    }
+    const { ref, match, turn } = open;
+    const { invite, view } = match;
+    const game = findGame(invite.game);
+    if (!game) throw new Error(`${ref} is a match of the unknown game ${invite.game}`);
+    const role = invite.your_role;
+    const legal = legalMove(game, { view, role, legal: game.legalActions(view, role) }, move);
+    if (!legal.ok) return err(protocolError("G001", legal.error, {}, true));
+    const entry = this.#entries.get(playerId);
+    if (entry) entry.player = withMove(entry.player, ref, legal.value, viewAfter(game, view, role, legal.value));
+    const { match_id, tick } = turn.request;
+    const payload = { match_id, tick, move: legal.value };
+    this.#answer(playerId, turn.number, turn.messageId, { type: "MOVE_RESPONSE", payload });
+    this.#change(playerId);
+    return ok(open);
+  }
+
+  #onCommit({ events }: Commit): void {
+    const changed = new Set<string>();
+    for (const committed of events) {
+      if (committed.kind === "agent") this.#update(committed.agentId);
+      else {
+        const league = this.#options.ledger.state.leagues.get(committed.leagueId);
+        for (const id of league?.entrants.keys() ?? []) if (this.#entries.has(id)) changed.add(id);
+        const { event } = committed;
+        if (event.type === "match_completed") this.#complete(committed.leagueId, event.match_id, changed);
+      }
+    }
+    for (const id of changed) this.#change(id);
+  }
+
+  /** Shows the hosted players of a completed match its final position. */
+  #complete(leagueId: string, matchId: string, playerIds: ReadonlySet<string>): void {
+    const ref = matchRef(leagueId, matchId);
+    for (const id of playerIds) {
+      const entry = this.#entries.get(id);
+      const match = entry?.player.matches.get(ref);
+      if (!entry || !match) continue;
+      const view = this.#options.finalView(leagueId, matchId, match.invite.your_role);
+      if (view !== null) entry.player = withView(entry.player, ref, view);
+    }
+  }
+
+  /** Starts or ends the loop of an agent, according to its registration. */
+  #update(playerId: string): void {
+    const hosts = isHosted(this.#options.ledger.state.agents.get(playerId)?.endpoint ?? "");
+    const isRunning = this.#entries.has(playerId);
+    if (hosts && !isRunning) this.#begin(playerId);
+    else if (!hosts && isRunning) this.#end(playerId);
+    else if (hosts) this.#change(playerId);
+  }
+
+  #begin(playerId: string): void {
+    const entry = {
+      player: newHostedPlayer(),
+      version: 1,
+      changed: new Set<() => void>(),
+      stopped: new AbortController(),
+    };
+    this.#entries.set(playerId, entry);
+    this.#read(playerId, entry.stopped.signal).catch(this.#options.onError);
+  }
+
+  #end(playerId: string): void {
+    this.#entries.get(playerId)?.stopped.abort();
+    this.#entries.delete(playerId);
+  }
+
+  #change(playerId: string): void {
+    const entry = this.#entries.get(playerId);
+    if (!entry) return;
+    entry.version++;
+    for (const check of [...entry.changed]) check();
+  }
+
+  /** Reads the inbox of a player until it is no longer hosted. */
+  async #read(playerId: string, signal: AbortSignal): Promise<void> {
+    const { inboxes, clock } = this.#options;
+    let after = 0;
+    while (!signal.aborted) {
+      const polled = await inboxes.poll(playerId, { after, waitMs: WAIT_MS, signal });
+      if (typeof polled === "string") {
+        await clock.nextTurn(); // the inbox has ended, e.g. because the token was reset, and begins anew
+        after = 0;
+        continue;
+      }
+      after = polled.next;
+      for (const text of polled.requests) this.#receive(playerId, text);
+    }
+  }
+
+  #receive(playerId: string, text: string): void {
+    const { clock, ledger, inboxes } = this.#options;
+    const entry = this.#entries.get(playerId);
+    const { id: number, params } = parsedJson(text) as { id: number; params: { arguments: unknown } };
+    const envelope = Envelope.safeParse(params.arguments);
+    if (!entry || !envelope.success) {
+      inboxes.answer(playerId, [{ id: number, error: { code: -32602, message: "Invalid params" } }]);
+      return;
+    }
+    const isPlaying = ledger.state.agents.get(playerId)?.state !== "SHUTDOWN";
+    const message = { number, envelope: envelope.data, nowMs: clock.monotonic() };
+    const { player, reply } = received(entry.player, message, isPlaying);
+    entry.player = player;
+    if (reply) this.#answer(playerId, number, envelope.data.message_id, reply);
+    this.#change(playerId);
+  }
+
+  #answer(playerId: string, number: number, messageId: string, { type, payload }: Reply): void {
+    const { ids, clock, inboxes } = this.#options;
+    const about = { messageId: ids.uuid(), correlationId: messageId, at: clock.iso() };
+    const reply = newEnvelope(type, `player:${playerId}`, payload, about);
+    const result = { content: [{ type: "text", text: JSON.stringify(reply) }] };
+    inboxes.answer(playerId, [{ id: number, result }]);
+  }
+}

@@ -1,0 +1,49 @@
+import type { AgentProcess } from "#shared/runtime/agent.ts";
+import { replayTexts } from "#shared/session/replay.ts";
+import type { Inboxes } from "../inbox/inboxes.ts";
+import { matchOf } from "../league/evolve.ts";
+import type { Ledger } from "../ledger.ts";
+import type { Projections } from "../projections/projections.ts";
+import { HostedPlayers } from "./hosted-players.ts";
+import { createSeats, type Seats, type SeatsOptions } from "./seats.ts";
+
+export interface HostingOptions {
+  readonly ledger: Ledger;
+  readonly inboxes: Inboxes;
+  readonly views: {
+    readonly projections: Projections;
+    /** Returns the session log of a completed match. */
+    readonly logOf: (leagueId: string, matchId: string) => readonly string[];
+    readonly seedOf: (leagueId: string, matchId: string, epoch: number) => string;
+  };
+  readonly register: SeatsOptions["register"];
+}
+
+/** The players that the manager hosts, for people and models without a program. */
+export interface Hosting {
+  readonly seats: Seats;
+  start(): void;
+  stop(): void;
+}
+
+export function createHosting(
+  { ledger, inboxes, views, register }: HostingOptions,
+  { clock, ids, log }: Pick<AgentProcess, "clock" | "ids" | "log">,
+): Hosting {
+  const finalView = (leagueId: string, matchId: string, role: string): unknown => {
+    const league = ledger.state.leagues.get(leagueId);
+    const match = league && matchOf(league, matchId);
+    const replayed = match && replayTexts(views.logOf(leagueId, matchId), views.seedOf(leagueId, matchId, match.epoch));
+    if (!replayed?.ok) return null;
+    const { game, state } = replayed.value.session;
+    return game.viewState(state, role);
+  };
+  const onError = (thrown: unknown): void => log.error({ err: thrown }, "the inbox of a hosted player failed");
+  const hosted = new HostedPlayers({ ledger, inboxes, clock, ids, finalView, onError });
+  const seats = createSeats({
+    context: { hosted, projections: views.projections, clock },
+    execute: (decide) => ledger.execute(decide),
+    register,
+  });
+  return { seats, start: () => hosted.start(), stop: () => hosted.stop() };
+}

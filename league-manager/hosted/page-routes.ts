@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { findGame } from "#shared/games/registry.ts";
+import type { Result } from "#shared/lib/result.ts";
+import { parsedJson } from "#shared/lib/text.ts";
+import { fieldFaults } from "#shared/protocol/envelope.ts";
+import type { ProtocolError } from "#shared/protocol/errors.ts";
+import { DisplayName } from "#shared/protocol/names.ts";
+import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
+import { type CreationLimit, TOO_MANY_CREATIONS } from "#shared/rpc/jsonrpc/rate-limit.ts";
+import type { JoinView } from "#shared/web/league-view.ts";
+import { leaveLeagues } from "../commands/players.ts";
+import { type Awaiting, pageState } from "./page-state.ts";
+import type { Seats } from "./seats.ts";
+
+interface PageOptions {
+  readonly seats: Seats;
+  readonly awaiting: Awaiting;
+  readonly needsJoinCode: boolean;
+  readonly limitCreations: CreationLimit;
+}
+
+const Join = z.strictObject({
+  name: DisplayName,
+  league_id: z.string().max(200).optional(),
+  join_code: z.string().max(1000).optional(),
+});
+const State = z.strictObject({ version: z.int().default(0), wait_s: z.number().min(0).max(60).default(25) });
+const Move = z.strictObject({ match: z.string().max(500), move: z.unknown() });
+const Nothing = z.strictObject({});
+
+/** The path below which the page calls the manager. */
+const API = "/play/api/";
+
+/** The requests of the page on which a person plays in a league. They are JSON that is posted, with the player's token as the bearer token. */
+export function playRoutes(options: PageOptions) {
+  const { seats } = options;
+  const { hosted } = seats.context;
+  const stateOf = (playerId: string): HttpReply => json(200, pageState(seats.context, options.awaiting, playerId));
+  const asPlayer = async (http: HttpContext, act: (playerId: string) => Promise<HttpReply>): Promise<HttpReply> => {
+    const player = seats.playerOf(undefined, { authToken: http.bearer, remoteAddress: http.remoteAddress });
+    return player.ok ? act(player.value.id) : failed(player.error, http);
+  };
+  const routes: Readonly<Record<string, (body: unknown, http: HttpContext) => Promise<HttpReply>>> = {
+    leagues: route(Nothing, async () => json(200, joinView(options))),
+    join: route(Join, (entry, http) => join(options, entry, http)),
+    state: route(State, ({ version, wait_s }, http) =>
+      asPlayer(http, async (playerId) => {
+        const signal = http.abortSignal?.();
+        await hosted.wait(playerId, () => hosted.version(playerId) !== version, { timeoutMs: wait_s * 1000, signal });
+        return stateOf(playerId);
+      }),
+    ),
+    move: route(Move, ({ match, move }, http) =>
+      asPlayer(http, async (playerId) => answer(hosted.move(playerId, match, move), http, () => stateOf(playerId))),
+    ),
+    leave: route(Nothing, (_, http) =>
+      asPlayer(http, async (playerId) =>
+        answer(await seats.execute(leaveLeagues(playerId)), http, () => json(200, { status: "LEFT" })),
+      ),
+    ),
+  };
+  return {
+    isAt: (path: string): boolean => path.startsWith(API),
+    async handler(body: string, http: HttpContext): Promise<HttpReply> {
+      const name = (http.target ?? "").split("?", 1)[0]?.slice(API.length) ?? "";
+      const found = Object.hasOwn(routes, name) ? routes[name] : undefined;
+      return found ? found(parsedJson(body), http) : failure(404, "NOT_FOUND", "No such request");
+    },
+  };
+}
+
+/** Returns a route that rejects a body of another form. */
+const route =
+  <Body>(schema: z.ZodType<Body>, handle: (body: Body, http: HttpContext) => Promise<HttpReply>) =>
+  async (body: unknown, http: HttpContext): Promise<HttpReply> => {
+    const parsed = schema.safeParse(body);
+    if (parsed.success) return handle(parsed.data, http);
+    const [fault] = fieldFaults(parsed.error);
+    return failure(400, "INVALID_REQUEST", `${fault?.path ?? ""} ${fault?.message ?? "is not JSON"}`.trim());
+  };
+
+async function join(
+  { seats, limitCreations }: PageOptions,
+  { name, league_id, join_code }: z.infer<typeof Join>,
+  http: HttpContext,
+): Promise<HttpReply> {
+  const { remoteAddress } = http;
+  const allowance = await limitCreations(remoteAddress);
+  if (allowance && !allowance.isAllowed) {
+    return { ...failure(429, "TOO_MANY_REQUESTS", TOO_MANY_CREATIONS), headers: allowance.headers };
+  }
+  const who = { authToken: http.bearer, remoteAddress };
+  const joined = await seats.join({ name, leagueId: league_id, joinCode: join_code }, undefined, who);
+  return answer(joined, http, ({ playerId, token }) => json(201, { player_id: playerId, player_token: token }));
+}
+
+function joinView({ seats, needsJoinCode }: PageOptions): JoinView {
+  const open = seats.context.projections.leagues().filter(({ status }) => status === "open");
+  const leagues = open.map(({ leagueId, game, entrants }) => ({
+    league_id: leagueId,
+    game_name: findGame(game)?.info.name ?? game,
+    players: entrants.size,
+  }));
+  return { leagues, needs_join_code: needsJoinCode };
+}
+
+const answer = <T>(result: Result<T, ProtocolError>, http: HttpContext, show: (value: T) => HttpReply): HttpReply =>
+  result.ok ? show(result.value) : failed(result.error, http);
+
+/** Answers a rejected request. A missing or wrong token is final for the page. */
+function failed({ error_code, message }: ProtocolError, http: HttpContext): HttpReply {
+  http.logRejection?.({ code: error_code, reason: message, request: `POST ${http.target}` });
+  if (error_code === "L004") return failure(401, error_code, "This link has no seat in a league. Join again.");
+  return failure(400, error_code, message);
+}
+
+const json = (status: number, value: object): HttpReply => ({ status, body: JSON.stringify(value) });
+
+const failure = (status: number, code: string, message: string): HttpReply =>
+  json(status, { error: { code, message } });

@@ -1,0 +1,92 @@
+import { gameIds } from "#shared/games/registry.ts";
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { type ErrorCode, errorNames, type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { PlayerRegisterRequest, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
+import type { Answer, Caller } from "#shared/rpc/mcp/operations.ts";
+import type { Agent } from "../agents/agent.ts";
+import { isHosted } from "../agents/inbox-endpoint.ts";
+import type { Ledger } from "../ledger.ts";
+import type { StateContext } from "./hosted-state.ts";
+
+/** The request of a person or a model to play in a league. */
+interface Entry {
+  readonly name: string;
+  /** undefined: every open league. */
+  readonly leagueId: string | undefined;
+  readonly joinCode: string | undefined;
+}
+
+type Who = Pick<Caller, "authToken" | "remoteAddress" | "sessionId">;
+
+export interface SeatsOptions {
+  readonly context: StateContext;
+  readonly execute: Ledger["execute"];
+  /** Registers a player that the manager hosts. */
+  readonly register: (
+    request: PlayerRegisterRequest,
+    caller: Pick<Who, "authToken" | "remoteAddress">,
+  ) => Promise<Answer>;
+}
+
+/** The registration of hosted players, and the player on whose behalf a request acts. */
+export interface Seats {
+  readonly context: StateContext;
+  readonly execute: Ledger["execute"];
+  /** Registers a player, or continues as the player of a token. */
+  join(entry: Entry, token: string | undefined, who: Who): Promise<Result<Joined, ProtocolError>>;
+  /** Returns the hosted player of a token, of the bearer token, or of the MCP session that has joined. */
+  playerOf(token: string | undefined, who: Who): Result<Agent, ProtocolError>;
+}
+
+interface Joined {
+  readonly playerId: string;
+  readonly token: string;
+}
+
+/** The number of MCP sessions whose player is remembered. An endpoint has at most this many sessions. */
+const MAX_SESSIONS = 5_000;
+
+export function createSeats({ context, execute, register }: SeatsOptions): Seats {
+  /** The tokens of the players that MCP sessions have joined as. */
+  const tokensBySession = new Map<string, string>();
+  const tokenOf = (token: string | undefined, { authToken, sessionId }: Who): string | null =>
+    token ?? authToken ?? tokensBySession.get(sessionId ?? "") ?? null;
+  return {
+    context,
+    execute,
+    async join({ name, leagueId, joinCode }, token, who) {
+      const request = {
+        ...{ display_name: name, version: "1.0.0", game_types: [...gameIds], contact_endpoint: null },
+        ...{ legal_actions: false, round_results: false, announcements: false },
+        ...(leagueId !== undefined && { league_ids: [leagueId] }),
+        ...(joinCode !== undefined && { join_code: joinCode }),
+      };
+      const { remoteAddress, sessionId } = who;
+      const answer = await register(request, { authToken: tokenOf(token, who), remoteAddress });
+      if (!answer.ok) return answer;
+      const response = answer.value as PlayerRegisterResponse;
+      const { player_id, auth_token } = response;
+      if (!player_id || !auth_token) return err(rejection(response));
+      if (sessionId !== undefined) remember(tokensBySession, sessionId, auth_token);
+      return ok({ playerId: player_id, token: auth_token });
+    },
+    playerOf(token, who) {
+      const player = context.projections.authenticate(tokenOf(token, who));
+      if (player && isHosted(player.endpoint)) return ok(player);
+      return err(
+        protocolError("L004", "You are not a player of this server. Call join_league, or pass your player_token"),
+      );
+    },
+  };
+}
+
+function remember(tokens: Map<string, string>, sessionId: string, token: string): void {
+  if (tokens.size >= MAX_SESSIONS) tokens.delete(tokens.keys().next().value ?? "");
+  tokens.set(sessionId, token);
+}
+
+/** The rejection in the answer to a registration. */
+function rejection({ error_code, reason, retryable }: PlayerRegisterResponse): ProtocolError {
+  const code = error_code != null && Object.hasOwn(errorNames, error_code) ? (error_code as ErrorCode) : "L001";
+  return protocolError(code, reason ?? "the registration was rejected", {}, retryable ?? false);
+}

@@ -1,0 +1,115 @@
+import { z } from "zod";
+import { equalSecrets } from "#shared/lib/hash.ts";
+import { matchRef } from "#shared/lib/ids.ts";
+import { jsonOf, parsedJson } from "#shared/lib/text.ts";
+import { signFor } from "#shared/protocol/signing.ts";
+import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
+import { type InboxContext, inboxAt, ownerOf, rejectionOf } from "./access.ts";
+
+/** The largest body of a poll: several answers of 256 kB. */
+export const POLL_BYTES = 1024 * 1024;
+
+/** The HTTP interface of the inboxes: `POST /inbox/P07` for the player, `POST /inbox/P07/mcp` for referees (PROTOCOL.md, section 3). */
+export function inboxRoutes(context: InboxContext) {
+  return {
+    isAt: (path: string): boolean => inboxAt(path) !== null,
+    async handler(body: string, http: HttpContext): Promise<HttpReply> {
+      const inbox = inboxAt(http.target ?? "");
+      if (!inbox) throw new Error(`no inbox at ${http.target}`);
+      return inbox.isEndpoint
+        ? deliver(context, inbox.playerId, body, http)
+        : poll(context, inbox.playerId, body, http);
+    },
+    /** Whether a token is the signature of a message to the player of this inbox. */
+    isSigned(target: string, token: string, subject: string | null): boolean {
+      const inbox = inboxAt(target);
+      const player = inbox?.isEndpoint ? ownerOf(context, inbox.playerId) : null;
+      return player !== null && subject !== null && equalSecrets(token, signFor(player.tokenHash, subject));
+    },
+  };
+}
+
+const id = z.string().max(200);
+const Request = z.object({
+  jsonrpc: z.literal("2.0"),
+  id: z.union([z.string().max(200), z.number()]),
+  method: z.literal("tools/call"),
+  params: z.looseObject({
+    name: z.literal("league_message"),
+    arguments: z.looseObject({
+      auth_token: z.string().max(1000).nullish(),
+      payload: z.looseObject({ league_id: id, match_id: id.nullish() }),
+    }),
+  }),
+});
+
+/** Puts a message of a referee into the inbox, and answers with the answer of the player. Only messages that are signed for the player are accepted. */
+async function deliver(context: InboxContext, playerId: string, body: string, http: HttpContext): Promise<HttpReply> {
+  const request = Request.safeParse(parsedJson(body));
+  if (!request.success) {
+    return rpcError(400, null, -32600, "an inbox accepts single calls of league_message about a league or match");
+  }
+  const { id: callerId, method, params } = request.data;
+  const { auth_token, payload } = params.arguments;
+  const subject = payload.match_id == null ? payload.league_id : matchRef(payload.league_id, payload.match_id);
+  const player = ownerOf(context, playerId);
+  if (!player || !equalSecrets(auth_token ?? "", signFor(player.tokenHash, subject))) {
+    const reason = `the message is not signed for a player with the inbox ${playerId}`;
+    http.logRejection?.({ code: "L004", reason, request: `POST ${http.target}` });
+    return rpcError(200, callerId, -32000, `L004: ${reason}`);
+  }
+  const asked = await context.inboxes.ask(playerId, { method, params }, http.abortSignal?.() ?? NEVER);
+  if (asked.kind !== "answered") return REFUSED;
+  const { result, error } = asked.answer;
+  const answer = jsonOf({ jsonrpc: "2.0", id: callerId, ...(error == null ? { result } : { error }) });
+  return answer === "" ? rpcError(200, callerId, -32603, "the answer cannot be read") : { status: 200, body: answer };
+}
+
+/** Closes the connection, so that the caller repeats the request as after a refused connection. */
+const REFUSED: HttpReply = { status: 503, body: "", isRefused: true };
+
+const NEVER = new AbortController().signal;
+
+const Query = z.object({
+  after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
+  wait_s: z.coerce.number().min(0).max(60).default(25),
+});
+
+/** Takes the answers of a player and replies with its open requests. */
+async function poll(context: InboxContext, playerId: string, body: string, http: HttpContext): Promise<HttpReply> {
+  const { inboxes } = context;
+  const rejected = rejectionOf(context, playerId, http);
+  if (rejected) {
+    http.logRejection?.({ code: rejected.status, reason: rejected.message, request: `POST /inbox/${playerId}` });
+    return rejection(rejected.status, rejected.code, rejected.message);
+  }
+  const { searchParams } = new URL(http.target ?? "", "http://inbox");
+  const query = Query.safeParse(Object.fromEntries(searchParams));
+  if (!query.success) {
+    return rejection(400, "INVALID_REQUEST", "after is a whole number, and wait_s a number of seconds from 0 to 60");
+  }
+  const elements = body === "" ? [] : parsedJson(body);
+  if (!Array.isArray(elements)) {
+    return rejection(400, "INVALID_REQUEST", "the body is a JSON array of JSON-RPC responses, which may be empty");
+  }
+  const ignored = inboxes.answer(playerId, elements);
+  const { after, wait_s } = query.data;
+  const signal = http.abortSignal?.() ?? NEVER;
+  const polled = await inboxes.poll(playerId, { after, waitMs: wait_s * 1000, signal });
+  if (polled === "replaced") return rejection(409, "CONFLICT", "a newer poll of this inbox has replaced this one");
+  if (polled === "closed") return REFUSED;
+  const { next, requests } = polled;
+  // The requests are JSON texts already.
+  const reply = `{"next":${next},"requests":[${requests.join(",")}],"ignored":${JSON.stringify(ignored)}}`;
+  return { status: 200, body: reply };
+}
+
+const rejection = (status: number, code: string, message: string): HttpReply => ({
+  status,
+  body: JSON.stringify({ error: { code, message } }),
+});
+
+const rpcError = (status: number, id: string | number | null, code: number, message: string): HttpReply => ({
+  status,
+  body: JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } }),
+});

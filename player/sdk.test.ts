@@ -1,0 +1,32 @@
+import { expectTypeOf, test } from "vitest";
+import type { Bot, BotObject, Turn } from "./sdk.ts";
+
+// tsc checks these types (npm run check). A line after @ts-expect-error must not compile.
+
+test("a bot of one game has the view and the actions of that game", () => {
+  const bot = ((turn) => {
+    expectTypeOf(turn).toEqualTypeOf<Turn<"chess.v1">>();
+    expectTypeOf(turn.view.fen).toEqualTypeOf<string>();
+    expectTypeOf(turn.legal).toEqualTypeOf<readonly string[]>();
+    return turn.random.pick(turn.legal);
+  }) satisfies Bot<"chess.v1">;
+  expectTypeOf(bot).returns.toEqualTypeOf<string>();
+});
+
+test("a bot of one game cannot return an action of another game, or nothing", () => {
+  // @ts-expect-error a column of Connect Four is a number
+  const text = (() => "four") satisfies Bot<"connect_four.v1">;
+  // @ts-expect-error the action is "rock", "paper" or "scissors"
+  const misspelt = (async () => "rok") satisfies Bot<"rps.v1">;
+  // @ts-expect-error find may return undefined
+  const absent = (({ legal }) => legal.find((column) => column > 3)) satisfies Bot<"connect_four.v1">;
+  // @ts-expect-error the same holds for a method
+  const object = { choose: () => 5 } satisfies BotObject<"chess.v1">;
+  const valid = (async ({ legal }) => legal[0] ?? 1) satisfies Bot<"connect_four.v1">;
+  expectTypeOf([text, misspelt, absent, object, valid]).toBeArray();
+});
+
+test("a bot of all games may return any action", () => {
+  const bot = (({ game, legal, random }) => (game === "rps.v1" ? "paper" : random.pick<unknown>(legal))) satisfies Bot;
+  expectTypeOf(bot).returns.toEqualTypeOf<unknown>();
+});

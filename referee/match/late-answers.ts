@@ -1,0 +1,28 @@
+import { readingOf } from "#shared/protocol/dialects/answers.ts";
+import { firstText, idOfSender } from "#shared/protocol/dialects/fields.ts";
+import { errorReply, replyTo } from "#shared/protocol/dialects/replies.ts";
+import type { ForeignHandler, ForeignHandlers } from "#shared/rpc/dialects/incoming.ts";
+import type { AnswerKind, LateAnswers } from "#shared/rpc/dialects/late-answers.ts";
+
+/** The handlers of answers that players of other dialects send in requests of their own. */
+export function answerHandlers(lateAnswers: LateAnswers): ForeignHandlers {
+  const handler =
+    (kind: AnswerKind): ForeignHandler =>
+    (request, head, { remoteAddress }) => {
+      const { message } = request;
+      const senders = ["sender", "player_id"].flatMap((field) => firstText([message], [field]) ?? []);
+      const playerIds = senders.map(idOfSender);
+      const matchId = firstText([message], ["match_id", "game_id"]);
+      const token = firstText([message], ["auth_token"]);
+      const reading = readingOf({ status: 200, text: JSON.stringify(message) });
+      const delivery = lateAnswers.deliver({ kind, playerIds, matchId, token, remoteAddress, reading });
+      if (delivery === "forbidden") {
+        const reason = `auth_token: not the token of ${playerIds[0]}, and not sent from the address of its endpoint`;
+        return errorReply(request, head, "E012", reason, { action: message.message_type });
+      }
+      const status = delivery === "delivered" ? "ACCEPTED" : "IGNORED";
+      const reason = delivery === "delivered" ? null : "no open request of this match waits for this answer";
+      return replyTo(request, head, "ACK", { status, reason, success: delivery === "delivered" });
+    };
+  return { join_ack: handler("join_ack"), move: handler("move") };
+}

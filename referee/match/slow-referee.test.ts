@@ -1,0 +1,93 @@
+import { once } from "node:events";
+import { performance } from "node:perf_hooks";
+import { Worker } from "node:worker_threads";
+import { afterEach, expect, it } from "vitest";
+import { rps } from "#shared/games/rps.ts";
+import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
+import { createPeers } from "#shared/rpc/peer/peer.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { testWriter } from "#shared/store/testing/writer.ts";
+import { createHost } from "../sessions/host.ts";
+import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
+import { startTestLeague, testDriver } from "../testing/match.ts";
+import { askForMove } from "./ask-move.ts";
+import { type Match, sessionOf } from "./driven-match.ts";
+import { seatedPlayers, seatsOf } from "./messages.ts";
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** The positions in the memory that the threads share. */
+const [RECEIVED, MAY_ANSWER, ANSWERED, NEVER] = [0, 1, 2, 3];
+
+/** A player in another thread. It answers the first request with an illegal action when it may, and the next one with rock at once. */
+const PLAYER = `
+const { createServer } = require("node:http");
+const { parentPort, workerData: memory } = require("node:worker_threads");
+const requests = [];
+const server = createServer(async (request, response) => {
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  const { id, params } = JSON.parse(text);
+  const asked = params.arguments;
+  requests.push(asked.payload);
+  if (requests.length === 1) {
+    Atomics.store(memory, ${RECEIVED}, 1);
+    Atomics.notify(memory, ${RECEIVED});
+    await Atomics.waitAsync(memory, ${MAY_ANSWER}, 0).value;
+  }
+  const move = requests.length === 1 ? "well" : "rock";
+  const { match_id, tick } = asked.payload;
+  const answer = { protocol: "league.v2", type: "MOVE_RESPONSE", message_id: crypto.randomUUID(), sender: "player:P01",
+    timestamp: new Date().toISOString(), payload: { match_id, tick, move }, correlation_id: asked.message_id };
+  response.end(JSON.stringify({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: JSON.stringify(answer) }] } }), () => {
+    Atomics.store(memory, ${ANSWERED}, 1);
+    Atomics.notify(memory, ${ANSWERED});
+  });
+});
+parentPort.on("message", () => parentPort.postMessage(requests));
+server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
+`;
+
+const LIMIT_MS = 2_000;
+
+it("a player is not charged for the time for which its answer waits in a busy referee", async () => {
+  const memory = new Int32Array(new SharedArrayBuffer(16));
+  const player = new Worker(PLAYER, { eval: true, workerData: memory });
+  ends.push(() => player.terminate());
+  const [port] = await once(player, "message");
+  const league = await startTestLeague();
+  ends.push(() => league.close());
+  const peers = createPeers({ clock: systemClock });
+  ends.push(() => peers.close());
+  const order = league.order({ timeouts: { join_ms: 5_000, move_ms: LIMIT_MS, game_over_ms: 5_000 } });
+  const db = openSqlite(":memory:", SESSION_SCHEMA);
+  const host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
+  const options = rps.options.parse({});
+  const { id } = await host.create({ game: rps as never, options, seed: order.seed, seats: seatsOf(order) });
+  const driver = testDriver(host, peers);
+  const { signal } = new AbortController();
+  const players = seatedPlayers(order, signal);
+  const session = sessionOf(driver, id);
+  const match: Match = { order, game: session.game, options, players, listeners: [], signal, closedRounds: 0 };
+  const asked = players.find(({ playerId }) => playerId === "P01");
+  if (!asked) throw new Error("P01 is not in the match");
+
+  const sentAt = performance.now();
+  const acted = askForMove(driver, match, session, { ...asked, endpoint: `http://127.0.0.1:${port}/mcp` });
+  await Atomics.waitAsync(memory, RECEIVED ?? 0, 0).value;
+  // From here the player answers at once, and the referee is busy for longer than the time limit of the turn.
+  const busyFrom = performance.now();
+  Atomics.store(memory, MAY_ANSWER ?? 0, 1);
+  Atomics.notify(memory, MAY_ANSWER ?? 0);
+  Atomics.wait(memory, ANSWERED ?? 0, 0);
+  Atomics.wait(memory, NEVER ?? 0, 0, LIMIT_MS);
+
+  expect(await acted).toMatchObject({ ok: true });
+  player.postMessage("requests");
+  const [[, second]] = await once(player, "message");
+  expect(second.last_round_trip_ms).toBeLessThanOrEqual(Math.ceil(busyFrom - sentAt));
+});

@@ -1,0 +1,50 @@
+import type { Check, CheckContext, Finding, Verdict } from "../check.ts";
+import { subjectOf } from "../check.ts";
+import { joined, judgeMatch } from "../judge/match-faults.ts";
+import type { PlayedMatch } from "../league/matches.ts";
+
+/** A match that takes longer is ended. Its moves have been judged until then. */
+const MATCH_LIMIT_MS = 60_000;
+
+/** Plays a match of every accepted game in each role, one after the other. */
+export const moves: Check = {
+  id: "moves",
+  title: "Legal moves over whole matches",
+  needs: ["games"],
+  async run(context) {
+    const verdict = judgeMatches(context, await playAll(context));
+    context.facts.moves = verdict.findings;
+    return verdict;
+  },
+};
+
+async function playAll(context: CheckContext): Promise<readonly PlayedMatch[]> {
+  const subject = subjectOf(context);
+  const played: PlayedMatch[] = [];
+  for (const game of context.facts.games) {
+    for (const role of game.roles) {
+      const match = await context.matches.play(subject, game, role, MATCH_LIMIT_MS);
+      played.push(match);
+      // Further matches of a player that does not answer would take the whole time limit each.
+      const faults = match.result?.faults ?? [];
+      if (faults.some(({ player_id, code }) => player_id === subject.playerId && code === "G002")) return played;
+    }
+  }
+  return played;
+}
+
+/** Judges matches. The summary counts them and their moves. */
+export function judgeMatches(context: CheckContext, played: readonly PlayedMatch[]): Verdict {
+  const { playerId } = subjectOf(context);
+  const calls = played.map(({ order }) => context.matches.callsOf(order));
+  const findings = played.flatMap((match, index): readonly Finding[] => {
+    const finding = judgeMatch(match, calls[index] ?? [], playerId);
+    return finding ? [finding] : [];
+  });
+  const moveCalls = calls.flat().filter(({ message }) => message.type === "MOVE_REQUEST");
+  const slowest = Math.max(0, ...moveCalls.map(({ exchanges }) => exchanges.at(-1)?.durationMs ?? 0));
+  const ended = played.filter(({ result }) => result === null).length;
+  const cut = ended === 0 ? "" : `, ${ended} of them not to the end, because they took too long`;
+  const summary = `${played.length} matches${cut}, ${moveCalls.length} moves, slowest answer ${slowest} ms`;
+  return { summary, findings: joined(findings, "match") };
+}

@@ -1,0 +1,176 @@
+import type { Game, Role } from "#shared/games/game.ts";
+import { type Clock, isoAt } from "#shared/lib/clock.ts";
+import { type Ids, matchRef } from "#shared/lib/ids.ts";
+import { createRandom } from "#shared/lib/rng.ts";
+import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
+import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import { Timeouts } from "#shared/protocol/timeouts.ts";
+import { optionsOfNew } from "#shared/session/session.ts";
+import { openSqlite } from "#shared/store/sqlite.ts";
+import { localWriter } from "#shared/store/writer.ts";
+import { createAsker, type SeatedPlayer } from "../../../referee/match/ask.ts";
+import type { AskFault } from "../../../referee/match/ask-fault.ts";
+import { type Match, type MatchDriver, MatchWithdrawn, sessionOf } from "../../../referee/match/driven-match.ts";
+import {
+  invitationFor,
+  matchResult,
+  notifyResult,
+  seatedPlayers,
+  seatsOf,
+  turnFor,
+} from "../../../referee/match/messages.ts";
+import { playMatch } from "../../../referee/match/play-match.ts";
+import { createHost, type SessionHost } from "../../../referee/sessions/host.ts";
+import { SESSION_SCHEMA, sessionStore } from "../../../referee/sessions/session-store.ts";
+import { type Call, type Caller, LEAGUE_ID, REFEREE } from "./caller.ts";
+import { OPPONENT_ENDPOINT, withOpponents } from "./opponents.ts";
+import { contactOf, type Subject, signatureFor } from "./subject.ts";
+
+/** A match of the player against opponents that move at random. */
+export interface PlayedMatch {
+  readonly order: StartGame;
+  readonly game: Game;
+  readonly role: Role;
+  /** null if the match was ended before its end, because it took too long. */
+  readonly result: MatchResult | null;
+}
+
+/** A match that has begun, with the payloads of the messages about it. */
+export interface OpenMatch {
+  readonly order: StartGame;
+  readonly game: Game;
+  readonly role: Role;
+  readonly sessionId: string;
+  readonly self: SeatedPlayer;
+  /** The payload of GAME_INVITE. */
+  invitation(): { readonly match_id: string };
+  /** The payload of a MOVE_REQUEST for the open turn. */
+  moveRequest(): { readonly match_id: string };
+}
+
+/** The options of a match. The dialect of the classroom has even/odd only in the variant `draw`. */
+const optionsFor = ({ dialect }: Subject, { id }: Game): object =>
+  dialect !== NATIVE && id === "even_odd.v1" ? { variant: "draw" } : {};
+
+/** Plays matches of the player with the driver of the referee, in memory. */
+export class Matches {
+  readonly #caller: Caller;
+  readonly #host: SessionHost;
+  readonly #driver: MatchDriver;
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #timeouts: StartGame["timeouts"];
+  #count = 0;
+
+  constructor(caller: Caller, clock: Clock, ids: Ids, limits: Pick<StartGame["timeouts"], "join_ms" | "move_ms">) {
+    this.#caller = caller;
+    this.#clock = clock;
+    this.#ids = ids;
+    this.#timeouts = { ...limits, game_over_ms: Timeouts.parse({}).game_over_ms };
+    const db = openSqlite(":memory:", SESSION_SCHEMA);
+    this.#host = createHost(sessionStore(db, localWriter(db, clock)), clock, ids);
+    const asker = createAsker(caller.peers, () => REFEREE, clock, ids);
+    this.#driver = { host: this.#host, asker: withOpponents(asker, createRandom(ids.token())), clock, ids };
+  }
+
+  #order(subject: Subject, game: Game, role: Role, seed: string): StartGame {
+    const match_id = `R1M${++this.#count}`;
+    const about = matchRef(LEAGUE_ID, match_id);
+    const { playerId, endpoint, dialect, wantsLegalActions, wantsRoundResults } = subject;
+    const others = game.roles.filter((one) => one !== role);
+    const opponent = (index: number) => ({
+      ...{ player_id: `P${String(index + 2).padStart(2, "0")}`, endpoint: OPPONENT_ENDPOINT, dialect: "native" },
+      ...{ match_token: signatureFor({ token: null, playerId: `P${index + 2}` }, about) },
+      ...{ legal_actions: true, round_results: false },
+    });
+    const self = {
+      ...{ player_id: playerId, endpoint, dialect, match_token: signatureFor(subject, about) },
+      ...{ dialect_token: contactOf(subject)?.token },
+      ...{ legal_actions: wantsLegalActions, round_results: wantsRoundResults },
+    };
+    return {
+      ...{
+        league_id: LEAGUE_ID,
+        round_id: 1,
+        match_id,
+        epoch: 1,
+        run_id: LEAGUE_ID,
+        game: game.id,
+        options: optionsFor(subject, game),
+      },
+      seed,
+      roles: Object.fromEntries(
+        game.roles.map((one) => [one, one === role ? self : opponent(others.indexOf(one))] as const),
+      ),
+      timeouts: this.#timeouts,
+    };
+  }
+
+  /** Begins a match without inviting the player, for single messages about it. The caller ends it with `abort`. */
+  async begin(subject: Subject, game: Game, role: Role, seed = this.#ids.token()): Promise<OpenMatch> {
+    const order = this.#order(subject, game, role, seed);
+    const options = game.options.parse(order.options);
+    const { id: sessionId } = await this.#host.create({ game, options, seed: order.seed, seats: seatsOf(order) });
+    const { signal } = new AbortController();
+    const players = seatedPlayers(order, signal);
+    const self = players.find((player) => player.role === role) as SeatedPlayer;
+    const session = sessionOf(this.#driver, sessionId);
+    const match: Match = { order, game, options: session.options, players, listeners: [], signal, closedRounds: 0 };
+    const { move_ms } = order.timeouts;
+    return {
+      ...{ order, game, role, sessionId, self },
+      invitation: () => ({ ...invitationFor(match, self) }),
+      moveRequest: () => ({
+        ...turnFor(match, sessionOf(this.#driver, sessionId), self),
+        ...{
+          deadline: isoAt(this.#clock.now() + move_ms),
+          time_limit_seconds: move_ms / 1000,
+          last_round_trip_ms: null,
+        },
+      }),
+    };
+  }
+
+  /** Begins a match in which the player has the first move. */
+  beginFirst(subject: Subject, game: Game): Promise<OpenMatch> {
+    const seed = this.#ids.token();
+    const options = optionsOfNew(game, game.options.parse({}));
+    const [role = ""] = game.toAct(game.initialState({ options, seed }));
+    return this.begin(subject, game, role, seed);
+  }
+
+  /** Invites the player to a match. Resolves with the call, and with the fault unless the player accepts. */
+  async invite({ order, self, invitation }: OpenMatch): Promise<{ call: Call; fault: AskFault | null }> {
+    const answer = await this.#driver.asker.invite(self, invitation(), order.timeouts.join_ms);
+    const call = this.callsOf(order).findLast(({ isNotification }) => !isNotification);
+    if (!call) throw new Error("the invitation was not recorded");
+    return { call, fault: answer.ok ? null : answer.error };
+  }
+
+  /** The calls about a match, in the order of their answers. */
+  callsOf({ match_id }: Pick<StartGame, "match_id">): readonly Call[] {
+    return this.#caller.calls.filter(({ message }) => message.payload.match_id === match_id);
+  }
+
+  /** Ends a match without a result and notifies the player. */
+  async abort({ order, sessionId }: Pick<OpenMatch, "order" | "sessionId">): Promise<void> {
+    await this.#host.abort(sessionId, "ended_by_the_check");
+    const result = matchResult(this.#driver, order, sessionOf(this.#driver, sessionId));
+    await notifyResult(this.#driver, order, result, new AbortController().signal);
+    this.#host.forget(sessionId);
+  }
+
+  /** Plays a match of the player to its end, or for at most `limitMs`, and sends the result. */
+  async play(subject: Subject, game: Game, role: Role, limitMs: number): Promise<PlayedMatch> {
+    const { order, sessionId } = await this.begin(subject, game, role);
+    try {
+      const result = await playMatch(this.#driver, order, sessionId, this.#clock.timeout(limitMs));
+      await notifyResult(this.#driver, order, result, new AbortController().signal);
+      return { order, game, role, result };
+    } catch (thrown) {
+      if (!(thrown instanceof MatchWithdrawn)) throw thrown;
+      await this.abort({ order, sessionId });
+      return { order, game, role, result: null };
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import type { RequestListener } from "node:http";
+import { z } from "zod";
+import type { Clock } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { type Ids, isToken } from "#shared/lib/ids.ts";
+import { ok } from "#shared/lib/result.ts";
+import { mayContact, parseEndpoint } from "#shared/protocol/addresses.ts";
+import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
+import { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
+import { foreignMessages } from "#shared/rpc/dialects/incoming.ts";
+import type { LateAnswers } from "#shared/rpc/dialects/late-answers.ts";
+import type { Listening } from "#shared/rpc/http/listen.ts";
+import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
+import { type Answer, type Caller, operation, toolsOf } from "#shared/rpc/mcp/operations.ts";
+import type { Network } from "#shared/rpc/network.ts";
+import { listen } from "#shared/runtime/listen.ts";
+import { VERSION } from "#shared/runtime/process/version.ts";
+import { ForeignRegistrations } from "../../../league-manager/api/foreign-registration.ts";
+import { answerHandlers } from "../../../referee/match/late-answers.ts";
+import type { Exchange } from "../wire/exchange.ts";
+import { claimedGames } from "./games.ts";
+import type { Subject } from "./subject.ts";
+
+/** The requests of a player to the manager of the check. */
+export interface RegistrationRecord {
+  /** The last request of the player with its answer; null before the first one. */
+  readonly last: Exchange | null;
+  /** The payload of the accepted registration; null before it. */
+  readonly accepted: PlayerRegisterRequest | null;
+}
+
+/** The manager of the check: it registers one player and answers nothing else. */
+export interface RegistrationDesk {
+  readonly url: string;
+  readonly urls: readonly string[];
+  readonly record: RegistrationRecord;
+  /** Resolves with the player when a registration is accepted. */
+  readonly registered: Promise<Subject>;
+  /** Resolves at the first request that is not a page request. */
+  readonly contacted: Promise<void>;
+  close(): Promise<void>;
+}
+
+interface DeskOptions {
+  readonly network: Network;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly host: string;
+  /** The answers that a player of another dialect sends in requests of its own. */
+  readonly lateAnswers: LateAnswers;
+  /** The ports to try; 0 for a free port of the system. */
+  readonly ports: readonly number[];
+}
+
+const PLAYER_ID = "P01";
+const OPEN_LEAGUE = { status: "open" } as const;
+
+/** Opens the manager of the check. Throws StartError if no port is free. */
+export async function openRegistrationDesk({
+  network,
+  clock,
+  ids,
+  host,
+  ports,
+  lateAnswers,
+}: DeskOptions): Promise<RegistrationDesk> {
+  const record: { last: Exchange | null; accepted: PlayerRegisterRequest | null } = { last: null, accepted: null };
+  const registered = Promise.withResolvers<Subject>();
+  const contacted = Promise.withResolvers<void>();
+  const received = (exchange: Exchange): void => {
+    if (record.accepted === null) record.last = exchange;
+    contacted.resolve();
+  };
+  let known: Subject | null = null;
+  const accept: Accept = (request, caller, dialect = NATIVE) => {
+    const rejection = rejectionOf(request, caller);
+    if (rejection !== null) return ok(answer(null, null, rejection));
+    const proposed = caller.authToken ?? "";
+    const token = isToken(proposed) ? proposed : (known?.token ?? ids.token());
+    record.accepted = request;
+    known = subjectOf(request, token, isToken(proposed), dialect);
+    registered.resolve(known);
+    return ok(answer(PLAYER_ID, token, null));
+  };
+  const mcp = managerEndpoint(accept, () => known, { lateAnswers, clock, ids });
+  const server: Listening = await listen(network, {
+    ...{ host, ports, isReady: () => true },
+    log: { warn: (fields) => recordRejected(fields, received), error: () => {} },
+    async handler(body, http) {
+      const startedMs = clock.monotonic();
+      const reply = await mcp.handler(body, http);
+      const durationMs = Math.round(clock.monotonic() - startedMs);
+      const about = { from: "player", method: "POST", url: "/mcp", request: body, durationMs } as const;
+      const json = { status: reply.status, contentType: "application/json", body: reply.body };
+      received({ ...about, reply: json, fault: null });
+      return reply;
+    },
+    web: async () => otherPaths(received),
+  });
+  const { url, urls } = server;
+  return {
+    ...{ url, urls, record, registered: registered.promise, contacted: contacted.promise },
+    async close() {
+      await mcp.close();
+      await server.close();
+    },
+  };
+}
+
+type Accept = (
+  request: PlayerRegisterRequest,
+  caller: Pick<Caller, "authToken" | "remoteAddress">,
+  dialect?: string,
+) => Answer;
+
+/** The endpoint of the manager: registrations in every dialect, and answers that players of other dialects send in requests of their own. */
+function managerEndpoint(
+  accept: Accept,
+  known: () => Subject | null,
+  { lateAnswers, clock, ids }: Pick<DeskOptions, "lateAnswers" | "clock" | "ids">,
+): McpEndpoint {
+  const foreign = new ForeignRegistrations({
+    clock,
+    creations: async () => null,
+    registration: { player: async (request, caller, more) => accept(request, caller, more?.dialect) },
+    projections: {
+      leagues: () => [],
+      league: () => OPEN_LEAGUE,
+      agent() {
+        const player = known();
+        return player && { ...player, tokenHash: sha256Hex(player.token ?? "") };
+      },
+    },
+  });
+  const register = operation({
+    request: "PLAYER_REGISTER_REQUEST",
+    reply: "PLAYER_REGISTER_RESPONSE",
+    payload: PlayerRegisterRequest,
+    handle: (request, caller) => accept(request, caller),
+  });
+  const surface = {
+    serverInfo: { name: "league check", version: VERSION },
+    instructions: "This server registers the player that league check is to check.",
+    tools: toolsOf([register], () => "league_manager:LM01", clock, ids),
+    resources: [],
+    templates: [],
+    answerForeign: foreignMessages(
+      { ...answerHandlers(lateAnswers), register: (request, head, http) => foreign.register(request, head, http) },
+      () => "league_manager",
+      clock,
+      ids,
+    ),
+  };
+  return mcpEndpoint(surface, () => {}, clock, ids);
+}
+
+/** A request that was rejected before its body was read: its method or its content type is wrong, or its body is too large. */
+const Rejected = z.object({ code: z.int().min(400).max(499), reason: z.string(), request: z.string() });
+
+function recordRejected(fields: object, received: (exchange: Exchange) => void): void {
+  const rejected = Rejected.safeParse(fields);
+  if (!rejected.success) return;
+  const { code, reason, request } = rejected.data;
+  const [method = "", url = ""] = request.split(" ");
+  const reply = { status: code, contentType: "application/json", body: reason };
+  received({ from: "player", method, url, request: "", reply, fault: null, durationMs: 0 });
+}
+
+/** Answers requests to other paths than /mcp with 404, and records them unless they only read a page. */
+const otherPaths =
+  (received: (exchange: Exchange) => void): RequestListener =>
+  (request, response) => {
+    const { method = "GET", url = "/" } = request;
+    let body = "";
+    request.setEncoding("utf8").on("data", (text) => (body += text));
+    request.on("end", () => {
+      const text = "league check: send the registration by POST to /mcp\n";
+      response.writeHead(404, { "content-type": "text/plain" }).end(text);
+      const reply = { status: 404, contentType: "text/plain", body: text };
+      if (method !== "GET") received({ from: "player", method, url, request: body, reply, fault: null, durationMs: 0 });
+    });
+  };
+
+/** The reason why a registration is not accepted, as a manager would state it; null if it is accepted. */
+function rejectionOf(
+  { contact_endpoint, game_types }: PlayerRegisterRequest,
+  { remoteAddress }: Pick<Caller, "remoteAddress">,
+): string | null {
+  if (contact_endpoint == null) return "league check sends requests to contact_endpoint, which must not be null";
+  const url = parseEndpoint(contact_endpoint);
+  if (!url) return "contact_endpoint is not an http URL";
+  if (!mayContact(url, remoteAddress, { hosts: [], endpoints: [] })) {
+    return `contact_endpoint must be at the address you register from (${remoteAddress})`;
+  }
+  return claimedGames(game_types).length > 0 ? null : "no league of your games is open";
+}
+
+const answer = (player_id: string | null, auth_token: string | null, rejection: string | null) => ({
+  ...{ player_id, status: rejection === null ? "ACCEPTED" : "REJECTED", auth_token },
+  ...{ league_ids: rejection === null ? ["check"] : [], reason: rejection },
+  ...{ error_code: rejection === null ? null : protocolError("L001", rejection).error_code },
+});
+
+const subjectOf = (
+  request: PlayerRegisterRequest,
+  token: string,
+  hasChosenToken: boolean,
+  dialect: string,
+): Subject => ({
+  ...{
+    name: request.display_name,
+    playerId: PLAYER_ID,
+    endpoint: request.contact_endpoint ?? "",
+    token,
+    hasChosenToken,
+  },
+  ...{ games: request.game_types, dialect },
+  ...{ wantsLegalActions: request.legal_actions ?? true, wantsRoundResults: request.round_results ?? true },
+  wantsAnnouncements: request.announcements ?? true,
+});

@@ -1,0 +1,39 @@
+import { Option } from "commander";
+import { verboseOption } from "#shared/runtime/cli/options.ts";
+import { BOT_FILES } from "../../player/loaders/bot-files.ts";
+import { exitWith, subcommand } from "./command-line.ts";
+
+/** Adds the commands for authors of bots. */
+export function addBotCommands(): void {
+  subcommand(
+    "new-bot",
+    "Write a folder with a bot to start from, and a README with the commands to play, join and debug it.",
+    [
+      "npm run league -- new-bot my-bot                           # TypeScript, rock, paper, scissors",
+      "npm run league -- new-bot my-bot --game chess --lang py    # Python, chess",
+    ],
+  )
+    .argument("<name>", "folder to write; it must not exist")
+    .option("--game <game>", "id of the game, or its name without the version", "rps")
+    .addOption(new Option("--lang <language>", "language of the bot").choices(["ts", "js", "py", "go"]).default("ts"))
+    .action(async (name: string, options) => exitWith((await import("../commands/new-bot.ts")).newBot(name, options)));
+
+  subcommand("dev", "Play the same match again each time the file of a bot is saved, until Ctrl-C.", [
+    "npm run league -- dev ./my-bot.ts --game rps",
+    "npm run league -- dev ./bot.py greedy --game chess --seed 7 --verbose",
+  ])
+    .argument("<bot>", `bot of the game's first role: ${BOT_FILES}`)
+    .argument("[opponent]", "bot of the second role, as in league play", "random")
+    .addOption(
+      new Option(
+        "--game <game>",
+        "id of the game, its name without the version, or the file of a game (required)",
+      ).makeOptionMandatory(),
+    )
+    .option("--option <name=value...>", "options of the game, e.g. best_of=5 (default: those of the game)")
+    .option("--seed <seed>", "seed of the match", "1")
+    .addOption(verboseOption())
+    .action(async (bot: string, opponent: string, options) =>
+      exitWith((await import("../commands/dev.ts")).dev(bot, opponent, options)),
+    );
+}

@@ -1,0 +1,29 @@
+import { Option } from "commander";
+import { Timeouts } from "#shared/protocol/timeouts.ts";
+import { countOption, portOption } from "#shared/runtime/cli/options.ts";
+import { PORT_RANGES } from "#shared/runtime/defaults.ts";
+import { exitWith, subcommand } from "./command-line.ts";
+
+/** Adds the command that checks a player. */
+export function addCheckCommand(): void {
+  subcommand("check", "Check a player: send it every message of a league and print what to mend.", [
+    "npm run league -- check ./my-bot.ts",
+    "npm run league -- check http://127.0.0.1:8150/mcp --game rps    # a running player",
+    "npm run league -- check --listen                                # a player that registers at port 8000 by itself",
+  ])
+    .argument("[player]", "a bot as in league join, or the URL of a running player")
+    .addOption(new Option("--listen", "wait until a player registers").conflicts(["tokenFile"]))
+    .option("--port <port>", "with --listen: the port of the manager", portOption, PORT_RANGES.manager[0])
+    .option("--lan", "with --listen: listen on every address (default: this machine only)")
+    .option(
+      "--token-file <file>",
+      "file with the token or secret of a running player (default: none, so it cannot check signatures)",
+    )
+    .option("--game <game...>", "games to check (default: all games of the player)")
+    .option("--only <check...>", "numbers or ids of checks; the checks that they need run too (default: all)")
+    .option("--move-ms <ms>", "time limit for a move, milliseconds", countOption, Timeouts.parse({}).move_ms)
+    .option("--json", "print one JSON document on stdout")
+    .action(async (player: string | undefined, options) =>
+      exitWith((await import("../commands/check.ts")).check(player, options)),
+    );
+}

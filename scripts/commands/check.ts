@@ -1,0 +1,196 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Game } from "#shared/games/game.ts";
+import { findGameNamed, gameIds } from "#shared/games/registry.ts";
+import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
+import { parseEndpoint } from "#shared/protocol/addresses.ts";
+import { wildcardHost } from "#shared/rpc/http/machine-addresses.ts";
+import { httpNetwork } from "#shared/rpc/network.ts";
+import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import type { CheckId } from "../check/check.ts";
+import { checkPlayer } from "../check/check-player.ts";
+import { startBot } from "../check/league/bot-process.ts";
+import { Caller } from "../check/league/caller.ts";
+import { withDialect } from "../check/league/dialect-search.ts";
+import { Matches } from "../check/league/matches.ts";
+import { openRegistrationDesk, type RegistrationDesk } from "../check/league/registration-desk.ts";
+import type { Subject } from "../check/league/subject.ts";
+import { urlPlayer } from "../check/league/url-player.ts";
+import { closingLine, documentOf, linesOf } from "../check/report/report.ts";
+import { CHECKS, type CheckResult } from "../check/run-checks.ts";
+
+interface CheckFlags {
+  readonly listen?: boolean;
+  readonly port: number;
+  readonly lan?: boolean;
+  readonly tokenFile?: string;
+  readonly game?: readonly string[];
+  readonly only?: readonly string[];
+  readonly moveMs: number;
+  readonly json?: boolean;
+}
+
+/** The time limits of an invitation and a move while the dialect of a player is searched. */
+const SEARCH_LIMITS = { join_ms: 5_000, move_ms: 5_000 };
+/** How long a bot may take to register. */
+const BOT_REGISTRATION_MS = 30_000;
+/** How long a player may take to register after its first request. It may repeat a rejected registration. */
+const REGISTRATION_MS = 5_000;
+
+/** A player under test and the means to end it. `subject` is null if it has not registered. */
+interface Player {
+  readonly subject: Subject | null;
+  readonly registration: RegistrationDesk["record"] | null;
+  readonly takeOutput?: () => readonly string[];
+}
+
+/** `league check`: checks a player against the protocol. Resolves with the exit code: 0, or 1 if a check has failed. */
+export async function check(target: string | undefined, flags: CheckFlags): Promise<number> {
+  const [games, only] = [gamesOf(flags.game), checksOf(flags.only)];
+  if ((target === undefined) !== (flags.listen ?? false)) {
+    throw new StartError("give a bot or the URL of a player, or --listen without a bot", EXIT.usage);
+  }
+  const caller = new Caller(systemClock, systemIds);
+  const ends: (() => void | Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const end of ends.splice(0).reverse()) await end();
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.once(signal, () => void stop().finally(() => process.exit(EXIT.interrupted)));
+  }
+  try {
+    const player = await findPlayer(caller, target, flags, games, (end) => void ends.push(end));
+    return await report(caller, player, flags, games, only);
+  } finally {
+    await stop();
+  }
+}
+
+function findPlayer(
+  caller: Caller,
+  target: string | undefined,
+  flags: CheckFlags,
+  games: readonly Game[] | null,
+  atEnd: (end: () => void | Promise<void>) => void,
+): Promise<Player> {
+  if (target === undefined) return awaitPlayer(caller, flags, atEnd);
+  if (/^https?:/.test(target)) return playerAt(caller, target, flags, games);
+  return startPlayer(caller, target, atEnd);
+}
+
+/** A running player at a URL. */
+async function playerAt(
+  caller: Caller,
+  target: string,
+  { tokenFile }: CheckFlags,
+  games: readonly Game[] | null,
+): Promise<Player> {
+  const url = parseEndpoint(target);
+  if (!url) throw new StartError(`${target}: not an http URL`, EXIT.usage);
+  if (url.pathname === "/") url.pathname = "/mcp";
+  const token = tokenFile === undefined ? null : readFileSync(tokenFile, "utf8").trim();
+  const subject = await withDialect(
+    new Matches(caller, systemClock, systemIds, SEARCH_LIMITS),
+    urlPlayer(url.href, token, games),
+  );
+  return { subject, registration: null };
+}
+
+/** Starts a player with a bot, which registers with the manager of the check. */
+async function startPlayer(
+  caller: Caller,
+  bot: string,
+  atEnd: (end: () => void | Promise<void>) => void,
+): Promise<Player> {
+  if (bot === "manual") throw new StartError("league check does not support manual players", EXIT.usage);
+  const desk = await openDesk(caller, { host: LOOPBACK_HOST, port: 0 });
+  atEnd(() => desk.close());
+  const dataFolder = mkdtempSync(join(tmpdir(), "league-check-"));
+  atEnd(() => rmSync(dataFolder, { recursive: true, force: true }));
+  const { failed, takeOutput, stop } = startBot({ bot, manager: `${desk.url}/mcp`, dataFolder, clock: systemClock });
+  atEnd(stop);
+  const limit = systemClock.pause(BOT_REGISTRATION_MS).then(() => null);
+  const subject = await Promise.race([desk.registered, failed, limit]);
+  return { subject, registration: desk.record, takeOutput };
+}
+
+/** Waits for a player that registers by itself. */
+async function awaitPlayer(
+  caller: Caller,
+  { port, lan }: CheckFlags,
+  atEnd: (end: () => void | Promise<void>) => void,
+): Promise<Player> {
+  const host = lan ? wildcardHost(httpNetwork(systemClock).interfaces()) : LOOPBACK_HOST;
+  const desk = await openDesk(caller, { host, port });
+  atEnd(() => desk.close());
+  const addresses = desk.urls.map((url) => `${url}/mcp`).join(" or ");
+  process.stderr.write(`Start your player now, with the manager ${addresses}. Ctrl-C ends this command.\n`);
+  const limit = desk.contacted.then(() => systemClock.pause(REGISTRATION_MS)).then(() => null);
+  const subject = await Promise.race([desk.registered, limit]);
+  return { subject, registration: desk.record };
+}
+
+const openDesk = (
+  caller: Caller,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<RegistrationDesk> =>
+  openRegistrationDesk({
+    ...{ network: httpNetwork(systemClock), clock: systemClock, ids: systemIds },
+    ...{ host, ports: [port], lateAnswers: caller.peers.lateAnswers },
+  });
+
+/** Runs the checks and prints them. */
+async function report(
+  caller: Caller,
+  { subject, registration, takeOutput }: Player,
+  { json, moveMs }: CheckFlags,
+  games: readonly Game[] | null,
+  only: readonly CheckId[] | null,
+): Promise<number> {
+  let secrets: readonly string[] = [];
+  const write = (line: string): void => void process.stdout.write(`${line}\n`);
+  if (!json && subject) {
+    const name = subject.name === subject.endpoint ? "" : `${subject.name} at `;
+    write(`${name}${subject.endpoint}, dialect ${subject.dialect}\n`);
+  }
+  const onResult = (result: CheckResult, known: readonly string[]): void => {
+    secrets = known;
+    if (!json) for (const line of linesOf(result, secrets)) write(line);
+  };
+  const results = await checkPlayer({
+    ...{ clock: systemClock, ids: systemIds, caller, subject, registration, only, games, moveMs, onResult },
+    ...(takeOutput && { takeOutput }),
+  });
+  const document = documentOf(subject, results, secrets);
+  write(json ? JSON.stringify(document, null, 2) : `\n${closingLine(results)}`);
+  return document.passed ? EXIT.ok : EXIT.failed;
+}
+
+function gamesOf(names: readonly string[] | undefined): readonly Game[] | null {
+  return (
+    listed(names)?.map((name) => {
+      const game = findGameNamed(name);
+      if (!game) throw new StartError(`unknown game ${name}; choose one of ${gameIds.join(", ")}`, EXIT.usage);
+      return game;
+    }) ?? null
+  );
+}
+
+/** Returns the checks that a user names by their numbers or ids. */
+function checksOf(names: readonly string[] | undefined): readonly CheckId[] | null {
+  return (
+    listed(names)?.map((name) => {
+      const found = CHECKS.find(({ id }, index) => id === name || String(index + 1) === name);
+      if (found) return found.id;
+      const known = CHECKS.map(({ id }, index) => `${index + 1} ${id}`).join(", ");
+      throw new StartError(`unknown check ${name}; choose one of ${known}`, EXIT.usage);
+    }) ?? null
+  );
+}
+
+/** The values of an option, which may also be separated by commas. */
+const listed = (values: readonly string[] | undefined): readonly string[] | undefined =>
+  values?.flatMap((value) => value.split(","));

@@ -1,0 +1,116 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, watch } from "node:fs";
+import { basename, dirname, extname, join, relative, resolve } from "node:path";
+import { type BuildFailure, build, type Message } from "esbuild";
+import { systemClock } from "#shared/lib/clock.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { BOT_FILES, isBotFile, isModuleFile } from "../../player/loaders/bot-files.ts";
+
+interface DevFlags {
+  readonly game: string;
+  readonly option?: readonly string[];
+  readonly seed: string;
+  readonly verbose?: boolean;
+}
+
+/** An editor writes a file in several steps. The match begins when the file has not changed for this time. */
+const QUIET_MS = 100;
+
+/** `league dev BOT OPPONENT`: runs `league play` each time the bot is saved. Resolves with the exit code after a signal. */
+export async function dev(bot: string, opponent: string, flags: DevFlags): Promise<number> {
+  if (!isBotFile(bot)) throw new StartError(`${bot} is not the file of a bot: give ${BOT_FILES}`, EXIT.usage);
+  const file = resolve(bot);
+  if (!existsSync(file)) throw new StartError(`${bot}: no such file`, EXIT.config);
+  const stopping = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
+  let files: readonly string[] = [file];
+  while (!stopping.signal.aborted) {
+    files = await filesOf(file, files);
+    // The files are watched before the match reads them, so that no save is missed.
+    const saved = nextSave(files, stopping.signal);
+    const match = startMatch(bot, opponent, flags);
+    const first = await Promise.race([match.ended, saved]);
+    if (first === EXIT.usage) return first;
+    if (typeof first === "number") write(`waiting for a change of ${namesOf(files, dirname(file))}; Ctrl-C ends`);
+    else match.stop();
+    await match.ended;
+    const name = await saved;
+    if (name !== null) write(`\n${relative(dirname(file), name)} was saved`);
+  }
+  return EXIT.interrupted;
+}
+
+const write = (line: string): void => void process.stderr.write(`${line}\n`);
+
+const namesOf = (files: readonly string[], folder: string): string =>
+  files.map((file) => relative(folder, file)).join(", ");
+
+/** Starts `league play` with the seed. A separate process, because Node.js reads a changed module only in a new process. */
+function startMatch(bot: string, opponent: string, { game, option, seed, verbose }: DevFlags) {
+  const [, script = ""] = process.argv;
+  const options = option === undefined ? [] : ["--option", ...option];
+  const args = ["play", bot, opponent, "--game", game, "--seed", seed, ...(verbose ? ["--verbose"] : []), ...options];
+  const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  const ended = once(child, "exit").then(([code]) => Number(code));
+  return { ended, stop: () => void child.kill("SIGTERM") };
+}
+
+/**
+ * Resolves with the path of the first file that is saved, or with null when the command stops. Watches folders, because many editors save a file by
+ * replacing it.
+ */
+function nextSave(files: readonly string[], signal: AbortSignal): Promise<string | null> {
+  const { promise, resolve: settle } = Promise.withResolvers<string | null>();
+  const closing = new AbortController();
+  let cancel = (): void => {};
+  for (const folder of new Set(files.map((file) => dirname(file)))) {
+    const watcher = watch(folder, { signal: closing.signal }, (_event, name) => {
+      const path = join(folder, name ?? "");
+      if (!files.includes(path)) return;
+      cancel();
+      cancel = systemClock.after(QUIET_MS, () => settle(path));
+    });
+    watcher.on("error", () => settle(folder)); // the folder was removed
+  }
+  signal.addEventListener("abort", () => settle(null), { signal: closing.signal });
+  return promise.finally(() => {
+    cancel();
+    closing.abort();
+  });
+}
+
+/** Returns the file of a bot and the files that it imports. `former` are those before a change that does not compile. */
+async function filesOf(file: string, former: readonly string[]): Promise<readonly string[]> {
+  const folder = dirname(file);
+  if (!isModuleFile(file)) {
+    const ending = extname(file);
+    const isSource = (name: string): boolean => ending !== "" && extname(name) === ending;
+    return [
+      file,
+      ...readdirSync(folder)
+        .filter((name) => isSource(name) && name !== basename(file))
+        .map((name) => join(folder, name)),
+    ];
+  }
+  try {
+    const { metafile } = await build({
+      ...{ entryPoints: [file], absWorkingDir: folder, bundle: true, write: false, metafile: true, logLevel: "silent" },
+      ...{ packages: "external", platform: "node", format: "esm" },
+    });
+    return Object.keys(metafile.inputs).map((path) => resolve(folder, path));
+  } catch (thrown) {
+    const faulty = (thrown as BuildFailure).errors?.flatMap((error) => filesOfError(error, folder));
+    return [...new Set([...former, ...(faulty ?? [])])];
+  }
+}
+
+/** Returns the file with an error, and the missing file that it imports. */
+function filesOfError({ location, text }: Message, folder: string): readonly string[] {
+  if (location === null) return [];
+  const file = resolve(folder, location.file);
+  const [, missing] = /^Could not resolve "(\.[^"]+)"/.exec(text) ?? [];
+  return missing === undefined ? [file] : [file, resolve(dirname(file), missing)];
+}

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, isAbsolute, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Game, withoutVersion } from "#shared/games/game.ts";
+import { findGameNamed, type GameId, gameIds } from "#shared/games/registry.ts";
+import { DisplayName } from "#shared/protocol/names.ts";
+import { isInstalled, LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { gameDocs } from "./game-docs.ts";
+import { writeStarter } from "./starter-folder.ts";
+
+interface NewBotFlags {
+  readonly game: string;
+  readonly lang: Language;
+}
+
+/** The languages, each a folder of `scripts/starters` with the files of a bot. */
+const LANGUAGES = {
+  ts: { title: "TypeScript", file: "bot.ts" },
+  js: { title: "JavaScript", file: "bot.js" },
+  py: { title: "Python", file: "bot.py" },
+  go: { title: "Go", file: "bot.go" },
+} as const;
+type Language = keyof typeof LANGUAGES;
+
+const STARTERS = fileURLToPath(new URL("../starters/", import.meta.url));
+/** The game of the files in `scripts/starters`. */
+const STARTER_GAME: GameId = "rps.v1";
+
+/** `league new-bot NAME --game G --lang L`: writes a folder with a bot and a README. Resolves with the exit code. */
+export async function newBot(path: string, { game: gameName, lang }: NewBotFlags): Promise<number> {
+  const game = findGameNamed(gameName);
+  if (!game) throw new StartError(`unknown game ${gameName}; choose one of ${gameIds.join(", ")}`, EXIT.usage);
+  if (game.roles.length !== 2) {
+    throw new StartError(`${game.info.name} has ${game.roles.length} roles; new-bot supports games of two`, EXIT.usage);
+  }
+  const folder = resolve(path);
+  const { file } = LANGUAGES[lang];
+  const bot = inShell(isAbsolute(path) ? join(path, file) : `./${join(path, file)}`);
+  const texts = textsOf(game, lang, basename(folder), bot);
+  const files = [...filesOf(game, lang, texts)];
+  writeStarter(path, files);
+  process.stdout.write(
+    [
+      `${path} has ${files.map(([name]) => name).join(", ")}. Next:`,
+      `  ${texts.league} play ${bot} random --game ${texts.short}    # one match against a built-in bot`,
+      `  ${texts.league} dev ${bot} random --game ${texts.short}     # plays it again each time you save the bot`,
+      `  ${texts.league} join ${bot} --name ${texts.player}    # joins a league on this machine`,
+      `${join(path, "README.md")} has all commands.\n`,
+    ].join("\n"),
+  );
+  return EXIT.ok;
+}
+
+/** Returns a path as a word of a shell command. */
+const inShell = (path: string): string =>
+  /^[\p{L}\p{N}._/\\:-]+$/u.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+
+type Texts = ReturnType<typeof textsOf>;
+
+/** Returns the values of the placeholders in the README. */
+const textsOf = (game: Game, lang: Language, name: string, bot: string) => ({
+  name,
+  player: playerName(name),
+  title: game.info.name,
+  game: game.id,
+  short: withoutVersion(game.id),
+  language: LANGUAGES[lang].title,
+  file: LANGUAGES[lang].file,
+  bot,
+  league: LEAGUE_COMMAND,
+  place: isInstalled ? "in the folder in which you entered `new-bot`" : "in the folder of agent-league",
+  docs: gameDocs(game.id as GameId),
+});
+
+/** Returns the folder's name as the display name of a player, without characters that a shell would interpret. */
+function playerName(folder: string): string {
+  const name = folder.replaceAll(/[^\p{L}\p{N}._-]/gu, "-");
+  return DisplayName.safeParse(name).success ? name : "my-bot";
+}
+
+/** Returns the files of the folder with their names. */
+function* filesOf(game: Game, lang: Language, texts: Texts): Iterable<readonly [name: string, text: string]> {
+  const read = (name: string): string => readFileSync(join(STARTERS, name), "utf8");
+  for (const name of readdirSync(join(STARTERS, lang)).filter((file) => file !== "part.md"))
+    yield [name, read(join(lang, name)).replaceAll(STARTER_GAME, game.id)];
+  // The nearest package.json decides whether Node reads a file as an ES module.
+  if (isInstalled && (lang === "ts" || lang === "js")) yield ["package.json", '{ "type": "module" }\n'];
+  if (lang === "py" || lang === "go") yield ["turn.jsonl", firstTurn(game)];
+  const part = read(join(lang, "part.md")).trim();
+  const readme = read("readme.md").replace("{{part}}", () => part);
+  yield ["README.md", readme.replaceAll(/\{\{(\w+)\}\}/g, (_, name: keyof Texts) => texts[name])];
+}
+
+/** Returns the lines that a program receives until the first turn of a match (docs/bots.md). */
+function firstTurn(game: Game): string {
+  const parsed = game.options.parse({});
+  const state = game.initialState({ options: game.optionsOfNew?.(parsed) ?? parsed, seed: "new-bot" });
+  const role = game.toAct(state)[0] ?? "";
+  const roles = Object.fromEntries(game.roles.map((name, index) => [name, `P0${index + 1}`]));
+  const match = { league_id: "play", match_id: "R1M1", epoch: 1, game: game.id, options: parsed, role, roles };
+  const legal = game.legalActions(state, role);
+  const time = { deadline: "2030-01-01T00:00:30.000Z", remaining_ms: 30_000, seed: 7 };
+  const turn = { type: "turn", tick: 0, view: game.viewState(state, role), legal, ...time };
+  return [{ type: "start", ...match }, turn].map((line) => `${JSON.stringify(line)}\n`).join("");
+}

@@ -1,0 +1,107 @@
+import { spawn } from "node:child_process";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
+import { requireProgram } from "#shared/runtime/testing/packages.ts";
+import { cleanUp, league, newFolder, root, start } from "../../testing/processes.ts";
+
+afterEach(cleanUp);
+
+interface Document {
+  readonly endpoint: string;
+  readonly passed: boolean;
+  readonly checks: readonly { readonly number: number; readonly outcome: string }[];
+}
+
+/** The outcome of each check, by its number. */
+const outcomes = (stdout: string): Record<number, string> =>
+  Object.fromEntries((JSON.parse(stdout) as Document).checks.map(({ number, outcome }) => [number, outcome]));
+const ALL_PASS = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [index + 1, "pass"]));
+const python = (): string => requireProgram(["/usr/bin/python3"], "python3");
+
+describe("league check", () => {
+  it.each(["random", "greedy", "counter", "cycle", `${root}/scripts/starters/py/bot.py`])(
+    "passes the bot %s in every check",
+    async (bot) => {
+      const { code, stdout, stderr } = await league(["check", bot, "--json"]);
+      expect({ code, stderr, outcomes: outcomes(stdout) }).toEqual({ code: 0, stderr: "", outcomes: ALL_PASS });
+    },
+  );
+
+  it.each([
+    ["Python", "scripts/starters/py/join.py"],
+    ["TypeScript", "scripts/examples/hand-written-player.ts"],
+  ])(
+    "passes the example player in %s that registers by itself, with a warning about signatures",
+    async (language, file) => {
+      const [port, playerPort] = [await freePort(), await freePort()];
+      const check = start("scripts/league.ts", ["check", "--listen", "--port", String(port), "--json"]);
+      await check.line(/Start your player now/);
+      const program = language === "Python" ? python() : process.execPath;
+      const args = [join(root, file), `http://127.0.0.1:${port}/mcp`, "Ann", String(playerPort)];
+      const player = spawn(program, args, { cwd: newFolder(), stdio: "ignore" });
+      onTestFinished(() => void player.kill());
+      const { code, stdout } = await check.ended;
+      expect({ code, outcomes: outcomes(stdout) }).toEqual({ code: 0, outcomes: { ...ALL_PASS, 12: "warn" } });
+    },
+  );
+
+  it("diagnoses a player that answers only one connection at a time", async () => {
+    const [port, playerPort] = [await freePort(), await freePort()];
+    const check = start("scripts/league.ts", ["check", "--listen", "--port", String(port)]);
+    await check.line(/Start your player now/);
+    const folder = newFolder();
+    const file = join(folder, "join.py");
+    const starter = join(root, "scripts/starters/py");
+    copyFileSync(join(starter, "bot.py"), join(folder, "bot.py"));
+    writeFileSync(file, readFileSync(join(starter, "join.py"), "utf8").replaceAll("ThreadingHTTPServer", "HTTPServer"));
+    const args = [file, `http://127.0.0.1:${port}/mcp`, "Ann", String(playerPort)];
+    const player = spawn(python(), args, { cwd: newFolder(), stdio: "ignore" });
+    onTestFinished(() => void player.kill());
+    const { code, stdout } = await check.ended;
+    expect(code).toBe(1);
+    expect(stdout).toContain("FAIL Reachable");
+    expect(stdout).toContain("ThreadingHTTPServer instead of HTTPServer");
+  });
+
+  it("checks a running player at its URL, and declined games are no fault", async () => {
+    const port = await freePort();
+    const secret = join(newFolder(), "secret");
+    const bot = join(newFolder(), "bot.ts");
+    writeFileSync(bot, "export default ({ legal }) => legal[0];\n");
+    const args = ["--bot", bot, "--no-manager", "--secret-file", secret, "--port", String(port), "--data", newFolder()];
+    await start("player/main.ts", args).line(/plays at/);
+    const url = `http://127.0.0.1:${port}`;
+    const { code, stdout } = await league(["check", url, "--token-file", secret, "--game", "rps", "--json"]);
+    expect({ code, outcomes: outcomes(stdout) }).toEqual({ code: 0, outcomes: ALL_PASS });
+    const unsigned = await league(["check", url, "--game", "rps"]);
+    expect(unsigned.code).toBe(1);
+    expect(unsigned.stdout).toContain("use --token-file");
+    expect(unsigned.stdout).toContain("skip Legal moves over whole matches: because of check 4");
+  });
+
+  it("prints the error of a bot with file and line, the exchange and the advice, and exits with 1", async () => {
+    const bot = join(newFolder(), "bot.ts");
+    writeFileSync(bot, "export default () => {\n  throw new Error('too hard');\n};\n");
+    const { code, stdout } = await league(["check", bot, "--game", "rps"]);
+    expect(code).toBe(1);
+    expect(stdout).toContain("FAIL Legal moves over whole matches");
+    expect(stdout).toContain(`the player has printed: ${bot}:2:9: Error: too hard`);
+    expect(stdout).toContain('"type":"MOVE_REQUEST"');
+    expect(stdout).toContain("To mend it: Mend the error of your bot");
+  });
+
+  it.each([
+    [[], 2, "give a bot or the URL of a player"],
+    [["random", "--listen"], 2, "give a bot or the URL of a player"],
+    [["manual"], 2, "does not support manual players"],
+    [["random", "--game", "ludo"], 2, "unknown game ludo"],
+    [["random", "--only", "13"], 2, "unknown check 13; choose one of 1 registration, "],
+    [["./no-such-bot.ts"], 3, "./no-such-bot.ts: no such file"],
+  ])("with the arguments %j exits with %i", async (args, exitCode, message) => {
+    const { code, stdout, stderr } = await league(["check", ...args]);
+    expect({ code, stdout }).toEqual({ code: exitCode, stdout: "" });
+    expect(stderr).toContain(message);
+  });
+});

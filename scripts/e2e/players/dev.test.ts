@@ -1,0 +1,80 @@
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { cleanUp, eventually, league, newFolder, processesIn, start } from "../../testing/processes.ts";
+
+afterEach(cleanUp);
+
+/** Starts `league dev` and collects its output. */
+function startDev(file: string) {
+  const running = start("scripts/league.ts", ["dev", file, "cycle", "--game", "rps"]);
+  let stdout = "";
+  running.stdout.on("data", (text: string) => {
+    stdout += text;
+  });
+  /** Resolves with the output of the nth match when the command waits for the next save. */
+  const matchAfter = async (saves: number): Promise<{ stdout: string; stderr: string }> => {
+    const waits = (): number => running.stderr().split("waiting for a change of").length - 1;
+    await eventually(`the end of match ${saves + 1}`, () => waits() > saves, 20_000);
+    const match = { stdout, stderr: running.stderr() };
+    stdout = "";
+    return match;
+  };
+  return { running, matchAfter };
+}
+
+describe("league dev", () => {
+  it("plays the same match again when the bot or a file that it imports is saved, and ends with Ctrl-C", async () => {
+    const folder = newFolder();
+    const file = join(folder, "my-bot.ts");
+    const bot = (choice: string): string => `import { choice } from "./choice.ts";\nexport default () => ${choice};\n`;
+    writeFileSync(file, bot("choice"));
+    writeFileSync(join(folder, "choice.ts"), 'export const choice = "rock";\n');
+    const { running, matchAfter } = startDev(file);
+    const first = await matchAfter(0);
+    expect(first.stdout).toMatch(/^player_1: my-bot\.ts\nplayer_2: cycle\n\n1\. player_1 rock\n2\. player_2 rock\n/);
+    expect(first.stderr).toMatch(/waiting for a change of choice\.ts, my-bot\.ts; Ctrl-C ends$/m);
+
+    writeFileSync(join(folder, "choice.ts"), 'export const choice = "paper";\n');
+    expect((await matchAfter(1)).stdout).toContain("1. player_1 paper\n2. player_2 rock\n");
+
+    // Many editors write another file and rename it.
+    writeFileSync(join(folder, "my-bot.ts~"), bot('"scissors"'));
+    renameSync(join(folder, "my-bot.ts~"), file);
+    expect((await matchAfter(2)).stdout).toContain("1. player_1 scissors\n2. player_2 rock\n");
+
+    writeFileSync(file, "export default () => {\n  return 5 +;\n};\n");
+    const faulty = await matchAfter(3);
+    expect(faulty.stdout).toBe("");
+    expect(faulty.stderr).toMatch(new RegExp(`${file}:2(:\\d+)?: SyntaxError: `));
+
+    writeFileSync(file, bot("choice"));
+    expect((await matchAfter(4)).stdout).toContain("1. player_1 paper\n2. player_2 rock\n");
+
+    running.signal("SIGINT");
+    expect((await running.ended).code).toBe(130);
+    expect(processesIn(folder)).toEqual([]);
+  }, 90_000);
+
+  it("ends a match that goes on when the bot is saved", async () => {
+    const file = join(newFolder(), "bot.py");
+    writeFileSync(file, "import sys\nfor line in sys.stdin: print('read', file=sys.stderr, flush=True)\n");
+    const { running, matchAfter } = startDev(file);
+    await running.line(/bot\.py: play R1M1: read$/);
+    writeFileSync(file, 'input()\ninput()\nprint(\'{"action": "paper"}\', flush=True)\ninput()\n');
+    expect((await matchAfter(0)).stdout).toContain("1. player_1 paper\n2. player_2 rock\n");
+    running.signal("SIGINT");
+    await running.ended;
+  }, 60_000);
+
+  it.each([
+    [["./none.ts"], 3, "./none.ts: no such file\n"],
+    [
+      ["greedy"],
+      2,
+      "greedy is not the file of a bot: give a .ts, .js, .py or .go file, an executable file such as ./bot\n",
+    ],
+  ])("names the wrong bot: %j", async (args, code, stderr) => {
+    expect(await league(["dev", ...args, "--game", "rps"])).toMatchObject({ code, stdout: "", stderr });
+  });
+});

@@ -1,0 +1,76 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { RunningAgent } from "#shared/runtime/agent.ts";
+import { requireProgram } from "#shared/runtime/testing/packages.ts";
+import { silentProcess } from "#shared/runtime/testing/process.ts";
+import { startPlayer } from "../../../player/service.ts";
+import { startTestLeague, type TestLeague, type TestPlace, type TestPlayer } from "../../testing/in-process-league.ts";
+import { root } from "../../testing/processes.ts";
+
+let league: TestLeague | null = null;
+afterEach(async () => {
+  await league?.stop();
+  league = null;
+});
+
+const LEAGUES = [
+  { league_id: "rps", game: "rps.v1", options: { best_of: 9 } },
+  { league_id: "chess", game: "chess.v1", options: { max_plies: 40 } },
+];
+
+/** A built-in bot whose player polls its inbox. */
+const pulling = (name: string, bot: string): TestPlayer => ({
+  name,
+  start: ({ manager, dataFolder }: TestPlace) =>
+    startPlayer({ bot, name, ports: [0], manager, dataFolder, pull: true }, silentProcess(name)),
+});
+
+/** Plays the leagues with two referees. Resolves with the results of all matches. */
+async function play(players: readonly TestPlayer[], leagues = LEAGUES) {
+  league = await startTestLeague({ leagues, players, referees: 2, seed: "inbox" });
+  const { leagues: played } = await league.completed;
+  await league.stop();
+  return played.flatMap(({ matches }) => matches.map(({ match_id, winner, reason }) => ({ match_id, winner, reason })));
+}
+
+describe("players that poll their inboxes", () => {
+  it("have the results of the same players that are called", async () => {
+    const called = [
+      { name: "Ann", bot: "random" },
+      { name: "Bob", bot: "counter" },
+      { name: "Eve", bot: "cycle" },
+    ];
+    const pulled = called.map(({ name, bot }) => pulling(name, bot));
+    expect(await play(pulled)).toEqual(await play(called));
+  }, 60_000);
+
+  it("can be the Python program of docs/bots.md", async () => {
+    const text = readFileSync(join(root, "docs/bots.md"), "utf8");
+    const [, section = ""] = text.split("## Players that cannot be called");
+    const [, program = ""] = /```python\n(.*?)```/s.exec(section) ?? [];
+    expect(program.match(/^import .*/gm)).toEqual(["import json, random, sys, time, urllib.request, uuid"]);
+    const start = async ({ manager, name, dataFolder }: TestPlace): Promise<RunningAgent> => {
+      const file = join(dataFolder, `${name}.py`);
+      writeFileSync(file, program);
+      const child = spawn(requireProgram(["/usr/bin/python3"], "python3"), [file, manager, name], { stdio: "inherit" });
+      const ended = once(child, "exit");
+      return {
+        async stop() {
+          child.kill();
+          await ended;
+        },
+      };
+    };
+    const results = await play(
+      [
+        { name: "Py", start },
+        { name: "Random", bot: "random" },
+      ],
+      LEAGUES.slice(0, 1),
+    );
+    expect(results).toMatchObject([{ match_id: "R1M1", reason: expect.stringMatching(/rounds|draw/) }]);
+  }, 60_000);
+});

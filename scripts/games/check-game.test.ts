@@ -1,0 +1,88 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { cleanUp, league, newFolder } from "../testing/processes.ts";
+
+afterEach(cleanUp);
+
+/** Writes the starter of a game into a new folder. Returns the file of the game, and a function that changes its text. */
+async function newGame(): Promise<{ file: string; change: (from: string, to: string) => void }> {
+  const path = join(newFolder(), "stick-game");
+  const { code, stdout, stderr } = await league(["new-game", path]);
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(stdout).toContain(`npm run league -- check-game ${join(path, "game.ts")}`);
+  const file = join(path, "game.ts");
+  const change = (from: string, to: string): void => {
+    const text = readFileSync(file, "utf8");
+    expect(text).toContain(from);
+    writeFileSync(file, text.replace(from, to));
+  };
+  return { file, change };
+}
+
+describe("league new-game", () => {
+  it("writes a game of less than 80 lines that keeps every obligation, with a recorded game", async () => {
+    const { file } = await newGame();
+    const text = readFileSync(file, "utf8");
+    expect(text.split("\n").length).toBeLessThan(80);
+    expect(text).toContain('id: "stick_game.v1"');
+    const { code, stdout } = await league(["check-game", file, "--json"]);
+    const { obligations, ...rest } = JSON.parse(stdout);
+    expect([code, rest]).toMatchObject([0, { ok: true, game: "stick_game.v1", file, recorded: 1 }]);
+    expect(obligations.filter(({ status }: { status: string }) => status !== "kept")).toEqual([]);
+  });
+
+  it("refuses a folder that exists, the name of a built-in game and a name without letters", async () => {
+    const folder = newFolder();
+    const ended = await Promise.all(
+      [folder, join(folder, "chess"), join(folder, "3")].map((path) => league(["new-game", path])),
+    );
+    expect(ended.map(({ code, stderr }) => [code, stderr.trim()])).toEqual([
+      [2, `${folder} exists already; choose another name`],
+      [2, "chess.v1 is a built-in game; choose another name"],
+      [2, "3: the name of a game begins with a letter from a to z"],
+    ]);
+  });
+});
+
+describe("league check-game", () => {
+  it("explains a violation with the state, the role, the action and the line that throws", async () => {
+    const { file, change } = await newGame();
+    change("    return ok({", '    if (state.left === 2) throw new RangeError("no luck");\n    return ok({');
+    const played = await league(["play", "random", "random", "--game", file, "--option", "heap=2"]);
+    expect(played.stdout).toMatch(
+      /\naborted .*\nIf the game throws an error, this command shows where: .* check-game \S+\n$/,
+    );
+    const { code, stdout } = await league(["check-game", file]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^FAIL {2}plays random games to the end/m);
+    expect(stdout).toContain("      applyAction throws RangeError: no luck\n");
+    expect(stdout).toMatch(/game\.ts:35:\d+: RangeError: no luck\n/);
+    expect(stdout).toMatch(
+      / {6}state: \{"left":2,"turn":"\w+"\}\n {6}role: "\w+"\n {6}action: \d\n {6}What to change: /,
+    );
+    expect(stdout).toMatch(/1 obligation is violated\. \d+ checks need games that are played to the end\.\n$/);
+  });
+
+  it("reports a change of the rules by the recorded games, until they are recorded again", async () => {
+    const { file, change } = await newGame();
+    change('reason: "last_taken"', 'reason: "last_stick"');
+    const changed = await league(["check-game", file]);
+    expect([changed.code, changed.stdout]).toEqual([
+      1,
+      expect.stringContaining("the outcome is another one than before"),
+    ]);
+    const recorded = await league(["check-game", file, "--record", "--option", "heap=12"]);
+    expect(recorded.stdout).toContain("All obligations are kept. game.playthrough.json has 2 recorded games.");
+    expect((await league(["check-game", file])).code).toBe(0);
+  });
+
+  it("refuses a file that is no game with its line, and options that the game rejects", async () => {
+    const { file, change } = await newGame();
+    const wrongOption = await league(["check-game", file, "--option", "heap=99"]);
+    expect([wrongOption.code, wrongOption.stderr]).toEqual([2, "--option heap: must be at most 20\n"]);
+    change("    maxActions:", "    maxActons:");
+    const { code, stderr } = await league(["check-game", file]);
+    expect([code, stderr]).toEqual([3, `${file}:19: info.maxActions is missing. Did you mean "maxActons"?\n`]);
+  });
+});

@@ -1,0 +1,222 @@
+import { isDeepStrictEqual } from "node:util";
+import { type Game, seesMore, type Viewer } from "../game.ts";
+import { type Evidence, must, type Obligation, type Subject, Violation } from "./obligation.ts";
+import { applyLegal, sampledSteps, type Trace, viewersOf } from "./play.ts";
+import { evidenceAt } from "./state-obligations.ts";
+import { canonicalJson, throughJson } from "./values.ts";
+
+const UNKNOWN_VIEWERS = ["", "unknown", "__proto__", "constructor"];
+
+/** A state of a random game. */
+interface Place {
+  readonly trace: Trace;
+  readonly step: number;
+  readonly state: unknown;
+}
+
+const placesOf = ({ traces }: Subject): readonly Place[] =>
+  traces.flatMap((trace) => trace.states.map((state, step) => ({ trace, step, state })));
+
+const sampledPlaces = ({ traces }: Subject): readonly Place[] =>
+  traces.flatMap((trace) => sampledSteps(trace).map((step) => ({ trace, step, state: trace.states[step] })));
+
+const openTurns = (subject: Subject): readonly Place[] =>
+  placesOf(subject).filter(({ state }) => subject.game.toAct(state).length > 1);
+
+/** Returns everything about a state that a viewer can see. */
+function seenBy(game: Game, state: unknown, viewer: Viewer): string {
+  const rounds = game.rounds?.(state) ?? [];
+  return canonicalJson([game.viewState(state, viewer), game.toText(state, viewer), rounds, game.outcome(state)]);
+}
+
+/**
+ * Checks that the view of `viewer` follows from the view of `from`: states with the same view of `from` have the same
+ * view of `viewer`. Views are compared within games of the same options, because they need not show the options.
+ */
+function mustFollow(subject: Subject, viewer: Viewer, from: Viewer): void {
+  const { game } = subject;
+  const derived = new Map<string, string>();
+  for (const { trace, step, state } of placesOf(subject)) {
+    const key = canonicalJson([trace.options, game.viewState(state, from)]);
+    const view = canonicalJson(game.viewState(state, viewer));
+    const expected = derived.get(key) ?? view;
+    derived.set(key, view);
+    if (view === expected) continue;
+    const problem = `the view of ${viewer} contains information that the view of ${from} does not contain`;
+    throw new Violation(problem, {
+      ...{ ...evidenceAt(trace, step), viewer, expected: JSON.parse(expected), actual: JSON.parse(view) },
+    });
+  }
+}
+
+/** The obligations of views and texts. */
+export const VIEW_OBLIGATIONS: readonly Obligation[] = [
+  {
+    id: "actions-from-view",
+    title: "a role lists the same legal actions from its view as from the state",
+    advice: "use only fields of the state in legalActions that the role's view also has",
+    check(subject) {
+      const { game } = subject;
+      for (const { trace, step, state } of sampledPlaces(subject)) {
+        for (const role of game.roles) {
+          const expected = game.legalActions(state, role);
+          const view = throughJson(game.viewState(state, role));
+          const actual = game.legalActions(view, role);
+          const problem = "legalActions lists other actions for the view of a role than for the state";
+          must(isDeepStrictEqual(actual, expected), problem, () => ({
+            ...evidenceAt(trace, step),
+            role,
+            expected,
+            actual,
+          }));
+        }
+      }
+    },
+  },
+  {
+    id: "spectator-view",
+    title: "the spectator's view follows from every role's view",
+    advice: "remove from the spectator's view what some role does not see, because spectators watch live",
+    check: (subject) => {
+      for (const role of subject.game.roles) mustFollow(subject, "spectator", role);
+    },
+  },
+  {
+    id: "views-of-roles",
+    title: "the view of a role follows from the view of every role that sees at least as much",
+    advice:
+      "set info.hiddenInformation to true if roles see different things; info.seesAll names roles that see everything",
+    check(subject) {
+      const { game } = subject;
+      for (const role of game.roles)
+        for (const other of game.roles) if (!seesMore(game, role, other)) mustFollow(subject, role, other);
+    },
+  },
+  {
+    id: "text",
+    title: "a text is that of the view of the same viewer, so it contains no more information",
+    advice: "compute toText from viewState(state, viewer), and make it accept such a view in place of the state",
+    check(subject) {
+      const { game } = subject;
+      for (const { trace, step, state } of placesOf(subject)) {
+        for (const viewer of viewersOf(game)) {
+          const expected = game.toText(state, viewer);
+          const evidence = (): Evidence => ({ ...evidenceAt(trace, step), viewer, expected, actual });
+          const actual = game.toText(throughJson(game.viewState(state, viewer)), viewer);
+          must(typeof expected === "string" && expected !== "", "toText returns no text", evidence);
+          must(
+            actual === expected,
+            "toText returns another text for the view of a viewer than for the state",
+            evidence,
+          );
+        }
+      }
+    },
+  },
+  {
+    id: "unknown-viewer",
+    title: "an unknown viewer sees the view of the spectator",
+    advice: "let viewState hide everything from viewers that are not one of the roles",
+    check(subject) {
+      const { game } = subject;
+      for (const { trace, step, state } of sampledPlaces(subject)) {
+        const expected = game.viewState(state, "spectator");
+        for (const viewer of UNKNOWN_VIEWERS) {
+          const actual = game.viewState(state, viewer);
+          const problem = "viewState returns another view for a name that is not a role than for the spectator";
+          must(isDeepStrictEqual(actual, expected), problem, () => ({
+            ...evidenceAt(trace, step),
+            viewer,
+            expected,
+            actual,
+          }));
+        }
+      }
+    },
+  },
+  {
+    id: "seed",
+    title: "no viewer sees the seed",
+    advice: "remove the seed in viewState: from it a player could compute all hidden cards and dice",
+    check(subject) {
+      const { game } = subject;
+      for (const { trace, step, state } of placesOf(subject)) {
+        for (const viewer of viewersOf(game)) {
+          const isHidden = !seenBy(game, state, viewer).includes(trace.seed);
+          must(isHidden, "a view, text, round or outcome contains the seed of the game", () => ({
+            ...evidenceAt(trace, step),
+            viewer,
+            actual: game.viewState(state, viewer),
+          }));
+        }
+      }
+    },
+  },
+  {
+    id: "same-view",
+    title: "shows the same view to every viewer",
+    advice: "set info.hiddenInformation to true, or return the same view for all viewers",
+    applies: ({ info }) => !info.hiddenInformation,
+    check(subject) {
+      const { game } = subject;
+      for (const { trace, step, state } of sampledPlaces(subject)) {
+        const expected = game.viewState(state, "spectator");
+        for (const viewer of game.roles) {
+          const actual = game.viewState(state, viewer);
+          const problem = "two viewers have different views, but info.hiddenInformation is false";
+          must(canonicalJson(actual) === canonicalJson(expected), problem, () => ({
+            ...evidenceAt(trace, step),
+            viewer,
+            expected,
+            actual,
+          }));
+        }
+      }
+    },
+  },
+  {
+    id: "choices-hidden",
+    title: "a secret choice does not change what another viewer sees",
+    advice: "hide the choices of the other roles in viewState and toText until the last role has chosen",
+    applies: ({ info }) => info.simultaneous,
+    check(subject) {
+      const { game } = subject;
+      for (const { trace, step, state } of openTurns(subject)) {
+        for (const role of game.toAct(state)) {
+          for (const action of game.legalActions(state, role)) {
+            const chosen = applyLegal(game, state, role, action);
+            for (const viewer of viewersOf(game).filter((other) => other !== role)) {
+              const isHidden = seenBy(game, chosen, viewer) === seenBy(game, state, viewer);
+              const problem = `${viewer} sees the choice of ${role} before the turn is over`;
+              must(isHidden, problem, () => ({
+                ...{ ...evidenceAt(trace, step), role, action, viewer },
+                ...{ expected: game.viewState(state, viewer), actual: game.viewState(chosen, viewer) },
+              }));
+            }
+          }
+        }
+      }
+    },
+  },
+  {
+    id: "choices-visible",
+    title: "a role sees its own secret choice",
+    advice: "show a role its own choice in viewState, so that its view says which choice it has made",
+    applies: ({ info }) => info.simultaneous,
+    check(subject) {
+      const { game } = subject;
+      for (const { trace, step, state } of openTurns(subject)) {
+        for (const role of game.toAct(state)) {
+          const legal = game.legalActions(state, role);
+          const views = legal.map((action) => seenBy(game, applyLegal(game, state, role, action), role));
+          const problem = "a role has the same view after two different choices";
+          must(new Set(views).size === legal.length, problem, () => ({
+            ...evidenceAt(trace, step),
+            role,
+            viewer: role,
+          }));
+        }
+      }
+    },
+  },
+];

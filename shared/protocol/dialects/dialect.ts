@@ -1,0 +1,50 @@
+import type { Envelope } from "../envelope.ts";
+import { type ForeignMessage, Form } from "./forms.ts";
+import type { Memory } from "./memory.ts";
+
+/** The dialects besides the native one. */
+export const dialectIds = ["league.v1", "classroom"] as const;
+export type DialectId = (typeof dialectIds)[number];
+
+/** The dialect of a player of this protocol as PROTOCOL.md specifies it. */
+export const NATIVE = "native";
+
+/** The dialect of a player and the form in which it expects its messages. */
+export interface Speech {
+  readonly id: DialectId;
+  readonly form: Form;
+}
+
+/** A player that speaks another dialect, for messages to it. */
+export interface Contact extends Speech {
+  readonly playerId: string;
+  /** The token that each message carries in `auth_token`. It has no authority in the native protocol. */
+  readonly token: string;
+  /** The results of the player in its league before the match. */
+  readonly standings?: { readonly wins: number; readonly draws: number; readonly losses: number } | undefined;
+}
+
+/** Returns the text that a manager stores and sends to referees: `classroom:tool:params`. */
+export const speechText = ({ id, form }: Speech): string => `${id}:${form.family}:${form.place}`;
+
+/** Parses the text of `speechText`; null for the native dialect and for any other text. */
+export function parseSpeech(text: string): Speech | null {
+  const [name, family, place] = text.split(":");
+  const id = dialectIds.find((known) => known === name);
+  const form = Form.safeParse({ family, place });
+  return id && form.success ? { id, form: form.data } : null;
+}
+
+/** A message in several wordings, which are tried in this order. */
+export type Wordings = readonly ForeignMessage[];
+
+/** The translation between native messages and one dialect. Both functions are pure. */
+export interface Dialect {
+  readonly id: DialectId;
+  readonly protocol: string;
+  /**
+   * Returns the messages that a native message becomes, in the order in which they are sent. The last one is the request if the native message is
+   * one. Empty if the dialect has no such message.
+   */
+  encode(envelope: Envelope, contact: Contact, memory: Memory): readonly Wordings[];
+}

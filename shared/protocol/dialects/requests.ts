@@ -1,0 +1,153 @@
+import { type Fields, first, firstText, isFields } from "./fields.ts";
+import type { Form } from "./forms.ts";
+
+/** A message of another dialect that an agent has received. */
+export interface ForeignRequest {
+  /** The type in the wording of the classroom. */
+  readonly type: RequestType;
+  readonly form: Form;
+  /** The fields of the message: flat, with those of its envelope and payload. */
+  readonly message: Fields;
+  readonly protocol: string | null;
+  /** The id of the JSON-RPC request; null for a message without one. */
+  readonly id: string | number | null;
+}
+
+export type RequestType = "register" | "query" | "join_ack" | "move" | "referee" | "unknown";
+
+/** The names of each message, as message type, method or tool, without case and separators. */
+const NAMES: Readonly<Record<Exclude<RequestType, "unknown">, ReadonlySet<string>>> = {
+  register: new Set([
+    ...["leagueregisterrequest", "leagueregister", "registerplayer", "playerregister", "playerregisterrequest"],
+    ...["registerplayerrequest", "playerregistrationrequest", "register", "registeragent", "registrationrequest"],
+  ]),
+  query: new Set(["leaguequery", "handleleaguequery", "queryleague", "leaguequeryrequest"]),
+  join_ack: new Set(["gamejoinack", "receivegamejoinack", "joinack", "gameinviteresponse", "handlegamejoinack"]),
+  move: new Set([
+    ...["chooseparityresponse", "receiveparityresponse", "receivechooseparityresponse", "parityresponse"],
+    ...["paritychoice", "responseparitychoose", "gamemoveresponse", "receivegamemoveresponse", "moveresponse"],
+    ...["receivemoveresponse", "receiveparitychoice", "handlechooseparityresponse"],
+  ]),
+  referee: new Set(["refereeregisterrequest", "registerreferee", "registerrefereerequest", "matchresultreport"]),
+};
+
+const normalized = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+
+function typeOf(name: string | null): RequestType | null {
+  const key = normalized(name ?? "");
+  const found = Object.entries(NAMES).find(([, names]) => names.has(key));
+  return (found?.[0] as RequestType | undefined) ?? null;
+}
+
+/** The methods of MCP and of the native protocol, whose requests are never those of another dialect unless they contain a message of it. */
+const isNativeMethod = (method: string): boolean => method.startsWith("notifications/") || NATIVE_METHODS.has(method);
+const NATIVE_METHODS: ReadonlySet<string> = new Set([
+  ...["initialize", "ping", "tools/list", "resources/list", "resources/read", "resources/templates/list"],
+  ...["prompts/list", "prompts/get", "resources/subscribe", "resources/unsubscribe", "server/discover"],
+]);
+
+/**
+ * Returns the message of another dialect in the body of a request to `/mcp`; null for every other request. The test for a native `tools/call` comes first, because
+ * each move of a match passes through here.
+ */
+export function foreignRequestIn(body: unknown): ForeignRequest | null {
+  if (!isFields(body)) return null;
+  const { method, params } = body;
+  if (method === "tools/call" && isFields(params)) return inToolCall(body, params);
+  if (typeof method === "string" && isNativeMethod(method)) return null;
+  if (typeof method !== "string") return body.jsonrpc === undefined ? bare(body) : null;
+  const located = locate(params);
+  const family = FAMILY_OF_METHOD[method] ?? familyOf(method, located.fields);
+  return requestOf(body, method, { family, place: located.place }, located.fields);
+}
+
+const FAMILY_OF_METHOD: Readonly<Record<string, Form["family"]>> = {
+  handle_message: "handle_message",
+  "protocol/message": "protocol_message",
+  "league.handle": "league_handle",
+};
+
+function familyOf(method: string, message: Fields): Form["family"] {
+  const type = firstText([message], ["message_type"]) ?? "LEAGUE_REGISTER_REQUEST";
+  if (method === type) return "type";
+  return method === type.toLowerCase() ? "type_lower" : "tool";
+}
+
+function inToolCall(body: Fields, { name, arguments: args }: Fields): ForeignRequest | null {
+  if (!isFields(args) || typeof name !== "string") return null;
+  const isWrapped = isFields(args.message) || isFields(args.envelope);
+  // Plain arguments of a native tool have no message type, and a native envelope has `type`.
+  if (!isWrapped && typeof args.message_type !== "string" && !isFields(args.player_meta)) return null;
+  const located = locate(args);
+  const place = located.place === "params" ? "arguments" : located.place;
+  return requestOf(body, name, { family: "tools_call", place }, located.fields);
+}
+
+const bare = (body: Fields): ForeignRequest | null =>
+  typeof body.message_type === "string" || isFields(body.player_meta)
+    ? requestOf(body, "", { family: "bare", place: "body" }, body)
+    : null;
+
+/** Finds the message in the params of a request. */
+function locate(params: unknown): { readonly fields: Fields; readonly place: Form["place"] } {
+  if (!isFields(params)) return { fields: {}, place: "params" };
+  const { message, envelope, payload } = params;
+  if (isFields(envelope)) {
+    return { fields: { ...params, ...envelope, ...(isFields(payload) ? payload : {}) }, place: "envelope" };
+  }
+  if (isFields(message)) return { fields: { ...message, ...fieldsOf(message.payload) }, place: "message" };
+  if (isFields(params.arguments)) return { fields: params.arguments, place: "arguments" };
+  return { fields: { ...params, ...fieldsOf(payload) }, place: "params" };
+}
+
+const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
+
+function requestOf(body: Fields, method: string, form: Form, message: Fields): ForeignRequest | null {
+  const named = firstText([message], ["message_type", "type"]);
+  const isNativeEnvelope = typeof message.message_type !== "string" && isFields(message.payload);
+  if (isNativeEnvelope && named !== null) return null;
+  const type = typeOf(named) ?? typeOf(method);
+  const protocol = firstText([message], ["protocol"]);
+  // A method that no dialect knows, without a message, is an unknown method.
+  if (type === null && named === null && protocol === null) return null;
+  const id = typeof body.id === "string" || typeof body.id === "number" ? body.id : null;
+  return { type: type ?? "unknown", form, message, protocol, id };
+}
+
+const ENDPOINT_FIELDS = [
+  "contact_endpoint",
+  "endpoint",
+  "endpoint_url",
+  "callback_url",
+  "contact_url",
+  "mcp_endpoint",
+  "server_url",
+  "url",
+];
+const NAME_FIELDS = ["display_name", "player_name", "agent_name", "name", "player_id", "agent_id"];
+
+/** The fields of a registration, as far as it names them. */
+export interface ForeignRegistration {
+  readonly endpoint: string | null;
+  readonly name: string | null;
+  readonly version: string | null;
+  readonly gameTypes: readonly string[];
+  readonly leagueId: string | null;
+  readonly joinCode: string | null;
+}
+
+/** Reads a registration: the first of the usual fields counts, in `player_meta` or in the message. */
+export function registrationIn({ message }: ForeignRequest): ForeignRegistration {
+  const meta = [message.player_meta, message.agent_meta, message.meta, message.player, message.agent_info];
+  const sources = [...meta.filter(isFields), message];
+  const games = first(sources, ["game_types", "supported_games", "games", "game_type"]);
+  const list = Array.isArray(games) ? games : games === undefined ? [] : [games];
+  return {
+    endpoint: firstText(sources, ENDPOINT_FIELDS),
+    name: firstText(sources, NAME_FIELDS) ?? firstText([message], ["sender"]),
+    version: firstText(sources, ["version", "agent_version"]),
+    gameTypes: list.filter((game) => typeof game === "string"),
+    leagueId: firstText([message], ["league_id"]),
+    joinCode: firstText(sources, ["join_code"]),
+  };
+}

@@ -1,0 +1,91 @@
+import type { Duplex } from "node:stream";
+import type { WebSocket } from "ws";
+import type { Clock } from "../../lib/clock.ts";
+
+/** The frames of an open WebSocket. A simulated network has another implementation. */
+export interface Frames {
+  /** Sends a text frame. Does nothing after the end of the connection. */
+  send(text: string): void;
+  ping(): void;
+  /** The number of bytes that the connection has not accepted yet. */
+  readonly bufferedBytes: number;
+  /** Starts the closing handshake, with a code and a reason (RFC 6455, section 7.4). */
+  close(code: number, reason: string): void;
+  /** Closes the connection without a closing handshake. */
+  terminate(): void;
+}
+
+export interface FrameEvents {
+  onText(text: string): void;
+  onPong(): void;
+  /** Called once, after all other events. */
+  onClose(end: SocketEnd): void;
+}
+
+/** The end of a WebSocket. */
+export interface SocketEnd {
+  /** The error with which the connection ended or could not be opened; null after a closing handshake. */
+  readonly error: Error | null;
+  /** Whether the peer sent a message above the limit. */
+  readonly isTooLarge: boolean;
+}
+
+/** A peer that does not read is not read either while more bytes than this wait for it. */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
+const UNSUPPORTED_DATA = 1003;
+
+/** Returns the frames of a WebSocket of `ws` on `connection`. Call it in the turn in which the WebSocket opens, otherwise frames are lost. */
+export function framesOf(socket: WebSocket, connection: Duplex, clock: Clock, events: FrameEvents): Frames {
+  onEnd(socket, events);
+  return transferOf(socket, connection, clock, events);
+}
+
+/** Passes the received frames to `events`, and returns the sending part. The frames of one turn of the event loop go in one write. */
+export function transferOf(socket: WebSocket, connection: Duplex, clock: Clock, events: FrameEvents): Frames {
+  let isCorked = false;
+  let isPaused = false;
+  const uncork = (): void => {
+    isCorked = false;
+    connection.uncork();
+    if (isPaused || socket.bufferedAmount <= MAX_BUFFERED_BYTES) return;
+    isPaused = true;
+    socket.pause();
+    connection.once("drain", () => {
+      isPaused = false;
+      socket.resume();
+    });
+  };
+  socket.on("message", (data: Buffer, isBinary: boolean) => {
+    if (isBinary) socket.close(UNSUPPORTED_DATA, "send text frames");
+    else events.onText(data.toString("utf8"));
+  });
+  socket.on("pong", () => events.onPong());
+  return {
+    send(text) {
+      if (!isCorked) {
+        isCorked = true;
+        connection.cork();
+        clock.defer(uncork);
+      }
+      socket.send(text);
+    },
+    ping: () => socket.ping(),
+    get bufferedBytes() {
+      return socket.bufferedAmount;
+    },
+    close: (code, reason) => socket.close(code, reason),
+    terminate: () => socket.terminate(),
+  };
+}
+
+/** The code of `ws` for a message above the limit. */
+const TOO_LARGE = "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH";
+
+/** Calls `onClose` when a WebSocket has closed, which it does after every error. */
+export function onEnd(socket: WebSocket, { onClose }: FrameEvents): void {
+  let error: NodeJS.ErrnoException | null = null;
+  socket.on("error", (thrown: Error) => {
+    error = thrown;
+  });
+  socket.on("close", () => onClose({ error, isTooLarge: error?.code === TOO_LARGE }));
+}
