@@ -47,30 +47,49 @@ describe("players that poll their inboxes", () => {
     expect(await play(pulled)).toEqual(await play(called));
   }, 60_000);
 
-  it("can be the Python program of docs/bots.md", async () => {
-    const text = readFileSync(join(root, "docs/bots.md"), "utf8");
-    const [, section = ""] = text.split("## Players that cannot be called");
-    const [, program = ""] = /```python\n(.*?)```/s.exec(section) ?? [];
-    expect(program.match(/^import .*/gm)).toEqual(["import json, random, sys, time, urllib.request, uuid"]);
-    const start = async ({ manager, name, dataFolder }: TestPlace): Promise<RunningAgent> => {
-      const file = join(dataFolder, `${name}.py`);
-      writeFileSync(file, program);
-      const child = spawn(requireProgram(["/usr/bin/python3"], "python3"), [file, manager, name], { stdio: "inherit" });
-      const ended = once(child, "exit");
-      return {
-        async stop() {
-          child.kill();
-          await ended;
-        },
+  /** The Python programs of the section in docs/bots.md: one calls the tools of the manager, the other one polls its inbox. */
+  const programs = (() => {
+    const [, section = ""] = readFileSync(join(root, "docs/bots.md"), "utf8").split("## Players that cannot be called");
+    const [text = ""] = section.split("\n## ", 1);
+    return [...text.matchAll(/```python\n(.*?)```/gs)].map(([, program = ""]) => program);
+  })();
+  const [tools = "", poll = ""] = programs;
+  /** The lines of a program that are not empty. */
+  const linesOf = (program: string): readonly string[] => program.split("\n").filter((line) => line.trim() !== "");
+
+  it("need ten lines of Python that call the tools, and about twenty that poll", () => {
+    expect(programs).toHaveLength(2);
+    expect(linesOf(tools).length).toBeLessThanOrEqual(10);
+    expect(linesOf(poll).length).toBeLessThanOrEqual(21);
+  });
+
+  it.each([
+    ["that calls the tools", tools, "json, random, sys, urllib.request"],
+    ["that polls", poll, "json, random, sys, time, urllib.request, uuid"],
+  ])(
+    "can be the Python program of docs/bots.md %s",
+    async (_which, program, imported) => {
+      expect(program.match(/^import .*/gm)).toEqual([`import ${imported}`]);
+      const start = async ({ manager, name, dataFolder }: TestPlace): Promise<RunningAgent> => {
+        const file = join(dataFolder, `${name}.py`);
+        writeFileSync(file, program);
+        const python = requireProgram(["/usr/bin/python3"], "python3");
+        const child = spawn(python, [file, manager, name], { stdio: "inherit" });
+        const ended = once(child, "exit");
+        return {
+          async stop() {
+            child.kill();
+            await ended;
+          },
+        };
       };
-    };
-    const results = await play(
-      [
+      const players = [
         { name: "Py", start },
         { name: "Random", bot: "random" },
-      ],
-      LEAGUES.slice(0, 1),
-    );
-    expect(results).toMatchObject([{ match_id: "R1M1", reason: expect.stringMatching(/rounds|draw/) }]);
-  }, 60_000);
+      ];
+      const results = await play(players, LEAGUES.slice(0, 1));
+      expect(results).toMatchObject([{ match_id: "R1M1", reason: expect.stringMatching(/rounds|draw/) }]);
+    },
+    60_000,
+  );
 });
