@@ -1,5 +1,11 @@
-import { expect, it, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
+import { signFor } from "#shared/protocol/signing.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import { createPeers } from "#shared/rpc/peer/peer.ts";
+import { startReverseProxy } from "#shared/rpc/testing/reverse-proxy.ts";
 import type { Wire } from "../testing/test-manager.ts";
 import { Inboxes } from "./inboxes.ts";
 import { answerTo, messageTo, roundOf, startInbox } from "./testing/inbox.ts";
@@ -165,4 +171,21 @@ it("a manager that stops closes the connections of polls, so that their clients 
   expect(await waiting).toMatchObject({ status: 409 });
   await manager.stop();
   expect(await next).toBe("fetch failed");
+});
+
+it("a call through a reverse proxy reaches the player after the manager was down", async () => {
+  const { manager, token, poll } = await startInbox();
+  const proxy = await startReverseProxy(1);
+  const peers = createPeers({ clock: systemClock });
+  onTestFinished(() => peers.close());
+  const authToken = signFor(sha256Hex(token), "rps");
+  const round = newEnvelope("ROUND_START", "referee:REF01", { league_id: "rps", round_id: 4 }, { authToken });
+  const failed = proxy.nextFailure();
+  const called = peers.message(`${proxy.url}/inbox/P01/mcp`, round, { retry: true, timeoutMs: 20_000 });
+  await failed;
+  proxy.forwardTo(manager.port);
+  const { requests } = (await poll()).body;
+  const ack = newEnvelope("ACK", "player:P01", {});
+  await poll([answerTo(requests[0], { structuredContent: ack })], "?wait_s=0");
+  expect(await called).toEqual({ ok: true, value: ack });
 });

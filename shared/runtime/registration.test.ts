@@ -83,6 +83,19 @@ it("a registration is repeated after a lost answer and after status 429, with th
   expect([isToken(token), statSync(tokenFile).mode & 0o777]).toEqual([true, 0o600]);
 });
 
+it.each([502, 503, 504])(
+  "a registration is repeated after the status %i of a proxy that cannot reach the manager",
+  async (status) => {
+    let attempts = 0;
+    const { registered } = await registering((attempt) => {
+      if (++attempts < 3) return attempt.response.writeHead(status).end("<html>Bad Gateway</html>");
+      return reply(attempt, { status: "ACCEPTED", player_id: "P01", auth_token: attempt.token });
+    });
+    await registered;
+    expect(attempts).toBe(3);
+  },
+);
+
 it("the token in the manager's answer replaces the stored token", async () => {
   const { registered, tokenFile } = await registering((attempt) =>
     reply(attempt, { status: "ACCEPTED", player_id: "P01", auth_token: "the manager's choice" }),

@@ -33,12 +33,12 @@ const LAST_RETRY_MS = 500;
 const REJECTED_RETRY_MS = 1_000;
 const REPLY_BYTES = 64 * 1024 * 1024;
 
-/**
- * Returns whether a repeated call may succeed: no manager answered, the call timed out, or the manager has too many
- * callers.
- */
-const isTemporary = ({ cause, status }: CallFault): boolean =>
-  cause === "refused" || cause === "timeout" || status === 429 || status === 503;
+/** The manager has too many callers, or is behind a proxy that cannot reach it. */
+const TEMPORARY_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+/** Returns whether a repeated call may succeed: no manager answered, or its status is temporary. */
+const isTemporary = ({ cause, status = 0 }: CallFault): boolean =>
+  cause === "refused" || cause === "timeout" || TEMPORARY_STATUSES.has(status);
 
 /**
  * Returns the token that an agent chooses for itself. It is stored in a file (mode 0600) before it is sent, so that an

@@ -66,7 +66,7 @@ describe("a referee that is down", () => {
     const sent: { readonly at: number; readonly timers: number }[] = [];
     referee.answer = ({ type }) => {
       if (type === "MATCH_WITHDRAWN") sent.push({ at: clock.monotonic(), timers: clock.timers() });
-      return type === "MATCH_WITHDRAWN" ? 503 : "accepted";
+      return type === "MATCH_WITHDRAWN" ? 500 : "accepted";
     };
     referee.isHealthy = true;
     await league.eventually(() => expect(sent).toHaveLength(1));

@@ -14,9 +14,11 @@ import {
   REQUEST,
   type Script,
   scripted,
+  status,
   success,
   usePeers,
 } from "../testing/peer.ts";
+import { startReverseProxy } from "../testing/reverse-proxy.ts";
 
 usePeers();
 
@@ -132,6 +134,37 @@ describe("a refused or broken connection", () => {
       expect(await peers.isAlive(url, 500)).toBe(false);
     },
   );
+});
+
+describe("a proxy that cannot reach the agent", () => {
+  test.each([502, 503, 504])("with status %i is repeated with retry until the agent listens", async (code) => {
+    const proxy = await startReverseProxy(await closedPort(), code);
+    const failed = proxy.nextFailure();
+    const reply = message(`${proxy.url}/mcp`, { retry: true, timeoutMs: 10_000 });
+    await failed;
+    await proxy.nextFailure();
+    const agent = await scripted(answer);
+    proxy.forwardTo(Number(new URL(agent.url).port));
+    expect(await reply).toEqual(success);
+    expect(agent.calls).toHaveLength(1);
+  });
+
+  test("is a refused connection at the time limit", async () => {
+    const proxy = await startReverseProxy(await closedPort());
+    const reply = await message(`${proxy.url}/mcp`, { retry: true, timeoutMs: 300 });
+    expect(reply).toEqual(failure("refused", expect.stringMatching(/^HTTP 502 without a JSON-RPC response/)));
+    expect(reply).toMatchObject({ error: { raw: expect.stringContaining("Bad Gateway"), status: 502 } });
+    expect(proxy.failures()).toBeGreaterThan(1);
+  });
+
+  test("is not an agent that answers 503 in JSON-RPC, which is called once", async () => {
+    const error = { code: -32000, message: "overloaded" };
+    const { url, calls } = await scripted(status(503, JSON.stringify({ jsonrpc: "2.0", id: 1, error })));
+    expect(await message(url, { retry: true, timeoutMs: 5_000 })).toEqual(
+      failure("http_error", "HTTP 503, JSON-RPC error -32000: overloaded"),
+    );
+    expect(calls).toHaveLength(1);
+  });
 });
 
 describe("the time limit of a call", () => {

@@ -1,6 +1,6 @@
 import type { Clock } from "../../lib/clock.ts";
-import type { Result } from "../../lib/result.ts";
-import type { CallFault, CallOptions, RawReply } from "./call.ts";
+import { err, type Result } from "../../lib/result.ts";
+import { type CallFault, type CallOptions, parsed, RAW_LIMIT, type RawReply } from "./call.ts";
 
 /** Sends a call once. Rejects only if this machine has a shortage of files, memory or ports. */
 export type SendOnce = (options: CallOptions) => Promise<Result<RawReply, CallFault>>;
@@ -17,7 +17,8 @@ type Attempt = { readonly result: Result<RawReply, CallFault> } | { readonly thr
 /**
  * Sends a call and repeats it until its time limit, in two cases:
  * - Always after a shortage on this machine, because it is not a fault of the called agent. Rejects if it lasts until the time limit.
- * - With `options.retry` after a refused or lost connection. The called agent recognizes a repeated message by its message id.
+ * - With `options.retry` after a refused or lost connection, which a proxy reports with the status 502, 503 or 504. The called agent recognizes a
+ *   repeated message by its message id.
  * Each attempt has the remaining time. `closed` ends the repetitions.
  */
 export async function sendWithRetries(
@@ -44,8 +45,21 @@ export async function sendWithRetries(
 
 const attemptOf = (once: SendOnce, options: CallOptions): Promise<Attempt> =>
   once(options).then(
-    (result) => ({ result }),
+    (result) => ({ result: options.retry ? withoutProxy(result) : result }),
     (thrown: unknown) => ({ thrown }),
   );
 
 const isRefused = (result: Result<RawReply, CallFault>): boolean => !result.ok && result.error.cause === "refused";
+
+/** Bad Gateway, Service Unavailable and Gateway Timeout: the answers of a proxy that cannot reach the server behind it. */
+const PROXY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/** Returns the answer of a proxy that cannot reach the agent as a refused connection. An answer in JSON-RPC comes from the agent and is returned unchanged. */
+function withoutProxy(result: Result<RawReply, CallFault>): Result<RawReply, CallFault> {
+  if (!result.ok || !PROXY_STATUSES.has(result.value.status)) return result;
+  const { status, text, json = parsed(text) } = result.value;
+  const value = json?.value;
+  if (typeof value === "object" && value !== null && "jsonrpc" in value) return result;
+  const detail = `HTTP ${status} without a JSON-RPC response, as from a proxy that cannot reach the agent`;
+  return err({ cause: "refused", detail, raw: text.slice(0, RAW_LIMIT), status });
+}
