@@ -1,6 +1,6 @@
 import { parsedJson } from "../../lib/text.ts";
 import type { Gate, HttpContext, McpHandler } from "../jsonrpc/http-context.ts";
-import { idOf } from "../jsonrpc/json-rpc.ts";
+import { idOf, TOO_MANY } from "../jsonrpc/json-rpc.ts";
 import type { MessageSocket, SocketEvents } from "../websocket/message-socket.ts";
 
 interface McpSocketOptions {
@@ -40,7 +40,7 @@ export const mcpSocket =
     return {
       onMessage(text) {
         if (openRequests < MAX_OPEN_REQUESTS) void answer(text);
-        else socket.send(errorReply(text, -32000, `At most ${MAX_OPEN_REQUESTS} requests without an answer`));
+        else socket.send(errorReply(text, TOO_MANY, `At most ${MAX_OPEN_REQUESTS} requests without an answer`));
       },
       onClose() {},
     };

@@ -15,6 +15,8 @@ const INVALID_REQUEST = -32600;
 const METHOD_NOT_FOUND = -32601;
 export const INVALID_PARAMS = -32602;
 const INTERNAL_ERROR = -32603;
+/** A rate limit or a limit of open requests. */
+export const TOO_MANY = -32000;
 
 /** The HTTP status of a reply by its JSON-RPC error code (PROTOCOL.md, section 4). */
 const httpStatus: Readonly<Record<number, number>> = {
@@ -23,6 +25,9 @@ const httpStatus: Readonly<Record<number, number>> = {
   [METHOD_NOT_FOUND]: 404,
   [INTERNAL_ERROR]: 500,
 };
+
+/** Returns the HTTP status of a reply with a JSON-RPC error. A message over a WebSocket has no status, but the same meaning. */
+export const statusOf = (code: number): number => (code === TOO_MANY ? 429 : (httpStatus[code] ?? 200));
 
 /** The largest number of requests in a batch. */
 export const MAX_BATCH = 100;

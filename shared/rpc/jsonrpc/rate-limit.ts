@@ -5,7 +5,7 @@ import { lazily } from "../../lib/lazy.ts";
 import { parsedJson } from "../../lib/text.ts";
 import { isLoopback, networkOf } from "../../protocol/addresses.ts";
 import type { Gate, HttpContext, HttpReply } from "./http-context.ts";
-import { idOf, MAX_BATCH } from "./json-rpc.ts";
+import { idOf, MAX_BATCH, TOO_MANY } from "./json-rpc.ts";
 
 /** The largest number of requests per minute of a remote caller without a valid token, by the kind of agent that it calls. */
 export const REQUESTS_PER_MINUTE = { manager: 100, referee: 50, player: 10 } as const;
@@ -169,7 +169,7 @@ function credentialsOf(call: unknown, http: HttpContext): readonly Credentials[]
 
 /** Returns status 429 with an error for the id of each call, or one error for a batch above the size limit. */
 function tooMany(headers: Allowance["headers"], reason: string, message: unknown): HttpReply {
-  const error = { code: -32000, message: reason };
+  const error = { code: TOO_MANY, message: reason };
   const answer = (call: unknown) => ({ jsonrpc: "2.0", id: idOf(call), error });
   const isBatch = Array.isArray(message) && message.length > 0 && message.length <= MAX_BATCH;
   return { status: 429, headers, body: JSON.stringify(isBatch ? message.map(answer) : answer(message)) };

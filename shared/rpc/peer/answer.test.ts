@@ -1,10 +1,9 @@
 import { createServer as createTcpServer } from "node:net";
 import { describe, expect, test } from "vitest";
-import { rpcResponse, textResult } from "../testing/json-rpc.ts";
+import { textResult } from "../testing/json-rpc.ts";
 import {
   answer,
   closedPort,
-  connectionClosed,
   failure,
   listen,
   message,
@@ -12,10 +11,8 @@ import {
   peers,
   REPLY,
   REQUEST,
-  type Script,
   scripted,
   status,
-  success,
   usePeers,
 } from "../testing/peer.ts";
 
@@ -82,12 +79,6 @@ describe("an invalid answer", () => {
     expect(await resultOfAnswer(text, status)).toEqual(failure(cause, detail));
   });
 
-  test.each([2, "1", null, 1.5])("with id %j instead of 1 is a fault bad_reply", async (id) => {
-    expect(await resultOfAnswer(rpc({ id, result: textResult(REPLY) }))).toEqual(
-      failure("bad_reply", `the answer has id ${JSON.stringify(id)}, not 1`),
-    );
-  });
-
   test("is part of the fault, cut to 20,000 characters", async () => {
     expect(await resultOfAnswer("<html>", 502)).toMatchObject({ error: { raw: "<html>" } });
     for (const text of ["x".repeat(50_000), rpc({ result: { content: "é".repeat(50_000) } })]) {
@@ -135,39 +126,6 @@ describe("an invalid answer", () => {
     );
     expect(await message(url)).toEqual(failure("http_error", `HTTP ${code}`));
     expect(redirectTarget.calls).toEqual([]);
-  });
-});
-
-describe("the size of an answer", () => {
-  const sized =
-    (bytes: number): Script =>
-    (call) => {
-      const text = JSON.stringify(rpcResponse(call.body.id, textResult(REPLY)));
-      call.response.end(text.padEnd(bytes, " "));
-    };
-
-  test.each([
-    [undefined, 256 * 1024],
-    [4_000, 4_000],
-  ])("is at most the limit: with maxReplyBytes %s, %i bytes", async (maxReplyBytes, limit) => {
-    const options = maxReplyBytes === undefined ? {} : { maxReplyBytes };
-    expect(await message((await scripted(sized(limit))).url, options)).toEqual(success);
-    expect(await message((await scripted(sized(limit + 1))).url, options)).toEqual(
-      failure("too_large", `the answer is larger than ${limit} bytes`),
-    );
-  });
-
-  test("is limited for an endless answer, whose connection is closed", async () => {
-    const { url, calls } = await scripted(({ response }) => {
-      const more = () => {
-        while (!response.destroyed && response.write("x".repeat(16_384)));
-      };
-      response.on("drain", more);
-      more();
-    });
-    expect(await message(url, { timeoutMs: 10_000, retry: true })).toEqual(failure("too_large"));
-    await connectionClosed(calls[0]);
-    expect(calls).toHaveLength(1);
   });
 });
 

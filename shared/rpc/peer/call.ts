@@ -78,7 +78,7 @@ export function parsed(text: string): { readonly value: unknown } | null {
 
 /** The longest part of a faulty answer that `CallFault.raw` contains, in characters. */
 export const RAW_LIMIT = 20_000;
-const DEFAULT_REPLY_BYTES = 256 * 1024;
+export const DEFAULT_REPLY_BYTES = 256 * 1024;
 
 /** A call under way. It settles once: with its answer or a fault, at its time limit or when its signal is aborted. Then it calls `onSettled`. */
 export class Call {

@@ -1,10 +1,8 @@
-import { once } from "node:events";
 import { describe, expect, test } from "vitest";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
 import { rpcResponse, textResult } from "../testing/json-rpc.ts";
 import {
   answer,
-  type Call,
   closedPort,
   connectionClosed,
   failure,
@@ -70,71 +68,16 @@ describe("message (PROTOCOL.md, section 2)", () => {
     const rejection = newEnvelope("GAME_ERROR", "player:P01", { error_code: "G004" });
     expect(await withResult({ ...textResult(rejection), isError: true })).toEqual({ ok: true, value: rejection });
   });
-
-  test("has 20 calls to one endpoint under way at the same time", async () => {
-    const received: Call[] = [];
-    const { url } = await scripted((call) => {
-      received.push(call);
-      if (received.length === 20) for (const unanswered of received.toReversed()) answer(unanswered);
-    });
-    expect(await Promise.all(Array.from({ length: 20 }, () => message(url)))).toEqual(Array(20).fill(success));
-  });
 });
 
-describe("a refused or broken connection", () => {
-  test("is a fault without a repetition by default", async () => {
-    const url = `http://127.0.0.1:${await closedPort()}/mcp`;
-    expect(await message(url, { timeoutMs: 20_000 })).toEqual(failure("refused", "connection refused"));
-  });
-
-  test("is a fault after the time limit with retry", async () => {
-    const [url, startMs] = [`http://127.0.0.1:${await closedPort()}/mcp`, performance.now()];
-    expect(await message(url, { timeoutMs: 200, retry: true })).toEqual(failure("refused"));
-    expect(performance.now() - startMs).toBeGreaterThan(45);
-    expect(performance.now() - startMs).toBeLessThan(1_000);
-  });
-
-  test("is repeated with retry until a server listens", async () => {
-    const port = await closedPort();
-    const reply = message(`http://127.0.0.1:${port}/mcp`, { retry: true, timeoutMs: 10_000 });
-    await new Promise((resolve) => setTimeout(resolve, 60));
-    await scripted(answer, port);
-    expect(await reply).toEqual(success);
-  });
-
-  /** Closes the connection of the first request with an id, and answers the second one. */
-  const dropFirst: Script = (call) => {
-    if (call.body.id !== droppedId) call.request.socket.destroy();
-    else answer(call);
-    droppedId = call.body.id;
-  };
-  let droppedId = 0;
-
-  test("before the answer is repeated only with retry", async () => {
-    const { url, calls } = await scripted(dropFirst);
+test.each(["", "nonsense", "/mcp", "ftp://127.0.0.1/mcp", "file:///etc/passwd", "mailto:a@b.example", "http://"])(
+  "the invalid endpoint %j is a fault",
+  async (url) => {
     expect(await message(url)).toEqual(failure("refused"));
-    expect(calls).toHaveLength(1);
-    expect(await message(url, { retry: true })).toEqual(success);
-    expect(calls.map((call) => call.body.id)).toEqual([1, 2, 2]);
-  });
-
-  test("within the answer is a fault", async () => {
-    const { url } = await scripted(({ request, response }) => {
-      response.writeHead(200, { "content-length": 1_000 });
-      response.write('{"jsonrpc"', () => request.socket.destroy());
-    });
-    expect(await message(url)).toEqual(failure("refused", expect.stringMatching(/^connection (closed|reset)/)));
-  });
-
-  test.each(["", "nonsense", "/mcp", "ftp://127.0.0.1/mcp", "file:///etc/passwd", "mailto:a@b.example", "http://"])(
-    "is a fault for the invalid endpoint %j",
-    async (url) => {
-      expect(await message(url)).toEqual(failure("refused"));
-      expect(await peers.notify(url, REQUEST, { timeoutMs: 500 })).toEqual(failure("refused"));
-      expect(await peers.isAlive(url, 500)).toBe(false);
-    },
-  );
-});
+    expect(await peers.notify(url, REQUEST, { timeoutMs: 500 })).toEqual(failure("refused"));
+    expect(await peers.isAlive(url, 500)).toBe(false);
+  },
+);
 
 describe("a proxy that cannot reach the agent", () => {
   test.each([502, 503, 504])("with status %i is repeated with retry until the agent listens", async (code) => {
@@ -167,7 +110,7 @@ describe("a proxy that cannot reach the agent", () => {
   });
 });
 
-describe("the time limit of a call", () => {
+describe("the time limit of a call by POST", () => {
   const head: Script = ({ response }) => void response.writeHead(200).write("{");
   const drip: Script = ({ response }) => {
     const timer = setInterval(() => response.write(" "), 5);
@@ -186,105 +129,13 @@ describe("the time limit of a call", () => {
     await connectionClosed(calls[0]);
     expect(calls).toHaveLength(1);
   });
-
-  test("is shared by all attempts: a repetition has the remaining time", async () => {
-    const { url } = await scripted(({ request }) => {
-      if (calls++ === 0) request.socket.destroy();
-    });
-    let calls = 0;
-    const reply = await message(url, { timeoutMs: 200, retry: true });
-    const limitMs = Number(/^no answer within (\d+) ms$/.exec(reply.ok ? "" : reply.error.detail)?.[1]);
-    expect(limitMs).toBeLessThan(200);
-  });
-
-  test("does not reject an answer that is in the socket buffer when the timer of a busy process fires late", async () => {
-    const timeoutMs = 200;
-    const { url } = await scripted((call) => {
-      answer(call);
-      const startMs = performance.now();
-      // Keeps the process busy past the time limit, before it can read the answer.
-      const spin = (): void => {
-        while (performance.now() - startMs < timeoutMs + 5);
-      };
-      if (isBusy) process.nextTick(() => process.nextTick(spin));
-    });
-    let isBusy = false;
-    await message(url);
-    isBusy = true;
-    expect(await message(url, { timeoutMs })).toEqual(success);
-  });
 });
 
-describe("a cancelled call", () => {
-  test("ends as a fault, and its connection is closed", async () => {
-    const abort = new AbortController();
-    const { url, calls } = await scripted(() => abort.abort());
-    expect(await message(url, { signal: abort.signal, retry: true })).toEqual(
-      failure("timeout", "the call was cancelled"),
-    );
-    await connectionClosed(calls[0]);
-  });
-
-  test("is not sent if its connection is not open yet", async () => {
-    const { url, calls } = await scripted(answer);
-    const abort = new AbortController();
-    const call = () => message(url, { signal: abort.signal });
-    const cancelled = [call(), call()];
-    abort.abort();
-    expect(await Promise.all(cancelled)).toEqual(Array(2).fill(failure("timeout", "the call was cancelled")));
-    expect(await message(url)).toEqual(success);
-    expect(calls.map(({ body }) => body.id)).toEqual([3]);
-  });
-
-  test("is not sent if the signal is aborted before the call", async () => {
-    const { url, calls } = await scripted(() => {});
-    expect(await message(url, { signal: AbortSignal.abort(), timeoutMs: 300 })).toEqual(
-      failure("timeout", "the call was cancelled"),
-    );
-    expect(calls).toEqual([]);
-  });
-});
-
-describe("close", () => {
-  test("closes idle connections", async () => {
-    const { url, sockets } = await scripted(answer);
-    await message(url);
-    expect(sockets.size).toBe(1);
-    const closed = [...sockets].map((socket) => once(socket, "close"));
-    await peers.close();
-    await Promise.all(closed);
-    expect(sockets.size).toBe(0);
-  });
-
-  test.each([true, false])("ends a call under way and does not repeat it (retry: %s)", async (retry) => {
-    const arrival = Promise.withResolvers<void>();
-    const { url, calls, sockets } = await scripted(() => arrival.resolve());
-    const reply = message(url, { timeoutMs: 2_000, retry });
-    await arrival.promise;
-    const startMs = performance.now();
-    await peers.close();
-    expect(await reply).toEqual(failure("refused"));
-    expect(performance.now() - startMs).toBeLessThan(1_000);
-    await connectionClosed(calls[0]);
-    expect([calls.length, sockets.size]).toEqual([1, 0]);
-  });
-
-  test("ends a call that pauses before a repetition", async () => {
-    const port = await closedPort();
-    const reply = message(`http://127.0.0.1:${port}/mcp`, { timeoutMs: 400, retry: true });
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    await peers.close();
-    const laterServer = await scripted(answer, port);
-    expect(await reply).toEqual(failure("refused"));
-    expect([laterServer.calls.length, laterServer.sockets.size]).toEqual([0, 0]);
-  });
-
-  test("makes later calls fail, and may be called twice", async () => {
-    const { url, calls } = await scripted(answer);
-    await peers.close();
-    await peers.close();
-    expect(await message(url)).toEqual(failure("refused"));
-    expect(await peers.isAlive(url, 500)).toBe(false);
-    expect(calls).toEqual([]);
-  });
+test("close makes later calls fail, and may be called twice", async () => {
+  const { url, calls } = await scripted(answer);
+  await peers.close();
+  await peers.close();
+  expect(await message(url)).toEqual(failure("refused"));
+  expect(await peers.isAlive(url, 500)).toBe(false);
+  expect(calls).toEqual([]);
 });

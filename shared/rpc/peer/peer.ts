@@ -2,6 +2,7 @@ import { createJSONRPCRequest } from "json-rpc-2.0";
 import type { Clock } from "../../lib/clock.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import type { Envelope } from "../../protocol/envelope.ts";
+import { type OpenSocket, openSocket } from "../websocket/open-socket.ts";
 import { envelopeIn, is2xx } from "./answer.ts";
 import { type Arrival, createArrival } from "./arrival.ts";
 import {
@@ -16,6 +17,7 @@ import {
 import { connectionFault } from "./connection-fault.ts";
 import { createHttpTransport } from "./http-transport.ts";
 import { sendWithRetries } from "./retry.ts";
+import { createSocketTransport } from "./socket-transport.ts";
 import { createTargets, type OpenPool } from "./targets.ts";
 
 /**
@@ -37,7 +39,7 @@ export interface Peers {
   isAlive(url: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
   /** Whether `GET url` is answered with any status within `timeoutMs`. Resolves with false as soon as `signal` is aborted. Never rejects. */
   isListening(url: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
-  /** Closes all connections. Calls under way and later calls fail with the cause `refused`. */
+  /** Closes all connections and WebSockets. Calls under way and later calls fail with the cause `refused`. */
   close(): Promise<void>;
 }
 
@@ -45,16 +47,27 @@ export interface Peers {
 interface Client {
   readonly clock: Clock;
   readonly http: Transport;
+  readonly sockets: Transport;
   readonly arrival: Arrival;
   /** Aborted by `close`: ends pauses and rejects new calls. */
   readonly closed: AbortController;
   lastId: number;
 }
 
-/** Creates a client. `openPool` replaces the connections of undici in a simulated network. */
-export function createPeers({ clock, openPool }: { readonly clock: Clock; readonly openPool?: OpenPool }): Peers {
+interface PeersOptions {
+  readonly clock: Clock;
+  /** Replaces the connections of undici in a simulated network. */
+  readonly openPool?: OpenPool;
+  /** Replaces the WebSockets of `ws` in a simulated network. */
+  readonly openSocket?: OpenSocket;
+}
+
+/** Creates a client. */
+export function createPeers({ clock, openPool, openSocket: open = openSocket }: PeersOptions): Peers {
   const http = createHttpTransport(createTargets(clock, openPool));
-  const client: Client = { clock, http, arrival: createArrival(clock), closed: new AbortController(), lastId: 0 };
+  const sockets = createSocketTransport({ clock, open, fallback: http });
+  const shared = { clock, http, sockets, arrival: createArrival(clock), closed: new AbortController() };
+  const client: Client = { ...shared, lastId: 0 };
   return {
     message: (endpoint, envelope, options) => message(client, endpoint, envelope, options),
     notify: (endpoint, envelope, options) => notify(client, endpoint, envelope, options),
@@ -69,7 +82,7 @@ export function createPeers({ clock, openPool }: { readonly clock: Clock; readon
     },
     async close() {
       client.closed.abort();
-      await client.http.close();
+      await Promise.all([client.sockets.close(), client.http.close()]);
     },
   };
 }
@@ -111,7 +124,7 @@ async function send(client: Client, request: Request, options: CallOptions): Pro
   return sendWithRetries((withOptions) => sendOnce(client, request, withOptions), options, clock, closed.signal);
 }
 
-const sendOnce = ({ clock, http, arrival }: Client, request: Request, options: CallOptions) =>
+const sendOnce = ({ clock, http, sockets, arrival }: Client, request: Request, options: CallOptions) =>
   new Promise<Result<RawReply, CallFault>>((resolve, reject) => {
     if (options.signal?.aborted) return resolve(CANCELLED);
     const sentAtMs = clock.monotonic();
@@ -119,7 +132,8 @@ const sendOnce = ({ clock, http, arrival }: Client, request: Request, options: C
       if (result.ok) options.onResponse?.(clock.monotonic() - Math.max(sentAtMs, arrival.earliest()));
       resolve(result);
     };
-    http.send(request, new Call(options, clock, settle, reject));
+    const transport = options.socket ? sockets : http;
+    transport.send(request, new Call(options, clock, settle, reject));
   });
 
 async function get(

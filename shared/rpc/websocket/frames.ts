@@ -24,7 +24,7 @@ export interface FrameEvents {
 
 /** The end of a WebSocket. */
 export interface SocketEnd {
-  /** The error with which the connection ended or could not be opened; null after a closing handshake. */
+  /** The error with which the connection ended; null after a closing handshake. */
   readonly error: Error | null;
   /** Whether the peer sent a message above the limit. */
   readonly isTooLarge: boolean;
@@ -34,14 +34,12 @@ export interface SocketEnd {
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 const UNSUPPORTED_DATA = 1003;
 
-/** Returns the frames of a WebSocket of `ws` on `connection`. Call it in the turn in which the WebSocket opens, otherwise frames are lost. */
+/**
+ * Returns the frames of a WebSocket of `ws` on `connection`, and passes the received ones to `events`. Call it in the turn in which the WebSocket
+ * opens, otherwise frames are lost. The frames of one turn of the event loop go in one write.
+ */
 export function framesOf(socket: WebSocket, connection: Duplex, clock: Clock, events: FrameEvents): Frames {
   onEnd(socket, events);
-  return transferOf(socket, connection, clock, events);
-}
-
-/** Passes the received frames to `events`, and returns the sending part. The frames of one turn of the event loop go in one write. */
-export function transferOf(socket: WebSocket, connection: Duplex, clock: Clock, events: FrameEvents): Frames {
   let isCorked = false;
   let isPaused = false;
   const uncork = (): void => {
@@ -82,7 +80,7 @@ export function transferOf(socket: WebSocket, connection: Duplex, clock: Clock, 
 const TOO_LARGE = "WS_ERR_UNSUPPORTED_MESSAGE_LENGTH";
 
 /** Calls `onClose` when a WebSocket has closed, which it does after every error. */
-export function onEnd(socket: WebSocket, { onClose }: FrameEvents): void {
+function onEnd(socket: WebSocket, { onClose }: FrameEvents): void {
   let error: NodeJS.ErrnoException | null = null;
   socket.on("error", (thrown: Error) => {
     error = thrown;
