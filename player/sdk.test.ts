@@ -1,3 +1,4 @@
+import { err, type Game, ok, z } from "agent-league/game";
 import { expectTypeOf, test } from "vitest";
 import type { Bot, BotObject, Turn } from "./sdk.ts";
 
@@ -29,4 +30,29 @@ test("a bot of one game cannot return an action of another game, or nothing", ()
 test("a bot of all games may return any action", () => {
   const bot = (({ game, legal, random }) => (game === "rps.v1" ? "paper" : random.pick<unknown>(legal))) satisfies Bot;
   expectTypeOf(bot).returns.toEqualTypeOf<unknown>();
+});
+
+test("the types of a definition that is checked with satisfies, and hides a card, are those of its view", () => {
+  const cards = {
+    id: "cards.v1",
+    roles: ["a", "b"],
+    info: { name: "", rules: "", simultaneous: false, hiddenInformation: true, maxActions: 1 },
+    options: z.strictObject({}),
+    action: z.enum(["fold", "show"]),
+    initialState: ({ seed }) => ({ own: 1, seed }),
+    toAct: () => [],
+    legalActions: () => ["fold", "show"],
+    applyAction: (_state, _role, action) =>
+      action === "fold" ? ok({ own: 0, seed: "" }) : err({ message: "no card" }),
+    isTerminal: () => true,
+    outcome: () => null,
+    viewState: ({ own }) => ({ own }),
+    toText: ({ own }) => String(own),
+  } satisfies Game<object, { own: number; seed: string }, "fold" | "show", { own: number }>;
+  const bot = (({ view }) => (view.own > 0 ? "show" : "fold")) satisfies Bot<typeof cards>;
+  // @ts-expect-error the seed is not part of the view
+  const cheat = (({ view }) => (view.seed ? "show" : "fold")) satisfies Bot<typeof cards>;
+  // @ts-expect-error not an action
+  const misspelt = (() => "shout") satisfies Bot<typeof cards>;
+  expectTypeOf([bot, cheat, misspelt]).toBeArray();
 });

@@ -3,15 +3,19 @@
  * The default export of a bot file is a function from a turn to an action, or an object with `choose`, or a class or a function
  * without parameters that creates such an object for each match.
  */
+import type { Game } from "#shared/games/game.ts";
 import type { ActionOf, GameId, ViewOf } from "#shared/games/registry.ts";
 import type { Random } from "#shared/lib/rng.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 
 export type { GameId, GameResult, Random };
 
+/** The game of a bot: the id of a built-in game, or the type of the definition of another game, `typeof myGame`. */
+export type BotGame = GameId | Game;
+
 /** A turn of a match. */
-export interface Turn<G extends GameId = GameId> {
-  readonly game: G;
+export interface Turn<G extends BotGame = GameId> {
+  readonly game: G extends Game ? G["id"] : G;
   readonly role: string;
   /** The part of the state that this role may know. */
   readonly view: ViewOf<G>;
@@ -48,17 +52,17 @@ export interface MatchInfo {
 }
 
 /** A bot with state. `start` and `end` are called at the beginning and the end of its match; errors that they throw are only shown. */
-export interface BotObject<G extends GameId = GameId> {
+export interface BotObject<G extends BotGame = GameId> {
   start?(info: MatchInfo): void | Promise<void>;
   choose(turn: Turn<G>): Choice<G>;
   end?(result: GameResult): void | Promise<void>;
 }
 
 /** The result of a bot: an action of its game, or a promise of one. It is unknown for a bot of all games, whose types cannot depend on `turn.game`. */
-export type Choice<G extends GameId = GameId> = GameId extends G ? unknown : ActionOf<G> | Promise<ActionOf<G>>;
+export type Choice<G extends BotGame = GameId> = GameId extends G ? unknown : ActionOf<G> | Promise<ActionOf<G>>;
 
-/** A bot of one game, for example `Bot<"chess.v1">`, or of all games. */
-export type Bot<G extends GameId = GameId> =
+/** A bot of one game, for example `Bot<"chess.v1">` or `Bot<typeof myGame>`, or of all games. */
+export type Bot<G extends BotGame = GameId> =
   | ((turn: Turn<G>) => Choice<G>)
   | BotObject<G>
   | (() => BotObject<G>)

@@ -97,7 +97,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("docs/bots.md", () => {
   it("has the facts of every game as `npm run docs:games` writes them", () => {
-    expect(gameIds.filter((id) => !bots.includes(gameDocs(id)))).toEqual([]);
+    expect(gameIds.filter((id) => !bots.includes(gameDocs(games[id])))).toEqual([]);
     expect(withGameDocs(bots)).toBe(bots);
   });
 
@@ -138,9 +138,9 @@ describe("the request and the reply in docs/bots.md", () => {
 });
 
 describe("docs/adding-a-game.md", () => {
-  it("shows the code of the game that league new-game writes", () => {
-    const [, shown] = /```ts\n(.*?)```/s.exec(read(join(root, "docs/adding-a-game.md"))) ?? [];
-    expect(shown).toBe(read(join(root, "scripts/starters/game/game.ts")));
+  it("shows the code of the bot and of the game that league new-game writes", () => {
+    const shown = [...read(join(root, "docs/adding-a-game.md")).matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code);
+    expect(shown).toEqual(["bot.ts", "game.ts"].map((name) => read(join(root, "scripts/starters/game", name))));
   });
 });
 

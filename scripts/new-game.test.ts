@@ -2,7 +2,6 @@ import { expect, it } from "vitest";
 import { recordAtRandom, replay } from "#shared/games/contract/playthroughs.ts";
 import type { Game } from "#shared/games/game.ts";
 import { games } from "#shared/games/registry.ts";
-import { nim } from "#shared/games/testing/nim.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
 import { factsOf } from "#shared/web/game-facts.ts";
@@ -11,6 +10,7 @@ import random from "../player/bots/random.ts";
 import type { Turn } from "../player/sdk.ts";
 import { inWords, takenSeat } from "../referee/play/tools/texts.ts";
 import { gameView } from "../referee/views/game-view.ts";
+import nim from "./starters/game/game.ts";
 
 const facts = factsOf([...Object.values(games), nim])[nim.id];
 const players = { first_player: "P01", second_player: "P02" };

@@ -11,14 +11,15 @@ export function addBotCommands(): void {
     [
       "npm run league -- new-bot my-bot                           # TypeScript, rock, paper, scissors",
       "npm run league -- new-bot my-bot --game chess --lang py    # Python, chess",
+      "npm run league -- new-bot my-bot --game ./my-game.ts       # a game of your own",
     ],
   )
     .argument("<name>", "folder to write; it must not exist")
-    .option("--game <game>", "id of the game, or its name without the version", "rps")
+    .option("--game <game>", "id of the game, its name without the version, or the file of a game", "rps")
     .addOption(new Option("--lang <language>", "language of the bot").choices(["ts", "js", "py", "go"]).default("ts"))
     .action(async (name: string, options) => exitWith((await import("../commands/new-bot.ts")).newBot(name, options)));
 
-  subcommand("dev", "Play the same match again each time the file of a bot is saved, until Ctrl-C.", [
+  subcommand("dev", "Play the same match again each time the file of a bot or of its game is saved, until Ctrl-C.", [
     "npm run league -- dev ./my-bot.ts --game rps",
     "npm run league -- dev ./bot.py greedy --game chess --seed 7 --verbose",
   ])

@@ -19,7 +19,7 @@ export function addCheckCommand(): void {
       "--token-file <file>",
       "file with the token or secret of a running player (default: none, so it cannot check signatures)",
     )
-    .option("--game <game...>", "games to check (default: all games of the player)")
+    .option("--game <game...>", "games to check, also files of games (default: all games of the player)")
     .option("--only <check...>", "numbers or ids of checks; the checks that they need run too (default: all)")
     .option("--move-ms <ms>", "time limit for a move, milliseconds", countOption, Timeouts.parse({}).move_ms)
     .option("--json", "print one JSON document on stdout")

@@ -4,7 +4,7 @@ import { exitWith, subcommand } from "./command-line.ts";
 export function addGameCommands(): void {
   subcommand(
     "new-game",
-    "Write a folder with a game to start from, a recorded game, and a README with the next commands.",
+    "Write a folder with a game to start from, a bot, a recorded game, and a README with the next commands.",
     ["npm run league -- new-game my-game"],
   )
     .argument("<name>", "folder to write; it must not exist. Its name is the name of the game")

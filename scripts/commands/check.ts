@@ -2,7 +2,6 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Game } from "#shared/games/game.ts";
-import { findGameNamed, gameIds } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { parseEndpoint } from "#shared/protocol/addresses.ts";
@@ -21,6 +20,7 @@ import type { Subject } from "../check/league/subject.ts";
 import { urlPlayer } from "../check/league/url-player.ts";
 import { closingLine, documentOf, linesOf } from "../check/report/report.ts";
 import { CHECKS, type CheckResult } from "../check/run-checks.ts";
+import { namedGame } from "../games/named-game.ts";
 
 interface CheckFlags {
   readonly listen?: boolean;
@@ -49,7 +49,7 @@ interface Player {
 
 /** `league check`: checks a player against the protocol. Resolves with the exit code: 0, or 1 if a check has failed. */
 export async function check(target: string | undefined, flags: CheckFlags): Promise<number> {
-  const [games, only] = [gamesOf(flags.game), checksOf(flags.only)];
+  const [games, only] = [await gamesOf(flags.game), checksOf(flags.only)];
   if ((target === undefined) !== (flags.listen ?? false)) {
     throw new StartError("give a bot or the URL of a player, or --listen without a bot", EXIT.usage);
   }
@@ -169,28 +169,26 @@ async function report(
   return document.passed ? EXIT.ok : EXIT.failed;
 }
 
-function gamesOf(names: readonly string[] | undefined): readonly Game[] | null {
-  return (
-    listed(names)?.map((name) => {
-      const game = findGameNamed(name);
-      if (!game) throw new StartError(`unknown game ${name}; choose one of ${gameIds.join(", ")}`, EXIT.usage);
-      return game;
-    }) ?? null
-  );
+async function gamesOf(names: readonly string[] | undefined): Promise<readonly Game[] | null> {
+  if (names === undefined) return null;
+  const games: Game[] = [];
+  for (const name of listed(names)) games.push(await namedGame(name));
+  return games;
 }
 
 /** Returns the checks that a user names by their numbers or ids. */
 function checksOf(names: readonly string[] | undefined): readonly CheckId[] | null {
   return (
-    listed(names)?.map((name) => {
-      const found = CHECKS.find(({ id }, index) => id === name || String(index + 1) === name);
-      if (found) return found.id;
-      const known = CHECKS.map(({ id }, index) => `${index + 1} ${id}`).join(", ");
-      throw new StartError(`unknown check ${name}; choose one of ${known}`, EXIT.usage);
-    }) ?? null
+    (names &&
+      listed(names).map((name) => {
+        const found = CHECKS.find(({ id }, index) => id === name || String(index + 1) === name);
+        if (found) return found.id;
+        const known = CHECKS.map(({ id }, index) => `${index + 1} ${id}`).join(", ");
+        throw new StartError(`unknown check ${name}; choose one of ${known}`, EXIT.usage);
+      })) ??
+    null
   );
 }
 
 /** The values of an option, which may also be separated by commas. */
-const listed = (values: readonly string[] | undefined): readonly string[] | undefined =>
-  values?.flatMap((value) => value.split(","));
+const listed = (values: readonly string[]): readonly string[] => values.flatMap((value) => value.split(","));

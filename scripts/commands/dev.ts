@@ -4,6 +4,7 @@ import { existsSync, readdirSync, watch } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { type BuildFailure, build, type Message } from "esbuild";
 import { systemClock } from "#shared/lib/clock.ts";
+import { isGameFile } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { BOT_FILES, isBotFile, isModuleFile } from "../../player/loaders/bot-files.ts";
 
@@ -17,16 +18,18 @@ interface DevFlags {
 /** An editor writes a file in several steps. The match begins when the file has not changed for this time. */
 const QUIET_MS = 100;
 
-/** `league dev BOT OPPONENT`: runs `league play` each time the bot is saved. Resolves with the exit code after a signal. */
+/** `league dev BOT OPPONENT`: runs `league play` each time the bot, or the file of its game, is saved. Resolves with the exit code after a signal. */
 export async function dev(bot: string, opponent: string, flags: DevFlags): Promise<number> {
   if (!isBotFile(bot)) throw new StartError(`${bot} is not the file of a bot: give ${BOT_FILES}`, EXIT.usage);
   const file = resolve(bot);
   if (!existsSync(file)) throw new StartError(`${bot}: no such file`, EXIT.config);
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
-  let files: readonly string[] = [file];
+  const sources = [file, ...(isGameFile(flags.game) ? [resolve(flags.game)] : [])];
+  let files: readonly string[] = sources;
   while (!stopping.signal.aborted) {
-    files = await filesOf(file, files);
+    const former = files;
+    files = [...new Set((await Promise.all(sources.map((source) => filesOf(source, former)))).flat())];
     // The files are watched before the match reads them, so that no save is missed.
     const saved = nextSave(files, stopping.signal);
     const match = startMatch(bot, opponent, flags);
@@ -82,7 +85,7 @@ function nextSave(files: readonly string[], signal: AbortSignal): Promise<string
   });
 }
 
-/** Returns the file of a bot and the files that it imports. `former` are those before a change that does not compile. */
+/** Returns the file of a bot or a game and the files that it imports. `former` are those before a change that does not compile. */
 async function filesOf(file: string, former: readonly string[]): Promise<readonly string[]> {
   const folder = dirname(file);
   if (!isModuleFile(file)) {

@@ -94,27 +94,33 @@ function spaced(value: unknown): string {
   return `{${members.join(", ")}}`;
 }
 
-/** Returns the roles, options, view and actions of a game as Markdown. */
-export function gameDocs(id: GameId): string {
-  const game: Game = games[id];
-  const { options, actions, role } = EXAMPLES[id];
+/** Returns the roles, options, view and actions of a game as Markdown. A game of a file has its first turn as the example. */
+export function gameDocs(game: Game): string {
+  const example = new Map<string, Example>(Object.entries(EXAMPLES)).get(game.id);
+  const { options, actions } = example ?? { options: {}, actions: [] };
   const parsed = game.options.parse(options);
   let state = game.initialState({ options: game.optionsOfNew?.(parsed) ?? parsed, seed: "docs" });
   for (const [actor, action] of actions) {
     const next = game.applyAction(state, actor, action);
-    if (!next.ok) throw new Error(`the example of ${id}: ${next.error.message}`);
+    if (!next.ok) throw new Error(`the example of ${game.id}: ${next.error.message}`);
     state = next.value;
   }
+  const role = example?.role ?? game.toAct(state)[0] ?? "";
   const legal = game.legalActions(state, role);
-  const view = game.viewState(state, role) as object;
+  const view = game.viewState(state, role);
   return [
     `Roles: ${game.roles.map(code).join(", ")}.`,
     ...optionTable(game),
-    `The view of ${code(role)} after ${actions.map(([actor, action]) => `${code(actor)}: ${code(spaced(action))}`).join(", ")}${withOptions(options)}:`,
+    `The view of ${code(role)} ${afterActions(actions)}${withOptions(options)}:`,
     `\`\`\`json\n${json(shortened(view))}\n\`\`\``,
     `Its legal actions${legal.length > MAX_SHOWN ? `, the first ${MAX_SHOWN} of ${legal.length}` : ""}: ${code(spaced(legal.slice(0, MAX_SHOWN)))}`,
   ].join("\n\n");
 }
+
+const afterActions = (actions: Example["actions"]): string =>
+  actions.length === 0
+    ? "at the start"
+    : `after ${actions.map(([actor, action]) => `${code(actor)}: ${code(spaced(action))}`).join(", ")}`;
 
 const code = (text: string): string => `\`${text}\``;
 
@@ -127,8 +133,10 @@ function optionTable({ info }: Game): readonly string[] {
 }
 
 /** Returns a view with the first cards of Codenames only. */
-const shortened = (view: object): object =>
-  "cards" in view && Array.isArray(view.cards) ? { ...view, cards: view.cards.slice(0, MAX_CARDS) } : view;
+const shortened = (view: unknown): unknown =>
+  typeof view === "object" && view !== null && "cards" in view && Array.isArray(view.cards)
+    ? { ...view, cards: view.cards.slice(0, MAX_CARDS) }
+    : view;
 
 export const GAME_DOCS_FILE = fileURLToPath(new URL("../../docs/bots.md", import.meta.url));
 
@@ -136,6 +144,6 @@ const BLOCK = /(<!-- begin: ([a-z0-9_.]+), written by npm run docs:games -->\n).
 
 /** Returns the text of docs/bots.md with the current facts of every game. */
 export const withGameDocs = (page: string): string =>
-  page.replace(BLOCK, (_block, begin: string, id: GameId, end: string) => `${begin}\n${gameDocs(id)}\n${end}`);
+  page.replace(BLOCK, (_block, begin: string, id: GameId, end: string) => `${begin}\n${gameDocs(games[id])}\n${end}`);
 
 if (import.meta.main) writeFileSync(GAME_DOCS_FILE, withGameDocs(readFileSync(GAME_DOCS_FILE, "utf8")));

@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, isAbsolute, join, resolve } from "node:path";
+import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Game, withoutVersion } from "#shared/games/game.ts";
-import { findGameNamed, type GameId, gameIds } from "#shared/games/registry.ts";
+import type { GameId } from "#shared/games/registry.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
 import { isInstalled, LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
+import { isGameFile } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { namedGame } from "../games/named-game.ts";
 import { gameDocs } from "./game-docs.ts";
 import { writeStarter } from "./starter-folder.ts";
 
@@ -29,16 +31,17 @@ const STARTER_GAME: GameId = "rps.v1";
 
 /** `league new-bot NAME --game G --lang L`: writes a folder with a bot and a README. Resolves with the exit code. */
 export async function newBot(path: string, { game: gameName, lang }: NewBotFlags): Promise<number> {
-  const game = findGameNamed(gameName);
-  if (!game) throw new StartError(`unknown game ${gameName}; choose one of ${gameIds.join(", ")}`, EXIT.usage);
+  const game = await namedGame(gameName);
   if (game.roles.length !== 2) {
     throw new StartError(`${game.info.name} has ${game.roles.length} roles; new-bot supports games of two`, EXIT.usage);
   }
   const folder = resolve(path);
   const { file } = LANGUAGES[lang];
   const bot = inShell(isAbsolute(path) ? join(path, file) : `./${join(path, file)}`);
-  const texts = textsOf(game, lang, basename(folder), bot);
-  const files = [...filesOf(game, lang, texts)];
+  const gameFile = isGameFile(gameName) ? gameName : null;
+  const texts = textsOf(game, gameFile, lang, basename(folder), bot);
+  const type = gameFile === null ? JSON.stringify(game.id) : typeOf(gameFile, folder);
+  const files = [...filesOf(game, type, lang, texts)];
   writeStarter(path, files);
   process.stdout.write(
     [
@@ -59,18 +62,18 @@ const inShell = (path: string): string =>
 type Texts = ReturnType<typeof textsOf>;
 
 /** Returns the values of the placeholders in the README. */
-const textsOf = (game: Game, lang: Language, name: string, bot: string) => ({
+const textsOf = (game: Game, gameFile: string | null, lang: Language, name: string, bot: string) => ({
   name,
   player: playerName(name),
   title: game.info.name,
   game: game.id,
-  short: withoutVersion(game.id),
+  short: gameFile === null ? withoutVersion(game.id) : inShell(gameFile),
   language: LANGUAGES[lang].title,
   file: LANGUAGES[lang].file,
   bot,
   league: LEAGUE_COMMAND,
   place: isInstalled ? "in the folder in which you entered `new-bot`" : "in the folder of agent-league",
-  docs: gameDocs(game.id as GameId),
+  docs: gameDocs(game),
 });
 
 /** Returns the folder's name as the display name of a player, without characters that a shell would interpret. */
@@ -79,11 +82,27 @@ function playerName(folder: string): string {
   return DisplayName.safeParse(name).success ? name : "my-bot";
 }
 
-/** Returns the files of the folder with their names. */
-function* filesOf(game: Game, lang: Language, texts: Texts): Iterable<readonly [name: string, text: string]> {
+/** Returns the type of the game of a file, as a bot in the folder writes it. */
+const typeOf = (gameFile: string, folder: string): string => {
+  const path = relative(folder, resolve(gameFile)).replaceAll("\\", "/");
+  return `typeof import(${JSON.stringify(path.startsWith(".") ? path : `./${path}`)}).default`;
+};
+
+/** Returns the files of the folder with their names. `type` is the argument of `Bot<…>` in TypeScript and JavaScript. */
+function* filesOf(
+  game: Game,
+  type: string,
+  lang: Language,
+  texts: Texts,
+): Iterable<readonly [name: string, text: string]> {
   const read = (name: string): string => readFileSync(join(STARTERS, name), "utf8");
   for (const name of readdirSync(join(STARTERS, lang)).filter((file) => file !== "part.md"))
-    yield [name, read(join(lang, name)).replaceAll(STARTER_GAME, game.id)];
+    yield [
+      name,
+      read(join(lang, name))
+        .replace(`Bot<"${STARTER_GAME}">`, () => `Bot<${type}>`)
+        .replaceAll(STARTER_GAME, game.id),
+    ];
   // The nearest package.json decides whether Node reads a file as an ES module.
   if (isInstalled && (lang === "ts" || lang === "js")) yield ["package.json", '{ "type": "module" }\n'];
   if (lang === "py" || lang === "go") yield ["turn.jsonl", firstTurn(game)];

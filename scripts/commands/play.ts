@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
-import { findGame, findGameNamed, knownGameIds } from "#shared/games/registry.ts";
+import { findGame } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { Config } from "#shared/runtime/config/config.ts";
-import { isGameFile, loadGames } from "#shared/runtime/games/game-files.ts";
+import { isGameFile } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import type { Entry, Fault } from "#shared/session/entry.ts";
@@ -22,6 +22,7 @@ import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
 import { isBotFile, isModuleFile } from "../../player/loaders/bot-files.ts";
 import { LLM_PREFIX } from "../../player/loaders/llm.ts";
 import { optionsOf } from "../games/game-options.ts";
+import { namedGame } from "../games/named-game.ts";
 import type { PlayerProcess } from "../run/agents.ts";
 import { llmLines } from "../run/llm-totals.ts";
 import { silentProgress } from "../run/progress.ts";
@@ -87,12 +88,7 @@ const nameOf = (bot: string): string =>
   inOneLine(cutTo(NAME_CHARACTERS, isBotFile(bot) ? basename(bot) : bot.replace(/^llm:http[^#]*#/, LLM_PREFIX)));
 
 async function configOf(first: string, second: string, flags: PlayFlags, data: string): Promise<Config> {
-  const files = isGameFile(flags.game) ? [resolve(flags.game)] : [];
-  const [game = findGameNamed(flags.game)] = await loadGames(files);
-  if (!game) {
-    const known = `choose one of ${knownGameIds().join(", ")}, or the .ts or .js file of a game`;
-    throw new StartError(`unknown game ${flags.game}; ${known}`, EXIT.usage);
-  }
+  const game = await namedGame(flags.game);
   if (game.roles.length !== 2) {
     const needs = `${game.info.name} needs ${game.roles.length} players (${game.roles.join(", ")})`;
     throw new StartError(`${needs}; league play supports only games of two`, EXIT.usage);
@@ -116,7 +112,7 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
       { name: names[0], bot: bot(first) },
       { name: names[1], bot: bot(second) },
     ],
-    games: files,
+    games: isGameFile(flags.game) ? [resolve(flags.game)] : [],
     timeouts: flags.inspect ? DEBUG_TIMEOUTS : {},
     leagues: [{ league_id: "play", game: game.id, options: optionsOf(flags.option ?? []) }],
   });

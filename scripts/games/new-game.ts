@@ -11,14 +11,17 @@ import { playthroughFileOf } from "./check-game.ts";
 
 const STARTER = fileURLToPath(new URL("../starters/game/", import.meta.url));
 const FILE = "game.ts";
+const BOT_FILE = "bot.ts";
 
-/** `league new-game NAME`: writes a folder with a game, a recorded game and a README. Resolves with the exit code. */
+/** `league new-game NAME`: writes a folder with a game, a bot, a recorded game and a README. Resolves with the exit code. */
 export async function newGame(path: string): Promise<number> {
   const { id, title } = namesOf(basename(resolve(path)));
   if (findGame(id)) throw new StartError(`${id} is a built-in game; choose another name`, EXIT.usage);
-  const file = isAbsolute(path) ? join(path, FILE) : `./${join(path, FILE)}`;
+  const [file = "", bot = ""] = [FILE, BOT_FILE].map((name) =>
+    isAbsolute(path) ? join(path, name) : `./${join(path, name)}`,
+  );
   const read = (name: string): string => readFileSync(join(STARTER, name), "utf8");
-  const texts: Readonly<Record<string, string>> = { title, id, file, league: LEAGUE_COMMAND };
+  const texts: Readonly<Record<string, string>> = { title, id, file, bot, league: LEAGUE_COMMAND };
   writeStarter(path, [
     [
       FILE,
@@ -26,6 +29,7 @@ export async function newGame(path: string): Promise<number> {
         .replace('"nim.v1"', JSON.stringify(id))
         .replace('name: "Nim"', `name: ${JSON.stringify(title)}`),
     ],
+    [BOT_FILE, read(BOT_FILE)],
     ["README.md", read("readme.md").replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => texts[name] ?? "")],
     // The nearest package.json decides whether Node reads a file as an ES module.
     ...(isInstalled ? [["package.json", '{ "type": "module" }\n'] as const] : []),
@@ -36,9 +40,9 @@ export async function newGame(path: string): Promise<number> {
   writeFileSync(recordFile, format([recordAtRandom(game.value, {})]), { flag: "wx" });
   process.stdout.write(
     [
-      `${path} has ${FILE}, ${basename(recordFile)} and README.md. The rules are those of Nim. Next:`,
-      `  ${LEAGUE_COMMAND} check-game ${file}                   # check the obligations of a game`,
-      `  ${LEAGUE_COMMAND} play random random --game ${file}    # one match between two bots`,
+      `${path} has ${FILE}, ${BOT_FILE}, ${basename(recordFile)} and README.md. The rules are those of Nim. Next:`,
+      `  ${LEAGUE_COMMAND} check-game ${file}    # check the obligations of a game`,
+      `  ${LEAGUE_COMMAND} play ${bot} random --game ${file}    # one match between two bots`,
       `${join(path, "README.md")} has all commands.\n`,
     ].join("\n"),
   );

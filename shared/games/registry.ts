@@ -20,12 +20,14 @@ export const games = {
 } as const satisfies Readonly<Record<string, Game>>;
 
 export type GameId = keyof typeof games;
-type PartsOf<G extends GameId> =
-  (typeof games)[G] extends Game<unknown, unknown, infer Action, infer View>
+type DefinitionOf<G extends GameId | Game> = G extends GameId ? (typeof games)[G] : G;
+type PartsOf<G extends GameId | Game> =
+  DefinitionOf<G> extends Game<unknown, unknown, infer Action, infer View>
     ? { readonly action: Action; readonly view: View }
     : never;
-export type ActionOf<G extends GameId> = PartsOf<G>["action"];
-export type ViewOf<G extends GameId> = PartsOf<G>["view"];
+/** The type of the actions of a built-in game, named by its id, or of the type of a game's definition. */
+export type ActionOf<G extends GameId | Game> = PartsOf<G>["action"];
+export type ViewOf<G extends GameId | Game> = PartsOf<G>["view"];
 
 /** The ids of the built-in games. Code that also serves games of files uses `knownGameIds`. */
 export const gameIds = Object.keys(games) as readonly GameId[];

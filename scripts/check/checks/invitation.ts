@@ -1,5 +1,5 @@
 import type { Game } from "#shared/games/game.ts";
-import { games } from "#shared/games/registry.ts";
+import { knownGames } from "#shared/games/registry.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import type { AskFault } from "../../../referee/match/ask-fault.ts";
 import { type Check, type CheckContext, failed, passed, subjectOf } from "../check.ts";
@@ -19,7 +19,7 @@ const { join_ms: LIMIT_MS } = Timeouts.parse({});
 
 /** The games to which the player is invited: those that it claims, or all. */
 export function gamesToCheck({ subject, onlyGames }: Pick<CheckContext, "subject" | "onlyGames">): readonly Game[] {
-  const claimed = subject?.games == null ? Object.values<Game>(games) : claimedGames(subject.games);
+  const claimed = subject?.games == null ? knownGames() : claimedGames(subject.games);
   return onlyGames === null ? claimed : onlyGames.filter((game) => claimed.includes(game));
 }
 

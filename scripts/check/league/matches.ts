@@ -23,6 +23,7 @@ import { playMatch } from "../../../referee/match/play-match.ts";
 import { createHost, type SessionHost } from "../../../referee/sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../../../referee/sessions/session-store.ts";
 import { type Call, type Caller, LEAGUE_ID, REFEREE } from "./caller.ts";
+import { namesGame } from "./games.ts";
 import { OPPONENT_ENDPOINT, withOpponents } from "./opponents.ts";
 import { contactOf, type Subject, signatureFor } from "./subject.ts";
 
@@ -76,7 +77,7 @@ export class Matches {
   #order(subject: Subject, game: Game, role: Role, seed: string): StartGame {
     const match_id = `R1M${++this.#count}`;
     const about = matchRef(LEAGUE_ID, match_id);
-    const { playerId, endpoint, dialect, wantsLegalActions, wantsRoundResults } = subject;
+    const { playerId, endpoint, dialect, games, wantsLegalActions, wantsRoundResults } = subject;
     const others = game.roles.filter((one) => one !== role);
     const opponent = (index: number) => ({
       ...{ player_id: `P${String(index + 2).padStart(2, "0")}`, endpoint: OPPONENT_ENDPOINT, dialect: "native" },
@@ -86,7 +87,7 @@ export class Matches {
     const self = {
       ...{ player_id: playerId, endpoint, dialect, match_token: signatureFor(subject, about) },
       ...{ dialect_token: contactOf(subject)?.token },
-      ...{ legal_actions: wantsLegalActions, round_results: wantsRoundResults },
+      ...{ legal_actions: wantsLegalActions || !namesGame(games ?? [], game), round_results: wantsRoundResults },
     };
     return {
       ...{

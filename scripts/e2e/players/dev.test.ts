@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { cleanUp, eventually, league, newFolder, processesIn, start } from "../../testing/processes.ts";
@@ -6,8 +6,9 @@ import { cleanUp, eventually, league, newFolder, processesIn, start } from "../.
 afterEach(cleanUp);
 
 /** Starts `league dev` and collects its output. */
-function startDev(file: string) {
-  const running = start("scripts/league.ts", ["dev", file, "cycle", "--game", "rps"]);
+function startDev(file: string, ...args: readonly string[]) {
+  const rest = args.length > 0 ? args : ["cycle", "--game", "rps"];
+  const running = start("scripts/league.ts", ["dev", file, ...rest]);
   let stdout = "";
   running.stdout.on("data", (text: string) => {
     stdout += text;
@@ -55,6 +56,20 @@ describe("league dev", () => {
     expect((await running.ended).code).toBe(130);
     expect(processesIn(folder)).toEqual([]);
   }, 90_000);
+
+  it("plays the match again when the file of its game is saved", async () => {
+    const folder = join(newFolder(), "my-game");
+    expect((await league(["new-game", folder])).code).toBe(0);
+    const [bot, game] = [join(folder, "bot.ts"), join(folder, "game.ts")];
+    const { running, matchAfter } = startDev(bot, "random", "--game", game, "--seed", "7");
+    const first = await matchAfter(0);
+    expect(first.stdout).toMatch(/^first_player: bot\.ts\n(.*\n)+bot\.ts wins \(last taken\)\n$/);
+    expect(first.stderr).toMatch(/waiting for a change of bot\.ts, game\.ts; Ctrl-C ends$/m);
+    writeFileSync(game, readFileSync(game, "utf8").replace('"last_taken"', '"last_stick"'));
+    expect((await matchAfter(1)).stdout).toMatch(/bot\.ts wins \(last stick\)\n$/);
+    running.signal("SIGINT");
+    await running.ended;
+  }, 60_000);
 
   it("ends a match that goes on when the bot is saved", async () => {
     const file = join(newFolder(), "bot.py");

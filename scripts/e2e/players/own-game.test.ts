@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { cleanUp, league, newFolder, root, start } from "../../testing/processes.ts";
@@ -14,6 +15,17 @@ function gameIn(folder: string): string {
   const file = join(folder, "nim.ts");
   writeFileSync(file, STARTER);
   return file;
+}
+
+/** Returns the messages of the TypeScript compiler about a file with the settings of this project. */
+function compile(file: string): string {
+  const config = join(dirname(file), "tsconfig.json");
+  const typeRoots = [join(root, "node_modules/@types")];
+  writeFileSync(
+    config,
+    JSON.stringify({ extends: join(root, "tsconfig.json"), compilerOptions: { typeRoots }, include: [file] }),
+  );
+  return spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", config], { encoding: "utf8" }).stdout;
 }
 
 it("a league of a game of a file is played, exported and verified", async () => {
@@ -47,6 +59,28 @@ it("players without the file join a served league of the game", async () => {
   await served.line(/^nim R1M1 \(\w+ first_player, \w+ second_player\): \w+ wins \(last taken\) \[1\/1\]$/);
   for (const running of [served, ...joined]) running.signal("SIGINT");
   await Promise.all([served.ended, ...joined.map(({ ended }) => ended)]);
+}, 60_000);
+
+it("a bot of new-bot for a game of a file has the types of the game, plays it and passes every check", async () => {
+  const folder = newFolder();
+  const file = gameIn(folder);
+  const bot = join(folder, "my-bot", "bot.ts");
+  const written = await league(["new-bot", join(folder, "my-bot"), "--game", file]);
+  expect([written.code, written.stderr]).toEqual([0, ""]);
+  expect(readFileSync(join(folder, "my-bot", "README.md"), "utf8")).toContain(`play ${bot} random --game ${file}`);
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(root, join(folder, "node_modules", "agent-league"));
+  expect(compile(bot)).toBe("");
+  const text = readFileSync(bot, "utf8");
+  writeFileSync(bot, text.replace("random.pick(legal)", '"two"'));
+  expect(compile(bot)).toContain("Type 'string' is not assignable to type 'number | Promise<number>'");
+  writeFileSync(bot, text);
+  const played = await league(["play", bot, "random", "--game", file, "--json"]);
+  expect(JSON.parse(played.stdout)).toMatchObject({ termination: "normal", faults: [] });
+  const checked = await league(["check", bot, "--game", file, "--json"]);
+  const { passed, checks } = JSON.parse(checked.stdout);
+  expect([passed, checks.filter(({ outcome }: { outcome: string }) => outcome !== "pass")]).toEqual([true, []]);
 }, 60_000);
 
 it("a session host shows the game of a file over REST, MCP tools and pages", async () => {

@@ -1,10 +1,10 @@
 /** Games that violate the obligations of the contract, one for each violation. */
 import { z } from "zod";
+import nim from "../../../scripts/starters/game/game.ts";
 import { err, ok } from "../../lib/result.ts";
 import type { Evidence } from "../contract/obligation.ts";
 import type { Game } from "../game.ts";
 import { rps } from "../rps.ts";
-import { nim } from "./nim.ts";
 
 export type NimState = ReturnType<typeof nim.initialState>;
 export const NIM = nim as Game;

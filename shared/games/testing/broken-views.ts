@@ -1,7 +1,7 @@
+import nim from "../../../scripts/starters/game/game.ts";
 import { ok } from "../../lib/result.ts";
 import type { Game } from "../game.ts";
 import { heapOf, NIM, type NimState, RPS, type Violating, withInfo } from "./broken-games.ts";
-import { nim } from "./nim.ts";
 
 /** Nim with a coin in the state that only the viewers for which `sees` returns true see. */
 const withCoin = (sees: (viewer: string) => boolean, hiddenInformation: boolean): Game => ({

@@ -44,9 +44,9 @@ describe("a file of a game", () => {
     const clash = gameFile(["nim.v1", "chess.v1"]);
     const message = `${clash}:17: id "chess.v1" is the id of a built-in game; choose another`;
     expect(await loadGame(clash)).toEqual({ ok: false, error: message });
-    const again = gameFile(["nim.v1", "file_nim.v1"]);
-    await expect(loadGames([again])).rejects.toMatchObject({
-      message: `${again}:17: id "file_nim.v1" is the id of the game of another file; choose another`,
+    const [first, again] = [gameFile(["nim.v1", "twice_nim.v1"]), gameFile(["nim.v1", "twice_nim.v1"])];
+    await expect(loadGames([first, again])).rejects.toMatchObject({
+      message: `${again}:17: id "twice_nim.v1" is the id of the game of ${first}; choose another`,
       exitCode: 3,
     });
   });

@@ -28,7 +28,8 @@ export async function loadGame(file: string): Promise<Result<Game, string>> {
   if (!read.ok) return read;
   const game = read.value;
   if (findGame(game.id)) {
-    const other = isBuiltIn(game.id) ? "a built-in game" : "the game of another file";
+    const [file = "another file"] = [...registered].find(([, { id }]) => id === game.id) ?? [];
+    const other = isBuiltIn(game.id) ? "a built-in game" : `the game of ${file}`;
     return err(
       placed(path, { path: ["id"], message: `${JSON.stringify(game.id)} is the id of ${other}; choose another` }),
     );

@@ -1,0 +1,12 @@
+import type { Game } from "#shared/games/game.ts";
+import { findGameNamed, knownGameIds } from "#shared/games/registry.ts";
+import { isGameFile, loadGames } from "#shared/runtime/games/game-files.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+
+/** Returns the game that `--game` of a command selects: a built-in game by its id or name, or the game of a file, which it registers. */
+export async function namedGame(text: string): Promise<Game> {
+  const [game = findGameNamed(text)] = await loadGames(isGameFile(text) ? [text] : []);
+  if (game) return game;
+  const known = `choose one of ${knownGameIds().join(", ")}, or the .ts or .js file of a game`;
+  throw new StartError(`unknown game ${text}; ${known}`, EXIT.usage);
+}
