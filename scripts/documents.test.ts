@@ -23,6 +23,8 @@ const filesWith = (extension: RegExp, folder = root): readonly string[] =>
     return extension.test(entry.name) ? [path] : [];
   });
 const read = (file: string): string => readFileSync(file, "utf8");
+/** Returns whether a document names the file of a reader's bot. */
+const isExample = (path: string): boolean => ["my-bot.ts", "my-bot/bot.ts"].includes(path);
 const withoutCode = (markdown: string): string => markdown.replace(/^```.*?^```$/gms, "").replace(/`[^`\n]*`/g, "");
 
 /** Returns the anchor that GitHub generates for a heading. */
@@ -58,7 +60,7 @@ describe("documents", () => {
     const named = [
       ...read(file).matchAll(/`((?!\.)[\w./-]+\.(?:ts|cjs))`|\b((?:scripts|shared)\/[\w./-]+\.(?:ts|cjs))\b/g),
     ];
-    const paths = named.map(([, quoted, plain]) => quoted ?? plain ?? "").filter((path) => path !== "my-bot.ts");
+    const paths = named.map(([, quoted, plain]) => quoted ?? plain ?? "").filter((path) => !isExample(path));
     expect(paths.filter((path) => !sources.some((source) => source.endsWith(`/${path}`)))).toEqual([]);
   });
 
@@ -81,11 +83,11 @@ describe("documents", () => {
   });
 });
 
-const bots = read(join(root, "docs/bots.md"));
-/** Returns the bot and the options that docs/bots.md shows for a game. */
+const gamesPage = read(join(root, "docs/games.md"));
+/** Returns the bot and the options that docs/games.md shows for a game. */
 function exampleOf(game: GameId) {
-  const [, text = ""] = bots.split(new RegExp(`^### ${game.replace(".", "\\.")}$`, "m"));
-  const section = text.split(/^##/m)[0] ?? "";
+  const [, text = ""] = gamesPage.split(new RegExp(`^## ${game.replace(".", "\\.")}$`, "m"));
+  const section = text.split(/^## /m)[0] ?? "";
   const block = (language: string): string =>
     new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(section)?.[1] ?? "";
   const options = JSON.parse(/with the options `(\{.*?\})`/.exec(section)?.[1] ?? "{}");
@@ -95,10 +97,10 @@ function exampleOf(game: GameId) {
 const folder = mkdtempSync(join(tmpdir(), "documents-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe("docs/bots.md", () => {
+describe("docs/games.md", () => {
   it("has the facts of every game as `npm run docs:games` writes them", () => {
-    expect(gameIds.filter((id) => !bots.includes(gameDocs(games[id])))).toEqual([]);
-    expect(withGameDocs(bots)).toBe(bots);
+    expect(gameIds.filter((id) => !gamesPage.includes(gameDocs(games[id])))).toEqual([]);
+    expect(withGameDocs(gamesPage)).toBe(gamesPage);
   });
 
   it.each(gameIds)("contains a bot for %s that plays legal actions until the game ends", async (id) => {
@@ -122,8 +124,11 @@ describe("docs/bots.md", () => {
   });
 });
 
-describe("the request and the reply in docs/bots.md", () => {
-  const [request, reply] = [...bots.matchAll(/```json\n(\{\n {2}"jsonrpc".*?)```/gs)].map(([, json = ""]) => json);
+describe("the request and the reply in docs/network-players.md", () => {
+  const networkPlayers = read(join(root, "docs/network-players.md"));
+  const [request, reply] = [...networkPlayers.matchAll(/```json\n(\{\n {2}"jsonrpc".*?)```/gs)].map(
+    ([, json = ""]) => json,
+  );
 
   it("are the call and the answer of one turn", () => {
     const { id, params } = JSON.parse(request ?? "");

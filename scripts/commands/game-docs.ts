@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Game, Role } from "#shared/games/game.ts";
 import { type GameId, games } from "#shared/games/registry.ts";
 
-/** The turn of a game that docs/bots.md shows: the turn of `role` after these actions. */
+/** The turn of a game that docs/games.md shows: the turn of `role` after these actions. */
 interface Example {
   readonly options: object;
   readonly actions: readonly (readonly [Role, unknown])[];
@@ -138,11 +138,11 @@ const shortened = (view: unknown): unknown =>
     ? { ...view, cards: view.cards.slice(0, MAX_CARDS) }
     : view;
 
-export const GAME_DOCS_FILE = fileURLToPath(new URL("../../docs/bots.md", import.meta.url));
+export const GAME_DOCS_FILE = fileURLToPath(new URL("../../docs/games.md", import.meta.url));
 
 const BLOCK = /(<!-- begin: ([a-z0-9_.]+), written by npm run docs:games -->\n).*?(\n<!-- end -->)/gs;
 
-/** Returns the text of docs/bots.md with the current facts of every game. */
+/** Returns the text of docs/games.md with the current facts of every game. */
 export const withGameDocs = (page: string): string =>
   page.replace(BLOCK, (_block, begin: string, id: GameId, end: string) => `${begin}\n${gameDocs(games[id])}\n${end}`);
 

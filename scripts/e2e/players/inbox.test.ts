@@ -47,18 +47,18 @@ describe("players that poll their inboxes", () => {
     expect(await play(pulled)).toEqual(await play(called));
   }, 60_000);
 
-  /** The Python programs of the section in docs/bots.md: one calls the tools of the manager, the other one polls its inbox. */
-  const programs = (() => {
-    const [, section = ""] = readFileSync(join(root, "docs/bots.md"), "utf8").split("## Players that cannot be called");
-    const [text = ""] = section.split("\n## ", 1);
-    return [...text.matchAll(/```python\n(.*?)```/gs)].map(([, program = ""]) => program);
-  })();
-  const [tools = "", poll = ""] = programs;
+  /** Returns the Python program of a section of a document. */
+  const programOf = (document: string, section: string): string => {
+    const [, text = ""] = readFileSync(join(root, document), "utf8").split(`\n## ${section}\n`);
+    const [, program = ""] = /```python\n(.*?)```/s.exec(text.split("\n## ", 1)[0] ?? "") ?? [];
+    return program;
+  };
+  const tools = programOf("docs/bots.md", "Players that cannot be called");
+  const poll = programOf("docs/network-players.md", "Inbox");
   /** The lines of a program that are not empty. */
   const linesOf = (program: string): readonly string[] => program.split("\n").filter((line) => line.trim() !== "");
 
   it("need ten lines of Python that call the tools, and about twenty that poll", () => {
-    expect(programs).toHaveLength(2);
     expect(linesOf(tools).length).toBeLessThanOrEqual(10);
     expect(linesOf(poll).length).toBeLessThanOrEqual(21);
   });
@@ -67,7 +67,7 @@ describe("players that poll their inboxes", () => {
     ["that calls the tools", tools, "json, random, sys, urllib.request"],
     ["that polls", poll, "json, random, sys, time, urllib.request, uuid"],
   ])(
-    "can be the Python program of docs/bots.md %s",
+    "can be the Python program of the documents %s",
     async (_which, program, imported) => {
       expect(program.match(/^import .*/gm)).toEqual([`import ${imported}`]);
       const start = async ({ manager, name, dataFolder }: TestPlace): Promise<RunningAgent> => {
