@@ -2,7 +2,8 @@ import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
-import { GameInvite, GameResult, type MessageType, MoveRequest } from "#shared/protocol/messages.ts";
+import { GameInvite, GameResult, GameStart, type MessageType, MoveRequest } from "#shared/protocol/messages.ts";
+import { openingView } from "./opening-view.ts";
 
 /** An open MOVE_REQUEST. */
 export interface HostedTurn {
@@ -17,8 +18,13 @@ export interface HostedTurn {
 /** A match of a hosted player. */
 export interface HostedMatch {
   readonly invite: GameInvite;
-  /** The last view of the match, after the player's own move if it can be computed; null before the first turn. */
+  /**
+   * The last view of the match, after the player's own move if it can be computed. Before the first turn the opening view, or null if the messages
+   * of the referee do not determine it.
+   */
   readonly view: unknown;
+  /** Whether all players have accepted the invitation. */
+  readonly isStarted: boolean;
   readonly tick: number;
   readonly turn: HostedTurn | null;
   /** The last move, for a request that is repeated because its connection broke. */
@@ -68,6 +74,8 @@ export function received(player: HostedPlayer, message: InboxMessage, isPlaying:
   switch (envelope.type) {
     case "GAME_INVITE":
       return invited(player, GameInvite.safeParse(envelope.payload).data, isPlaying);
+    case "GAME_START":
+      return started(player, GameStart.safeParse(envelope.payload).data);
     case "MOVE_REQUEST":
       return asked(player, message, MoveRequest.safeParse(envelope.payload).data, isPlaying);
     case "GAME_RESULT":
@@ -78,7 +86,8 @@ export function received(player: HostedPlayer, message: InboxMessage, isPlaying:
 }
 
 function invited(player: HostedPlayer, invite: GameInvite | undefined, isPlaying: boolean): Received {
-  if (!invite || !findGame(invite.game)) return { player, reply: malformed("this invitation cannot be accepted") };
+  const game = findGame(invite?.game ?? "");
+  if (!invite || !game) return { player, reply: malformed("this invitation cannot be accepted") };
   const { match_id } = invite;
   if (!isPlaying) {
     const payload = { match_id, accept: false, reason: "the player has left the league" };
@@ -88,11 +97,18 @@ function invited(player: HostedPlayer, invite: GameInvite | undefined, isPlaying
   const known = player.matches.get(ref);
   const isRepeated =
     known?.invite.epoch === invite.epoch && known.invite.seed_commitment === invite.seed_commitment && !known.result;
+  const view = openingView(game, invite.options, invite.your_role);
   const match: HostedMatch = isRepeated
     ? known
-    : { invite, view: null, tick: 0, turn: null, moved: null, result: null, isReported: false };
+    : { invite, view, isStarted: false, tick: 0, turn: null, moved: null, result: null, isReported: false };
   const reply = { type: "GAME_INVITE_RESPONSE", payload: { match_id, accept: true } } as const;
   return { player: withMatch(player, ref, match), reply };
+}
+
+function started(player: HostedPlayer, start: GameStart | undefined): Received {
+  const match = start && player.matches.get(refOf(start));
+  if (!match) return { player, reply: ACK };
+  return { player: withMatch(player, refOf(start), { ...match, isStarted: true }), reply: ACK };
 }
 
 function asked(
@@ -103,7 +119,7 @@ function asked(
 ): Received {
   if (!request) return { player, reply: malformed("this request for a move cannot be read") };
   const { match_id, tick } = request;
-  if (!isPlaying) return { player, reply: malformed("the player has left the league") };
+  if (!isPlaying) return { player, reply: HAS_LEFT };
   const ref = refOf(request);
   const match = player.matches.get(ref);
   if (!match || match.result || match.invite.epoch !== (request.epoch ?? match.invite.epoch)) {
@@ -116,7 +132,10 @@ function asked(
   }
   const endsAtMs = nowMs + request.time_limit_seconds * 1000;
   const turn = { number, messageId: envelope.message_id, request, endsAtMs };
-  return { player: withMatch(player, ref, { ...match, view: request.game_state, tick, turn }), reply: null };
+  return {
+    player: withMatch(player, ref, { ...match, view: request.game_state, isStarted: true, tick, turn }),
+    reply: null,
+  };
 }
 
 function ended(player: HostedPlayer, result: GameResult | undefined): Received {
@@ -181,5 +200,11 @@ function withoutOldest(player: HostedPlayer): HostedPlayer {
   matches.delete(completed[0]?.[0] ?? "");
   return { matches };
 }
+
+/** The answer to a request for a move after the player has left its leagues. */
+export const HAS_LEFT: Reply = {
+  type: "GAME_ERROR",
+  payload: protocolError("G001", "the player has left the league"),
+};
 
 const malformed = (text: string): Reply => ({ type: "GAME_ERROR", payload: protocolError("G001", text) });

@@ -1,8 +1,7 @@
 import { legalMove } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
-import type { Ids } from "#shared/lib/ids.ts";
-import { matchRef } from "#shared/lib/ids.ts";
+import { type Ids, matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { parsedJson } from "#shared/lib/text.ts";
 import { Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
@@ -11,6 +10,7 @@ import { isHosted } from "../agents/inbox-endpoint.ts";
 import type { Inboxes } from "../inbox/inboxes.ts";
 import type { Commit, Ledger } from "../ledger.ts";
 import {
+  HAS_LEFT,
   type HostedPlayer,
   newHostedPlayer,
   type OpenMatch,
@@ -173,8 +173,10 @@ export class HostedPlayers {
 
   /** Starts or ends the loop of an agent, according to its registration. */
   #update(playerId: string): void {
-    const hosts = isHosted(this.#options.ledger.state.agents.get(playerId)?.endpoint ?? "");
+    const agent = this.#options.ledger.state.agents.get(playerId);
+    const hosts = isHosted(agent?.endpoint ?? "");
     const isRunning = this.#entries.has(playerId);
+    if (agent?.state === "SHUTDOWN") this.#endTurns(playerId);
     if (hosts && !isRunning) this.#begin(playerId);
     else if (!hosts && isRunning) this.#end(playerId);
     else if (hosts) this.#change(playerId);
@@ -194,6 +196,11 @@ export class HostedPlayers {
   #end(playerId: string): void {
     this.#entries.get(playerId)?.stopped.abort();
     this.#entries.delete(playerId);
+  }
+
+  /** Answers the open turns of a player that has left its leagues, so that its opponents do not wait for the time limit. */
+  #endTurns(playerId: string): void {
+    for (const { turn } of this.turns(playerId)) this.#answer(playerId, turn.number, turn.messageId, HAS_LEFT);
   }
 
   #change(playerId: string): void {

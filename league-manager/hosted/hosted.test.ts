@@ -156,6 +156,35 @@ it("a player that leaves an open league is no longer registered", async () => {
   expect(await as("WAIT_FOR_TURN", { timeout_s: 0 })).toMatchObject({ error_code: "L004" });
 });
 
+it("a player that leaves a running league answers its open turn, so that its opponent does not wait", async () => {
+  const { as, send, manager } = await startHosted();
+  await manager.register("REF01", "P02");
+  await manager.tool("start_league", { league_id: "ttt" }, manager.operator);
+  await send("GAME_INVITE", INVITATION);
+  const moved = send("MOVE_REQUEST", request());
+  expect((await as("WAIT_FOR_TURN")).next).toBe("your_turn");
+  await as("LEAVE_LEAGUE");
+  expect(await moved).toMatchObject({ type: "GAME_ERROR", payload: { message: "the player has left the league" } });
+});
+
+it("the page shows a match from its invitation on, with the opening that the invitation determines", async () => {
+  const { send, manager, token } = await startHosted();
+  const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+  const shown = async (): Promise<Wire> => {
+    const init = { method: "POST", headers, body: "{}" };
+    const response = await fetch(`http://127.0.0.1:${manager.port}/play/api/state`, init);
+    return ((await response.json()) as Wire).matches[0].game;
+  };
+  await send("GAME_INVITE", { ...INVITATION, your_role: "o", roles: { x: "P02", o: "P01" } });
+  const opening = { state: { board: ["...", "...", "..."] }, to_act: ["x"], legal_actions: [] };
+  expect(await shown()).toMatchObject({ status: "waiting_for_players", ...opening });
+  await send("GAME_START", { ...MATCH, game_config: {}, players: [] });
+  expect(await shown()).toMatchObject({ status: "active", ...opening });
+  const poker = { game: "kuhn_poker.v1", your_role: "player_2", roles: { player_1: "P02", player_2: "P01" } };
+  await send("GAME_INVITE", { ...INVITATION, ...poker, epoch: 2 });
+  expect(await shown()).toMatchObject({ name: "Kuhn poker", state: null, board: "" });
+});
+
 it("a player that leaves a running league declines its invitations", async () => {
   const { as, send, manager } = await startHosted();
   await manager.register("REF01", "P02");

@@ -8,7 +8,7 @@ import type { HostedMatch } from "./hosted-player.ts";
 /** Returns a match as its hosted player sees it, for boards and texts. `nameOf` returns the name of a player. */
 export function matchView(
   ref: string,
-  { invite, view, tick, turn, moved, result }: HostedMatch,
+  { invite, view, isStarted, tick, turn, moved, result }: HostedMatch,
   nameOf: (playerId: string) => string,
 ): GameView {
   const game = findGame(invite.game);
@@ -21,7 +21,7 @@ export function matchView(
     game_id: invite.epoch === 1 ? ref : `${ref}#${invite.epoch}`,
     template: game.id,
     name: game.info.name,
-    status: result ? "completed" : view === null ? "waiting_for_players" : "active",
+    status: result ? "completed" : isStarted ? "active" : "waiting_for_players",
     tick: result ? tick + 1 : tick,
     your_role: role,
     roles: game.roles,

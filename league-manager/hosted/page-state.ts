@@ -18,9 +18,7 @@ export function pageState(context: StateContext, awaiting: Awaiting, playerId: s
   const { next, name } = playState(context, playerId);
   const turns = hosted.turns(playerId);
   const open = new Set(turns.map(({ ref }) => ref));
-  const others = [...hosted.player(playerId).matches]
-    .reverse()
-    .filter(([ref, { view }]) => !open.has(ref) && view !== null); // a board needs a view
+  const others = [...hosted.player(playerId).matches].reverse().filter(([ref]) => !open.has(ref));
   const shown = [...turns.map(({ ref, match }) => [ref, match] as const), ...others].slice(0, MAX_MATCHES);
   const leagues = projections.leagues().filter(({ entrants }) => entrants.has(playerId));
   return {

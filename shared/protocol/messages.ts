@@ -133,6 +133,8 @@ export const GameStart = compiled({
   players: z.array(z.object({ player_id: id, role: z.string() })),
 });
 
+export type GameStart = z.infer<typeof GameStart>;
+
 export const MoveRequest = compiled({
   ...match,
   epoch: z.int().nullish(),

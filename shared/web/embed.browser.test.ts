@@ -38,7 +38,7 @@ describe("the board in a frame that only forwards messages", () => {
   it("lets a spectator watch only", async () => {
     const { frame, messages } = await embed(testingGame("chess.v1").view("spectator"));
     await frame.click('[data-cell="e2"]');
-    expect(await frame.locator(".target, .movable, .claim, .resign").count()).toBe(0);
+    expect(await frame.locator(".target, .movable, .claim, .confirm").count()).toBe(0);
     await frame.locator(".status", { hasText: "white (Ann) to move" }).waitFor();
     expect(messages).toEqual([]);
   });

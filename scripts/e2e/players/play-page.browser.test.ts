@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
+import { type ControlledPlayer, controlledPlayer } from "../../testing/controlled-player.ts";
 import { startTestLeague, type TestLeague, type TestPlace, type TestPlayer } from "../../testing/in-process-league.ts";
 import { cleanUp, league as leagueCommand } from "../../testing/processes.ts";
 import { documentOf, run, testLeague } from "../../testing/test-league.ts";
@@ -58,6 +59,28 @@ async function startWithPerson(leagues: readonly object[], options: BrowserConte
   return opened.promise;
 }
 
+/** Starts a league of a player that the test controls, who is to move first, and a person. */
+async function startWithOpponent(game: string, options: BrowserContextOptions = {}) {
+  const opened = Promise.withResolvers<Page>();
+  const registered = Promise.withResolvers<ControlledPlayer>();
+  const opponent: TestPlayer = {
+    name: "Bob",
+    async start({ manager, name }: TestPlace): Promise<RunningAgent> {
+      const player = await controlledPlayer(manager.replace("/mcp", ""), name);
+      registered.resolve(player);
+      return { stop: async () => player.close() };
+    },
+  };
+  league = await startTestLeague({
+    leagues: [{ league_id: "test", game }],
+    players: [opponent, person("Ann", opened.resolve, options)],
+    timeouts: { move_ms: 3_600_000, match_ms: 86_400_000 },
+  });
+  return { page: await opened.promise, bob: await registered.promise };
+}
+
+const PHONE = { viewport: { width: 380, height: 800 } };
+
 const status = (page: Page, text: string): Promise<void> => page.locator(".status", { hasText: text }).waitFor();
 
 /** Selects the first open cell in each turn, until the match has a result. */
@@ -105,6 +128,52 @@ it("a person moves a piece in chess on a phone, and continues after a reload of 
   await page.locator(".status.result").waitFor();
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations.map(({ id }) => id)).toEqual([]);
+});
+
+it("a person sees the board and the name of the opponent while the opponent makes the first move", async () => {
+  const { page, bob } = await startWithOpponent("tic_tac_toe.v1");
+  await bob.asked();
+  await status(page, "(Bob)");
+  expect(await page.locator(".cell").count()).toBe(9);
+  await page.getByText("It is not your turn").waitFor();
+  await shot(page, "opening");
+  await bob.answer("b2");
+  await status(page, "Your move");
+  await page.getByLabel(/^b2, x/).waitFor();
+});
+
+it("a person waits for the first turn of a game whose opening the invitation does not determine", async () => {
+  const { page, bob } = await startWithOpponent("kuhn_poker.v1", PHONE);
+  await bob.asked();
+  await status(page, "(Bob)");
+  await page.getByText("The board appears with your first turn.").waitFor();
+  await shot(page, "opening-unknown-phone");
+  await bob.answer("check");
+  await status(page, "Your move");
+  await page.getByRole("button", { name: "bet" }).waitFor();
+});
+
+it.each([
+  ["on a phone", PHONE],
+  ["on a desktop", {}],
+])("a person leaves the league %s after a confirmation, and the open match ends at once", async (_, options) => {
+  const { page, bob } = await startWithOpponent("chess.v1", options);
+  await bob.answer("e2e4");
+  await status(page, "Your move");
+  const name = "viewport" in options ? "phone" : "desktop";
+  await page.getByRole("button", { name: "Leave the league" }).click();
+  await shot(page, `leave-${name}`);
+  await page.getByRole("button", { name: "No, stay" }).click();
+  await page.getByRole("button", { name: "Leave the league" }).click();
+  await page.getByRole("button", { name: "Yes, leave" }).click();
+  await page.getByRole("heading", { name: "You have left the league" }).waitFor();
+  await shot(page, `left-${name}`);
+  const results = await league?.completed;
+  expect(results?.leagues[0]?.matches).toMatchObject([{ termination: "forfeit", winner: "P01" }]);
+  await page.reload();
+  await page.locator(".status.result").waitFor();
+  expect(await page.getByRole("button", { name: /^Leave/ }).count()).toBe(0);
+  await shot(page, `over-${name}`);
 });
 
 async function openPage(url: string): Promise<Page> {

@@ -10,6 +10,7 @@ import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
 import { announcement, resultInWords, turnInWords } from "../texts/game-texts.ts";
 import type { Transport } from "../transports/transport.ts";
+import { ConfirmButton } from "./confirm-button.tsx";
 import { useGame } from "./use-game.ts";
 
 /** The boards of games that have a graphical board. Other games are shown as text. */
@@ -39,6 +40,7 @@ export function Table({ transport, first, games }: Props): JSX.Element {
   const isMine = game.status === "active" && role === game.your_role && game.to_act.includes(role);
   const canAct = isMine && pending === null;
   const canResign = transport.resign !== undefined && game.status === "active" && game.roles.includes(role);
+  const hasBoard = game.state !== null || game.board !== "";
   const facts = games[game.template];
   const Board = facts?.board ? BOARDS[facts.board] : TextBoard;
   const onPlay = (action: unknown): void => {
@@ -49,11 +51,21 @@ export function Table({ transport, first, games }: Props): JSX.Element {
     <main class="table">
       <Players game={game} role={role} />
       <div class={`board ${canAct ? "open" : ""}`} aria-busy={pending !== null}>
-        <Board game={game} side={role} canAct={canAct} pending={pending} onPlay={onPlay} />
+        {hasBoard && <Board game={game} side={role} canAct={canAct} pending={pending} onPlay={onPlay} />}
+        {!hasBoard && game.status !== "completed" && <p>The board appears with your first turn.</p>}
       </div>
       <div class="standing">
         <Status game={game} role={role} facts={facts} isSending={pending !== null} />
-        {canResign && <ResignButton isBusy={pending !== null} onResign={resign} />}
+        {canResign && (
+          <ConfirmButton
+            label="Resign"
+            question="Resign the game?"
+            yes="Yes, resign"
+            no="No, continue"
+            isBusy={pending !== null}
+            onConfirm={resign}
+          />
+        )}
       </div>
       {isMine && facts?.winningReason && (
         <ClaimButton claim={facts.winningReason} isOn={isClaiming} onToggle={setClaiming} />
@@ -134,37 +146,5 @@ function ClaimButton({ claim, isOn, onToggle }: ClaimProps): JSX.Element {
       </button>
       {isOn && <span>Your next move will claim {claim}.</span>}
     </div>
-  );
-}
-
-interface ResignProps {
-  readonly isBusy: boolean;
-  readonly onResign: () => void;
-}
-
-/** Asks for a confirmation, because a resignation cannot be taken back. */
-function ResignButton({ isBusy, onResign }: ResignProps): JSX.Element {
-  const [isAsking, setAsking] = useState(false);
-  if (!isAsking) {
-    return (
-      <button type="button" class="resign" onClick={() => setAsking(true)}>
-        Resign
-      </button>
-    );
-  }
-  const confirm = (): void => {
-    setAsking(false);
-    onResign();
-  };
-  return (
-    <fieldset class="resign">
-      <legend>Resign the game?</legend>
-      <button type="button" disabled={isBusy} onClick={confirm}>
-        Yes, resign
-      </button>
-      <button type="button" onClick={() => setAsking(false)}>
-        No, continue
-      </button>
-    </fieldset>
   );
 }

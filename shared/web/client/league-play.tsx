@@ -3,8 +3,8 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import type { FactsOfGames } from "../game-facts.ts";
 import type { LeagueView, MatchView, PlayView } from "../league-view.ts";
 import type { LeagueSeat } from "../texts/links.ts";
-import { followSeat, makeMove } from "../transports/league-api.ts";
-import type { GameUpdate, Transport } from "../transports/transport.ts";
+import { followSeat, leaveLeagues, makeMove } from "../transports/league-api.ts";
+import { type GameUpdate, messageOf, type Transport } from "../transports/transport.ts";
 import { Table } from "./game-page.tsx";
 import { LeagueSide } from "./league-side.tsx";
 
@@ -18,13 +18,16 @@ export function LeaguePlay({ seat, games }: Props): JSX.Element {
   const [view, setView] = useState<PlayView | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const [chosen, setChosen] = useState<string | null>(null);
+  const [hasLeft, setLeft] = useState(false);
   useEffect(
     () =>
-      followSeat(seat, (update) => {
-        if (update.view) setView(update.view);
-        if (update.problem !== undefined) setProblem(update.problem);
-      }),
-    [seat],
+      hasLeft
+        ? undefined
+        : followSeat(seat, (update) => {
+            if (update.view) setView(update.view);
+            if (update.problem !== undefined) setProblem(update.problem);
+          }),
+    [seat, hasLeft],
   );
   const match = view && shownMatch(view.matches, chosen);
   const id = match?.game.game_id ?? null;
@@ -36,6 +39,13 @@ export function LeaguePlay({ seat, games }: Props): JSX.Element {
   useEffect(() => {
     if (view && !match) document.title = `${view.name} · League`;
   }, [view, match]);
+  const leave = (): void => {
+    leaveLeagues(seat).then(
+      () => setLeft(true),
+      (error) => setProblem(messageOf(error)),
+    );
+  };
+  if (hasLeft) return <Farewell />;
   if (!view) return <p class="loading">{problem ?? "Loading your league…"}</p>;
   const others = view.matches.filter((one) => one !== match && one.seconds_left !== null);
   return (
@@ -54,7 +64,7 @@ export function LeaguePlay({ seat, games }: Props): JSX.Element {
         )}
         {others.length > 0 && <OtherTurns matches={others} onChoose={setChosen} />}
       </div>
-      <LeagueSide view={view} match={match} />
+      <LeagueSide view={view} match={match} games={games} onLeave={leave} />
     </div>
   );
 }
@@ -96,6 +106,20 @@ function boardConnection(seat: LeagueSeat, onState: (view: PlayView) => void) {
       report(update);
     },
   };
+}
+
+function Farewell(): JSX.Element {
+  useEffect(() => {
+    document.title = "You have left · League";
+  }, []);
+  return (
+    <main class="waiting-room">
+      <h1>You have left the league</h1>
+      <p>
+        <a href="/">Standings and matches</a> · <a href="/play">Join a league</a>
+      </p>
+    </main>
+  );
 }
 
 function WaitingRoom({ view }: { readonly view: PlayView }): JSX.Element {

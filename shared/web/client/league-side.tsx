@@ -1,28 +1,67 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { FactsOfGames } from "../game-facts.ts";
 import type { LeagueView, MatchView, PlayView } from "../league-view.ts";
+import { resultInWords } from "../texts/game-texts.ts";
+import { ConfirmButton } from "./confirm-button.tsx";
 
 interface Props {
   readonly view: PlayView;
+  readonly games: FactsOfGames;
+  readonly onLeave: () => void;
   /** The match that is shown; null before the first one. */
   readonly match: MatchView | null;
 }
 
-/** The panel beside the board: the clock, the next match and the standings. */
-export function LeagueSide({ view, match }: Props): JSX.Element {
+/** The panel beside the board: the clock, the last and the next match, and the standings. */
+export function LeagueSide({ view, match, games, onLeave }: Props): JSX.Element {
   const leagues = view.leagues.filter(({ league_id }) => !match || league_id === match.league_id);
   const others = view.leagues.filter((league) => !leagues.includes(league));
   return (
     <aside class="league-side">
       {match && match.seconds_left !== null && <Clock match={match} />}
       {match?.seconds_left === null && match.game.status === "active" && <p class="clock idle">It is not your turn</p>}
+      {view.is_over && view.leagues.some(({ status }) => status !== "completed") && (
+        <p class="over">You no longer play in this league: you lose your other matches in it.</p>
+      )}
+      <LastResult view={view} match={match} games={games} />
       {[...leagues, ...others].map((league) => (
         <LeagueSection key={league.league_id} league={league} playerId={view.player_id} />
       ))}
+      {!view.is_over && <LeaveButton view={view} onLeave={onLeave} />}
       <p class="hint">
         Keep the address of this page: it is your seat. <a href="/">All standings and matches</a>
       </p>
     </aside>
+  );
+}
+
+/** The result of the newest completed match, while another match is shown. */
+function LastResult({ view, match, games }: Omit<Props, "onLeave">): JSX.Element | null {
+  const last = view.matches.find(({ game }) => game.status === "completed");
+  if (!last || !match || match.game.status === "completed") return null;
+  const { game, league_id, match_id } = last;
+  return (
+    <p>
+      Last match ({league_id} {match_id}): {resultInWords(game, games[game.template])}
+    </p>
+  );
+}
+
+function LeaveButton({ view, onLeave }: Pick<Props, "view" | "onLeave">): JSX.Element {
+  const named = view.leagues.length > 1 ? "all your leagues" : "the league";
+  const isRunning = view.leagues.some(({ status }) => status === "running");
+  const loss = "You lose your current match and all later ones.";
+  return (
+    <ConfirmButton
+      label={`Leave ${named}`}
+      question={`Leave ${named}?`}
+      {...(isRunning && { warning: loss })}
+      yes="Yes, leave"
+      no="No, stay"
+      isBusy={false}
+      onConfirm={onLeave}
+    />
   );
 }
 

@@ -1,0 +1,41 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+
+interface Props {
+  readonly label: string;
+  readonly question: string;
+  /** What the action costs. */
+  readonly warning?: string;
+  readonly yes: string;
+  readonly no: string;
+  readonly isBusy: boolean;
+  readonly onConfirm: () => void;
+}
+
+/** A button for an action that cannot be taken back. It asks for a confirmation first. */
+export function ConfirmButton({ label, question, warning, yes, no, isBusy, onConfirm }: Props): JSX.Element {
+  const [isAsking, setAsking] = useState(false);
+  if (!isAsking) {
+    return (
+      <button type="button" class="confirm" disabled={isBusy} onClick={() => setAsking(true)}>
+        {label}
+      </button>
+    );
+  }
+  const confirm = (): void => {
+    setAsking(false);
+    onConfirm();
+  };
+  return (
+    <fieldset class="confirm">
+      <legend>{question}</legend>
+      {warning && <p>{warning}</p>}
+      <button type="button" disabled={isBusy} onClick={confirm}>
+        {yes}
+      </button>
+      <button type="button" onClick={() => setAsking(false)}>
+        {no}
+      </button>
+    </fieldset>
+  );
+}
