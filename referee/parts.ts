@@ -17,6 +17,7 @@ import type { MatchDriver } from "./match/driven-match.ts";
 import { answerHandlers } from "./match/late-answers.ts";
 import { matchTable } from "./match/match-table.ts";
 import type { RefereeContext } from "./operations/context.ts";
+import { rejectingNotLoaded, rejectingNotLoadedTemplate } from "./operations/not-loaded.ts";
 import { notificationOperations, refereeOperations } from "./operations/operations.ts";
 import type { ServiceOptions } from "./options.ts";
 import { openPlayRoom, type PlayRoom } from "./play-room.ts";
@@ -140,13 +141,13 @@ function endpointOf(
   const surface = {
     serverInfo: { name: "referee", version: VERSION },
     tools: toolsOf(
-      [...refereeOperations(context), ...room.operations, ...notificationOperations()],
+      [...refereeOperations(context), ...room.operations, ...notificationOperations()].map(rejectingNotLoaded),
       () => flat("referee:", context.identity.id),
       clock,
       ids,
     ),
     resources: [...room.resources, ...gameRules()],
-    templates: [...room.templates, ...refereeTemplates(context)],
+    templates: [...room.templates, ...refereeTemplates(context)].map(rejectingNotLoadedTemplate),
     answerForeign: foreignMessages(
       answerHandlers(lateAnswers),
       () => flat("referee:", context.identity.id),

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import { lazily } from "#shared/lib/lazy.ts";
 import { invariant } from "#shared/lib/result.ts";
+import { counted } from "#shared/lib/text.ts";
 import { hostsOf } from "#shared/protocol/addresses.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import { listenHostFor } from "#shared/rpc/http/machine-addresses.ts";
@@ -16,6 +17,7 @@ import { composeParts, type Identity, type Parts } from "./parts.ts";
 import { registerReferee } from "./registration.ts";
 import type { Streams } from "./rest/streams.ts";
 import { startHousekeeping } from "./sessions/housekeeping.ts";
+import { loadAdvice } from "./sessions/rejections.ts";
 import { openStore } from "./store.ts";
 
 /** The state that the server of a referee uses. */
@@ -63,6 +65,8 @@ export async function startReferee(given: z.input<typeof ServiceOptions>, self: 
   const stopHousekeeping = startHousekeeping({ host, replies, expireAfterMs, log, clock });
   self.say(manager === null ? `session host at ${server.urls.join(", ")}` : `referee at ${server.urls[0]}/mcp`);
   self.report({ type: "ready", url: server.url });
+  for (const [game, count] of host.notLoaded())
+    self.warn(`${counted(count, "session", "sessions")} of ${game} cannot be continued: ${loadAdvice}`);
   room.open();
   const stopping = new AbortController();
   if (manager !== null) {

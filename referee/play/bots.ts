@@ -9,8 +9,10 @@ import { signFor } from "#shared/protocol/signing.ts";
 import type { Disk } from "#shared/runtime/files/disk.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import { readOrCreateSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
+import type { Session } from "#shared/session/session.ts";
 import { type MatchDriver, MatchWithdrawn } from "../match/driven-match.ts";
 import { playSeats } from "../match/play-match.ts";
+import { GameNotLoaded } from "../sessions/rejections.ts";
 import { BotProcesses, builtInBots } from "./bot-processes.ts";
 import type { AvailableBots } from "./context.ts";
 
@@ -46,12 +48,16 @@ export function createBots({ driver, known, dataFolder, disk, log, clock, timeou
 
   const drive = async (sessionId: string, role: Role, bot: string): Promise<void> => {
     try {
+      const session = driver.host.read(sessionId)?.session;
+      if (!session) throw new Error(`session ${sessionId} is not in the log`);
       const endpoint = known.get(bot) ?? (await processes.endpointOf(bot));
       const secret = known.has(bot) ? null : readOrCreateSecret({ disk, ids: driver.ids }, secretFile);
-      const order = { ...orderFor(driver.host, sessionId, role, { bot, endpoint, secret }), timeouts };
+      const order = { ...orderFor(driver.host, session, role, { bot, endpoint, secret }), timeouts };
       await playSeats(driver, order, sessionId, stopping.signal);
     } catch (thrown) {
       if (thrown instanceof MatchWithdrawn || stopping.signal.aborted) return;
+      // The game waits until the host is started with it again.
+      if (thrown instanceof GameNotLoaded) return;
       log.error({ err: thrown, session: sessionId }, "a bot could not play because of an internal error");
       await driver.host.abort(sessionId, "bot_failed");
     }
@@ -86,9 +92,8 @@ interface SeatedBot {
 }
 
 /** The order of a match with the seats of a session, for the driver. Only the seat of the bot has an endpoint. */
-function orderFor(host: MatchDriver["host"], sessionId: string, role: Role, { bot, endpoint, secret }: SeatedBot) {
-  const session = host.read(sessionId)?.session;
-  if (!session) throw new Error(`session ${sessionId} is not in the log`);
+function orderFor(host: MatchDriver["host"], session: Session, role: Role, { bot, endpoint, secret }: SeatedBot) {
+  const sessionId = session.id;
   // Each seat has a separate match id, because one player may have several seats of a game and distinguishes its matches by their ids.
   const match_id = `${sessionId}-${role}`;
   // The token is the same after a restart, because a player accepts messages about a match only with the token of its invitation.

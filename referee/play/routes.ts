@@ -7,7 +7,7 @@ import { bodyOf, type Limits } from "../rest/callers.ts";
 import { pageErrorOf } from "../rest/errors.ts";
 import { EventsQuery, parseBody, parseQuery } from "../rest/requests.ts";
 import type { Streams } from "../rest/streams.ts";
-import { type Rejection, rejection } from "../sessions/rejections.ts";
+import { GameNotLoaded, type Rejection, rejection } from "../sessions/rejections.ts";
 import { PlayerName } from "../sessions/seats.ts";
 import type { SessionTable } from "../sessions/session-table.ts";
 import type { Play } from "./play.ts";
@@ -63,8 +63,9 @@ export const gamePages =
     });
     app.get("/game/:id", async (request, response) => {
       context.onVisit();
-      if (context.play.accessTo(request.params.id, null)) return sendPage(response, await boardPage({ mode: "page" }));
-      sendPage(response.status(404), await missingPage());
+      const status = statusOfPage(context.play, request.params.id);
+      const page = status === 404 ? await missingPage() : await boardPage({ mode: "page" });
+      sendPage(response.status(status), page);
     });
     app.get("/api/games", (_request, response) => listGames(pages, response));
     app.post("/api/games", (request, response) => createGame(pages, request, response));
@@ -81,6 +82,16 @@ interface PagesContext extends PagesDependencies {
 }
 
 const sendPage = (response: Response, html: string): void => void response.set(PAGE_HEADERS).type("html").send(html);
+
+/** Returns the HTTP status of the page of a game. With 503 the game is not loaded: the page shows the reason and tries again. */
+function statusOfPage(play: Play, gameId: string): 200 | 404 | 503 {
+  try {
+    return play.accessTo(gameId, null) ? 200 : 404;
+  } catch (thrown) {
+    if (thrown instanceof GameNotLoaded) return 503;
+    throw thrown;
+  }
+}
 
 /** Returns the game of a request with the role of the caller or `spectator`. Throws NOT_FOUND. */
 async function gameOf({ play, limits, onVisit }: PagesContext, request: Request, response: Response) {

@@ -2,7 +2,7 @@ import type { ErrorRequestHandler, Response } from "express";
 import { remoteAddressOf } from "#shared/rpc/http/request.ts";
 import type { RejectionLog } from "#shared/rpc/jsonrpc/rejection-log.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
-import { type Rejection, type RestCode, rejectionTable, restStatus } from "../sessions/rejections.ts";
+import { GameNotLoaded, type Rejection, type RestCode, rejectionTable, restStatus } from "../sessions/rejections.ts";
 
 /** An error that is sent to the client. Its message must not contain hidden information. */
 export class RestError extends Error {
@@ -29,6 +29,12 @@ export const restErrorOf = ({ code, message }: Rejection, headers = {}): RestErr
 export const pageErrorOf = ({ code, message }: Rejection): RestError =>
   new RestError(rejectionTable[code].pages, message);
 
+/** Returns the error that is sent for a thrown error; null for an internal error. */
+export function knownError(thrown: unknown): RestError | null {
+  if (thrown instanceof GameNotLoaded) return restErrorOf(thrown.rejection);
+  return thrown instanceof RestError ? thrown : malformed(thrown);
+}
+
 /** A request that failed, for the log. */
 interface FailedRequest {
   readonly remoteAddress: string;
@@ -37,13 +43,13 @@ interface FailedRequest {
   readonly path: string;
 }
 
-/** Returns the error that is sent for a thrown error. A RestError is logged as a rejection; any other error is logged, and sent without details. */
+/** Returns the error that is sent for a thrown error. A known error is logged as a rejection; any other error is logged, and sent without details. */
 export function errorFor(
   thrown: unknown,
   { remoteAddress, agent, method, path }: FailedRequest,
   { log, rejections }: { readonly log: Logger; readonly rejections: RejectionLog },
 ): RestError {
-  const known = thrown instanceof RestError ? thrown : malformed(thrown);
+  const known = knownError(thrown);
   if (!known) {
     log.error({ err: thrown, method, path }, "internal error");
     return new RestError("INTERNAL_ERROR", "Internal error");

@@ -49,6 +49,7 @@ const REJECTIONS: Readonly<Record<string, string>> = {
   "409": "CONFLICT: expected_tick is not the session's tick, or in a simultaneous game of a closed turn",
   "413": "INVALID_REQUEST: the body is too large",
   "429": "TOO_MANY_REQUESTS: see Retry-After",
+  "503": "UNAVAILABLE: the game of the session is not loaded",
 };
 const rejections = (...codes: readonly string[]) =>
   Object.fromEntries(codes.map((code) => [code, reply(REJECTIONS[code] ?? "", documents.ErrorBody)]));
@@ -122,7 +123,7 @@ const sessionPaths = () => ({
       parameters: [sessionId, ...queryParameters(StateQuery)],
       responses: {
         "200": reply("The session as the caller may see it.", documents.SessionState),
-        ...rejections("400", "401", "403", "404", "429"),
+        ...rejections("400", "401", "403", "404", "429", "503"),
       },
     },
   },
@@ -133,7 +134,7 @@ const sessionPaths = () => ({
       requestBody: body(SubmitAction),
       responses: {
         "200": reply("The action is in the log.", documents.ActionTaken),
-        ...rejections("400", "401", "403", "404", "409", "413", "429"),
+        ...rejections("400", "401", "403", "404", "409", "413", "429", "503"),
       },
     },
   },
@@ -143,7 +144,7 @@ const sessionPaths = () => ({
       parameters: [sessionId],
       responses: {
         "200": reply("All actions so far, except sealed actions of other roles.", documents.SessionLog),
-        ...rejections("401", "403", "404", "429"),
+        ...rejections("401", "403", "404", "429", "503"),
       },
     },
   },
@@ -157,7 +158,7 @@ const sessionPaths = () => ({
           content: { "text/event-stream": { schema: { type: "string" } } },
         },
         "204": { description: "The session is over and the caller has received its last event." },
-        ...rejections("400", "401", "403", "404", "429"),
+        ...rejections("400", "401", "403", "404", "429", "503"),
       },
     },
   },
@@ -170,7 +171,7 @@ const sessionPaths = () => ({
       responses: {
         "101": { description: "The WebSocket is open." },
         "426": reply("INVALID_REQUEST: the request does not ask for a WebSocket", documents.ErrorBody),
-        ...rejections("400", "401", "403", "404", "429"),
+        ...rejections("400", "401", "403", "404", "429", "503"),
       },
     },
   },

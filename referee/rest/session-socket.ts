@@ -6,7 +6,7 @@ import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { MessageSocket, SocketEvents } from "#shared/rpc/websocket/message-socket.ts";
 import { checkSize, holderOf, viewerOf } from "./callers.ts";
 import type { RestContext } from "./context.ts";
-import { errorFor, RestError, restErrorOf } from "./errors.ts";
+import { errorFor, knownError, restErrorOf } from "./errors.ts";
 import { keyOf } from "./idempotency.ts";
 import { EventsQuery, parseBody, parseQuery } from "./requests.ts";
 import { actorOf, submitBody } from "./session-actions.ts";
@@ -45,7 +45,8 @@ export const sessionSocket =
       rest.streams.checkLimit();
       return { accept: (socket) => connect(rest, { sessionId, viewer, lastEventId, http }, socket) };
     } catch (thrown) {
-      if (thrown instanceof RestError) return thrown;
+      const known = knownError(thrown);
+      if (known) return known;
       throw thrown;
     }
   };

@@ -1,12 +1,13 @@
 import { parseEntry } from "#shared/session/entry.ts";
 import { find, type LiveSessions, run, SNAPSHOT_EVERY_MS } from "./live-sessions.ts";
+import { GameNotLoaded } from "./rejections.ts";
 
 type Expire = (idleMs: number, onFailure?: (sessionId: string, thrown: unknown) => void) => Promise<void>;
 
 /** Returns a function that expires sessions whose seats have been idle for `idleMs`. `onFailure` is called once for each session that cannot be expired. */
 export function expiry(sessions: LiveSessions): Expire {
   const { store, clock, live } = sessions;
-  /** Sessions that could not be expired, for example because this version does not have their game. */
+  /** Sessions that could not be expired, for example because their log cannot be replayed. */
   const failing = new Set<string>();
   return async (idleMs, onFailure) => {
     // The times in the log are compared, because a session may have been idle since before this process started.
@@ -21,6 +22,8 @@ export function expiry(sessions: LiveSessions): Expire {
           await run(sessions, find(sessions, sessionId), { type: "expire" });
         }
       } catch (thrown) {
+        // The session can be continued when this process is started with its game.
+        if (thrown instanceof GameNotLoaded) continue;
         if (!failing.has(sessionId)) onFailure?.(sessionId, thrown);
         failing.add(sessionId);
       }

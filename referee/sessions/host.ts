@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
+import { findGame } from "#shared/games/registry.ts";
 import { type Clock, throwLater } from "#shared/lib/clock.ts";
 import { hmacBase64Url } from "#shared/lib/hash.ts";
 import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
@@ -67,7 +68,7 @@ interface Submission {
  */
 export interface SessionHost {
   create(options: NewSessionOptions): Promise<Session>;
-  /** The committed session, from memory or replayed from its log; null if there is none. */
+  /** The committed session, from memory or replayed from its log; null if there is none. Throws GameNotLoaded if this process does not have its game. */
   read(sessionId: string): StoredSession | null;
   submit(sessionId: string, submission: Submission): Promise<Committed>;
   /** Ends a session with the faults of one turn. */
@@ -90,6 +91,8 @@ export interface SessionHost {
   forget(sessionId: string): void;
   /** The sessions that wait for players. */
   readonly lobby: Lobby;
+  /** The number of active sessions, outside of leagues, of each game that this process does not have. */
+  notLoaded(): ReadonlyMap<string, number>;
   /** The number of sessions in memory. */
   loaded(): number;
 }
@@ -134,6 +137,7 @@ export function createHost(
     expireIdle: expire,
     forgetIdle: (idleMs) => forgetIdle(sessions, idleMs),
     forget: (sessionId) => forget(sessions, sessionId),
+    notLoaded: () => new Map([...store.countByGame()].filter(([game]) => !findGame(game))),
     loaded: () => sessions.live.size,
   };
 }

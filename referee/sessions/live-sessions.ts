@@ -1,4 +1,5 @@
 import { EventEmitter } from "node:events";
+import { findGame } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import { err, messageOf, ok, type Result } from "#shared/lib/result.ts";
@@ -6,7 +7,7 @@ import { eventOf } from "#shared/session/entry.ts";
 import { replay } from "#shared/session/replay.ts";
 import { type Command, decide, type Session } from "#shared/session/session.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
-import { type Rejection, rejected } from "./rejections.ts";
+import { GameNotLoaded, type Rejection, rejected } from "./rejections.ts";
 import type { Access, SessionStore, Snapshot } from "./session-store.ts";
 
 /** A committed session with its log and its access rules. */
@@ -79,7 +80,10 @@ export function addLive(
   return added;
 }
 
-/** Returns the committed session, from memory or replayed from its log; null if there is none. Throws if its log cannot be replayed. */
+/**
+ * Returns the committed session, from memory or replayed from its log; null if there is none. Throws GameNotLoaded if this process does not have
+ * its game, and another error if its log cannot be replayed.
+ */
 export function find(sessions: LiveSessions, sessionId: string): Live | null {
   const { live, store, clock } = sessions;
   const loaded = live.get(sessionId);
@@ -89,6 +93,7 @@ export function find(sessions: LiveSessions, sessionId: string): Live | null {
   }
   const about = store.about(sessionId);
   if (!about) return null;
+  if (!findGame(about.game)) throw new GameNotLoaded(about.game);
   const rows = [...store.log.read(sessionId)];
   const replayed = replay(rows, about.seed);
   if (!replayed.ok)

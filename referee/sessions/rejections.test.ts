@@ -16,6 +16,7 @@ import {
   rejectionTable,
   restStatus,
 } from "./rejections.ts";
+import { hostOfRemovedGame } from "./testing/removed-game.ts";
 
 let host: TestHost;
 let codenames: TestHost;
@@ -170,6 +171,15 @@ const requestsFor: Readonly<Record<RejectionCode, () => Promise<RejectedRequests
       rest: () => host.call("GET", "/sessions/none/state", { token }),
       pages: () => host.call("GET", "/api/games/none"),
       protocol: () => send("JOIN_GAME", { game_id: "none" }),
+    };
+  },
+  async GAME_NOT_LOADED() {
+    const [{ call, url, agent }, { gameId, token }] = await hostOfRemovedGame();
+    const reader = await agent();
+    return {
+      rest: () => call("GET", `/sessions/${gameId}/state`, { token: reader.token }),
+      pages: () => call("POST", `/api/games/${gameId}/moves`, { token, body: { move: "rock" } }),
+      protocol: () => send("FINISH_TURN", { game_id: gameId, seat_token: token, move: "rock" }, undefined, url),
     };
   },
   UNKNOWN_AGENT: async () => ({ rest: () => newSession({ participants: { white: "none", black: "none" } }) }),

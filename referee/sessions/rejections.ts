@@ -13,6 +13,7 @@ export const restStatus = {
   ALREADY_ACTED: 400,
   TOO_MANY_REQUESTS: 429,
   INTERNAL_ERROR: 500,
+  UNAVAILABLE: 503,
 } as const;
 export type RestCode = keyof typeof restStatus;
 
@@ -28,6 +29,7 @@ export const rejectionCodes = [
   "AMBIGUOUS_SEAT",
   "NOT_PERMITTED",
   "UNKNOWN_SESSION",
+  "GAME_NOT_LOADED",
   "UNKNOWN_AGENT",
   "UNKNOWN_PLAYER",
   "UNKNOWN_GAME",
@@ -97,6 +99,7 @@ export const rejectionTable: Readonly<Record<RejectionCode, RejectionAnswers>> =
   AMBIGUOUS_SEAT: answers("FORBIDDEN", "UNAUTHORIZED", "L004", true, "The token may belong to several seats"),
   NOT_PERMITTED: answers("FORBIDDEN", "FORBIDDEN", "L004", false, "The caller may not do this"),
   UNKNOWN_SESSION: answers("NOT_FOUND", "NOT_FOUND", "G003", false, "No such session"),
+  GAME_NOT_LOADED: answers("UNAVAILABLE", "UNAVAILABLE", "G003", true, "The game of this session is not loaded"),
   UNKNOWN_AGENT: answers("NOT_FOUND", "NOT_FOUND", "G003", false, "No such agent"),
   UNKNOWN_PLAYER: answers("NOT_FOUND", "NOT_FOUND", "G003", true, "No such player here"),
   UNKNOWN_GAME: answers("INVALID_REQUEST", "NOT_FOUND", "G003", false, "No such game"),
@@ -129,6 +132,21 @@ export function rejection(code: RejectionCode, message?: string, context?: Rejec
 /** Creates a rejection as a result. */
 export const rejected = (...given: Parameters<typeof rejection>): { readonly ok: false; readonly error: Rejection } =>
   err(rejection(...given));
+
+/** Returns the advice for the operator of a host that does not have a game. */
+export const loadAdvice = "start this server again with --game and the file of the game";
+
+/**
+ * Thrown when a session is read whose game this process does not have, because it was started without the file of the game. Each interface
+ * answers it as a rejection.
+ */
+export class GameNotLoaded extends Error {
+  readonly rejection: Rejection;
+  constructor(game: string) {
+    super(`The game ${game} of this session is not loaded. The session is kept: ${loadAdvice}`);
+    this.rejection = rejection("GAME_NOT_LOADED", this.message, { game });
+  }
+}
 
 /** Returns the protocol error for a rejection, for tools and messages. */
 export function protocolErrorOf({ code, message, context }: Rejection): ProtocolError {

@@ -138,9 +138,9 @@ describe("the session tables", () => {
 });
 
 describe("the session store", () => {
-  test("returns the seed and the access rules of a session, and null for an unknown session", async () => {
+  test("returns the game, the seed and the access rules of a session, and null for an unknown session", async () => {
     await add(newSession("s1", { spectators: "none" }));
-    expect(store.about("s1")).toEqual({ seed: "seed of s1", actedBy: "seats", spectators: "none" });
+    expect(store.about("s1")).toEqual({ game: "rps.v1", seed: "seed of s1", actedBy: "seats", spectators: "none" });
     expect(store.about("s2")).toBe(null);
   });
 
@@ -166,6 +166,20 @@ describe("the session store", () => {
     const last = Date.parse(AT);
     expect(store.quietSince(last + 60_000)).toEqual(["open"]);
     expect(store.quietSince(last - 60_000)).toEqual([]);
+  });
+
+  test("countByGame counts the active sessions that are played by their seats", async () => {
+    expect(store.countByGame()).toEqual(new Map());
+    await add(newSession("driven", { actedBy: "driver" }));
+    await add(newSession("over"), { ...SNAPSHOT, status: "completed" });
+    for (const id of ["s1", "s2"]) await add(newSession(id));
+    await add(newSession("s3", { template: "chess.v1" }));
+    expect(store.countByGame()).toEqual(
+      new Map([
+        ["chess.v1", 1],
+        ["rps.v1", 2],
+      ]),
+    );
   });
 
   test("quietSince compares the time of the last entry with a snapshot", async () => {

@@ -89,15 +89,22 @@ export interface SessionStore {
   adding(session: NewSession, snapshot: Snapshot, at: string): readonly Statement[];
   /** The statement that replaces the snapshot of a session, for the transaction of an entry; `at` is the time of that entry, ISO 8601. */
   updating(sessionId: string, snapshot: Snapshot, at: string): Statement;
-  /** The seed of a session, for the host only, and its access rules; null for an unknown session. */
-  about(sessionId: string): (Access & { readonly seed: string }) | null;
+  /** The id of the game of a session, its seed, for the host only, and its access rules; null for an unknown session. */
+  about(sessionId: string): (Access & { readonly game: string; readonly seed: string }) | null;
+  /** The number of active sessions that are played by their seats, by the id of their game. */
+  countByGame(): ReadonlyMap<string, number>;
   /** The ids of active sessions that are played by their seats and whose last entry with a snapshot is older than `before`, in ms since the Unix epoch. */
   quietSince(before: number): readonly string[];
 }
 
 /** The store on a database with the tables of `SESSION_SCHEMA`. */
 export function sessionStore(db: DatabaseSync, writer: Writer): SessionStore {
-  const selectAbout = db.prepare("SELECT seed, acted_by AS actedBy, spectators FROM sessions WHERE session_id = ?");
+  const selectAbout = db.prepare(
+    "SELECT template AS game, seed, acted_by AS actedBy, spectators FROM sessions WHERE session_id = ?",
+  );
+  const selectCounts = db.prepare(
+    "SELECT template, count(*) AS count FROM sessions WHERE status = 'active' AND acted_by = 'seats' GROUP BY template ORDER BY template",
+  );
   const selectQuiet = db.prepare(
     "SELECT session_id FROM sessions WHERE status = 'active' AND acted_by = 'seats' AND updated_at < datetime(? / 1000, 'unixepoch')",
   );
@@ -116,6 +123,7 @@ export function sessionStore(db: DatabaseSync, writer: Writer): SessionStore {
       parameters: [state, status, tick, at, sessionId],
     }),
     about: (sessionId) => (selectAbout.get(sessionId) as ReturnType<SessionStore["about"]> | undefined) ?? null,
+    countByGame: () => new Map(selectCounts.all().map(({ template, count }) => [String(template), Number(count)])),
     quietSince: (before) => selectQuiet.all(before).map((row) => String(row.session_id)),
   };
 }

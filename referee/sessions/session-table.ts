@@ -94,7 +94,7 @@ async function watchableGames(tables: Kysely<Tables>, limit: number): Promise<re
       ...row,
       ...(isWaiting && { status: "waiting_for_players" }),
       created_at: withZone(row.created_at),
-      players: Object.fromEntries((game?.roles ?? []).map((role) => [role, names.get(role) ?? ""])),
+      players: Object.fromEntries((game?.roles ?? [...names.keys()]).map((role) => [role, names.get(role) ?? ""])),
       result: game && end ? resultOfEnd(game, end) : null,
     };
   });

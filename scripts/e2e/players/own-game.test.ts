@@ -2,20 +2,12 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { freePort } from "#shared/runtime/process/free-ports.ts";
+import { createGame } from "../../../referee/play/testing/play.ts";
+import { gameIn, STARTER_GAME, startGameHost } from "../../testing/game-host.ts";
 import { cleanUp, league, newFolder, root, start } from "../../testing/processes.ts";
 import { testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
-
-const STARTER = readFileSync(join(root, "scripts/starters/game/game.ts"), "utf8");
-
-/** Writes a game into a folder. */
-function gameIn(folder: string): string {
-  const file = join(folder, "nim.ts");
-  writeFileSync(file, STARTER);
-  return file;
-}
 
 /** Returns the messages of the TypeScript compiler about a file with the settings of this project. */
 function compile(file: string): string {
@@ -42,7 +34,7 @@ it("a league of a game of a file is played, exported and verified", async () => 
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("Not a built-in game: nim.v1.")]);
   const verified = await league(["verify", out, "--game", file]);
   expect([verified.code, verified.stdout]).toEqual([0, expect.stringContaining("3 matches replayed")]);
-  writeFileSync(file, STARTER.replace('"last_taken"', '"last_stick"'));
+  writeFileSync(file, STARTER_GAME.replace('"last_taken"', '"last_stick"'));
   expect((await league(["verify", out, "--game", file])).stderr).toContain("is the file of --game unchanged?");
 }, 60_000);
 
@@ -84,67 +76,30 @@ it("a bot of new-bot for a game of a file has the types of the game, plays it an
 }, 60_000);
 
 it("a session host shows the game of a file over REST, MCP tools and pages", async () => {
-  const folder = newFolder();
-  const port = await freePort();
-  const args = ["--alone", "--port", String(port), "--data", folder, "--game", gameIn(folder)];
-  const host = start("referee/main.ts", args);
-  await host.line(/session host at /);
-  const call = async (
-    method: string,
-    path: string,
-    body?: object,
-    token?: string,
-  ): Promise<{ status: number; json: Record<string, unknown>; text: string }> => {
-    const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method,
-      headers,
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, text, json: text.startsWith("{") ? JSON.parse(text) : {} };
-  };
-  const tool = async (name: string, args: object): Promise<Record<string, unknown>> => {
-    const params = { name, arguments: args };
-    const { json } = await call("POST", "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params });
-    return (json.result as { structuredContent: Record<string, unknown> }).structuredContent;
-  };
+  const host = await startGameHost([gameIn(newFolder())]);
+  const { call } = host;
   expect((await call("GET", "/openapi.json")).text).toContain("codenames.v1, nim.v1");
-  const page = (await call("GET", "/")).text;
-  expect(page).toContain('"nim.v1":{"name":"Nim"}');
+  expect((await call("GET", "/")).text).toContain('"nim.v1":{"name":"Nim"}');
 
-  const [first, second] = [await call("POST", "/agents", {}), await call("POST", "/agents", {})];
-  const [token, other] = [String(first.json.token), String(second.json.token)];
-  const participants = { first_player: first.json.agent_id, second_player: second.json.agent_id };
-  const created = await call("POST", "/sessions", { template: "nim.v1", participants, options: { heap: 3 } }, token);
+  const [first, second] = [(await call("POST", "/agents")).json, (await call("POST", "/agents")).json];
+  const participants = { first_player: first.agent_id, second_player: second.agent_id };
+  const body = { template: "nim.v1", participants, options: { heap: 3 } };
+  const created = await call("POST", "/sessions", { token: first.token, body });
   expect(created).toMatchObject({ status: 201, json: { template: "nim.v1" } });
-  const actions = `/sessions/${created.json.session_id}/actions`;
-  expect(await call("POST", actions, { action: 3, expected_tick: 0 }, token)).toMatchObject({ status: 400 });
-  expect((await call("POST", actions, { action: 2, expected_tick: 0 }, token)).status).toBe(200);
-  expect((await call("POST", actions, { action: 1, expected_tick: 1 }, other)).status).toBe(200);
+  const act = async (action: number, expected_tick: number, { token }: { token: string }): Promise<number> =>
+    (await call("POST", `/sessions/${created.json.session_id}/actions`, { token, body: { action, expected_tick } }))
+      .status;
+  expect([await act(3, 0, first), await act(2, 0, first), await act(1, 1, second)]).toEqual([400, 200, 200]);
 
-  const game = await tool("createGame", { template: "Nim", opponent: "random", options: { heap: 1 } });
-  expect(game).toMatchObject({
-    template: "nim.v1",
-    legal_actions: [1],
-    board: "1 sticks left, first_player to move.",
+  const game = await createGame(host, { template: "Nim", opponent: "random", options: { heap: 1 } });
+  expect(game.answer.value).toMatchObject({
+    ...{ template: "nim.v1", legal_actions: [1], board: "1 sticks left, first_player to move." },
   });
-  const { game_id, seat_token } = game;
-  const finished = await tool("finishTurn", { game_id, seat_token, move: 1 });
-  expect(finished).toMatchObject({ next: "game_over", result: { winner: "first_player", reason: "last_taken" } });
-  const played = await tool("createGame", {
-    template: "nim",
-    opponent: "random",
-    play_as: "second_player",
-    options: { heap: 2 },
-  });
-  const waited = await tool("waitForNextTurn", {
-    game_id: played.game_id,
-    seat_token: played.seat_token,
-    timeout_s: 30,
-  });
-  const { reason = "none yet" } = (waited.result ?? {}) as { reason?: string };
-  expect([waited.next, reason]).toEqual(reason === "none yet" ? ["your_turn", reason] : ["game_over", "last_taken"]);
-  host.signal("SIGINT");
-  await host.ended;
+  const finished = await game.move(1);
+  expect(finished.value).toMatchObject({ next: "game_over", result: { winner: "first_player", reason: "last_taken" } });
+  const second_player = { template: "nim", opponent: "random", play_as: "second_player", options: { heap: 2 } };
+  const { value } = await (await createGame(host, second_player)).wait({ timeout_s: 30 });
+  const { reason = "none yet" } = value.result ?? {};
+  expect([value.next, reason]).toEqual(reason === "none yet" ? ["your_turn", reason] : ["game_over", "last_taken"]);
+  await host.stop();
 }, 60_000);

@@ -10,8 +10,13 @@ const SILENCE_MS = 45_000;
 /** Shown for a link that is incomplete or belongs to another game. */
 const NO_SEAT = "This link has no seat of this game, so you are watching. Ask for the complete link.";
 
+const LOST = "The connection to the server is lost; trying again.";
+
 /** A failure that a repeated request would not change. */
 class FinalError extends Error {}
+
+/** The server cannot show this game now, for the reason that it has sent. */
+class UnavailableError extends Error {}
 
 /**
  * The transport of a page of the session host, over HTTP: moves are posted, and the game is received as an event
@@ -33,7 +38,8 @@ export function pageTransport(gameId: string, token: string): Transport {
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof FinalError) return notify({ problem: error.message });
-        notify({ problem: "The connection to the server is lost; trying again." });
+        const isUnavailable = error instanceof UnavailableError;
+        notify({ problem: isUnavailable ? `${error.message}. This page tries again.` : LOST });
       }
       await pause(pauseMs, signal);
     }
@@ -89,6 +95,7 @@ async function failureOf(response: Response): Promise<Error> {
   const body = (await response.json().catch(() => null)) as { error?: { message?: unknown } } | null;
   const message = body?.error?.message;
   const text = typeof message === "string" ? message : `The server answered with ${response.status}.`;
+  if (response.status === 503 && text === message) return new UnavailableError(text);
   return [401, 403, 404, 410].includes(response.status) ? new FinalError(text) : new Error(text);
 }
 
