@@ -1,20 +1,39 @@
 import type { GameId } from "#shared/games/registry.ts";
+import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import type { BotObject } from "./sdk.ts";
 
 /** The reason why a bot has chosen no action, for the referee. The bot has already written its line about it. */
 export class LoggedFault extends Error {}
+
+/** The player in whose process a bot is loaded. */
+export interface BotHome {
+  /** Returns the folder of the bot's records. It is named after the player, whose name is known when a match begins. */
+  recordsFolder(): string;
+  /** Logs a line, and shows it to the person at the terminal, unless the player runs under a parent process. */
+  say(line: string): void;
+  /** Logs a line, and always shows it to the person at the terminal. */
+  warn(line: string): void;
+  /** What the code of a bot file may use. */
+  readonly allow: BotPermissions;
+  /** The address at which the process of a bot file waits for a debugger; null for none. */
+  readonly inspect: string | null;
+}
+
+/** The object that plays one match. */
+export interface MatchBot extends BotObject {
+  /** Called instead of `end` if the match is dropped without a result. */
+  close?(): void;
+}
 
 /** A bot that is ready to play. */
 export interface LoadedBot {
   readonly name: string;
   /** The games that it plays; absent if it plays all games. */
   readonly games?: readonly GameId[];
-  /** Creates the object that plays one match. */
-  create(): BotObject;
+  /** Creates the object that plays one match. `log` writes a line to the terminal and the log of the match. */
+  create(log: (line: string) => void): MatchBot;
   /** Releases the resources of the bot, such as the process of an engine. */
   close?(): Promise<void>;
-  /** The file that error messages refer to when the bot throws; null for built-in bots. */
-  readonly file: string | null;
   /** Whether the bot may read `turn.history`. Built-in bots do not, so their players need not keep every view of a match in memory. */
   readonly readsHistory: boolean;
 }

@@ -16,6 +16,7 @@ import {
   withExamples,
   withUsageExit,
 } from "#shared/runtime/cli/options.ts";
+import { type PermissionFlags, permissionsOf, withPermissionOptions } from "#shared/runtime/cli/permission-options.ts";
 import { DATA_FOLDER, defaultOf, MANAGER_ENDPOINT, portHelp } from "#shared/runtime/defaults.ts";
 import { loadGames } from "#shared/runtime/games/game-files.ts";
 import { BOT_FILES } from "./loaders/bot-files.ts";
@@ -72,31 +73,33 @@ const command = withUsageExit(new Command("player"))
   .addOption(verboseOption())
   .option("--limit-loopback", "also apply the rate limits to callers on this machine")
   .option("--data <folder>", "folder of the logs and the token", DATA_FOLDER);
-withExamples(command, [
+withExamples(withPermissionOptions(command), [
   "npm run player -- --bot greedy --name Ann",
   "npm run player -- --bot ./my-bot.ts --name Ann --manager http://192.168.1.7:8000/mcp",
   "npm run player -- --bot ./my-bot.ts --no-manager --secret-file ann.secret --port 8150",
 ]).parse();
 
-const options = command.opts<{
-  bot: string;
-  name?: string;
-  port?: number;
-  host?: string;
-  endpoint?: string;
-  pull?: boolean;
-  joinCode?: string;
-  manager: string | false;
-  secretFile?: string;
-  league?: string[];
-  registerMs: number;
-  game: string[];
-  limitLoopback?: boolean;
-  verbose?: boolean;
-  inspect?: boolean;
-  inspectPort: number;
-  data: string;
-}>();
+const options = command.opts<
+  {
+    bot: string;
+    name?: string;
+    port?: number;
+    host?: string;
+    endpoint?: string;
+    pull?: boolean;
+    joinCode?: string;
+    manager: string | false;
+    secretFile?: string;
+    league?: string[];
+    registerMs: number;
+    game: string[];
+    limitLoopback?: boolean;
+    verbose?: boolean;
+    inspect?: boolean;
+    inspectPort: number;
+    data: string;
+  } & PermissionFlags
+>();
 
 if (options.secretFile !== undefined && options.manager !== false) {
   command.error("error: --secret-file requires --no-manager: a player that registers itself has a token");
@@ -123,6 +126,7 @@ await runAgentProcess(options.name ?? `player-${options.port ?? process.pid}`, r
       limitLoopback: options.limitLoopback,
       verbose: options.verbose,
       inspect: inspectAddress(options),
+      allow: permissionsOf(options),
       dataFolder: resolve(options.data),
     },
     self,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
+import { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { PORT_RANGES, portsFrom } from "#shared/runtime/defaults.ts";
 
 /** The options of a player. */
@@ -30,6 +31,7 @@ export const PlayerOptions = z.object({
   verbose: z.boolean().default(false),
   /** The address at which the process of a .ts or .js bot waits for a debugger, e.g. `127.0.0.1:9229`; null for none. */
   inspect: z.string().nullable().default(null),
+  allow: BotPermissions.prefault({}),
   /** The folder of the token file. */
   dataFolder: z.string(),
 });

@@ -10,15 +10,12 @@ import { toolsOf } from "#shared/rpc/mcp/operations.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { fileNameOf } from "#shared/runtime/files/file-name.ts";
 import { listen } from "#shared/runtime/listen.ts";
-import { endWithSupervisor } from "#shared/runtime/process/parent-watchdog.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
-import { waitForDebugger } from "./debugger.ts";
 import { type Identity, newIdentity, takeSecret } from "./identity.ts";
 import { pollInbox } from "./inbox-client.ts";
 import { recordsFolder } from "./llm/record-files.ts";
 import type { LoadedBot } from "./loaded-bot.ts";
-import { isModuleFile } from "./loaders/bot-files.ts";
 import { loadBot } from "./loaders/load-bot.ts";
 import { createManualBot, type ManualBot } from "./manual/manual-bot.ts";
 import { manualOperations } from "./manual/manual-operations.ts";
@@ -37,14 +34,15 @@ import { tokenNotice } from "./token-notice.ts";
  */
 export async function startPlayer(given: z.input<typeof PlayerOptions>, self: AgentProcess): Promise<RunningAgent> {
   const options = PlayerOptions.parse(given);
-  if (isModuleFile(options.bot)) endWithSupervisor(); // the code of a bot file may block the event loop forever
-  if (isModuleFile(options.bot) && options.inspect !== null) await waitForDebugger(options.inspect);
   const manual = options.bot === "manual" ? createManualBot() : null;
   const loaded: LoadedBot =
     manual?.bot ??
     (await loadBot(options.bot, self.clock, {
       recordsFolder: () => join(recordsFolder(options.dataFolder), fileNameOf(identity.name)),
       say: self.say,
+      warn: self.warn,
+      allow: options.allow,
+      inspect: options.inspect,
     }));
   const bot = options.verbose ? withShownTurns(loaded, self.clock) : loaded;
   const showLine = showsLines(() => join(options.dataFolder, "logs", fileNameOf(identity.name)), self);

@@ -12,6 +12,7 @@ export const withShownTurns = (bot: LoadedBot, clock: Clock): LoadedBot => ({
       start: (info) => inner.start?.(info),
       choose: (turn) => showTurn(inner, turn, clock),
       end: (result) => inner.end?.(result),
+      close: () => inner.close?.(),
     };
   },
 });

@@ -37,7 +37,7 @@ const LIBRARY_USERS: Readonly<Record<string, readonly string[]>> = {
   "node:sqlite": ["shared/store", "league-manager", "referee"],
   express: ["shared/runtime", "league-manager", "referee"],
   "prom-client": ["referee"],
-  esbuild: ["shared/web", "scripts"],
+  esbuild: ["shared/web", "player", "scripts"],
   preact: ["shared/web"],
   "@modelcontextprotocol/client": ["shared/rpc"],
   "@modelcontextprotocol/server": ["shared/rpc"],

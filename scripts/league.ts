@@ -14,6 +14,7 @@ import {
   portOption,
   verboseOption,
 } from "#shared/runtime/cli/options.ts";
+import { withPermissionOptions } from "#shared/runtime/cli/permission-options.ts";
 import { DATA_FOLDER, DEFAULT_CONFIG, MANAGER_ENDPOINT, PORT_RANGES, portHelp } from "#shared/runtime/defaults.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { BOT_FILES } from "../player/loaders/bot-files.ts";
@@ -72,15 +73,17 @@ subcommand("serve", "Run a league manager and referees for players that join.", 
 
 addOperatorCommands();
 
-subcommand("join", "Join a league with one player.", [
-  "npm run league -- join random --name Ann",
-  "npm run league -- join ./my-bot.ts --name Ann --manager http://192.168.1.7:8000/mcp",
-  "npm run league -- join uci:stockfish --name Fish --league chess",
-  "npm run league -- join 'lines:python3 bot.py' --name Ann",
-  "npm run league -- join human --name Ann        # a person: opens the page on which Ann plays",
-  "npm run league -- join manual --name Ann       # moves come through the tool make_move",
-  "npm run league -- join random --name Ann --pull --manager https://league.example/mcp   # behind a router",
-])
+withPermissionOptions(
+  subcommand("join", "Join a league with one player.", [
+    "npm run league -- join random --name Ann",
+    "npm run league -- join ./my-bot.ts --name Ann --manager http://192.168.1.7:8000/mcp",
+    "npm run league -- join uci:stockfish --name Fish --league chess",
+    "npm run league -- join 'lines:python3 bot.py' --name Ann",
+    "npm run league -- join human --name Ann        # a person: opens the page on which Ann plays",
+    "npm run league -- join manual --name Ann       # moves come through the tool make_move",
+    "npm run league -- join random --name Ann --pull --manager https://league.example/mcp   # behind a router",
+  ]),
+)
   .argument("<bot>", `a built-in bot, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, llm:URL#MODEL, human or manual`)
   .option("--manager <url>", "the league manager's endpoint", endpointOption, MANAGER_ENDPOINT)
   .option(
@@ -105,11 +108,13 @@ subcommand("join", "Join a league with one player.", [
 
 addCheckCommand();
 
-subcommand("play", "Play one match between two bots and print its moves and its result.", [
-  "npm run league -- play greedy counter --game chess",
-  "npm run league -- play ./my-bot.ts random --game rps --option best_of=5 --seed 7",
-  "npm run league -- play random random --game ./my-game.ts",
-])
+withPermissionOptions(
+  subcommand("play", "Play one match between two bots and print its moves and its result.", [
+    "npm run league -- play greedy counter --game chess",
+    "npm run league -- play ./my-bot.ts random --game rps --option best_of=5 --seed 7",
+    "npm run league -- play random random --game ./my-game.ts",
+  ]),
+)
   .argument("<first>", "bot of the first role: a built-in bot, a file, uci:COMMAND, lines:COMMAND or llm:URL#MODEL")
   .argument("<second>", "bot of the second role")
   .addOption(

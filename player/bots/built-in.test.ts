@@ -5,6 +5,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { builtInBots, loadBot } from "../loaders/load-bot.ts";
 import type { BotObject, Turn } from "../sdk.ts";
+import { botHome } from "../testing/home.ts";
 
 /** Returns a turn with the view of a role, serialized and parsed as on the wire. */
 function turnOf(game: Game, state: unknown, role: Role, tick: number): Turn {
@@ -33,8 +34,8 @@ async function playOut(game: Game, create: () => BotObject): Promise<unknown> {
 
 describe.each(builtInBots)("%s", (name) => {
   test.each(gameIds)("plays every role of %s to the end", async (id) => {
-    const { create, readsHistory } = await loadBot(name, systemClock);
+    const { create, readsHistory } = await loadBot(name, systemClock, botHome());
     expect(readsHistory).toBe(false);
-    expect(await playOut(games[id], create)).not.toBeNull();
+    expect(await playOut(games[id], () => create(() => {}))).not.toBeNull();
   });
 });

@@ -45,7 +45,7 @@ describe("uci:COMMAND", () => {
   test("plays chess only, asks the engine for each position and runs one search at a time", async () => {
     bot = await uciBot(engine(ENGINE), systemClock);
     expect(bot.games).toEqual(["chess.v1"]);
-    const player = bot.create();
+    const player = bot.create(() => {});
     const after = chess.applyAction(start, "white", "e2e4");
     if (!after.ok) throw new Error("e2e4 is legal");
     const both = [player.choose(turn(start)), player.choose(turn(after.value))];
@@ -55,7 +55,7 @@ describe("uci:COMMAND", () => {
   test("#nodes=N limits the nodes of a search, so that a run can be repeated with its seed", async () => {
     const command = engine(ENGINE.replace('"bestmove "', '"bestmove " + line.replaceAll(" ", "_") + " " '));
     bot = await uciBot(`${command}#nodes=77`, systemClock);
-    expect(await bot.create().choose(turn(start))).toBe("go_nodes_77");
+    expect(await bot.create(() => {}).choose(turn(start))).toBe("go_nodes_77");
   });
 
   test("reports a command that does not exist with its name", async () => {
@@ -81,7 +81,7 @@ const say`,
 
   test("an engine that exits fails its search and is started again for the next one", async () => {
     bot = await uciBot(withFirstSearch("process.exit(3);"), systemClock);
-    const player = bot.create();
+    const player = bot.create(() => {});
     const both = await Promise.allSettled([player.choose(turn(start)), player.choose(turn(start))]);
     const exited = expect.objectContaining({ message: expect.stringContaining("ended with code 3") });
     expect(both).toEqual([
@@ -92,7 +92,7 @@ const say`,
 
   /** Runs three searches and ends the turns of the first two when the first search has begun. Returns moves or error messages. */
   async function searchThree(engine: LoadedBot): Promise<unknown[]> {
-    const player = engine.create();
+    const player = engine.create(() => {});
     const over = new AbortController();
     const turns = [turn(start, over.signal), turn(start, over.signal), turn(start)];
     const searches = Promise.allSettled(turns.map((turn) => player.choose(turn)));

@@ -40,7 +40,6 @@ export async function uciBot(spec: string, clock: Clock): Promise<LoadedBot> {
   return {
     name: `uci:${wanted}`,
     games: UCI_GAMES,
-    file: null,
     readsHistory: false,
     create: () => ({ choose: (turn) => search(turn as Turn<"chess.v1">) }),
     close: async () => closing.abort(),

@@ -19,6 +19,7 @@ import type { LlmSettings } from "#shared/runtime/config/llm.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import { llmBot, llmSpec } from "../loaders/llm.ts";
 import type { BotObject, GameResult, MatchInfo, Turn } from "../sdk.ts";
+import { botHome } from "../testing/home.ts";
 import { manifestIn, matchRecordsIn } from "./record-files.ts";
 import type { LlmRecord } from "./records.ts";
 
@@ -61,17 +62,15 @@ async function load(behaviour: Behaviour, settings: Partial<LlmSettings> = {}): 
   chat = await startChatEndpoint(behaviour);
   const all = { base_url: chat.url, model: "m", api_key_env: "LLM_TEST_KEY", max_tokens: 50, answer: "auto" } as const;
   const clock = { ...systemClock, pause: async () => true };
-  const bot = await llmBot(llmSpec({ ...all, ...settings }), clock, {
-    recordsFolder: () => folder,
-    say: (line) => void said.push(line),
-  });
+  const home = botHome({ recordsFolder: () => folder, say: (line) => void said.push(line) });
+  const bot = await llmBot(llmSpec({ ...all, ...settings }), clock, home);
   bots.push(bot);
   return bot;
 }
 
 /** Starts an endpoint with this behaviour, and a match of tic-tac-toe of a model at it. */
 async function begin(behaviour: Behaviour, settings: Partial<LlmSettings> = {}): Promise<BotObject> {
-  const player = (await load(behaviour, settings)).create();
+  const player = (await load(behaviour, settings)).create(() => {});
   player.start?.(info(TIC_TAC_TOE, "x"));
   return player;
 }
@@ -98,7 +97,7 @@ describe("a language model", () => {
         sendCompletion(response, JSON.stringify({ reason: "r", action: random.pick(listedIn(request)) }), {}, USAGE),
       );
       let state = game.initialState({ options: game.options.parse({}), seed: "a seed" });
-      const players = game.roles.map((role) => ({ role, player: bot.create() }));
+      const players = game.roles.map((role) => ({ role, player: bot.create(() => {}) }));
       for (const { role, player } of players) player.start?.(info(game, role, { matchId: role }));
       for (let tick = 0; !game.isTerminal(state); tick++) {
         expect(tick).toBeLessThan(game.info.maxActions);
@@ -202,10 +201,10 @@ describe("a language model without a legal action", () => {
     const again = await llmBot(
       llmSpec({ base_url, model: "m", max_tokens: 50, answer: "auto", ...settings }),
       systemClock,
-      { recordsFolder: () => folder, say() {} },
+      botHome({ recordsFolder: () => folder }),
     );
     bots.push(again);
-    const next = again.create();
+    const next = again.create(() => {});
     next.start?.(info(TIC_TAC_TOE, "x"));
     await expect(next.choose(firstTurn({ tick: 2 }))).rejects.toThrow(spent);
     expect(chat.requests).toHaveLength(2);
@@ -215,7 +214,7 @@ describe("a language model without a legal action", () => {
   it("tells the model why the referee has rejected its action", async () => {
     const game = games["codenames.v1"] as unknown as Game;
     const bot = await load(playing("ANTS 2", "ZXQWV 1"));
-    const player = bot.create();
+    const player = bot.create(() => {});
     player.start?.(info(game, "red_spymaster"));
     const options = game.options.parse({ starting_team: "red" });
     const view = game.viewState(game.initialState({ options, seed: "s" }), "red_spymaster");

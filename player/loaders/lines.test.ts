@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
-import type { LoadedBot } from "../loaded-bot.ts";
-import type { BotObject, GameResult, MatchInfo, Turn } from "../sdk.ts";
+import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
+import type { GameResult, MatchInfo, Turn } from "../sdk.ts";
 import { linesBot, linesSpec } from "./lines.ts";
 
 let folder = "";
@@ -49,9 +49,9 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   return bot;
 }
 
-function begin(loaded: LoadedBot, info = INFO): BotObject {
-  const player = loaded.create();
-  void player.start?.(info);
+function begin(loaded: LoadedBot): MatchBot {
+  const player = loaded.create((line) => void shown.push(line));
+  void player.start?.(INFO);
   return player;
 }
 
@@ -91,7 +91,7 @@ describe("a program that plays by lines", () => {
 
   test("has a separate process for each match", async () => {
     const loaded = await load('if (message.type === "turn") say({ action: process.pid });');
-    const [one, two] = [begin(loaded), begin(loaded, { ...INFO, matchId: "R2M1" })];
+    const [one, two] = [begin(loaded), begin(loaded)];
     const pids = [await one.choose(turn(0)), await two.choose(turn(0)), await one.choose(turn(1))];
     expect(pids[0]).toBe(pids[2]);
     expect(pids[0]).not.toBe(pids[1]);
@@ -155,10 +155,12 @@ describe("a program that plays by lines", () => {
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 10_000);
   });
 
-  test("is terminated when its match begins again, and when the player closes", async () => {
+  test("is terminated when its match is dropped, and when the player closes", async () => {
     const loaded = await load('if (message.type === "turn") say({ action: process.pid });');
-    const first = (await begin(loaded).choose(turn(0))) as number;
-    const second = (await begin(loaded, { ...INFO, epoch: 2 }).choose(turn(0))) as number;
+    const dropped = begin(loaded);
+    const first = (await dropped.choose(turn(0))) as number;
+    const second = (await begin(loaded).choose(turn(0))) as number;
+    dropped.close?.();
     await vi.waitFor(() => expect(isRunning(first)).toBe(false), 10_000);
     await loaded.close?.();
     await vi.waitFor(() => expect(isRunning(second)).toBe(false), 10_000);

@@ -2,14 +2,13 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
-import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import type { LoadedBot } from "../loaded-bot.ts";
-import type { BotObject, MatchInfo, Turn } from "../sdk.ts";
+import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
+import type { MatchInfo, Turn } from "../sdk.ts";
 
 /** A program that plays by lines of JSON: the words of its command, or a command for the shell, and the folder in which it runs. */
 const Program = z.strictObject({ command: z.union([z.string(), z.array(z.string()).min(1)]), folder: z.string() });
@@ -25,7 +24,6 @@ const END_MS = 2_000;
 const NOT_FOUND = 127;
 /** The maximum number of characters of a line of output that are shown. */
 const MAX_SHOWN = 1_000;
-const MAX_EARLY_LINES = 100;
 
 const Answer = z.object({ action: z.unknown() }).refine((answer) => "action" in answer);
 
@@ -52,7 +50,7 @@ export async function linesBot(spec: string, clock: Clock): Promise<LoadedBot> {
   } catch (thrown) {
     throw new StartError(`${name} does not start: ${messageOf(thrown)}`, EXIT.config);
   }
-  const players = new Map<string, LinePlayer>();
+  const players = new Set<LinePlayer>();
   const start = (): ChildProcessWithoutNullStreams => {
     const child = spare;
     spare = null;
@@ -60,12 +58,11 @@ export async function linesBot(spec: string, clock: Clock): Promise<LoadedBot> {
   };
   return {
     name: `lines:${name}`,
-    file: null,
     readsHistory: false,
-    create: () => new LinePlayer({ start, clock, players }),
+    create: (log) => new LinePlayer({ start, clock, players }, log),
     async close() {
       spare?.kill("SIGKILL");
-      for (const player of players.values()) player.kill();
+      for (const player of players) player.close();
     },
   };
 }
@@ -86,35 +83,30 @@ interface Launcher {
   /** Returns a process of the program that plays no match yet. */
   start(): ChildProcessWithoutNullStreams;
   readonly clock: Clock;
-  /** The players of open matches, by match. */
-  readonly players: Map<string, LinePlayer>;
+  /** The players of open matches. */
+  readonly players: Set<LinePlayer>;
 }
 
 /** Plays one match. */
-class LinePlayer implements BotObject {
+class LinePlayer implements MatchBot {
   readonly #launcher: Launcher;
   #child: ChildProcessWithoutNullStreams | null = null;
   #info: MatchInfo | null = null;
   #answer: PromiseWithResolvers<unknown> | null = null;
-  #log: ((line: string) => void) | null = null;
-  /** Lines of stderr that are not shown yet, because the first turn has not provided `log`. */
-  #early: string[] = [];
+  readonly #log: (line: string) => void;
 
-  constructor(launcher: Launcher) {
+  constructor(launcher: Launcher, log: (line: string) => void) {
     this.#launcher = launcher;
+    this.#log = log;
   }
 
   start(info: MatchInfo): void {
-    const { players } = this.#launcher;
-    players.get(refOf(info))?.kill();
-    players.set(refOf(info), this);
+    this.#launcher.players.add(this);
     this.#info = info;
     this.#child = this.#open(info);
   }
 
   async choose(turn: Turn): Promise<unknown> {
-    this.#log = turn.log;
-    for (const line of this.#early.splice(0)) this.#show(line);
     if (this.#info === null) throw new Error("the match has not begun");
     if (this.#answer !== null) this.#fail("the turn was requested again");
     this.#child ??= this.#open(this.#info);
@@ -134,7 +126,7 @@ class LinePlayer implements BotObject {
   /** Sends the result. The program has `END_MS` to end. */
   end(result: GameResult): void {
     const { players, clock } = this.#launcher;
-    if (this.#info !== null && players.get(refOf(this.#info)) === this) players.delete(refOf(this.#info));
+    players.delete(this);
     const child = this.#child;
     if (child === null) return;
     write(child, { type: "end", result });
@@ -143,8 +135,13 @@ class LinePlayer implements BotObject {
     child.once("close", cancel);
   }
 
+  close(): void {
+    this.#launcher.players.delete(this);
+    this.#kill();
+  }
+
   /** Terminates the process without further messages. */
-  kill(): void {
+  #kill(): void {
     this.#child?.kill("SIGKILL");
     this.#child = null;
   }
@@ -186,18 +183,14 @@ class LinePlayer implements BotObject {
   /** Ends the open turn without an action, and the process, whose later lines could otherwise count as answers to later turns. */
   #fail(reason: string): void {
     this.#answer?.reject(new Error(reason));
-    this.kill();
+    this.#kill();
   }
 
   /** Shows a line of the program with its match. */
   #show(text: string): void {
-    const line = cutTo(MAX_SHOWN, inOneLine(text));
-    if (this.#log !== null) this.#log(`${this.#info?.leagueId} ${this.#info?.matchId}: ${line}`);
-    else if (this.#early.length < MAX_EARLY_LINES) this.#early.push(line);
+    this.#log(`${this.#info?.leagueId} ${this.#info?.matchId}: ${cutTo(MAX_SHOWN, inOneLine(text))}`);
   }
 }
-
-const refOf = ({ leagueId, matchId }: MatchInfo): string => matchRef(leagueId, matchId);
 
 /** `seed` is the same in every run with the same seed of the league. */
 const lineOfTurn = ({ tick, view, legal, clock, random }: Turn): object => ({

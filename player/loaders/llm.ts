@@ -14,7 +14,7 @@ import { Recorder } from "../llm/recorder.ts";
 import type { LlmRecord } from "../llm/records.ts";
 import { Spending } from "../llm/spending.ts";
 import { totalsLine, totalsOf } from "../llm/totals.ts";
-import type { LoadedBot } from "../loaded-bot.ts";
+import type { BotHome, LoadedBot } from "../loaded-bot.ts";
 import type { MatchInfo } from "../sdk.ts";
 
 /** Begins the text that selects a language model as a bot. */
@@ -22,14 +22,6 @@ export const LLM_PREFIX = "llm:";
 
 /** The texts that select a language model, for messages. */
 export const LLM_FORMS = "llm:URL#MODEL or llm:SETTINGS.json";
-
-/** The player in whose process a bot is loaded. */
-export interface BotHome {
-  /** Returns the folder of the bot's records. It is named after the player, whose name is known when a match begins. */
-  recordsFolder(): string;
-  /** Logs a line, and shows it to the person at the terminal, unless the player runs under a parent process. */
-  say(line: string): void;
-}
 
 /** The text that selects a model of a config as a bot. It contains no secrets, because process lists show it. */
 export const llmSpec = (settings: LlmSettings): string => `${LLM_PREFIX}${JSON.stringify(settings)}`;
@@ -67,7 +59,6 @@ export async function llmBot(spec: string, clock: Clock, home: BotHome): Promise
   };
   return {
     name: `llm:${basename(model)}`,
-    file: null,
     readsHistory: false,
     create: () => new LlmPlayer({ settings, completions, spending, clock, record }),
     async close() {

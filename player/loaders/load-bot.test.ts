@@ -1,30 +1,47 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
-import type { MatchInfo, Turn } from "../sdk.ts";
+import type { LoadedBot } from "../loaded-bot.ts";
+import { botHome } from "../testing/home.ts";
+import { matchInfo, playerTurn } from "../testing/turns.ts";
 import { loadBot } from "./load-bot.ts";
 
 let folder = "";
+let bots: LoadedBot[] = [];
+const shown: string[] = [];
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "bots-"));
 });
+afterEach(async () => {
+  for (const bot of bots) await bot.close?.();
+  bots = [];
+  shown.length = 0;
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Writes a bot file and loads it. Each test uses another name, because Node.js caches modules by path. */
-async function loadSource(name: string, source: string) {
-  const file = join(folder, `${name}.mjs`);
+async function loadSource(source: string): Promise<LoadedBot> {
+  const file = join(folder, "bot.mjs");
   writeFileSync(file, source);
-  return { file, bot: await loadBot(file, systemClock) };
+  const bot = await loadBot(file, systemClock, botHome());
+  bots.push(bot);
+  return bot;
+}
+
+/** Begins a match of a bot. */
+async function begin(bot: LoadedBot) {
+  const match = bot.create((line) => void shown.push(line));
+  await match.start?.(matchInfo());
+  return match;
 }
 
 test("a class makes one object for each match", async () => {
-  const { bot } = await loadSource("class", "export default class { n = 0; choose() { this.n += 1; return this.n; } }");
-  const [one, other] = [bot.create(), bot.create()];
-  const turn = {} as Turn;
-  expect([one.choose(turn), one.choose(turn), other.choose(turn)]).toEqual([1, 2, 1]);
+  const bot = await loadSource("export default class { n = 0; choose() { this.n += 1; return this.n; } }");
+  const [one, other] = [await begin(bot), await begin(bot)];
+  const actions = [one, one, other].map((match, tick) => match.choose(playerTurn(tick)));
+  expect(await Promise.all(actions)).toEqual([1, 2, 1]);
 });
 
 test.each([
@@ -35,16 +52,15 @@ test.each([
     "with methods, but without choose",
   ],
   ["an object", "export default { chose() { return 1; } }", "must be a function"],
-])("%s without choose is rejected when it is loaded", async (form, source, reason) => {
-  const loading = loadSource(form.replaceAll(" ", "-"), source);
+])("%s without choose is rejected when it is loaded", async (_form, source, reason) => {
+  const loading = loadSource(source);
   await expect(loading).rejects.toMatchObject({ message: expect.stringContaining(reason), exitCode: EXIT.config });
 });
 
 test("a function without parameters may return an action, even an object, and may throw", async () => {
-  const { bot } = await loadSource("action", "export default () => ({ number: 3 })");
-  expect(bot.create().choose({} as Turn)).toEqual({ number: 3 });
-  const thrower = await loadSource("thrower", 'export default () => { throw new Error("later"); }');
-  const object = thrower.bot.create();
-  object.start?.({} as MatchInfo);
-  expect(() => object.choose({} as Turn)).toThrow("later");
+  const bot = await loadSource("export default () => ({ number: 3 })");
+  expect(await (await begin(bot)).choose(playerTurn(0))).toEqual({ number: 3 });
+  const thrower = await begin(await loadSource('export default () => { throw new Error("later"); }'));
+  await expect(thrower.choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
+  expect(shown).toEqual([`${join(folder, "bot.mjs")}:1:30: Error: later`]);
 });

@@ -6,6 +6,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import type { MatchInfo, Turn } from "../sdk.ts";
+import { botHome } from "../testing/home.ts";
 import { isBotFile, isModuleFile, isProgramFile } from "./bot-files.ts";
 import { loadBot } from "./load-bot.ts";
 
@@ -34,7 +35,7 @@ process.stdin.on("data", () => console.log(JSON.stringify({ action: process.cwd(
 `;
 
 async function actionOf(loaded: LoadedBot): Promise<unknown> {
-  const player = loaded.create();
+  const player = loaded.create(() => {});
   const match = { leagueId: "rps", matchId: "R1M1", epoch: 1, game: "rps.v1", options: {}, role: "a", roles: {} };
   void player.start?.(match as MatchInfo);
   const turn = { tick: 0, view: {}, legal: [], signal: new AbortController().signal, random: createRandom("") };
@@ -63,19 +64,19 @@ test.each([
 });
 
 test("an executable file is a bot that exchanges lines, and runs in its folder", async () => {
-  bot = await loadBot(write("bot", PROGRAM), systemClock);
+  bot = await loadBot(write("bot", PROGRAM), systemClock, botHome());
   expect(bot.name).toBe(join(folder, "bot"));
   expect(await actionOf(bot)).toBe(folder);
 });
 
 test("a file that is not executable is a StartError", async () => {
-  const loading = loadBot(write("bot.rb", PROGRAM, 0o644), systemClock);
+  const loading = loadBot(write("bot.rb", PROGRAM, 0o644), systemClock, botHome());
   await expect(loading).rejects.toThrow("bot.rb is not executable: use chmod +x, or give its command as lines:COMMAND");
 });
 
 test("a folder and a missing file are StartErrors", async () => {
-  await expect(loadBot(`${folder}/`, systemClock)).rejects.toThrow("is not executable");
-  await expect(loadBot(join(folder, "none.py"), systemClock)).rejects.toThrow("none.py: no such file");
+  await expect(loadBot(`${folder}/`, systemClock, botHome())).rejects.toThrow("is not executable");
+  await expect(loadBot(join(folder, "none.py"), systemClock, botHome())).rejects.toThrow("none.py: no such file");
 });
 
 /** Puts a compiler for Go first in the PATH. It is a shell script. */
@@ -90,7 +91,7 @@ test("a source file of a compiled language is compiled once, and the program is 
   write("bot.go", "");
   mkdirSync(join(folder, "tmp"));
   vi.stubEnv("TMPDIR", join(folder, "tmp"));
-  bot = await loadBot(join(folder, "bot.go"), systemClock);
+  bot = await loadBot(join(folder, "bot.go"), systemClock, botHome());
   expect([await actionOf(bot), await actionOf(bot)]).toEqual([folder, folder]);
   expect(readFileSync(join(folder, "calls.txt"), "utf8")).toMatch(/^build -o \S+ .*\/bot\.go\n$/);
   expect(readdirSync(tmpdir())).toHaveLength(1);
@@ -100,11 +101,11 @@ test("a source file of a compiled language is compiled once, and the program is 
 
 test("a source file that does not compile is a StartError with the output of the compiler", async () => {
   stubCompiler('echo "./bot.go:3:1: syntax error" >&2; exit 1');
-  const loading = loadBot(write("bot.go", "x"), systemClock);
+  const loading = loadBot(write("bot.go", "x"), systemClock, botHome());
   await expect(loading).rejects.toThrow(/bot\.go does not compile:\n\.\/bot\.go:3:1: syntax error$/);
 });
 
 test("a source file whose compiler is not installed is a StartError", async () => {
   vi.stubEnv("PATH", folder);
-  await expect(loadBot(write("bot.go", "x"), systemClock)).rejects.toThrow(/bot\.go: go is not installed$/);
+  await expect(loadBot(write("bot.go", "x"), systemClock, botHome())).rejects.toThrow(/bot\.go: go is not installed$/);
 });

@@ -96,7 +96,7 @@ test("a remote caller needs the player's token to see open requests and to move"
 /** The lines on the terminal for a request in match R1M1 of league l. */
 function linesOf(turn: Pick<Turn, "game" | "role" | "view" | "legal">): string {
   const lines: string[] = [];
-  const object = createManualBot().bot.create();
+  const object = createManualBot().bot.create(() => {});
   object.start?.({ leagueId: "l", matchId: "R1M1" } as MatchInfo);
   const clock = { deadline: new Date(), remainingMs: () => 19_400 };
   const others = { tick: 0, history: [], clock, signal: new AbortController().signal };

@@ -66,7 +66,6 @@ export function createManualBot(): ManualBot {
   return {
     bot: {
       name: "manual",
-      file: null,
       readsHistory: false,
       create() {
         let info: MatchInfo | null = null;

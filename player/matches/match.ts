@@ -2,8 +2,8 @@ import type { Game } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
-import type { LoadedBot } from "../loaded-bot.ts";
-import type { BotObject, MatchInfo } from "../sdk.ts";
+import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
+import type { MatchInfo } from "../sdk.ts";
 import { acceptedWith, type Invitation } from "./invitation.ts";
 import { type TurnContext, turnOf } from "./turn.ts";
 
@@ -13,7 +13,7 @@ export interface PlayedMatch {
   readonly invite: GameInvite;
   /** Invitations to this match in the order of their epochs; the last one is `invite`. */
   readonly accepted: readonly Invitation[];
-  readonly bot: BotObject;
+  readonly bot: MatchBot;
   /** The chosen actions by tick. A repeated request after a rejection removes the action and its history entry until the bot answers. */
   readonly actions: Map<number, unknown>;
   readonly history: { tick: number; view: unknown; action: unknown }[];
@@ -54,7 +54,7 @@ export function newMatch(
     },
     invite,
     accepted: acceptedWith(invite, accepted),
-    bot: bot.create(),
+    bot: bot.create(log),
     actions: new Map(),
     history,
     answers: new Map(),

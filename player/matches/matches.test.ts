@@ -30,7 +30,7 @@ const result: GameResult = {
 
 function playerOf(bot: BotObject) {
   const lines: string[] = [];
-  const loaded = { name: "bot", file: null, readsHistory: false, create: () => bot };
+  const loaded = { name: "bot", readsHistory: false, create: () => bot };
   const player = new Player(loaded, (line) => void lines.push(line), systemClock);
   return { player, lines };
 }
@@ -196,13 +196,13 @@ test("an invitation whose bot object could not be created is accepted when it is
     if (++made === 1) throw new Error("no bot");
     return { choose: () => "rock" };
   };
-  const player = new Player({ name: "bot", file: null, readsHistory: false, create }, () => {}, systemClock);
+  const player = new Player({ name: "bot", readsHistory: false, create }, () => {}, systemClock);
   await expect(player.invite(invite, TOKEN, "its message id")).rejects.toThrow("no bot");
   expect(await player.invite(invite, TOKEN, "its message id")).toEqual({ accept: true });
 });
 
 test("an invitation to a game that the bot does not play, or to an unknown game, is declined", async () => {
-  const engine = { name: "engine", file: null, readsHistory: false, games: ["chess.v1"] as const };
+  const engine = { name: "engine", readsHistory: false, games: ["chess.v1"] as const };
   const player = new Player({ ...engine, create: () => ({ choose: () => "e2e4" }) }, () => {}, systemClock);
   const answers = ["rps.v1", "go.v1", "chess.v1"].map((game) =>
     player.invite({ ...invite, game, match_id: game }, TOKEN),

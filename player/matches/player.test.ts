@@ -29,7 +29,7 @@ async function playThreeTurns(bot: Pick<LoadedBot, "readsHistory">) {
     histories.push([...turn.history]);
     return turn.tick + 1;
   };
-  const player = new Player({ ...bot, name: "bot", file: null, create: () => ({ choose }) }, () => {}, systemClock);
+  const player = new Player({ ...bot, name: "bot", create: () => ({ choose }) }, () => {}, systemClock);
   await player.invite(invite, TOKEN);
   for (const tick of [0, 2, 4]) {
     const { league_id, match_id, epoch, your_role } = invite;
@@ -46,11 +46,7 @@ async function playThreeTurns(bot: Pick<LoadedBot, "readsHistory">) {
 async function playedTurns(): Promise<Turn[]> {
   const turns: Turn[] = [];
   const choose = (turn: Turn): number => turns.push(turn);
-  const player = new Player(
-    { readsHistory: false, name: "bot", file: null, create: () => ({ choose }) },
-    () => {},
-    systemClock,
-  );
+  const player = new Player({ readsHistory: false, name: "bot", create: () => ({ choose }) }, () => {}, systemClock);
   await player.invite(invite, TOKEN);
   for (const tick of [0, 2, 4]) {
     const { league_id, match_id, epoch, your_role } = invite;
@@ -135,11 +131,7 @@ describe("a turn whose answer was rejected", () => {
       histories.push([...turn.history]);
       return drawn[drawn.push(turn.random.next()) - 1] ?? 0;
     };
-    const player = new Player(
-      { readsHistory: true, name: "bot", file: null, create: () => ({ choose }) },
-      () => {},
-      systemClock,
-    );
+    const player = new Player({ readsHistory: true, name: "bot", create: () => ({ choose }) }, () => {}, systemClock);
     await player.invite(invite, TOKEN);
     await player.move({ ...request, tick: 0 }, TOKEN);
     await player.move(request, TOKEN);

@@ -3,7 +3,6 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
-import { whereThrown } from "#shared/runtime/files/thrown-position.ts";
 import { type LoadedBot, LoggedFault } from "../loaded-bot.ts";
 import { winningRoles } from "../notifications.ts";
 import type { MatchInfo } from "../sdk.ts";
@@ -105,7 +104,8 @@ export class Player {
     const key = keyOf(result, token);
     const match = this.#matches.get(key);
     if (!match || !isResultOf(match, result)) return null;
-    drop(this.#matches, key);
+    endMatch(match);
+    this.#matches.delete(key);
     this.#lastResult = result;
     if (winningRoles(match.info, result).includes(match.info.role)) this.#won++;
     await this.#runHook(() => match.bot.end?.(result));
@@ -151,23 +151,16 @@ export class Player {
     try {
       await hook();
     } catch (thrown) {
-      this.#showLine(this.#explain(thrown));
+      this.#showLine(messageOf(thrown));
     }
   }
 
-  /** Shows why the bot has chosen no action. Returns the reason for the referee, without details of a bot file. */
+  /** Shows why the bot has chosen no action. Returns the reason for the referee. */
   #faultOf(thrown: unknown): string {
     if (thrown instanceof LoggedFault) return thrown.message;
-    if (thrown instanceof NoAction) {
-      this.#showLine(`${this.#bot.name}: ${thrown.message}`);
-      return thrown.message;
-    }
-    this.#showLine(this.#explain(thrown));
-    return this.#bot.file ? "the bot threw an error" : messageOf(thrown);
-  }
-
-  #explain(thrown: unknown): string {
-    return this.#bot.file ? whereThrown(thrown, this.#bot.file) : messageOf(thrown);
+    const reason = messageOf(thrown);
+    this.#showLine(thrown instanceof NoAction ? `${this.#bot.name}: ${reason}` : reason);
+    return reason;
   }
 }
 
@@ -176,8 +169,11 @@ const keyOfRef = (ref: string, token: string): string => `${ref} ${token}`;
 const keyOf = ({ league_id, match_id }: { league_id: string; match_id: string }, token: string): string =>
   keyOfRef(matchRef(league_id, match_id), token);
 
+/** Ends a match without a result. */
 function drop(matches: Map<string, PlayedMatch>, key: string): void {
   const match = matches.get(key);
-  if (match) endMatch(match);
+  if (!match) return;
+  endMatch(match);
   matches.delete(key);
+  match.bot.close?.();
 }

@@ -22,6 +22,9 @@ export interface TurnContext {
 export const turnOf = (match: TurnContext, request: MoveRequest, nth: number): Turn =>
   new PlayedTurn(match, request, nth) as unknown as Turn;
 
+/** Returns the seed of the random numbers of a turn that `turnOf` has made. */
+export const seedOf = (turn: Turn): string => PlayedTurn.seedOf(turn as unknown as PlayedTurn);
+
 /** The longest reason of a rejection that a bot receives, in characters. */
 const MAX_REASON = 500;
 
@@ -74,6 +77,12 @@ class PlayedTurn {
     Object.defineProperties(this, PlayedTurn.#lazy);
   }
 
+  /** The seed depends only on match seed, role, tick and try, so that a restarted player draws the same numbers, and another try others. */
+  static seedOf(turn: PlayedTurn): string {
+    const again = turn.#nth === 1 ? "" : `/${turn.#nth}`;
+    return `${turn.#match.invite.bot_seed}/${turn.tick}${again}`;
+  }
+
   /**
    * These are own properties, so that a bot can copy a turn, with getters that all turns share. V8 would put the getters of an object
    * literal into old memory, where their closure keeps the whole request until the next full collection.
@@ -87,12 +96,10 @@ class PlayedTurn {
         return this.#legal;
       },
     },
-    // The seed depends only on match seed, role, tick and try, so that a restarted player draws the same numbers, and another try others.
     random: {
       enumerable: true,
       get() {
-        const again = this.#nth === 1 ? "" : `/${this.#nth}`;
-        this.#random ??= createRandom(`${this.#match.invite.bot_seed}/${this.#request.tick}${again}`);
+        this.#random ??= createRandom(PlayedTurn.seedOf(this));
         return this.#random;
       },
     },

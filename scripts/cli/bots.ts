@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { verboseOption } from "#shared/runtime/cli/options.ts";
+import { withPermissionOptions } from "#shared/runtime/cli/permission-options.ts";
 import { BOT_FILES } from "../../player/loaders/bot-files.ts";
 import { exitWith, subcommand } from "./command-line.ts";
 
@@ -19,10 +20,12 @@ export function addBotCommands(): void {
     .addOption(new Option("--lang <language>", "language of the bot").choices(["ts", "js", "py", "go"]).default("ts"))
     .action(async (name: string, options) => exitWith((await import("../commands/new-bot.ts")).newBot(name, options)));
 
-  subcommand("dev", "Play the same match again each time the file of a bot or of its game is saved, until Ctrl-C.", [
-    "npm run league -- dev ./my-bot.ts --game rps",
-    "npm run league -- dev ./bot.py greedy --game chess --seed 7 --verbose",
-  ])
+  withPermissionOptions(
+    subcommand("dev", "Play the same match again each time the file of a bot or of its game is saved, until Ctrl-C.", [
+      "npm run league -- dev ./my-bot.ts --game rps",
+      "npm run league -- dev ./bot.py greedy --game chess --seed 7 --verbose",
+    ]),
+  )
     .argument("<bot>", `bot of the game's first role: ${BOT_FILES}`)
     .argument("[opponent]", "bot of the second role, as in league play", "random")
     .addOption(

@@ -1,16 +1,19 @@
 import { Option } from "commander";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { countOption, portOption } from "#shared/runtime/cli/options.ts";
+import { withPermissionOptions } from "#shared/runtime/cli/permission-options.ts";
 import { PORT_RANGES } from "#shared/runtime/defaults.ts";
 import { exitWith, subcommand } from "./command-line.ts";
 
 /** Adds the command that checks a player. */
 export function addCheckCommand(): void {
-  subcommand("check", "Check a player: send it every message of a league and print what to mend.", [
-    "npm run league -- check ./my-bot.ts",
-    "npm run league -- check http://127.0.0.1:8150/mcp --game rps    # a running player",
-    "npm run league -- check --listen                                # a player that registers at port 8000 by itself",
-  ])
+  withPermissionOptions(
+    subcommand("check", "Check a player: send it every message of a league and print what to mend.", [
+      "npm run league -- check ./my-bot.ts",
+      "npm run league -- check http://127.0.0.1:8150/mcp --game rps    # a running player",
+      "npm run league -- check --listen                                # a player that registers at port 8000 by itself",
+    ]),
+  )
     .argument("[player]", "a bot as in league join, or the URL of a running player")
     .addOption(new Option("--listen", "wait until a player registers").conflicts(["tokenFile"]))
     .option("--port <port>", "with --listen: the port of the manager", portOption, PORT_RANGES.manager[0])

@@ -7,6 +7,8 @@ import { systemIds } from "#shared/lib/ids.ts";
 import { parseEndpoint } from "#shared/protocol/addresses.ts";
 import { wildcardHost } from "#shared/rpc/http/machine-addresses.ts";
 import { httpNetwork } from "#shared/rpc/network.ts";
+import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
+import { type PermissionFlags, permissionsOf } from "#shared/runtime/cli/permission-options.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import type { CheckId } from "../check/check.ts";
@@ -22,7 +24,7 @@ import { closingLine, documentOf, linesOf } from "../check/report/report.ts";
 import { CHECKS, type CheckResult } from "../check/run-checks.ts";
 import { namedGame } from "../games/named-game.ts";
 
-interface CheckFlags {
+interface CheckFlags extends PermissionFlags {
   readonly listen?: boolean;
   readonly port: number;
   readonly lan?: boolean;
@@ -78,7 +80,7 @@ function findPlayer(
 ): Promise<Player> {
   if (target === undefined) return awaitPlayer(caller, flags, atEnd);
   if (/^https?:/.test(target)) return playerAt(caller, target, flags, games);
-  return startPlayer(caller, target, atEnd);
+  return startPlayer(caller, target, permissionsOf(flags), atEnd);
 }
 
 /** A running player at a URL. */
@@ -103,6 +105,7 @@ async function playerAt(
 async function startPlayer(
   caller: Caller,
   bot: string,
+  allow: BotPermissions,
   atEnd: (end: () => void | Promise<void>) => void,
 ): Promise<Player> {
   if (bot === "manual") throw new StartError("league check does not support manual players", EXIT.usage);
@@ -110,7 +113,13 @@ async function startPlayer(
   atEnd(() => desk.close());
   const dataFolder = mkdtempSync(join(tmpdir(), "league-check-"));
   atEnd(() => rmSync(dataFolder, { recursive: true, force: true }));
-  const { failed, takeOutput, stop } = startBot({ bot, manager: `${desk.url}/mcp`, dataFolder, clock: systemClock });
+  const { failed, takeOutput, stop } = startBot({
+    bot,
+    manager: `${desk.url}/mcp`,
+    dataFolder,
+    allow,
+    clock: systemClock,
+  });
   atEnd(stop);
   const limit = systemClock.pause(BOT_REGISTRATION_MS).then(() => null);
   const subject = await Promise.race([desk.registered, failed, limit]);

@@ -2,13 +2,15 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, watch } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
-import { type BuildFailure, build, type Message } from "esbuild";
+import type { BuildFailure, Message } from "esbuild";
 import { systemClock } from "#shared/lib/clock.ts";
+import { type PermissionFlags, permissionArgs, permissionsOf } from "#shared/runtime/cli/permission-options.ts";
 import { isGameFile } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { importedFiles } from "../../player/isolation/imported-files.ts";
 import { BOT_FILES, isBotFile, isModuleFile } from "../../player/loaders/bot-files.ts";
 
-interface DevFlags {
+interface DevFlags extends PermissionFlags {
   readonly game: string;
   readonly option?: readonly string[];
   readonly seed: string;
@@ -50,10 +52,22 @@ const namesOf = (files: readonly string[], folder: string): string =>
   files.map((file) => relative(folder, file)).join(", ");
 
 /** Starts `league play` with the seed. A separate process, because Node.js reads a changed module only in a new process. */
-function startMatch(bot: string, opponent: string, { game, option, seed, verbose }: DevFlags) {
+function startMatch(bot: string, opponent: string, flags: DevFlags) {
+  const { game, option, seed, verbose } = flags;
   const [, script = ""] = process.argv;
   const options = option === undefined ? [] : ["--option", ...option];
-  const args = ["play", bot, opponent, "--game", game, "--seed", seed, ...(verbose ? ["--verbose"] : []), ...options];
+  const args = [
+    "play",
+    bot,
+    opponent,
+    "--game",
+    game,
+    "--seed",
+    seed,
+    ...(verbose ? ["--verbose"] : []),
+    ...permissionArgs(permissionsOf(flags)),
+    ...options,
+  ];
   const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
     stdio: ["ignore", "inherit", "inherit"],
   });
@@ -99,11 +113,7 @@ async function filesOf(file: string, former: readonly string[]): Promise<readonl
     ];
   }
   try {
-    const { metafile } = await build({
-      ...{ entryPoints: [file], absWorkingDir: folder, bundle: true, write: false, metafile: true, logLevel: "silent" },
-      ...{ packages: "external", platform: "node", format: "esm" },
-    });
-    return Object.keys(metafile.inputs).map((path) => resolve(folder, path));
+    return (await importedFiles(file)).filter((path) => !path.includes("node_modules"));
   } catch (thrown) {
     const faulty = (thrown as BuildFailure).errors?.flatMap((error) => filesOfError(error, folder));
     return [...new Set([...former, ...(faulty ?? [])])];

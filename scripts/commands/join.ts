@@ -1,10 +1,11 @@
 import { resolve } from "node:path";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { inspectAddress } from "#shared/runtime/cli/options.ts";
+import { type PermissionFlags, permissionsOf } from "#shared/runtime/cli/permission-options.ts";
 import { loadGames } from "#shared/runtime/games/game-files.ts";
 import { startPlayer } from "../../player/service.ts";
 
-interface JoinFlags {
+interface JoinFlags extends PermissionFlags {
   readonly manager: string;
   readonly name?: string;
   readonly port?: number;
@@ -32,6 +33,7 @@ export const join = (bot: string, flags: JoinFlags): Promise<void> =>
         pull: flags.pull,
         verbose: flags.verbose,
         inspect: inspectAddress(flags),
+        allow: permissionsOf(flags),
         leagueIds: flags.league,
         dataFolder: resolve(flags.data),
       },

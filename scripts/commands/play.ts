@@ -7,6 +7,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
+import { type PermissionFlags, permissionsOf } from "#shared/runtime/cli/permission-options.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { isGameFile } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
@@ -29,7 +30,7 @@ import { silentProgress } from "../run/progress.ts";
 import { runLeagues } from "../run/run.ts";
 import { beginRun } from "../run/run-folder.ts";
 
-interface PlayFlags {
+interface PlayFlags extends PermissionFlags {
   readonly game: string;
   readonly option?: readonly string[];
   readonly seed?: string;
@@ -100,7 +101,8 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
   }
   if (flags.inspect && ![first, second].some(isBotFile))
     throw new StartError("--inspect needs a bot from a file", EXIT.usage);
-  const bot = (spec: string): string => (isBotFile(spec) ? resolve(spec) : spec);
+  const playerOf = (name: string | undefined, spec: string): object =>
+    isBotFile(spec) ? { name, bot: resolve(spec), allow: permissionsOf(flags) } : { name, bot: spec };
   const [firstName, secondName] = [nameOf(first), nameOf(second)];
   const names = firstName === secondName ? [`${firstName} 1`, `${secondName} 2`] : [firstName, secondName];
   const parsed = Config.safeParse({
@@ -108,10 +110,7 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
     referees: { count: 1, firstPort: referee },
     playersFirstPort: player1,
     data,
-    players: [
-      { name: names[0], bot: bot(first) },
-      { name: names[1], bot: bot(second) },
-    ],
+    players: [playerOf(names[0], first), playerOf(names[1], second)],
     games: isGameFile(flags.game) ? [resolve(flags.game)] : [],
     timeouts: flags.inspect ? DEBUG_TIMEOUTS : {},
     leagues: [{ league_id: "play", game: game.id, options: optionsOf(flags.option ?? []) }],

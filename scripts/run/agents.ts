@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { findGame } from "#shared/games/registry.ts";
 import { isWildcard, localUrl } from "#shared/rpc/http/machine-addresses.ts";
+import { permissionArgs } from "#shared/runtime/cli/permission-options.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { PlayerConfig } from "#shared/runtime/config/players.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
@@ -88,6 +89,7 @@ function playerSpecs(
       "--register-ms",
       registerMs,
       ...gameArgs(config),
+      ...("bot" in player && player.allow !== undefined ? permissionArgs(player.allow) : []),
       ...(config.limits.loopback ? ["--limit-loopback"] : []),
     ];
     const own = keyVariablesOf(player);
@@ -130,10 +132,17 @@ export function startAgents(
 /** Makes the paths of a config absolute, so that it can be written to another folder. */
 export function withAbsolutePaths(config: Config, folder: string): Config {
   const players = config.players.map((player) => {
-    if ("bot" in player && isBotFile(player.bot)) return { ...player, bot: resolve(folder, player.bot) };
+    if ("bot" in player) return withAbsoluteBot(player, folder);
     return "command" in player ? { ...player, folder: resolve(folder, player.folder) } : player;
   });
   return { ...config, data: resolve(folder, config.data), players };
+}
+
+function withAbsoluteBot(player: Extract<PlayerConfig, { readonly bot: string }>, folder: string): typeof player {
+  const { bot, allow } = player;
+  const absolute = isBotFile(bot) ? { ...player, bot: resolve(folder, bot) } : player;
+  const read = allow?.read.map((path) => resolve(folder, path)) ?? [];
+  return allow === undefined ? absolute : { ...absolute, allow: { ...allow, read } };
 }
 
 const isBot = (bot: string): boolean =>

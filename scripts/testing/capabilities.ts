@@ -82,7 +82,7 @@ const EXEMPT_FILES: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^league-manager\/api\/pages\/follow-script\.ts$/, "runs in a browser, on the manager's page"],
   [/^shared\/web\/(client|boards|texts|transports)\//, "runs in a browser, as a client of the session host"],
   [/^shared\/runtime\/process\/parent-watchdog\.ts$/, "ends a process whose parent has ended, on a separate thread"],
-  [/^player\/loaders\/slow-load\.ts$/, "names a file that does not finish loading, on a separate thread"],
+  [/^player\/bot-process\/(main|guard)\.ts$/, "the entry point of the process of a bot, and its watching thread"],
   [/^scripts\/bench\//, "measures real processes"],
   [/^scripts\/(chaos|conformance)\/\w+\.ts$/, "starts real processes and kills or tests them, or is loaded into those"],
   [/^scripts\/examples\//, "a player without code of this project, which runs as a separate process"],

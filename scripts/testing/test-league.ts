@@ -22,11 +22,19 @@ export const ALL_LEAGUES = [
 ];
 export const FOUR_BOTS = ["random", "greedy", "counter", "cycle"];
 
+interface TestLeagueOptions {
+  readonly referees?: number;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly config?: object;
+  /** What the bots of files may use. */
+  readonly allow?: object;
+}
+
 /** Writes a config with free ports. The players of the `bots` have the names Player1, Player2 and so on. */
 export async function testLeague(
   bots: readonly string[],
   leagues: readonly object[],
-  more: { referees?: number; files?: Readonly<Record<string, string>>; config?: object } = {},
+  more: TestLeagueOptions = {},
 ): Promise<TestLeague> {
   const folder = newFolder();
   const [port = 0] = await freePorts(20);
@@ -34,7 +42,7 @@ export async function testLeague(
     manager: { port },
     referees: { count: more.referees ?? 1, firstPort: port + 1 },
     data: "data",
-    players: bots.map((bot, index) => ({ name: `Player${index + 1}`, bot })),
+    players: bots.map((bot, index) => ({ name: `Player${index + 1}`, bot, ...(more.allow && { allow: more.allow }) })),
     playersFirstPort: port + 10,
     leagues,
     ...more.config,

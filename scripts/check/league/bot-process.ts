@@ -1,4 +1,6 @@
 import type { Clock } from "#shared/lib/clock.ts";
+import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
+import { permissionArgs } from "#shared/runtime/cli/permission-options.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
 
@@ -15,6 +17,7 @@ interface BotProcessOptions {
   readonly bot: string;
   readonly manager: string;
   readonly dataFolder: string;
+  readonly allow: BotPermissions;
   readonly clock: Clock;
 }
 
@@ -22,7 +25,7 @@ const NAME = "player";
 const MAX_LINES = 5;
 
 /** Starts `league join` with a bot in a separate process. */
-export function startBot({ bot, manager, dataFolder, clock }: BotProcessOptions): BotProcess {
+export function startBot({ bot, manager, dataFolder, allow, clock }: BotProcessOptions): BotProcess {
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {}); // the caller may have stopped waiting for it
   let lines: string[] = [];
@@ -34,7 +37,7 @@ export function startBot({ bot, manager, dataFolder, clock }: BotProcessOptions)
     },
     onFatal: (message, exitCode) => failed.reject(new StartError([...lines, message].join("\n"), exitCode)),
   });
-  const args = ["join", bot, "--name", NAME, "--manager", manager, "--data", dataFolder];
+  const args = ["join", bot, "--name", NAME, "--manager", manager, "--data", dataFolder, ...permissionArgs(allow)];
   void supervisor.start({ name: NAME, script: "scripts/league.ts", args, isExpendable: true });
   return {
     failed: failed.promise,

@@ -1,11 +1,23 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ResultsDocument } from "../../../league-manager/projections/document.ts";
-import { agentsIn, cleanUp, eventually, kill, pidOf, processesIn } from "../../testing/processes.ts";
+import { agentsIn, cleanUp, kill, pidOf, processesIn } from "../../testing/processes.ts";
 import { documentOf, FIRST_RESULT, LONG, RPS, run, type TestLeague, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
+
+/** Kills each process of a league's agents whose arguments match, as soon as it has started. Returns a function that stops this. */
+function killEach(test: TestLeague, isVictim: (args: readonly string[]) => boolean): () => void {
+  const killed = new Set<number>();
+  const killer = setInterval(() => {
+    const victim = agentsIn(test.folder).find(({ args }) => isVictim(args));
+    if (!victim || killed.has(victim.pid)) return;
+    killed.add(victim.pid);
+    kill(victim.pid, "SIGKILL");
+  }, 20);
+  return () => clearInterval(killer);
+}
 
 describe("league run when an agent ends unexpectedly", () => {
   const bots = ["random", "greedy", "counter"];
@@ -41,16 +53,18 @@ describe("league run when an agent ends unexpectedly", () => {
   );
 
   it("restarts a player that was killed before it was ready", async () => {
-    const source = `import { existsSync, writeFileSync } from "node:fs";
-writeFileSync(new URL("pid", import.meta.url), String(process.pid));
+    const source = `import { existsSync } from "node:fs";
+console.log("loading");
 while (!existsSync(new URL("go", import.meta.url))) await new Promise((resolve) => setTimeout(resolve, 20));
 export default ({ legal }) => legal[0];
 `;
-    const test = await testLeague(["./slow.js", "cycle"], RPS, { files: { "slow.js": source } });
+    const test = await testLeague(["./slow.js", "cycle"], RPS, {
+      files: { "slow.js": source },
+      allow: { read: ["go"] },
+    });
     const league = run(test);
-    const pid = join(test.folder, "pid");
-    await eventually("the import of the bot", () => existsSync(pid) && readFileSync(pid, "utf8") !== "");
-    kill(Number(readFileSync(pid, "utf8")), "SIGKILL");
+    await league.line(/^Player1: loading/);
+    kill(pidOf(test.folder, "player/main.ts", "Player1"), "SIGKILL");
     await league.line(/Player1: was ended by SIGKILL; it is started again/);
     writeFileSync(join(test.folder, "go"), "");
     const { code, stderr } = await league.ended;
@@ -59,31 +73,26 @@ export default ({ legal }) => legal[0];
   });
 
   it("restarts a player three times and then continues without it", async () => {
-    const endings = [
-      ['process.kill(process.pid, "SIGKILL")', "was ended by SIGKILL"],
-      ["process.exit(3)", "ended with code 3"],
-    ] as const;
-    const runs = endings.map(async ([statement, ending]) => {
-      const test = await testLeague(["./deadly.ts", "cycle", "random", "greedy"], RPS, {
-        files: { "deadly.ts": `export default { choose() { ${statement}; return new Promise(() => {}); } };\n` },
-        // The process ends four times before the first match is decided. Each restart takes half a second, and several seconds on a slow machine.
-        config: { timeouts: { join_ms: 2_000, move_ms: 8_000 } },
-      });
-      return { ending, test, ended: await run(test, "--json").ended };
+    const test = await testLeague(["./silent.ts", "cycle", "random", "greedy"], RPS, {
+      files: { "silent.ts": "export default (turn) => new Promise(() => {});\n" },
+      // The process is killed four times before the first match is decided. Each restart takes half a second, and several seconds on a slow machine.
+      config: { timeouts: { join_ms: 2_000, move_ms: 8_000 } },
     });
-    for (const { ending, test, ended } of await Promise.all(runs)) {
-      expect(ended.code, ended.stderr).toBe(0);
-      expect(ended.stderr.split(`Player1: ${ending}; it is started again`)).toHaveLength(4);
-      expect(ended.stderr).toContain(`Player1: ${ending}, after 3 restarts; the league continues without it`);
-      const [league] = documentOf(ended).leagues;
-      expect(league?.matches).toHaveLength(6);
-      for (const { roles, winner, termination } of league?.matches ?? []) {
-        const players = Object.values(roles);
-        if (!players.includes("P01")) expect(termination).toBe("normal");
-        else expect(players.filter((id) => id !== "P01")).toEqual([winner]);
-      }
-      expect(processesIn(test.folder)).toEqual([]);
+    const league = run(test, "--json");
+    const stopKilling = killEach(test, (args) => args.includes("Player1"));
+    const ended = await league.ended;
+    stopKilling();
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(ended.stderr.split("Player1: was ended by SIGKILL; it is started again")).toHaveLength(4);
+    expect(ended.stderr).toContain("Player1: was ended by SIGKILL, after 3 restarts; the league continues without it");
+    const [played] = documentOf(ended).leagues;
+    expect(played?.matches).toHaveLength(6);
+    for (const { roles, winner, termination } of played?.matches ?? []) {
+      const players = Object.values(roles);
+      if (!players.includes("P01")) expect(termination).toBe("normal");
+      else expect(players.filter((id) => id !== "P01")).toEqual([winner]);
     }
+    expect(processesIn(test.folder)).toEqual([]);
   }, 60_000);
 
   it("starts a league without a player whose bot hangs while it loads, and reports a league that has only one player", async () => {
@@ -113,15 +122,9 @@ export default ({ legal }) => legal[0];
       [{ league_id: "slow", game: "rps.v1", options: { best_of: 99 } }],
     );
     const league = run(test);
-    const killedPids = new Set<number>();
-    const killer = setInterval(() => {
-      const referee = agentsIn(test.folder).find(({ args }) => args[1]?.endsWith("referee/main.ts"));
-      if (!referee || killedPids.has(referee.pid)) return;
-      killedPids.add(referee.pid);
-      kill(referee.pid, "SIGKILL");
-    }, 20);
+    const stopKilling = killEach(test, (args) => args[1]?.endsWith("referee/main.ts") === true);
     const { code, stderr } = await league.ended;
-    clearInterval(killer);
+    stopKilling();
     expect(code, stderr).toBe(1);
     expect(stderr.split("referee 1: was ended by SIGKILL; it is started again")).toHaveLength(4);
     expect(stderr).toContain("referee 1 was ended by SIGKILL, after 3 restarts");

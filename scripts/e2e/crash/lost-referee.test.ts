@@ -41,6 +41,7 @@ const leagueOf = (players: number, referees: number, waitsIn = "true"): Promise<
   testLeague(Array(players).fill("./waiting.ts"), RPS, {
     referees,
     files: { "waiting.ts": waitingBot(waitsIn) },
+    allow: { read: ["go"] },
     config: { timeouts: { move_ms: 120_000 } },
   });
 
@@ -99,6 +100,7 @@ describe("a league whose referee stops answering during a match", () => {
     kill(only, "SIGSTOP");
     await running.line(/referee REF01 does not answer; no referee is left: the league waits/, 20_000);
     kill(only, "SIGCONT");
+    await eventually("the new epoch of the match", () => matchesOf(test).some(({ epoch }) => epoch === 2));
     releaseBots(test);
     const ended = await running.ended;
     expect(ended.code, ended.stderr).toBe(0);

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { cleanUp, kill, league, newFolder, processesIn, STACK_LINE, start } from "../../testing/processes.ts";
+import { cleanUp, league, newFolder, processesIn, STACK_LINE, start } from "../../testing/processes.ts";
 import { documentOf, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
@@ -78,13 +78,13 @@ describe("a bot file", () => {
     expect(stderr).not.toMatch(STACK_LINE);
   });
 
-  it("that ends its process while it loads ends the run with exit code 1 and names the player", async () => {
+  it("that ends its process while it loads ends the run with exit code 3 and names the player", async () => {
     const test = await testLeague(["./my-bot.ts", "cycle"], RPS, { files: { "my-bot.ts": "process.exit(0);\n" } });
     const { code, stdout, stderr } = await league(["run", test.file, "--quiet"]);
     expect({ code, stdout, stderr }).toEqual({
-      code: 1,
+      code: 3,
       stdout: "",
-      stderr: "Player1 ended with code 0 before it was ready\n",
+      stderr: `Player1: ${join(test.folder, "my-bot.ts")} does not load: the bot's process ended with code 0\nPlayer1 ended with code 3\n`,
     });
     expect(processesIn(test.folder)).toEqual([]);
   });
@@ -144,10 +144,8 @@ describe("a bot file whose top-level code does not end", () => {
       writeFileSync(file, source);
       const player = start("scripts/league.ts", ["join", file, "--data", dirname(file)]);
       const line = await player.line(/does not finish loading/);
-      expect(line).toBe(
-        `${file} does not finish loading: does the code at its top level end? If Ctrl-C does not end this player, use: kill -9 ${player.pid}`,
-      );
-      kill(player.pid, "SIGKILL");
+      expect(line).toBe(`player-${player.pid}: ${file} does not finish loading: does the code at its top level end?`);
+      player.signal("SIGINT");
       await player.ended;
     },
     30_000,

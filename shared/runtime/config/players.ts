@@ -5,6 +5,7 @@ import { didYouMean } from "../../lib/suggestion.ts";
 import { dialectIds, NATIVE } from "../../protocol/dialects/dialect.ts";
 import { DisplayName } from "../../protocol/names.ts";
 import { MoveLimit } from "../../protocol/timeouts.ts";
+import { BotPermissions } from "../bot-permissions.ts";
 import { UCI_NODES } from "../defaults.ts";
 import { LlmSettings } from "./llm.ts";
 
@@ -19,7 +20,11 @@ const PERSON_MOVE_MS = 300_000;
 
 /** The forms of a player. Each form has a field that the other forms do not have. */
 const PLAYER_FORMS = {
-  bot: z.strictObject({ ...common, bot: z.string().min(1).describe(BOT) }),
+  bot: z.strictObject({
+    ...common,
+    bot: z.string().min(1).describe(BOT),
+    allow: BotPermissions.optional().describe("what the code of a .ts or .js bot may use besides its own files"),
+  }),
   uci: z.strictObject({
     ...common,
     uci: z

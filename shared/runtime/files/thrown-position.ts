@@ -6,7 +6,7 @@ export function whereThrown(thrown: unknown, file: string): string {
   if (!(thrown instanceof Error)) return `${file}: threw ${String(thrown)}`;
   const stack = stripVTControlCharacters(thrown.stack ?? "");
   const position =
-    positionIn(stack, file) ?? (thrown instanceof SyntaxError ? positionIn(syntaxCheck(file), file) : null);
+    positionIn(stack, file) ?? (thrown.name === "SyntaxError" ? positionIn(syntaxCheck(file), file) : null);
   return `${file}${position ?? ""}: ${thrown.name}: ${thrown.message.split("\n", 1)[0]}`;
 }
 

@@ -26,11 +26,6 @@ const timer = setInterval(() => {
 }, 1_000);
 `;
 
-/** Ends this process when its supervisor has ended, even while untrusted code blocks the main thread. */
-export function endWithSupervisor(): void {
-  if (process.connected) watch([process.ppid]);
-}
-
 /**
  * Ends this process when the npm that started it has ended. A signal to npm ends npm and perhaps its shell, but not
  * their child processes. A process that was started from a user's shell continues after the shell has ended, because

@@ -1,0 +1,127 @@
+/**
+ * The process of a bot file. It plays the matches that the player gives it through the channel of its parent process
+ * (messages.ts). It runs with Node's permissions, so this file and its imports must stay few and small.
+ */
+import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
+import { systemClock } from "#shared/lib/clock.ts";
+import type { BotObject, Turn } from "../sdk.ts";
+import { creatorOf } from "./bot-object.ts";
+import { guardProcess } from "./guard.ts";
+import type { DeniedAccess, FromBotProcess, Question, ThrownError, ToBotProcess } from "./messages.ts";
+import { turnOf } from "./turn.ts";
+
+interface Match {
+  readonly bot: BotObject;
+  readonly history: Turn["history"][number][];
+}
+
+const [file = "", memoryMb = "", debuggerAddress] = process.argv.slice(2);
+const matches = new Map<number, Match>();
+/** The open turns, by the number of their question. */
+const turns = new Map<number, AbortController>();
+let create: () => BotObject;
+
+// Taken before the code of the bot runs, which may replace it.
+const sendToPlayer = process.send?.bind(process);
+const send = (message: FromBotProcess): void => void sendToPlayer?.(message);
+
+await load();
+
+async function load(): Promise<void> {
+  process.once("disconnect", () => process.exit());
+  await guardProcess(Number(memoryMb));
+  if (debuggerAddress !== undefined) await waitForDebugger(debuggerAddress);
+  let exported: unknown;
+  try {
+    exported = ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
+  } catch (thrown) {
+    return notLoaded({ type: "not_loaded", thrown: dataOf(thrown) });
+  }
+  const found = creatorOf(exported);
+  if (typeof found === "string") return notLoaded({ type: "not_loaded", fault: found });
+  create = found;
+  process.on("message", (message) => void receive(message as ToBotProcess));
+  send({ type: "loaded" });
+}
+
+function notLoaded(message: FromBotProcess): void {
+  sendToPlayer?.(message, () => process.exit());
+}
+
+/** Waits until a debugger is connected to this process at `HOST:PORT`. */
+async function waitForDebugger(address: string): Promise<void> {
+  const inspector = await import("node:inspector");
+  const [host, port] = address.split(":");
+  inspector.open(Number(port), host); // prints the URL
+  if (inspector.url() === undefined) {
+    return notLoaded({ type: "not_loaded", fault: `${address} is in use; choose another --inspect-port` });
+  }
+  inspector.waitForDebugger();
+}
+
+async function receive(message: ToBotProcess): Promise<void> {
+  if ("abort" in message) return turns.get(message.abort)?.abort(new DOMException("the turn is over", "AbortError"));
+  if ("drop" in message) return void matches.delete(message.drop);
+  const { id, question } = message;
+  try {
+    send({ type: "answer", id, value: await answer(id, question) });
+  } catch (thrown) {
+    send({ type: "threw", id, thrown: dataOf(thrown) });
+  }
+}
+
+async function answer(id: number, question: Question): Promise<unknown> {
+  switch (question.type) {
+    case "ping":
+      return null;
+    case "start": {
+      const bot = create();
+      matches.set(question.match, { bot, history: [] });
+      await bot.start?.(question.info);
+      return null;
+    }
+    case "turn":
+      return choose(id, question);
+    case "end": {
+      const match = matches.get(question.match);
+      matches.delete(question.match);
+      await match?.bot.end?.(question.result);
+      return null;
+    }
+  }
+}
+
+async function choose(id: number, { match: number, turn }: Extract<Question, { type: "turn" }>): Promise<unknown> {
+  const match = matches.get(number);
+  if (match === undefined) throw new Error("the match has not begun");
+  match.history.push(...(turn.history as Match["history"]));
+  const controller = new AbortController();
+  turns.set(id, controller);
+  const log = (line: string): void => send({ type: "log", match: number, line: String(line) });
+  try {
+    // A copy, because the next turn adds to the list.
+    return await match.bot.choose(
+      turnOf(turn, { history: [...match.history], signal: controller.signal, log, clock: systemClock }),
+    );
+  } finally {
+    turns.delete(id);
+  }
+}
+
+function dataOf(thrown: unknown): ThrownError | string {
+  if (!(thrown instanceof Error)) return typeof thrown === "string" ? thrown : inspect(thrown);
+  const { name, message, stack = "" } = thrown;
+  // The error of fetch has the reason in its cause.
+  const denied = deniedAccessOf(thrown) ?? deniedAccessOf(thrown.cause);
+  return { name: String(name), message: String(message), stack: String(stack), ...(denied && { denied }) };
+}
+
+function deniedAccessOf(thrown: unknown): DeniedAccess | null {
+  const {
+    code,
+    permission = "",
+    resource = "",
+  } = (thrown ?? {}) as Partial<DeniedAccess> & { readonly code?: unknown };
+  return code === "ERR_ACCESS_DENIED" ? { permission: String(permission), resource: String(resource) } : null;
+}

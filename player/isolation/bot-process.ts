@@ -1,0 +1,192 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { z } from "zod";
+import type { Clock } from "#shared/lib/clock.ts";
+import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
+import type { FromBotProcess, Question, ThrownError, ToBotProcess } from "../bot-process/messages.ts";
+import { BOT_PROCESS } from "./permissions.ts";
+
+/** A process that answers no ping for this long has a blocked event loop. */
+const PING_MS = 1_000;
+const MAX_LINE_BYTES = 16 * 1024;
+
+const Denied = z.object({ permission: z.string(), resource: z.string() });
+const Thrown = z.union([
+  z.string(),
+  z.object({ name: z.string(), message: z.string(), stack: z.string(), denied: Denied.optional() }),
+]);
+/** The code of the bot can send messages, too. */
+const Message: z.ZodType<FromBotProcess> = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("loaded") }),
+  z.object({ type: z.literal("not_loaded"), fault: z.string().optional(), thrown: Thrown.optional() }),
+  z.object({ type: z.literal("answer"), id: z.int(), value: z.unknown().optional() }),
+  z.object({ type: z.literal("threw"), id: z.int(), thrown: Thrown }),
+  z.object({ type: z.literal("log"), match: z.int(), line: z.string() }),
+]);
+
+/** An error that the code of a bot threw. */
+export class BotError extends Error {
+  readonly thrown: ThrownError | string;
+
+  constructor(thrown: ThrownError | string) {
+    super(typeof thrown === "string" ? thrown : thrown.message);
+    this.thrown = thrown;
+  }
+}
+
+/** The process of the bot ended before it answered. The message says how. */
+export class ProcessEnded extends Error {}
+
+/** How a process is started. */
+export interface BotProgram {
+  readonly file: string;
+  readonly nodeOptions: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+  readonly memoryMb: number;
+  /** The address at which it waits for a debugger; null for none. */
+  readonly inspect: string | null;
+}
+
+interface Listener {
+  /** Called with each line that the bot has written: to the log of a match, or with null to stdout or stderr. */
+  line(text: string, match: number | null): void;
+  /** Called when the process has ended. */
+  ended(process: BotProcess): void;
+}
+
+/** A process that runs the code of a bot file. */
+export class BotProcess {
+  /** Resolves when the bot is loaded. Rejects with BotError, with Error for a file that is not a bot, or with ProcessEnded. */
+  readonly loaded: Promise<void>;
+  /** The numbers of the matches that it plays. */
+  readonly matches = new Set<number>();
+  readonly #child: ChildProcess;
+  readonly #clock: Clock;
+  readonly #isDebugged: boolean;
+  readonly #open = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #loading = Promise.withResolvers<void>();
+  #questions = 0;
+  /** The reason for which this object ended the process. */
+  #endedBecause: string | null = null;
+  #hasEnded = false;
+  #check: Promise<void> | null = null;
+
+  constructor({ file, nodeOptions, environment, memoryMb, inspect }: BotProgram, clock: Clock, listener: Listener) {
+    this.#clock = clock;
+    this.#isDebugged = inspect !== null;
+    this.loaded = this.#loading.promise;
+    this.loaded.catch(() => {}); // whoever waits for it handles the error
+    this.#child = fork(BOT_PROCESS, [file, String(memoryMb), ...(inspect === null ? [] : [inspect])], {
+      execArgv: [...nodeOptions, ...(inspect === null ? [] : ["--allow-inspector"])],
+      env: environment,
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    });
+    this.#child.on("message", (message) => this.#receive(message, listener));
+    this.#child.on("error", () => {}); // "close" reports the end of the process; an error of `send` is one of an ended process
+    for (const output of [this.#child.stdout, this.#child.stderr]) {
+      if (output === null) continue;
+      readLines(output, MAX_LINE_BYTES, {
+        line: (text) => listener.line(text, null),
+        tooLong: () => listener.line(`a line of more than ${MAX_LINE_BYTES} bytes`, null),
+        end: () => {},
+      });
+    }
+    // "close" comes after the last line of stderr, which usually names the cause.
+    this.#child.once("close", (code, signal) => {
+      this.#hasEnded = true;
+      const error = new ProcessEnded(this.#endedBecause ?? endOf(code, signal));
+      this.#loading.reject(error);
+      for (const { reject } of this.#open.values()) reject(error);
+      this.#open.clear();
+      listener.ended(this);
+    });
+  }
+
+  /** Whether it can answer no more questions. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /**
+   * Asks the bot. Rejects with BotError if its code throws, or with ProcessEnded. When the signal is aborted, the bot is told that its
+   * turn is over, and the process is ended if the code of the bot blocks it.
+   */
+  async ask(question: Question, signal?: AbortSignal): Promise<unknown> {
+    if (this.#hasEnded) throw new ProcessEnded("the bot's process has ended");
+    const id = this.#questions++;
+    const answer = Promise.withResolvers<unknown>();
+    this.#open.set(id, answer);
+    this.#send({ id, question });
+    const abort = (): void => {
+      this.#send({ abort: id });
+      void this.check();
+    };
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      return await answer.promise;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+
+  /** Ends the process if its event loop is blocked. Resolves when it answers or has ended. */
+  check(): Promise<void> {
+    if (this.#isDebugged) return Promise.resolve(); // it may stand at a breakpoint
+    if (this.#check !== null) return this.#check;
+    const reason = "the bot blocked its process for longer than its time limit";
+    const cancel = this.#clock.after(PING_MS, () => this.kill(reason));
+    const checked = (): void => {
+      cancel();
+      this.#check = null;
+    };
+    this.#check = this.ask({ type: "ping" }).then(checked, checked);
+    return this.#check;
+  }
+
+  /** The bot gets no further message of a match. */
+  drop(match: number): void {
+    this.matches.delete(match);
+    this.#send({ drop: match });
+  }
+
+  /** Ends the process without further messages. `reason` is the message of the ProcessEnded of open questions. */
+  kill(reason: string | null = null): void {
+    this.#endedBecause = reason;
+    this.#child.kill("SIGKILL");
+  }
+
+  #send(message: ToBotProcess): void {
+    if (this.#child.connected) this.#child.send(message, () => {}); // an ended process is reported by "close"
+  }
+
+  #receive(received: unknown, listener: Listener): void {
+    const { success, data: message } = Message.safeParse(received);
+    if (!success) return; // sent by the code of the bot
+    switch (message.type) {
+      case "loaded":
+        this.#loading.resolve();
+        break;
+      case "not_loaded": {
+        const { fault, thrown } = message;
+        this.#loading.reject(thrown === undefined ? new Error(fault) : new BotError(thrown));
+        break;
+      }
+      case "answer":
+        this.#take(message.id)?.resolve(message.value);
+        break;
+      case "threw":
+        this.#take(message.id)?.reject(new BotError(message.thrown));
+        break;
+      case "log":
+        listener.line(message.line, message.match);
+    }
+  }
+
+  #take(id: number): PromiseWithResolvers<unknown> | undefined {
+    const answer = this.#open.get(id);
+    this.#open.delete(id);
+    return answer;
+  }
+}
+
+const endOf = (code: number | null, signal: string | null): string =>
+  `the bot's process ended ${signal === null ? `with code ${code}` : `by ${signal}`}`;

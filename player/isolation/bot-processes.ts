@@ -1,0 +1,76 @@
+import type { Clock } from "#shared/lib/clock.ts";
+import { BotProcess, type BotProgram } from "./bot-process.ts";
+
+/** The number of processes of a player. Further matches share them. */
+const MAX_PROCESSES = 8;
+/** The number of processes that wait for a match. */
+const MAX_SPARE = 2;
+
+type ShowLine = (line: string) => void;
+
+/** The processes that run the code of a bot file. Each match has its own process while there are at most `MAX_PROCESSES` matches. */
+export class BotProcesses {
+  readonly #program: BotProgram;
+  readonly #clock: Clock;
+  /** Shows a line that belongs to no match. */
+  readonly #showLine: ShowLine;
+  readonly #processes = new Set<BotProcess>();
+  /** Shows a line of a match, by the number of the match. */
+  readonly #matches = new Map<number, ShowLine>();
+  #lastMatch = 0;
+
+  constructor(program: BotProgram, clock: Clock, showLine: ShowLine) {
+    this.#program = program;
+    this.#clock = clock;
+    this.#showLine = showLine;
+  }
+
+  /** Starts a process that waits for a match. */
+  start(): BotProcess {
+    const process = new BotProcess(this.#program, this.#clock, {
+      line: (text, match) => this.#linesOf(process, match)(text),
+      ended: () => this.#processes.delete(process),
+    });
+    this.#processes.add(process);
+    return process;
+  }
+
+  /** Returns a number for a match. `showLine` shows what the bot writes in it. */
+  newMatch(showLine: ShowLine): number {
+    this.#matches.set(++this.#lastMatch, showLine);
+    return this.#lastMatch;
+  }
+
+  /**
+   * Assigns a process to a match. The oldest process that plays no match is taken, so that matches in a row are played by one process, whose
+   * bot can learn from them.
+   */
+  assign(match: number): BotProcess {
+    const all = [...this.#processes].filter(({ hasEnded }) => !hasEnded);
+    const spare = all.find(({ matches }) => matches.size === 0);
+    const isFull = all.length >= (this.#program.inspect === null ? MAX_PROCESSES : 1);
+    const [leastUsed] = all.toSorted((one, other) => one.matches.size - other.matches.size);
+    const process = spare ?? ((isFull && leastUsed) || this.start());
+    process.matches.add(match);
+    return process;
+  }
+
+  /** Releases the process of a match that is over. */
+  release(match: number, process: BotProcess | null): void {
+    this.#matches.delete(match);
+    process?.matches.delete(match);
+    const spare = [...this.#processes].filter(({ matches }) => matches.size === 0);
+    for (const unneeded of spare.slice(MAX_SPARE)) unneeded.kill();
+  }
+
+  close(): void {
+    for (const process of this.#processes) process.kill();
+  }
+
+  /** Returns the function that shows a line. A line without a match belongs to the match of its process if it has only one. */
+  #linesOf({ matches }: BotProcess, match: number | null): ShowLine {
+    const [only, second] = matches;
+    const owner = match ?? (second === undefined ? only : undefined);
+    return this.#matches.get(owner ?? 0) ?? this.#showLine;
+  }
+}

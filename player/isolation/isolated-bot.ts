@@ -1,0 +1,173 @@
+import type { Clock } from "#shared/lib/clock.ts";
+import type { GameResult } from "#shared/protocol/messages.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import type { TurnData } from "../bot-process/messages.ts";
+import { type BotHome, type LoadedBot, LoggedFault, type MatchBot } from "../loaded-bot.ts";
+import { seedOf } from "../matches/turn.ts";
+import type { MatchInfo, Turn } from "../sdk.ts";
+import { BotError, type BotProcess, ProcessEnded } from "./bot-process.ts";
+import { BotProcesses } from "./bot-processes.ts";
+import { textOf } from "./faults.ts";
+import { codeFilesOf, environmentOf, nodeOptions } from "./permissions.ts";
+
+/** The time after which a `start` or `end` that blocks its process ends with it. */
+const HOOK_MS = 5_000;
+/** The time after which the load of a file is named at the terminal. */
+const SLOW_LOAD_MS = 5_000;
+/** The time that a process has to load the file, after the player has loaded it once. */
+const LOAD_MS = 10_000;
+
+/**
+ * Loads a .ts or .js file as a bot whose code runs in other processes, with Node's permissions (docs/security.md). A bot that blocks, ends or
+ * fills its process loses its turn only: the next turn starts another process. Throws StartError (exit code 3) if the file does not load.
+ */
+export async function isolatedBot(file: string, name: string, clock: Clock, home: BotHome): Promise<LoadedBot> {
+  const { allow, inspect } = home;
+  const { files, fault } = await codeFilesOf(file);
+  const program = { file, nodeOptions: nodeOptions(files, allow), environment: environmentOf(allow), inspect };
+  const processes = new BotProcesses({ ...program, memoryMb: allow.memory_mb }, clock, home.warn);
+  const cancel = clock.after(SLOW_LOAD_MS, () => {
+    if (inspect === null) home.warn(`${name} does not finish loading: does the code at its top level end?`);
+  });
+  try {
+    await processes.start().loaded;
+  } catch (thrown) {
+    throw new StartError(loadFault(thrown, { file, name, fault }), EXIT.config);
+  } finally {
+    cancel();
+  }
+  return {
+    name,
+    readsHistory: true,
+    create: (log) => new IsolatedMatch({ processes, log, clock, file, name }),
+    close: async () => processes.close(),
+  };
+}
+
+/** `fault` is an import that was not found. The process may read no files but those that were found. */
+function loadFault(
+  thrown: unknown,
+  bot: { readonly file: string; readonly name: string; readonly fault: string | null },
+) {
+  const { file, name, fault } = bot;
+  if (thrown instanceof BotError) {
+    // Node.js names no line for an import that is missing.
+    const isSyntaxError = typeof thrown.thrown !== "string" && thrown.thrown.name === "SyntaxError";
+    const text = isSyntaxError || fault === null ? textOf(thrown.thrown, file) : fault;
+    return `${name} does not load: ${text}`;
+  }
+  const { message } = thrown as Error;
+  return thrown instanceof ProcessEnded ? `${name} does not load: ${message}` : `${name}: ${message}`;
+}
+
+interface MatchParts {
+  readonly processes: BotProcesses;
+  readonly log: (line: string) => void;
+  readonly clock: Clock;
+  readonly file: string;
+  readonly name: string;
+}
+
+/** Plays one match in a process. If the process ends, the next turn begins the match again in another one, with the history. */
+class IsolatedMatch implements MatchBot {
+  readonly #parts: MatchParts;
+  readonly #match: number;
+  #info: MatchInfo | null = null;
+  #process: BotProcess | null = null;
+  #begun: Promise<void> = Promise.resolve();
+  /** The number of entries of the history that the process has received. */
+  #sent = 0;
+  #openTurns = 0;
+
+  constructor(parts: MatchParts) {
+    this.#parts = parts;
+    this.#match = parts.processes.newMatch(parts.log);
+  }
+
+  async start(info: MatchInfo): Promise<void> {
+    this.#info = info;
+    try {
+      await this.#running();
+    } catch (thrown) {
+      this.#show(thrown);
+    }
+  }
+
+  async choose(turn: Turn): Promise<unknown> {
+    try {
+      const process = await this.#running();
+      const question = { type: "turn", match: this.#match, turn: this.#dataOf(turn) } as const;
+      this.#openTurns++;
+      return await process.ask(question, turn.signal).finally(() => this.#openTurns--);
+    } catch (thrown) {
+      this.#show(thrown);
+      throw new LoggedFault(thrown instanceof ProcessEnded ? thrown.message : "the bot threw an error");
+    }
+  }
+
+  async end(result: GameResult): Promise<void> {
+    const process = this.#process;
+    const { clock, processes } = this.#parts;
+    try {
+      if (!process?.hasEnded) await process?.ask({ type: "end", match: this.#match, result }, clock.timeout(HOOK_MS));
+    } catch (thrown) {
+      this.#show(thrown);
+    }
+    processes.release(this.#match, process);
+  }
+
+  close(): void {
+    this.#process?.drop(this.#match);
+    this.#parts.processes.release(this.#match, this.#process);
+  }
+
+  /** Resolves with the process in which the match has begun. Begins it if there is none. Rejects if the process ends or does not load. */
+  async #running(): Promise<BotProcess> {
+    if (this.#openTurns > 0) await this.#process?.check(); // the turn before this one may block the process
+    if (this.#process === null || this.#process.hasEnded) {
+      this.#process = this.#parts.processes.assign(this.#match);
+      this.#sent = 0;
+      this.#begun = this.#begin(this.#process);
+    }
+    const process = this.#process;
+    await this.#begun;
+    return process;
+  }
+
+  async #begin(process: BotProcess): Promise<void> {
+    const info = this.#info;
+    const { clock } = this.#parts;
+    if (info === null) throw new Error("the match has not begun");
+    const cancel = clock.after(LOAD_MS, () => process.kill("the bot's file did not finish loading"));
+    await process.loaded.finally(cancel);
+    try {
+      await process.ask({ type: "start", match: this.#match, info }, clock.timeout(HOOK_MS));
+    } catch (thrown) {
+      if (!(thrown instanceof BotError)) throw thrown;
+      this.#show(thrown); // an error of `start` does not end the match
+    }
+  }
+
+  #dataOf(turn: Turn): TurnData {
+    const { game, role, view, tick, rejection, clock } = turn;
+    const history = turn.history.slice(this.#sent);
+    this.#sent = turn.history.length;
+    const deadline = clock.deadline.getTime();
+    const times = { deadline, remainingMs: clock.remainingMs() };
+    return { game, role, view, tick, legal: legalOf(turn), history, rejection, ...times, seed: seedOf(turn) };
+  }
+
+  #show(thrown: unknown): void {
+    const { file, name, log } = this.#parts;
+    log(thrown instanceof BotError ? textOf(thrown.thrown, file) : `${name}: ${(thrown as Error).message}`);
+  }
+}
+
+/** Returns the legal actions of a turn; null if the player does not know the game. */
+function legalOf(turn: Turn): readonly unknown[] | null {
+  try {
+    return turn.legal;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,61 @@
+import { realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { BuildFailure } from "esbuild";
+import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
+import { importedFiles } from "./imported-files.ts";
+
+/** The program that runs the code of a bot file. */
+export const BOT_PROCESS = fileURLToPath(import.meta.resolve("../bot-process/main.ts"));
+
+/** The environment variables that every bot gets. The others may contain tokens and API keys. */
+const VARIABLES = [
+  ...["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "NO_COLOR", "FORCE_COLOR"],
+  ...["SystemRoot", "TEMP", "TMP"], // Windows
+];
+
+/** The files that a bot consists of. */
+export interface CodeFiles {
+  /** The absolute paths of the bot file, the files that it imports, and those of the program that runs it. */
+  readonly files: readonly string[];
+  /** The first import that was not found; null if there is none. */
+  readonly fault: string | null;
+}
+
+/** Finds the files of a bot. An import whose name is computed is not found. */
+export async function codeFilesOf(file: string): Promise<CodeFiles> {
+  const always = [...(await importedFiles(BOT_PROCESS)), file, realpathSync(file)];
+  try {
+    return { files: [...always, ...(await importedFiles(file))], fault: null };
+  } catch (thrown) {
+    const [error] = (thrown as BuildFailure).errors;
+    const { line, column } = error?.location ?? {};
+    return { files: always, fault: `${file}:${line}:${(column ?? 0) + 1}: ${error?.text}` };
+  } finally {
+    await (await import("esbuild")).stop();
+  }
+}
+
+/** Returns the options of Node.js that allow a bot to read its code, and also what its player allows it. */
+export function nodeOptions(files: readonly string[], { net, read }: BotPermissions): readonly string[] {
+  const packages = files.flatMap((file) => foldersAbove(file).map((folder) => join(folder, "package.json")));
+  return [
+    "--permission",
+    "--disable-warning=SecurityWarning",
+    "--allow-worker", // for the watching thread. The process gives this permission up before it loads the bot.
+    ...[...new Set([...files, ...packages, ...read])].map((path) => `--allow-fs-read=${path}`),
+    ...(net ? ["--allow-net"] : []),
+  ];
+}
+
+/** Returns the environment of a bot: the harmless variables, and those that its player allows it. */
+export const environmentOf = ({ env }: BotPermissions): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    [...VARIABLES, ...env].flatMap((name) => (name in process.env ? [[name, process.env[name]]] : [])),
+  );
+
+/** Returns the folders above a path, the nearest one first. */
+function foldersAbove(path: string): readonly string[] {
+  const folder = dirname(path);
+  return folder === path ? [] : [folder, ...foldersAbove(folder)];
+}
