@@ -27,23 +27,27 @@ export const agentOperations = (context: AgentContext): readonly Operation<unkno
   matchResult(context),
 ];
 
+/** The registration of players. `league check` has the same operation. */
+export const playerRegistration = (registration: Pick<Registration, "player">): Operation<unknown> =>
+  operation({
+    request: "PLAYER_REGISTER_REQUEST",
+    reply: "PLAYER_REGISTER_RESPONSE",
+    payload: PlayerRegisterRequest,
+    tool: {
+      name: "register_player",
+      title: "Register a player",
+      description:
+        "Enters a player into every open league of its games. Answers with player_id and an auth_token that proves who you are; keep it.",
+      plain: PlainRegisterPlayer,
+      result: PlayerRegisterResponse,
+      annotations: { readOnlyHint: false, destructiveHint: false },
+    },
+    handle: (request, caller) => registration.player(request, caller),
+  });
+
 function registrations({ registration }: AgentContext): readonly Operation<unknown>[] {
   return [
-    operation({
-      request: "PLAYER_REGISTER_REQUEST",
-      reply: "PLAYER_REGISTER_RESPONSE",
-      payload: PlayerRegisterRequest,
-      tool: {
-        name: "register_player",
-        title: "Register a player",
-        description:
-          "Enters a player into every open league of its games. Answers with player_id and an auth_token that proves who you are; keep it.",
-        plain: PlainRegisterPlayer,
-        result: PlayerRegisterResponse,
-        annotations: { readOnlyHint: false, destructiveHint: false },
-      },
-      handle: (request, caller) => registration.player(request, caller),
-    }),
+    playerRegistration(registration),
     operation({
       request: "REFEREE_REGISTER_REQUEST",
       reply: "REFEREE_REGISTER_RESPONSE",

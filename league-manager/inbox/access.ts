@@ -1,13 +1,18 @@
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { Agent } from "../agents/agent.ts";
 import { inboxOwnerOf, isHosted } from "../agents/inbox-endpoint.ts";
-import type { Projections } from "../projections/projections.ts";
 import type { Inboxes } from "./inboxes.ts";
+
+/** A player as the interfaces of its inbox know it. */
+type Owner = Pick<Agent, "endpoint" | "tokenHash">;
 
 /** The parts of the manager that the interfaces of an inbox use. */
 export interface InboxContext {
   readonly inboxes: Inboxes;
-  readonly projections: Pick<Projections, "agent" | "authenticate">;
+  readonly projections: {
+    agent(playerId: string): Owner | null;
+    authenticate(token: string | null): { readonly id: string } | null;
+  };
 }
 
 const PATH = /^\/inbox\/([^/]+?)(\/mcp)?$/;
@@ -19,7 +24,7 @@ export function inboxAt(target: string): { readonly playerId: string; readonly i
 }
 
 /** Returns the player with this id if it has an inbox, else null. */
-export function ownerOf({ projections }: InboxContext, playerId: string): Agent | null {
+export function ownerOf({ projections }: InboxContext, playerId: string): Owner | null {
   const player = projections.agent(playerId);
   return player && inboxOwnerOf(player.endpoint) === playerId ? player : null;
 }

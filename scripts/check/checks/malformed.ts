@@ -1,6 +1,7 @@
 import { type Check, type CheckContext, type Finding, subjectOf } from "../check.ts";
 import { explainAsk } from "../judge/call-fault.ts";
 import { joined } from "../judge/match-faults.ts";
+import { LEAGUE_ID } from "../league/caller.ts";
 import type { Exchange } from "../wire/exchange.ts";
 import { unusualPost } from "../wire/unusual-post.ts";
 
@@ -56,14 +57,18 @@ interface Broken {
   readonly body: string;
 }
 
+/** The manager rejects messages to an inbox that are no calls of league_message about a league, so that the player receives only the first one. */
 function messagesOf(context: CheckContext): readonly Broken[] {
   const { caller } = context;
   const subject = subjectOf(context);
-  const known = caller.matchMessage(subject, "ROUND_RESULT", { match_id: "R9M9" });
+  const about = { league_id: LEAGUE_ID, match_id: "R9M9" };
+  const known = caller.matchMessage(subject, "ROUND_RESULT", about);
   const call = (message: object, method = "tools/call"): string =>
     JSON.stringify({ jsonrpc: "2.0", id: RPC_ID, method, params: { name: "league_message", arguments: message } });
+  const later = { name: "an envelope of an unknown type", body: call({ ...known, type: "A_LATER_MESSAGE" }) };
+  if (subject.hasInbox) return [later];
   return [
-    { name: "an envelope of an unknown type", body: call({ ...known, type: "A_LATER_MESSAGE" }) },
+    later,
     { name: "a MOVE_REQUEST without its fields", body: call({ ...known, type: "MOVE_REQUEST", payload: {} }) },
     { name: "an unknown method", body: call(known, "a/later/method") },
     { name: "a request without params", body: JSON.stringify({ jsonrpc: "2.0", id: RPC_ID, method: "tools/call" }) },

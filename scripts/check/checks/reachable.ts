@@ -26,12 +26,15 @@ export const reachable: Check = {
       { url: subject.endpoint, body: exchange.request, limitMs: SECOND_LIMIT_MS },
       context.clock,
     );
-    if (second.reply && second.fault === null)
-      return passed(`answers at ${subject.endpoint} in ${exchange.durationMs} ms`);
+    if (second.reply && second.fault === null) {
+      const how = subject.hasInbox ? "polls its inbox and answers" : `answers at ${subject.endpoint}`;
+      return passed(`${how} in ${exchange.durationMs} ms`);
+    }
     return failed({
       summary: "a request on a second connection is not answered while the first connection is open",
-      advice:
-        "Serve each connection in a separate thread or task (ThreadingHTTPServer instead of HTTPServer in Python).",
+      advice: subject.hasInbox
+        ? "Answer every request of a poll: one poll may have several."
+        : "Serve each connection in a separate thread or task (ThreadingHTTPServer instead of HTTPServer in Python).",
       exchanges: [second],
     });
   },

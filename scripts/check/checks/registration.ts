@@ -61,7 +61,8 @@ function explainRejected({ method, url, request, reply }: Exchange): Explanation
       "Send the envelope as params.arguments: protocol, message_id, type, sender, timestamp and payload (PROTOCOL.md, section 1).";
     return { summary: `the registration is not an envelope: ${shown(faults.join("; "))}`, advice };
   }
-  if (!envelope.success || error !== undefined) {
+  const isPlain = fieldOf(params, "name") === "register_player" && error === undefined;
+  if (!isPlain && (!envelope.success || error !== undefined)) {
     const message = fieldOf(error, "message");
     const payload = envelope.success ? PlayerRegisterRequest.safeParse(envelope.data.payload) : null;
     const faults = payload?.error
@@ -69,7 +70,7 @@ function explainRejected({ method, url, request, reply }: Exchange): Explanation
       : [];
     if (faults.length > 0) {
       const advice =
-        "Send the required fields display_name, game_types (a list of ids) and contact_endpoint (the URL of your server).";
+        "Send the required fields display_name, game_types (a list of ids) and contact_endpoint (the URL of your server, or null for an inbox).";
       return { summary: `the registration has wrong fields: ${shown(faults.join("; "))}`, advice };
     }
     return { summary: `the request was rejected: ${shown(String(message ?? "it is no tool call"))}`, advice: FORM };
@@ -93,7 +94,8 @@ function adviceForReason(reason: string): string {
 function reasonIn(body: string): string {
   const content = fieldOf(fieldOf(parsedJson(body), "result"), "content");
   const text = Array.isArray(content) ? fieldOf(content[0], "text") : undefined;
-  const reason = fieldOf(fieldOf(parsedJson(typeof text === "string" ? text : ""), "payload"), "reason");
+  const answer = parsedJson(typeof text === "string" ? text : "");
+  const reason = fieldOf(fieldOf(answer, "payload") ?? answer, "reason");
   return typeof reason === "string" ? reason : "for an unknown reason";
 }
 

@@ -15,8 +15,10 @@ export const slowNetwork: Check = {
   title: "Slow network",
   needs: ["moves"],
   async run(context) {
-    const findings = [...(await slowInvitation(context)), ...(await cutMove(context))];
-    return { summary: "a request in pieces, a reply read late and a repeated request are answered", findings };
+    const isCalled = !subjectOf(context).hasInbox; // the requests of an inbox are replies to the polls of the player
+    const findings = [...(isCalled ? await slowInvitation(context) : []), ...(await cutMove(context))];
+    const pieces = isCalled ? "a request in pieces, a reply read late and " : "";
+    return { summary: `${pieces}a request that is sent again after a cut is answered`, findings };
   },
 };
 

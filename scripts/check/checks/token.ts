@@ -17,6 +17,7 @@ export const token: Check = {
     const [game] = context.facts.games;
     if (!game) throw new Error("the player accepts no game");
     const subject = subjectOf(context);
+    if (subject.hasInbox) return passed("not tried: the manager checks the signatures of messages to an inbox");
     if (subject.dialect !== NATIVE) return passed("not tried: this dialect has no signatures");
     const open = await context.matches.beginFirst(subject, game);
     const accepted = await context.matches.beginFirst(subject, game);

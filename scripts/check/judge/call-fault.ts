@@ -10,6 +10,10 @@ const NO_ANSWER =
 const FOREIGN_ADVICE =
   "Answer with a JSON-RPC response whose result contains the fields of the answer, for example accept: true or parity_choice.";
 
+const IN_INBOX = /\/inbox\/[^/]+\/mcp$/;
+const UNANSWERED_INBOX =
+  "Poll the inbox in a loop, and send for each request a JSON-RPC response with its id in the array of the next poll (PROTOCOL.md, Inbox).";
+
 /** Explains why a call has no usable answer. Returns null if it has one. */
 export function explainCall({ answer, exchanges, isNative }: Call): Explanation | null {
   if (answer.ok) return null;
@@ -18,6 +22,10 @@ export function explainCall({ answer, exchanges, isNative }: Call): Explanation 
   if (cause === "too_large")
     return { summary: detail, advice: "An answer has at most 256 kB; send only the fields of PROTOCOL.md." };
   if (!isNative && last?.reply) return { summary: inOneLine(detail), advice: FOREIGN_ADVICE };
+  const isInInbox = IN_INBOX.test(last?.url ?? "");
+  if (isInInbox && (cause === "timeout" || cause === "refused")) {
+    return { summary: `the request in the inbox is not answered (${detail})`, advice: UNANSWERED_INBOX };
+  }
   if (cause === "timeout") return { summary: detail, advice: NO_ANSWER };
   if (cause === "refused") return explainRefused(last?.fault ?? detail, isNothingListening ?? false);
   return (

@@ -7,18 +7,22 @@ import { ok } from "#shared/lib/result.ts";
 import { mayContact, parseEndpoint } from "#shared/protocol/addresses.ts";
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
-import { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
+import type { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
 import { foreignMessages } from "#shared/rpc/dialects/incoming.ts";
 import type { LateAnswers } from "#shared/rpc/dialects/late-answers.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
-import { type Answer, type Caller, operation, toolsOf } from "#shared/rpc/mcp/operations.ts";
+import { type Answer, type Caller, toolsOf } from "#shared/rpc/mcp/operations.ts";
 import type { Network } from "#shared/rpc/network.ts";
 import { listen } from "#shared/runtime/listen.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
+import { playerRegistration } from "../../../league-manager/api/agent-operations.ts";
 import { ForeignRegistrations } from "../../../league-manager/api/foreign-registration.ts";
+import type { Registration } from "../../../league-manager/api/registration.ts";
 import { answerHandlers } from "../../../referee/match/late-answers.ts";
 import type { Exchange } from "../wire/exchange.ts";
+import { LEAGUE_ID } from "./caller.ts";
+import { checkInbox } from "./check-inbox.ts";
 import { claimedGames } from "./games.ts";
 import type { Subject } from "./subject.ts";
 
@@ -75,17 +79,21 @@ export async function openRegistrationDesk({
   let known: Subject | null = null;
   const accept: Accept = (request, caller, dialect = NATIVE) => {
     const rejection = rejectionOf(request, caller);
-    if (rejection !== null) return ok(answer(null, null, rejection));
+    if (rejection !== null) return ok(rejected(rejection));
     const proposed = caller.authToken ?? "";
     const token = isToken(proposed) ? proposed : (known?.token ?? ids.token());
     record.accepted = request;
-    known = subjectOf(request, token, isToken(proposed), dialect);
+    const hasInbox = request.contact_endpoint == null;
+    const endpoint = request.contact_endpoint ?? `${server.url}/inbox/${PLAYER_ID}/mcp`;
+    known = { ...subjectOf(request, token, dialect), endpoint, hasInbox, hasChosenToken: isToken(proposed) };
     registered.resolve(known);
-    return ok(answer(PLAYER_ID, token, null));
+    const inbox = hasInbox ? { inbox: `${caller.origin ?? server.url}/inbox/${PLAYER_ID}` } : {};
+    return ok({ ...accepted(token), ...inbox });
   };
+  const inbox = checkInbox(() => known, clock, ids);
   const mcp = managerEndpoint(accept, () => known, { lateAnswers, clock, ids });
   const server: Listening = await listen(network, {
-    ...{ host, ports, isReady: () => true },
+    ...{ host, ports, isReady: () => true, ...inbox.serving },
     log: { warn: (fields) => recordRejected(fields, received), error: () => {} },
     async handler(body, http) {
       const startedMs = clock.monotonic();
@@ -102,6 +110,7 @@ export async function openRegistrationDesk({
   return {
     ...{ url, urls, record, registered: registered.promise, contacted: contacted.promise },
     async close() {
+      inbox.close();
       await mcp.close();
       await server.close();
     },
@@ -110,7 +119,7 @@ export async function openRegistrationDesk({
 
 type Accept = (
   request: PlayerRegisterRequest,
-  caller: Pick<Caller, "authToken" | "remoteAddress">,
+  caller: Pick<Caller, "authToken" | "remoteAddress" | "origin">,
   dialect?: string,
 ) => Answer;
 
@@ -120,10 +129,13 @@ function managerEndpoint(
   known: () => Subject | null,
   { lateAnswers, clock, ids }: Pick<DeskOptions, "lateAnswers" | "clock" | "ids">,
 ): McpEndpoint {
+  const registration: Pick<Registration, "player"> = {
+    player: async (request, caller, more) => accept(request, caller, more?.dialect),
+  };
   const foreign = new ForeignRegistrations({
     clock,
     creations: async () => null,
-    registration: { player: async (request, caller, more) => accept(request, caller, more?.dialect) },
+    registration,
     projections: {
       leagues: () => [],
       league: () => OPEN_LEAGUE,
@@ -133,16 +145,10 @@ function managerEndpoint(
       },
     },
   });
-  const register = operation({
-    request: "PLAYER_REGISTER_REQUEST",
-    reply: "PLAYER_REGISTER_RESPONSE",
-    payload: PlayerRegisterRequest,
-    handle: (request, caller) => accept(request, caller),
-  });
   const surface = {
     serverInfo: { name: "league check", version: VERSION },
     instructions: "This server registers the player that league check is to check.",
-    tools: toolsOf([register], () => "league_manager:LM01", clock, ids),
+    tools: toolsOf([playerRegistration(registration)], () => "league_manager:LM01", clock, ids),
     resources: [],
     templates: [],
     answerForeign: foreignMessages(
@@ -187,34 +193,26 @@ function rejectionOf(
   { contact_endpoint, game_types }: PlayerRegisterRequest,
   { remoteAddress }: Pick<Caller, "remoteAddress">,
 ): string | null {
-  if (contact_endpoint == null) return "league check sends requests to contact_endpoint, which must not be null";
-  const url = parseEndpoint(contact_endpoint);
-  if (!url) return "contact_endpoint is not an http URL";
-  if (!mayContact(url, remoteAddress, { hosts: [], endpoints: [] })) {
+  const url = contact_endpoint == null ? null : parseEndpoint(contact_endpoint);
+  if (contact_endpoint != null && !url) return "contact_endpoint is not an http URL";
+  if (url && !mayContact(url, remoteAddress, { hosts: [], endpoints: [] })) {
     return `contact_endpoint must be at the address you register from (${remoteAddress})`;
   }
   return claimedGames(game_types).length > 0 ? null : "no league of your games is open";
 }
 
-const answer = (player_id: string | null, auth_token: string | null, rejection: string | null) => ({
-  ...{ player_id, status: rejection === null ? "ACCEPTED" : "REJECTED", auth_token },
-  ...{ league_ids: rejection === null ? ["check"] : [], reason: rejection },
-  ...{ error_code: rejection === null ? null : protocolError("L001", rejection).error_code },
+const rejected = (reason: string) => ({
+  ...{ player_id: null, status: "REJECTED", auth_token: null, league_ids: [] },
+  ...{ reason, error_code: protocolError("L001", reason).error_code },
 });
 
-const subjectOf = (
-  request: PlayerRegisterRequest,
-  token: string,
-  hasChosenToken: boolean,
-  dialect: string,
-): Subject => ({
-  ...{
-    name: request.display_name,
-    playerId: PLAYER_ID,
-    endpoint: request.contact_endpoint ?? "",
-    token,
-    hasChosenToken,
-  },
+const accepted = (auth_token: string) => ({
+  ...{ player_id: PLAYER_ID, status: "ACCEPTED", auth_token, league_ids: [LEAGUE_ID] },
+  ...{ reason: null, error_code: null },
+});
+
+const subjectOf = (request: PlayerRegisterRequest, token: string, dialect: string) => ({
+  ...{ name: request.display_name, playerId: PLAYER_ID, token },
   ...{ games: request.game_types, dialect },
   ...{ wantsLegalActions: request.legal_actions ?? true, wantsRoundResults: request.round_results ?? true },
   wantsAnnouncements: request.announcements ?? true,

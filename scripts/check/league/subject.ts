@@ -7,7 +7,10 @@ import { signFor } from "#shared/protocol/signing.ts";
 export interface Subject {
   readonly name: string;
   readonly playerId: string;
+  /** The endpoint of the player, or of its inbox at the manager of the check. */
   readonly endpoint: string;
+  /** Whether the player cannot be called and polls an inbox. */
+  readonly hasInbox: boolean;
   /** The token of the player, with which messages to it are signed; null if it is not known. */
   readonly token: string | null;
   /** Whether the player has chosen its token, so that it can check signatures. */

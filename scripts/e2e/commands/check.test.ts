@@ -2,8 +2,10 @@ import { spawn } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { requireProgram } from "#shared/runtime/testing/packages.ts";
+import { tool } from "../../../referee/play/testing/play.ts";
 import { cleanUp, league, newFolder, root, start } from "../../testing/processes.ts";
 
 afterEach(cleanUp);
@@ -19,6 +21,27 @@ const outcomes = (stdout: string): Record<number, string> =>
   Object.fromEntries((JSON.parse(stdout) as Document).checks.map(({ number, outcome }) => [number, outcome]));
 const ALL_PASS = Object.fromEntries(Array.from({ length: 12 }, (_, index) => [index + 1, "pass"]));
 const python = (): string => requireProgram(["/usr/bin/python3"], "python3");
+
+/** Starts `league check --listen`. Resolves when it waits for a player. */
+async function listening() {
+  const port = await freePort();
+  const check = start("scripts/league.ts", ["check", "--listen", "--port", String(port), "--json"]);
+  await check.line(/Start your player now/);
+  return { manager: `http://127.0.0.1:${port}/mcp`, ended: check.ended };
+}
+
+/** The program in docs/network-players.md that polls its inbox. */
+function pollingProgram(): string {
+  const text = readFileSync(join(root, "docs/network-players.md"), "utf8");
+  const blocks = [...text.matchAll(/```python\n(.*?)```/gs)].map(([, program = ""]) => program);
+  const found = blocks.find((program) => program.includes("?after="));
+  if (!found) throw new Error("docs/network-players.md has no program that polls an inbox");
+  return found;
+}
+
+const REGISTRATION = newEnvelope("PLAYER_REGISTER_REQUEST", "player:Ann", {
+  ...{ display_name: "Ann", version: "1", game_types: ["rps"], contact_endpoint: null },
+});
 
 describe("league check", () => {
   it.each(["random", "greedy", "counter", "cycle", `${root}/scripts/starters/py/bot.py`])(
@@ -46,6 +69,35 @@ describe("league check", () => {
       expect({ code, outcomes: outcomes(stdout) }).toEqual({ code: 0, outcomes: { ...ALL_PASS, 12: "warn" } });
     },
   );
+
+  it("passes a player that polls an inbox, and names the checks that the manager makes for it", async () => {
+    const check = await listening();
+    const args = ["random", "--pull", "--name", "Ann", "--manager", check.manager, "--data", newFolder()];
+    start("scripts/league.ts", ["join", ...args]);
+    const { code, stdout, stderr } = await check.ended;
+    expect({ code, outcomes: outcomes(stdout) }, stderr).toEqual({ code: 0, outcomes: ALL_PASS });
+    expect(stdout).toContain("polls its inbox and answers in");
+    expect(stdout).toContain("the manager checks the signatures of messages to an inbox");
+  });
+
+  it("passes the Python program of the documents that polls its inbox", async () => {
+    const check = await listening();
+    const file = join(newFolder(), "inbox.py");
+    writeFileSync(file, pollingProgram());
+    const player = spawn(python(), [file, check.manager, "Ann"], { stdio: "ignore" });
+    onTestFinished(() => void player.kill());
+    const { code, stdout } = await check.ended;
+    expect({ code, outcomes: outcomes(stdout) }).toEqual({ code: 0, outcomes: { ...ALL_PASS, 8: "warn" } });
+  });
+
+  it("diagnoses a player that registers without an endpoint and does not poll its inbox", async () => {
+    const check = await listening();
+    const registered = await tool({ url: check.manager.replace("/mcp", "") }, "league_message", REGISTRATION);
+    expect(registered.text).toContain(`${check.manager.replace("/mcp", "")}/inbox/P01`);
+    const { code, stdout } = await check.ended;
+    expect({ code, outcomes: outcomes(stdout) }).toMatchObject({ code: 1, outcomes: { 1: "pass", 2: "fail" } });
+    expect(stdout).toContain("Poll the inbox in a loop");
+  });
 
   it("diagnoses a player that answers only one connection at a time", async () => {
     const [port, playerPort] = [await freePort(), await freePort()];
