@@ -31,7 +31,10 @@ export function entriesFor(
   const accepted: string[] = [];
   for (const league_id of request.leagueIds ?? state.leagues.keys()) {
     const league = state.leagues.get(league_id);
-    if (!league) return err(protocolError("L005", `no league ${league_id}`, { league_id }));
+    if (!league) {
+      const known = [...state.leagues.keys()].join(", ") || "none";
+      return err(protocolError("L005", `no league ${league_id}; there are ${known}`, { league_id }));
+    }
     const rejection = entryRejection(state, policy, request, league);
     if (rejection === null) accepted.push(league_id);
     else if (request.leagueIds) return err(rejection);

@@ -58,7 +58,7 @@ describe("a new player", () => {
       .when(player("Ann", { league_ids: ["rps"] }))
       .replies({ leagueIds: ["rps"] });
     const unknown = player("Ann", { league_ids: ["rps", "gone"] });
-    given(open("rps", "other")).when(unknown).isRejected("L005", "no league gone");
+    given(open("rps", "other")).when(unknown).isRejected("L005", "no league gone; there are rps, other");
   });
 
   it.each([

@@ -48,7 +48,9 @@ const isTemporary = ({ cause, status = 0 }: CallFault): boolean =>
 export function acquireToken(self: Secrets, tokenFile: string, sender: string, signal: AbortSignal): string {
   const lock = self.disk.lock(tokenFile);
   if (!lock) {
-    throw new StartError(`${sender} is already running with the token in ${tokenFile}: use another --name or --data`);
+    throw new StartError(
+      `${sender} is already running with the token in ${tokenFile}: stop it, or use another --name or --data`,
+    );
   }
   signal.addEventListener("abort", () => lock.release());
   return readOrCreateSecret(self, tokenFile);
