@@ -1,4 +1,4 @@
-import { findGameNamed, gameIds } from "#shared/games/registry.ts";
+import { findGameNamed, knownGameIds } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import { bareHost, isLoopback, parseEndpoint } from "#shared/protocol/addresses.ts";
@@ -166,7 +166,7 @@ function endpointOf(text: string, remoteAddress: string): string {
 
 /** Returns the ids of the games that a program names, with or without a version; all games if it names none. */
 function gamesOf(names: readonly string[]): readonly string[] {
-  if (names.length === 0) return gameIds;
+  if (names.length === 0) return knownGameIds();
   const known = names.flatMap((name) => findGameNamed(name.replace(/[._-]?v\d+$/i, ""))?.id ?? []);
   if (known.length > 0) return known;
   return names.some((name) => /even|odd|parity/i.test(name)) ? ["even_odd.v1"] : names;

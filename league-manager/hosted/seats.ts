@@ -1,4 +1,4 @@
-import { gameIds } from "#shared/games/registry.ts";
+import { knownGameIds } from "#shared/games/registry.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ErrorCode, errorNames, type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { PlayerRegisterRequest, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
@@ -56,7 +56,7 @@ export function createSeats({ context, execute, register }: SeatsOptions): Seats
     execute,
     async join({ name, leagueId, joinCode }, token, who) {
       const request = {
-        ...{ display_name: name, version: "1.0.0", game_types: [...gameIds], contact_endpoint: null },
+        ...{ display_name: name, version: "1.0.0", game_types: [...knownGameIds()], contact_endpoint: null },
         ...{ legal_actions: false, round_results: false, announcements: false },
         ...(leagueId !== undefined && { league_ids: [leagueId] }),
         ...(joinCode !== undefined && { join_code: joinCode }),

@@ -1,6 +1,7 @@
 /** The obligations of game.ts on views and texts, for every built-in game: each viewer sees only what it may know. */
 import { describe, expect, it } from "vitest";
-import { gameIds, games } from "./registry.ts";
+import type { Game } from "./game.ts";
+import { type GameId, gameIds, games } from "./registry.ts";
 import { violationOf } from "./testing/obligations.ts";
 
 describe.each(gameIds)("%s: views", (id) => {
@@ -26,6 +27,14 @@ describe.each(gameIds)("%s: views", (id) => {
 
   it("no viewer sees the seed", () => {
     expect(violationOf(id, "seed")).toBeNull();
+  });
+});
+
+const boardOf = (id: GameId): string | undefined => (games[id] as Game).info.board;
+
+describe.each(gameIds.filter((id) => boardOf(id) !== undefined))("%s: board", (id) => {
+  it("has views and actions that fit the declared board", () => {
+    expect(violationOf(id, "board")).toBeNull();
   });
 });
 

@@ -74,8 +74,9 @@ export interface Team {
 /**
  * The boards of pages, with their requirements on views and actions:
  * - `chess`: a view has `fen`, and actions are in UCI;
- * - `marks`: a view has `board`, rows of `x`, `o` and `.`, and an action is a cell like `a1`;
- * - `discs`: a view has `board`, rows of `r`, `y` and `.`, and an action is a column, counted from 1;
+ * - `marks`: a view has `board`, rows of `x`, `o` and `.` from top to bottom, and an action is a cell: the letter of its
+ *   column and its row, counted from the bottom, like `a1`;
+ * - `discs`: a view has `board`, rows of `r`, `y` and `.` from top to bottom, and an action is a column, counted from 1;
  * - `words`: views and actions of Codenames.
  */
 export type BoardKind = "chess" | "marks" | "discs" | "words";

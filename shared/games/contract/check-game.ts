@@ -1,6 +1,7 @@
 import { messageOf } from "../../lib/result.ts";
 import type { Game } from "../game.ts";
 import { ACTION_OBLIGATIONS } from "./action-obligations.ts";
+import { BOARD_OBLIGATION } from "./board-obligations.ts";
 import { GAME_OBLIGATIONS } from "./game-obligations.ts";
 import { type Evidence, type Obligation, type Subject, Violation } from "./obligation.ts";
 import { GameThrew, observed } from "./observed.ts";
@@ -20,6 +21,7 @@ export const OBLIGATIONS: readonly Obligation[] = [
   ...STATE_OBLIGATIONS,
   ...ACTION_OBLIGATIONS,
   ...VIEW_OBLIGATIONS,
+  BOARD_OBLIGATION,
 ];
 
 /** A violation of an obligation, in words, with the values that show it. */

@@ -44,6 +44,26 @@ export const BROKEN_VIEWS: readonly Violating[] = [
     ["viewer", "expected", "actual"],
   ],
   [
+    "board",
+    withInfo({ board: "marks" }),
+    /the view of first_player does not fit: board: is missing/,
+    ["viewer", "actual"],
+  ],
+  [
+    "board",
+    { ...withInfo({ board: "marks" }), viewState: (state) => ({ ...(state as NimState), board: ["x.", "..."] }) },
+    /does not fit: board: must have rows of equal length/,
+    ["viewer", "actual"],
+  ],
+  [
+    "board",
+    { ...withInfo({ board: "discs" }), viewState: (state) => ({ ...(state as NimState), board: ["."] }) },
+    /a legal action of first_player is not the number of a column, counted from 1/,
+    ["role", "action"],
+  ],
+  ["board", withInfo({ board: "chess" }), /does not fit: fen: is missing/, ["viewer", "actual"]],
+  ["board", withInfo({ board: "words" }), /does not fit: cards: is missing/, ["viewer", "actual"]],
+  [
     "text",
     { ...withCoin(() => false, true), toText: (state) => `the coin is ${(state as { coin: boolean }).coin}` },
     /another text for the view of a viewer/,

@@ -25,7 +25,8 @@ interface Promoting {
 
 /** A chess board that is played by clicks, by dragging and by the keyboard. The server lists the legal moves. */
 export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps): JSX.Element {
-  const { fen, turn } = game.state as ChessView;
+  const { fen } = game.state as Pick<ChessView, "fen">;
+  const turn: Color = fen.split(" ")[1] === "b" ? "black" : "white";
   const pieces = piecesOf(fen);
   const color: Color = side === "black" ? "black" : "white";
   const legal = canAct ? game.legal_actions.map(String) : [];

@@ -4,12 +4,18 @@ import type { TicTacToeView } from "../../games/tic-tac-toe.ts";
 import type { BoardProps } from "./board-props.ts";
 import { type Cell, SquareGrid } from "./square-grid.tsx";
 
-/** The board of tic-tac-toe. The name of a cell is the action that marks it. */
-export function TicTacToeBoard({ game, canAct, pending, onPlay }: BoardProps): JSX.Element {
+const A = "a".charCodeAt(0);
+
+/** Returns the middle column of a board. */
+const middleOf = ([row = []]: readonly (readonly Cell[])[]): number => Math.floor(row.length / 2);
+
+/** The board `marks`, for example of tic-tac-toe. The name of a cell is the action that marks it. */
+export function MarksBoard({ game, canAct, pending, onPlay }: BoardProps): JSX.Element {
   const last = pending ?? game.last_action?.action;
-  const rows = (game.state as TicTacToeView).board.map((marks, row) =>
+  const { board } = game.state as TicTacToeView;
+  const rows = board.map((marks, row) =>
     [...marks].map((mark, column): Cell => {
-      const id = `${"abc"[column]}${3 - row}`;
+      const id = `${String.fromCharCode(A + column)}${board.length - row}`;
       const isOpen = canAct && game.legal_actions.includes(id);
       return {
         id,
@@ -26,13 +32,14 @@ export function TicTacToeBoard({ game, canAct, pending, onPlay }: BoardProps): J
   const pick = (id: string): void => {
     if (canAct && game.legal_actions.includes(id)) onPlay(id);
   };
-  return <SquareGrid label="Tic-tac-toe board" rows={rows} className="three" start={[1, 1]} onPick={pick} />;
+  const center = [Math.floor(rows.length / 2), middleOf(rows)] as const;
+  return <SquareGrid label={`${game.name} board`} rows={rows} className="marks" start={center} onPick={pick} />;
 }
 
 const DISCS: Readonly<Record<string, string>> = { r: "red", y: "yellow", ".": "empty" };
 
-/** The board of Connect Four. Each cell of a column drops a disc into the column. */
-export function ConnectFourBoard({ game, canAct, pending, onPlay }: BoardProps): JSX.Element {
+/** The board `discs`, for example of Connect Four. Each cell of a column drops a disc into the column. */
+export function DiscsBoard({ game, canAct, pending, onPlay }: BoardProps): JSX.Element {
   const { board } = game.state as ConnectFourView;
   const last = Number(pending ?? game.last_action?.action);
   const rows = board.map((discs, row) =>
@@ -53,5 +60,6 @@ export function ConnectFourBoard({ game, canAct, pending, onPlay }: BoardProps):
     const column = Number.parseInt(id, 10);
     if (canAct && game.legal_actions.includes(column)) onPlay(column);
   };
-  return <SquareGrid label="Connect Four board" rows={rows} className="seven" start={[0, 3]} onPick={pick} />;
+  const top = [0, middleOf(rows)] as const;
+  return <SquareGrid label={`${game.name} board`} rows={rows} className="discs" start={top} onPick={pick} />;
 }

@@ -39,7 +39,14 @@ export function SquareGrid({ label, rows, className, start, onPick, onGrab, onEs
     grid.current?.querySelector<HTMLElement>(`[data-at="${next.join()}"]`)?.focus();
   };
   return (
-    <div ref={grid} role="grid" aria-label={label} class={`grid ${className}`} onKeyDown={onKeyDown}>
+    <div
+      ref={grid}
+      role="grid"
+      aria-label={label}
+      class={`grid ${className}`}
+      style={{ "--columns": rows[0]?.length ?? 1 }}
+      onKeyDown={onKeyDown}
+    >
       {rows.map((cells, row) => (
         <div role="row" class="row" key={row}>
           {cells.map((cell, column) => (

@@ -4,7 +4,7 @@ import { type BoardKind, spoken } from "../../games/game.ts";
 import type { BoardProps } from "../boards/board-props.ts";
 import { ChessBoard } from "../boards/chess-board.tsx";
 import { CodenamesBoard } from "../boards/codenames-board.tsx";
-import { ConnectFourBoard, TicTacToeBoard } from "../boards/grid-boards.tsx";
+import { DiscsBoard, MarksBoard } from "../boards/grid-boards.tsx";
 import { TextBoard } from "../boards/text-board.tsx";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
@@ -16,8 +16,8 @@ import { useGame } from "./use-game.ts";
 /** The boards of games that have a graphical board. Other games are shown as text. */
 const BOARDS: Readonly<Record<BoardKind, FunctionComponent<BoardProps>>> = {
   chess: ChessBoard,
-  marks: TicTacToeBoard,
-  discs: ConnectFourBoard,
+  marks: MarksBoard,
+  discs: DiscsBoard,
   words: CodenamesBoard,
 };
 
