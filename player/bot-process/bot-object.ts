@@ -16,10 +16,15 @@ export function creatorOf(exported: unknown): (() => BotObject) | string {
   return () => ({ choose: exported as BotObject["choose"] });
 }
 
-/** Returns the result of the exported function, or null if it throws: an error of the bot is reported in its first match. */
+/**
+ * Returns the result of the exported function, or null if it throws: an error of the bot is reported in its first match.
+ * A promise of an action may be rejected, which would end the process if nothing handled it.
+ */
 function resultOf(make: () => unknown): unknown {
   try {
-    return make();
+    const result = make();
+    if (result instanceof Promise) result.catch(() => {});
+    return result;
   } catch {
     return null;
   }

@@ -63,4 +63,7 @@ test("a function without parameters may return an action, even an object, and ma
   const thrower = await begin(await loadSource('export default () => { throw new Error("later"); }'));
   await expect(thrower.choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
   expect(shown).toEqual([`${join(folder, "bot.mjs")}:1:30: Error: later`]);
+  const rejecting = await begin(await loadSource('export default async () => { throw new Error("last"); }'));
+  await expect(rejecting.choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
+  expect(shown.at(-1)).toBe(`${join(folder, "bot.mjs")}:1:36: Error: last`);
 });

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Clock } from "#shared/lib/clock.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
@@ -29,13 +29,17 @@ export async function loadBot(spec: string, clock: Clock, home: BotHome): Promis
   if (spec.startsWith(LINES_PREFIX)) return linesBot(spec, clock);
   if (spec.startsWith(LLM_PREFIX)) return llmBot(spec, clock, home);
   if (builtInBots.includes(spec)) return builtInBot(spec);
+  const file = resolve(spec);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+    const example = join(spec, "bot.ts");
+    throw new StartError(`${spec} is a folder: name the file of the bot in it, e.g. ${example}`, EXIT.config);
+  }
   if (!isBotFile(spec)) {
     throw new StartError(
       `no bot "${spec}": give ${builtInBots.join(", ")}, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, ${LLM_FORMS}`,
       EXIT.config,
     );
   }
-  const file = resolve(spec);
   if (!existsSync(file)) throw new StartError(`${spec}: no such file`, EXIT.config);
   return isProgramFile(spec) ? programBot(spec, clock) : isolatedBot(file, spec, clock, home);
 }

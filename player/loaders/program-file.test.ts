@@ -75,7 +75,8 @@ test("a file that is not executable is a StartError", async () => {
 });
 
 test("a folder and a missing file are StartErrors", async () => {
-  await expect(loadBot(`${folder}/`, systemClock, botHome())).rejects.toThrow("is not executable");
+  const inFolder = `is a folder: name the file of the bot in it, e.g. ${join(folder, "bot.ts")}`;
+  await expect(loadBot(`${folder}/`, systemClock, botHome())).rejects.toThrow(inFolder);
   await expect(loadBot(join(folder, "none.py"), systemClock, botHome())).rejects.toThrow("none.py: no such file");
 });
 
