@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { basename } from "node:path";
 import { gameIds } from "#shared/games/registry.ts";
 import { ANY_GAME, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
+import { OWN_TRANSPORTS } from "#shared/protocol/transports.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
@@ -91,5 +92,6 @@ const requestOf = (
   ...(joinCode && { join_code: joinCode }),
   legal_actions: false,
   round_results: false,
+  ...(contact !== null && { transports: OWN_TRANSPORTS }),
   ...(leagueIds && { league_ids: leagueIds }),
 });

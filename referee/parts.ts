@@ -34,6 +34,8 @@ import { createWaits, type Waits } from "./sessions/waits.ts";
 export interface Identity {
   id: string;
   token: string | null;
+  /** Whether the manager can be called over a WebSocket. */
+  managerOffersWebSocket?: boolean;
 }
 
 /** The parts of a referee. */

@@ -1,5 +1,6 @@
 import { knownGameIds } from "#shared/games/registry.ts";
 import { RefereeRegisterResponse } from "#shared/protocol/registration-messages.ts";
+import { OWN_TRANSPORTS, offersWebSocket } from "#shared/protocol/transports.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { addressLabel, contactEndpoint } from "#shared/runtime/contact-endpoint.ts";
@@ -37,12 +38,14 @@ export async function registerReferee(
       contact_endpoint: contact,
       ...(joinCode && { join_code: joinCode }),
       max_concurrent_matches: maxConcurrentMatches,
+      transports: OWN_TRANSPORTS,
     },
     response: RefereeRegisterResponse,
     token: acquireToken(self, tokenFile, sender, signal),
   });
   identity.id = response.referee_id ?? display_name;
   identity.token = token;
+  identity.managerOffersWebSocket = offersWebSocket(response.transports);
   self.say(`registered as ${identity.id}`);
   for (const order of response.matches ?? []) await referee.start(order);
 }

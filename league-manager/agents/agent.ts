@@ -14,6 +14,8 @@ export interface Capabilities {
   /** The maximum number of matches that a referee has at the same time; 0 for a player. */
   readonly maxConcurrent: number;
   readonly dialect: string;
+  /** Whether the agent can be called over a WebSocket. */
+  readonly offersWebSocket: boolean;
 }
 
 /** The data of an agent that are rows of tables instead of events. */

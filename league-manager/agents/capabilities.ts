@@ -1,10 +1,11 @@
 import { ANY_GAME } from "#shared/protocol/registration-messages.ts";
+import { offersWebSocket, transportsField } from "#shared/protocol/transports.ts";
 import type { Agent, Capabilities } from "./agent.ts";
 import type { AgentEvent } from "./events.ts";
 
 type Fields = Pick<
   Extract<AgentEvent, { type: "returned" }>,
-  "game_types" | "legal_actions" | "round_results" | "announcements" | "max_concurrent" | "dialect"
+  "game_types" | "legal_actions" | "round_results" | "announcements" | "max_concurrent" | "dialect" | "transports"
 >;
 
 /** Capabilities as the fields of an event. */
@@ -15,6 +16,7 @@ export const fieldsOf = (capabilities: Capabilities): Fields => ({
   announcements: capabilities.wantsAnnouncements,
   max_concurrent: capabilities.maxConcurrent,
   dialect: capabilities.dialect,
+  ...transportsField(capabilities.offersWebSocket),
 });
 
 /** The capabilities that an event carries. */
@@ -25,6 +27,7 @@ export const capabilitiesOf = (fields: Fields): Capabilities => ({
   wantsAnnouncements: fields.announcements,
   maxConcurrent: fields.max_concurrent,
   dialect: fields.dialect,
+  offersWebSocket: offersWebSocket(fields.transports),
 });
 
 /** Whether an agent names a game in its game types, with or without version. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import "#shared/lib/schema-messages.ts";
 import type { DistributiveOmit } from "#shared/lib/distributive-omit.ts";
+import { Transports } from "#shared/protocol/transports.ts";
 
 /** The format version of these events. Every event carries it as `v`. */
 export const FORMAT_VERSION = 1;
@@ -22,6 +23,8 @@ const capabilities = {
   announcements: z.boolean(),
   max_concurrent: z.int().min(0),
   dialect: z.string(),
+  /** Absent for an agent that is called by POST only, and in events of earlier versions. */
+  transports: Transports.optional(),
 };
 
 /**

@@ -7,7 +7,7 @@ import { evolveAgent } from "./evolve.ts";
 const PROFILE: Profile = { name: "Ann", salt: "s", endpoint: "http://127.0.0.1:9000/mcp", tokenHash: "h" };
 const CAPABILITIES: Capabilities = {
   ...{ gameTypes: ["rps.v1"], wantsLegalActions: true, wantsRoundResults: false },
-  ...{ wantsAnnouncements: false, maxConcurrent: 0, dialect: "native" },
+  ...{ wantsAnnouncements: false, maxConcurrent: 0, dialect: "native", offersWebSocket: false },
 };
 const MATCH = { leagueId: "rps", matchId: "R1M1", epoch: 1 };
 const register = (kind: "player" | "referee" = "player"): AgentCommand => ({
@@ -122,6 +122,7 @@ it.each(["player", "referee"] as const)("a %s that registers again without chang
 it.each<[string, Partial<Capabilities>, Partial<Profile>]>([
   ["other games", { gameTypes: [] }, {}],
   ["announcements", { wantsAnnouncements: true }, {}],
+  ["a WebSocket", { offersWebSocket: true }, {}],
   ["another endpoint", {}, { endpoint: "http://127.0.0.1:9001/mcp" }],
 ])("a second registration with %s changes the player", (_, capabilities, profile) => {
   const changed = { capabilities: { ...CAPABILITIES, ...capabilities }, profile: { ...PROFILE, ...profile } };

@@ -172,6 +172,19 @@ it("remove_player does not change a round that has begun and forfeits the player
   );
 });
 
+it("the manager offers its transports to referees that offer theirs", async () => {
+  const registered = async (display_name: string, port: number, more: object) => {
+    const contact_endpoint = `http://127.0.0.1:${port}/mcp`;
+    const request = { display_name, game_types: ["rps.v1"], contact_endpoint, ...more };
+    return (await manager.message("REFEREE_REGISTER_REQUEST", `referee:${display_name}`, request)).payload;
+  };
+  const offered = await registered("A", 9101, { transports: ["websocket"] });
+  expect(offered).toMatchObject({ status: "ACCEPTED", transports: ["websocket"] });
+  expect(Object.keys(await registered("B", 9102, {}))).toEqual(
+    Object.keys(offered).filter((field) => field !== "transports"),
+  );
+});
+
 describe("an endpoint", () => {
   it("of a referee at another address is rejected", async () => {
     expect(await asReferee("REF01", FOREIGN)).toMatchObject({ ...REJECTED, referee_id: null, error_code: "L001" });

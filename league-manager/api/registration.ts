@@ -5,6 +5,7 @@ import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/registration-messages.ts";
+import { OWN_TRANSPORTS } from "#shared/protocol/transports.ts";
 import type { Answer, Caller } from "#shared/rpc/mcp/operations.ts";
 import type { PresenceCheck } from "../agents/admission.ts";
 import type { Agent } from "../agents/agent.ts";
@@ -67,7 +68,10 @@ export function createRegistration(options: RegistrationOptions): Registration {
       if (!registered.ok) return ok({ referee_id: null, ...rejected(registered.error) });
       const { agentId, token, leagueIds } = registered.value;
       options.onRegistered(agentId);
-      return ok({ referee_id: agentId, ...accepted(token, leagueIds), matches: options.matchesOf(agentId) });
+      // A referee of an earlier version, which does not know the field, does not receive it.
+      const transports = request.transports == null ? {} : { transports: OWN_TRANSPORTS };
+      const matches = options.matchesOf(agentId);
+      return ok({ referee_id: agentId, ...accepted(token, leagueIds), matches, ...transports });
     },
   };
 }

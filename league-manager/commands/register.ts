@@ -7,6 +7,7 @@ import {
   type PlayerRegisterRequest,
   type RefereeRegisterRequest,
 } from "#shared/protocol/registration-messages.ts";
+import { offersWebSocket } from "#shared/protocol/transports.ts";
 import {
   type Admitted,
   type AdmittedPlayer,
@@ -120,6 +121,8 @@ const playerCapabilities = (request: PlayerRegisterRequest, dialect: string): Ca
   wantsAnnouncements: request.announcements ?? true,
   maxConcurrent: 0,
   dialect,
+  // The endpoint of a player without one is its inbox, and other dialects are exchanged by POST.
+  offersWebSocket: dialect === NATIVE && request.contact_endpoint != null && offersWebSocket(request.transports),
 });
 
 const refereeCapabilities = (request: RefereeRegisterRequest): Capabilities => ({
@@ -129,6 +132,7 @@ const refereeCapabilities = (request: RefereeRegisterRequest): Capabilities => (
   wantsAnnouncements: true,
   maxConcurrent: request.max_concurrent_matches,
   dialect: NATIVE,
+  offersWebSocket: offersWebSocket(request.transports),
 });
 
 const replyOf = ({ id, token, returning }: Admitted, leagueIds: readonly string[]): Registered => ({

@@ -25,6 +25,18 @@ describe("a restarted manager", () => {
     expect(league.agent("REF01").orders()).toEqual([]);
   });
 
+  test("keeps the transports of the players, and START_GAME names only those that were offered", async () => {
+    const league = await startTestLeague({ players: 1, minPlayers: 2 });
+    await league.registerPlayer("P02", undefined, { transports: ["websocket", "carrier pigeon"] });
+    const { roles } = await league.order("REF01", "R1M1");
+    const transportsOf = Object.values(roles).map(({ player_id, ...seat }) => [player_id, seat.transports]);
+    expect(Object.fromEntries(transportsOf)).toEqual({ P01: undefined, P02: ["websocket"] });
+    const native = Object.values(roles).find(({ player_id }) => player_id === "P01");
+    expect(Object.keys(native ?? {})).not.toContain("transports");
+    await league.restart();
+    expect((await league.order("REF01", "R1M1")).roles).toEqual(roles);
+  });
+
   test("keeps the epoch of a match that is not assigned", async () => {
     const league = await startTestLeague();
     const formerOrder = await league.order("REF01", "R1M1");

@@ -19,6 +19,8 @@ export interface SeatedPlayer {
   readonly wantsRoundResults: boolean;
   /** Set if the player speaks another dialect. */
   readonly contact?: Contact | null;
+  /** Whether the player can be called over a WebSocket. */
+  readonly offersWebSocket?: boolean;
   /** The time limit for a move, in milliseconds. */
   readonly moveMs: number;
   /** Aborted when the match is withdrawn. Ends the open request to the player. */
@@ -84,6 +86,7 @@ export function createAsker(peers: DialectPeers, sender: () => string, clock: Cl
       retry: true,
       signal: player.signal,
       contact: player.contact ?? null,
+      socket: player.offersWebSocket ?? false,
     });
 
   return {
@@ -108,6 +111,7 @@ export function createAsker(peers: DialectPeers, sender: () => string, clock: Cl
       await peers.notify(player.endpoint, envelopeFor(player, type, payload), {
         timeoutMs: limitMs,
         contact: player.contact ?? null,
+        socket: player.offersWebSocket ?? false,
       });
     },
   };

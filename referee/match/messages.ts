@@ -4,6 +4,7 @@ import { matchAgentId } from "#shared/lib/ids.ts";
 import { type Contact, parseSpeech } from "#shared/protocol/dialects/dialect.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { GameInvite, GameResult, MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import { offersWebSocket } from "#shared/protocol/transports.ts";
 import type { Fault } from "#shared/session/entry.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
 import type { Session } from "#shared/session/session.ts";
@@ -31,6 +32,7 @@ export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly S
       wantsLegalActions: player.legal_actions,
       wantsRoundResults: player.round_results,
       contact: contactOf(player),
+      offersWebSocket: offersWebSocket(player.transports),
       moveMs: player.move_ms ?? order.timeouts.move_ms,
       signal,
     }));

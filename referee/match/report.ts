@@ -19,8 +19,8 @@ export interface ReportOptions {
   readonly manager: string;
   /** The time limit for the answer to one MATCH_RESULT. */
   readonly reportTimeoutMs: number;
-  /** The id and the token of this referee; registration sets them. */
-  readonly identity: { readonly id: string; readonly token: string | null };
+  /** The id and the token of this referee, and whether the manager can be called over a WebSocket. Registration sets them. */
+  readonly identity: { readonly id: string; readonly token: string | null; readonly managerOffersWebSocket?: boolean };
 }
 
 /**
@@ -83,7 +83,12 @@ async function record(options: ReportOptions, result: MatchResult, signal: Abort
       authToken: token,
       at: driver.clock.iso(),
     });
-    const call = { timeoutMs: reportTimeoutMs, bearer: token, signal };
+    const call = {
+      timeoutMs: reportTimeoutMs,
+      bearer: token,
+      signal,
+      socket: identity.managerOffersWebSocket ?? false,
+    };
     const reply = await peers.message(manager, envelope, call).catch(asRefused);
     if (signal.aborted) return false;
     const verdict = verdictIn(reply, match, log);

@@ -44,6 +44,8 @@ export const Plan = z.strictObject({
   referees: z.int().min(1).max(99),
   players: z.array(Behaviour).min(2).max(99).readonly(),
   disturbances: z.array(Disturbance).readonly(),
+  /** The machines that accept no WebSockets, although their agents offer them: a proxy in front of them does not forward the requests. */
+  withoutSockets: z.array(machine).readonly().default([]),
 });
 export type Plan = Readonly<z.infer<typeof Plan>>;
 
@@ -110,13 +112,17 @@ export function planOf(seed: string): Plan {
   };
   const kinds = random.shuffle(KINDS).slice(0, random.int(1, MAX_KINDS));
   const disturbances = Array.from({ length: random.int(0, MAX_DISTURBANCES) }, () => random.pick(kinds)(context));
+  const game = random.pick(GAMES);
+  const machines = machinesIn(context);
   return {
-    ...{ seed, game: random.pick(GAMES), referees, players },
+    ...{ seed, game, referees, players },
     disturbances: disturbances.sort((a, b) => a.at - b.at),
+    withoutSockets: machines.filter(() => random.next() < SHARE_WITHOUT_SOCKETS),
   };
 }
 
 const MISBEHAVING_SHARE = 0.3;
+const SHARE_WITHOUT_SOCKETS = 0.25;
 const MAX_KINDS = 4;
 
 /** The values from which the disturbances of a plan are chosen. */

@@ -15,6 +15,7 @@ const PLAN: Plan = {
   referees: 1,
   players: ["well", "well", "well"],
   disturbances: [],
+  withoutSockets: [],
 };
 
 describe("a simulated run", () => {
@@ -50,6 +51,32 @@ describe("a simulated run", () => {
     };
     expect((await runPlan(plan)).faults[0]).toBe("the league did not end within 42 s");
     expect((await shrink(plan)).disturbances).toEqual([permanentCrash]);
+  });
+});
+
+describe("the calls of a simulated run", () => {
+  /** The number of messages about matches over WebSockets and by POST. */
+  const transportsOf = async (plan: Partial<Plan>) => {
+    const { faults, trace } = await runPlan({ ...PLAN, ...plan });
+    expect(faults).toEqual([]);
+    const calls = trace.filter((line) => /"type":"(START_GAME|GAME_INVITE|MOVE_REQUEST|MATCH_RESULT)"/.test(line));
+    const overSockets = calls.filter((line) => line.includes(" >> ")).length;
+    return { overSockets, posted: calls.length - overSockets };
+  };
+
+  it("are made over WebSockets", async () => {
+    expect(await transportsOf({})).toEqual({ overSockets: expect.any(Number), posted: 0 });
+  });
+
+  it("are made by POST to machines that accept no WebSockets", async () => {
+    const withoutSockets = ["manager", "referee 1", "player 1", "player 2", "player 3"];
+    expect(await transportsOf({ withoutSockets })).toEqual({ overSockets: 0, posted: expect.any(Number) });
+  });
+
+  it("are made by POST while a WebSocket is lost", async () => {
+    const lossy = { type: "lossy", at: 1_000, ms: 5_000, machine: "player 1", share: 0.3 } as const;
+    const { overSockets, posted } = await transportsOf({ disturbances: [lossy] });
+    expect(Math.min(overSockets, posted)).toBeGreaterThan(0);
   });
 });
 
@@ -118,7 +145,10 @@ describe("the checker", () => {
     const envelope = (type: string, payload: object) => ({ type, payload });
     const request = { params: { arguments: envelope("MATCH_RESULT", { match_id: "R9M9", epoch: 1, log_head: "x" }) } };
     const reply = { result: { content: [{ text: JSON.stringify(envelope("MATCH_RESULT_RESPONSE", {})) }] } };
-    checker.onAnswer({ from: "referee 1", to: "manager", body: JSON.stringify(request) }, JSON.stringify(reply));
+    checker.onAnswer(
+      { from: "referee 1", to: "manager", body: JSON.stringify(request), isOverSocket: false },
+      JSON.stringify(reply),
+    );
     expect(await faultsOf(PLAN, checker)).toEqual(["the acknowledged result of R9M9, epoch 1, is not recorded"]);
   });
 
@@ -127,7 +157,7 @@ describe("the checker", () => {
     const ask = (game_state: object): void => {
       const payload = { match_id: "R1M1", epoch: 1, your_role: "player_2", game_round: 1, tick: 0, game_state };
       const body = JSON.stringify({ params: { arguments: { type: "MOVE_REQUEST", payload } } });
-      checker.onRequest({ from: "referee 1", to: "player 2", body });
+      checker.onRequest({ from: "referee 1", to: "player 2", body, isOverSocket: false });
     };
     ask({ scores: {} });
     ask({ scores: {}, choice: "rock" });

@@ -43,7 +43,8 @@ async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
   const world = new World(plan, {
     onRequest: (request) => {
       const at = world.scheduler.now();
-      trace.push(`${at.toFixed(3)} ${request.from} > ${request.to} ${request.body.slice(0, 2_000)}`);
+      const arrow = request.isOverSocket ? ">>" : ">";
+      trace.push(`${at.toFixed(3)} ${request.from} ${arrow} ${request.to} ${request.body.slice(0, 2_000)}`);
       sent.onRequest(at, request);
       checker.onRequest(request);
     },

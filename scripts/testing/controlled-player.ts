@@ -1,6 +1,7 @@
-/** A player of a league over plain HTTP that answers a move request when its test calls `answer`. */
+/** A player of a league that answers a move request when its test calls `answer`. */
 import { EventEmitter } from "node:events";
 import { z } from "zod";
+import { knownGameIds } from "#shared/games/registry.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { serveTools } from "#shared/rpc/testing/loopback.ts";
@@ -12,7 +13,7 @@ export interface Received {
   readonly payload: Readonly<Record<string, unknown>>;
   /** The `auth_token` of the message; empty if it has none. */
   readonly signature: string;
-  /** Headers and body. */
+  /** Headers and body. Over a WebSocket the headers are those of the request that opened it. */
   readonly bytes: string;
 }
 
@@ -45,8 +46,12 @@ const Registered = z.object({ player_id: z.string(), auth_token: z.string() });
 export type Invitation = z.infer<typeof Invitation> & { readonly matchToken: string };
 export type MoveRequest = z.infer<typeof MoveRequest>;
 
-/** Starts a player and registers it with the manager at `url`. */
-export async function controlledPlayer(url: string, name: string): Promise<ControlledPlayer> {
+/** Starts a player and registers it with the manager at `url`. With `transports: ["websocket"]` it is called over WebSockets. */
+export async function controlledPlayer(
+  url: string,
+  name: string,
+  transports?: readonly string[],
+): Promise<ControlledPlayer> {
   const received: Received[] = [];
   const arrived = new EventEmitter().setMaxListeners(0);
   let invitation: Invitation | null = null;
@@ -60,7 +65,8 @@ export async function controlledPlayer(url: string, name: string): Promise<Contr
   };
   const server = await serveTools(async ({ args, headers, body }) => {
     const { type, payload, message_id, auth_token = "" } = Message.parse(args);
-    received.push({ type, payload, signature: auth_token, bytes: JSON.stringify(headers) + body });
+    const { "sec-websocket-key": _random, ...comparable } = headers;
+    received.push({ type, payload, signature: auth_token, bytes: JSON.stringify(comparable) + body });
     const reply = (answer: MessageType, content: object) =>
       newEnvelope(answer, `player:${id}`, content, { correlationId: message_id });
     if (type === "GAME_INVITE") {
@@ -78,8 +84,15 @@ export async function controlledPlayer(url: string, name: string): Promise<Contr
     arrived.emit("message");
     return reply("MOVE_RESPONSE", { ...request, move: await move.promise });
   });
-  const registered = await tool({ url }, "register_player", { player_name: name, endpoint: server.url });
-  const { player_id, auth_token } = Registered.parse(registered.value);
+  const request = {
+    display_name: name,
+    game_types: knownGameIds(),
+    contact_endpoint: server.url,
+    ...(transports && { transports }),
+  };
+  const envelope = newEnvelope("PLAYER_REGISTER_REQUEST", `player:${name}`, request);
+  const registered = await tool({ url }, "league_message", envelope);
+  const { player_id, auth_token } = Registered.parse(JSON.parse(registered.text).payload);
   id = player_id;
   return {
     ...{ id, token: auth_token, received },

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { agentStates } from "./lifecycle.ts";
 import { compiled, endpoint, id, match, points, roleMap } from "./message-fields.ts";
 import { MoveLimit } from "./timeouts.ts";
+import { Transports } from "./transports.ts";
 
 /** The message types of PROTOCOL.md, section 2, and after the line the messages of the named tools (section 4). */
 export const messageTypes = [
@@ -100,6 +101,8 @@ export const StartGame = z.object({
       round_results: z.boolean().default(true),
       /** The time limit of this player for a move, if it differs from `timeouts.move_ms`. */
       move_ms: MoveLimit.optional(),
+      /** The transports that the player offers; absent without an offer. */
+      transports: Transports.optional(),
     }),
   ),
   timeouts: z.object({ join_ms: z.int().min(1), move_ms: z.int().min(1), game_over_ms: z.int().min(1) }),

@@ -4,6 +4,7 @@ import { MatchCapacity } from "./match-capacity.ts";
 import { endpoint, id } from "./message-fields.ts";
 import { StartGame } from "./messages.ts";
 import { DisplayName } from "./names.ts";
+import { Transports } from "./transports.ts";
 
 /** Any text is accepted here, so that a wrong join code is rejected as a wrong code and not as a malformed message. */
 const join_code = z.string().max(1000).nullish();
@@ -20,6 +21,7 @@ export const RefereeRegisterRequest = z.object({
   game_types: z.array(id).max(100),
   contact_endpoint: endpoint,
   max_concurrent_matches: MatchCapacity,
+  transports: Transports.nullish(),
   /** The join code of the league. */
   join_code,
 });
@@ -40,6 +42,7 @@ export const PlayerRegisterRequest = z.object({
   batch: z.boolean().nullish(),
   /** false: announcements of rounds and standings are not sent to the player. */
   announcements: z.boolean().nullish(),
+  transports: Transports.nullish(),
   /** The join code of the league. */
   join_code,
 });
@@ -66,5 +69,7 @@ export const RefereeRegisterResponse = z.object({
   referee_id: id.nullish(),
   /** The matches that are still assigned to a referee that registers again. */
   matches: z.array(StartGame).nullish(),
+  /** The transports of the manager. Only for referees that offer transports. */
+  transports: Transports.nullish(),
 });
 export type RefereeRegisterResponse = z.infer<typeof RefereeRegisterResponse>;

@@ -130,7 +130,8 @@ export class AnnouncementQueues {
       authToken: signFor(agent.tokenHash, leagueId),
       messageId: derivedMessageId(runId, leagueStream(leagueId), `${roundId}`, type, agentId),
     });
-    await peers.notify(agent.endpoint, envelope, { timeoutMs: timeouts.default_ms, signal, contact: contactOf(agent) });
+    const call = { timeoutMs: timeouts.default_ms, signal, contact: contactOf(agent), socket: agent.offersWebSocket };
+    await peers.notify(agent.endpoint, envelope, call);
   }
 }
 

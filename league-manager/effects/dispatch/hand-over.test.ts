@@ -124,6 +124,16 @@ test("START_GAME gets another message id if a player has registered again with o
   expect([...idsOf(true)].filter((id) => idsOf(false).has(id))).toEqual([]);
 });
 
+test("only agents that offer the transport websocket are called over a WebSocket", async () => {
+  const league = await startTestLeague({ players: 1, minPlayers: 2, referees: 0 });
+  await league.registerReferee("REF01", undefined, undefined, { transports: ["websocket"] });
+  await league.registerPlayer("P02", undefined, { transports: ["websocket"] });
+  await league.order("REF01", "R1M1");
+  const upgrades = ["P01", "P02", "REF01"].map((id) => league.agent(id).upgrades);
+  expect(upgrades).toEqual([0, expect.any(Number), expect.any(Number)]);
+  expect(Math.min(...upgrades.slice(1))).toBeGreaterThan(0);
+});
+
 test("an answer to START_GAME that is not an envelope is explained in the notice and in the log", async () => {
   const folder = mkdtempSync(join(tmpdir(), "hand-over-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -148,7 +148,7 @@ export class HandOver implements Part {
         sha256Hex(JSON.stringify(payload)),
       ),
     });
-    const call = { timeoutMs: timeouts.default_ms, signal };
+    const call = { timeoutMs: timeouts.default_ms, signal, socket: referee.offersWebSocket };
     return peers.message(referee.endpoint, envelope, call).catch(asRefused);
   }
 

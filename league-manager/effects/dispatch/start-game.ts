@@ -5,6 +5,7 @@ import { dialectToken } from "#shared/protocol/dialects/token.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Timeouts } from "#shared/protocol/timeouts.ts";
+import { transportsField } from "#shared/protocol/transports.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { needsLegalActions } from "../../agents/capabilities.ts";
 import { currentMatches, type League, type Match } from "../../league/league.ts";
@@ -75,6 +76,7 @@ const seatOf = (player: Agent, game: string, ref: string, moveMs: number | undef
   legal_actions: needsLegalActions(player, game),
   round_results: player.wantsRoundResults,
   ...(moveMs !== undefined && { move_ms: moveMs }),
+  ...transportsField(player.offersWebSocket),
 });
 
 /** The fields of a seat that only messages to players of other dialects contain: the token, and the results of the earlier rounds. */

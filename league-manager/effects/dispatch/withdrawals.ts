@@ -88,7 +88,7 @@ export class Withdrawals implements Part {
       authToken: signFor(referee.tokenHash, matchRef(leagueId, matchId)),
       messageId: derivedMessageId(runId, leagueStream(leagueId), matchId, `${epoch}`, "MATCH_WITHDRAWN", refereeId),
     });
-    const call = { timeoutMs: timeouts.default_ms, retry: true, signal };
+    const call = { timeoutMs: timeouts.default_ms, retry: true, signal, socket: referee.offersWebSocket };
     const reply = await peers.notify(referee.endpoint, envelope, call);
     return !signal.aborted && (reply.ok || isUnknownMessage(reply.error));
   }

@@ -24,6 +24,8 @@ export interface TestAgent {
   /** The number of next probes that it answers with 503 although it is healthy. */
   probesToMiss: number;
   probes: number;
+  /** The requests for a WebSocket. It refuses them, so that messages arrive by POST. */
+  upgrades: number;
   token: string;
   of(type: MessageType): readonly Envelope[];
   orders(): readonly StartGame[];
@@ -52,6 +54,10 @@ export async function startTestAgent(onMessage: (envelope: Envelope) => void = (
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(rpcResponse(id, result)));
   });
+  server.on("upgrade", (_request, connection) => {
+    agent.upgrades++;
+    connection.destroy();
+  });
   const port = await listenOnLoopback(server);
   const agent: TestAgent = {
     url: `http://127.0.0.1:${port}/mcp`,
@@ -60,6 +66,7 @@ export async function startTestAgent(onMessage: (envelope: Envelope) => void = (
     isHealthy: true,
     probesToMiss: 0,
     probes: 0,
+    upgrades: 0,
     token: "",
     of: (type) => agent.received.filter((envelope) => envelope.type === type),
     orders: () => agent.of("START_GAME").map(({ payload }) => payload as StartGame),

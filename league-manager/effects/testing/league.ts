@@ -139,10 +139,11 @@ export class TestLeague {
     id: string,
     maxConcurrent = this.#maxConcurrent,
     gameTypes: readonly string[] = ["rps.v1"],
+    more: object = {},
   ): Promise<void> {
     const testAgent = await this.#agentFor(id);
     const agent = { display_name: id, version: "1", game_types: [...gameTypes], contact_endpoint: testAgent.url };
-    const request = { ...agent, max_concurrent_matches: maxConcurrent };
+    const request = { ...agent, max_concurrent_matches: maxConcurrent, ...more };
     const registration = {
       request,
       ...this.#registrationContext(testAgent.token),

@@ -88,7 +88,10 @@ export async function startControlledLeague({
   const otherReferee = await acceptingReferee(manager);
   ends.push(otherReferee.close);
   const players: ControlledPlayer[] = [];
-  for (let n = 1; n <= count; n++) players.push(await controlledPlayer(manager, `Player ${n}`));
+  // Every second player is called over WebSockets, so that both transports are compared.
+  for (let n = 1; n <= count; n++) {
+    players.push(await controlledPlayer(manager, `Player ${n}`, n % 2 === 0 ? ["websocket"] : undefined));
+  }
   ends.push(...players.map(({ close }) => close));
   const matches = await playedMatches(players);
   const [otherMatch = ""] = [...matches.keys()].filter((matchId) => matchId !== MATCH);

@@ -1,3 +1,4 @@
+import type { Clock } from "#shared/lib/clock.ts";
 import type { ListenOptions } from "#shared/rpc/http/listen.ts";
 import type { HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { DispatchController, DispatchHandler, DispatchOptions } from "#shared/rpc/peer/targets.ts";
@@ -19,23 +20,38 @@ export interface ObservedRequest {
   readonly from: string;
   readonly to: string;
   readonly body: string;
+  readonly isOverSocket: boolean;
 }
 
 export interface NetworkOptions {
   readonly scheduler: Scheduler;
   readonly fateOf: (from: string, to: string) => Fate;
+  /** The machines that accept no WebSockets, although their agents offer them. */
+  readonly withoutSockets: readonly string[];
   /** Called when a request has arrived at a server. */
   readonly onRequest: (observed: ObservedRequest) => void;
   /** Called when a server has answered. The answer may be lost. */
   readonly onAnswer: (observed: ObservedRequest, reply: string) => void;
 }
 
+/** An HTTP request or a WebSocket between two processes. */
+export interface Link {
+  /** Closes the connection without notifying the caller, e.g. because the caller was killed. */
+  drop(): void;
+  /** Closes the connection and passes the error to the caller. */
+  fail(error: Error): void;
+}
+
 /** A listening server of a process. */
 export interface Server {
   readonly machine: string;
   readonly options: ListenOptions;
+  /** The clock of the process. */
+  readonly clock: Clock;
+  /** Whether the server accepts WebSockets. */
+  readonly takesSockets: boolean;
   /** The accepted connections. */
-  readonly open: Set<Connection>;
+  readonly open: Set<Link>;
   /** The pending answers. */
   readonly answering: Set<Promise<unknown>>;
 }
@@ -51,7 +67,7 @@ const refusedError = (): Error => Object.assign(new Error(`connect ECONNREFUSED 
 export const resetError = (): Error => Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
 
 /** One request and its reply. */
-export class Connection {
+export class Connection implements Link {
   readonly #wire: Wire;
   readonly #from: string;
   readonly #origin: string;
@@ -83,7 +99,6 @@ export class Connection {
     wire.scheduler.after(0, () => this.#send());
   }
 
-  /** Closes the connection without notifying the caller, e.g. because the caller was killed. */
   drop(): void {
     this.#isOver = true;
     this.#closed.abort();
@@ -91,7 +106,6 @@ export class Connection {
     this.#onEnd();
   }
 
-  /** Closes the connection and passes the error to the caller. */
   fail(error: Error): void {
     if (this.#isOver) return;
     this.drop();
@@ -139,7 +153,7 @@ export class Connection {
   }
 
   #observed({ machine }: Server): ObservedRequest {
-    return { from: this.#from, to: machine, body: String(this.#request.body ?? "") };
+    return { from: this.#from, to: machine, body: String(this.#request.body ?? ""), isOverSocket: false };
   }
 
   async #handle(server: Server): Promise<HttpReply> {

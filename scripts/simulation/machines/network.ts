@@ -2,8 +2,10 @@ import { err, ok } from "#shared/lib/result.ts";
 import type { Network } from "#shared/rpc/network.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import type { ConnectionPool } from "#shared/rpc/peer/targets.ts";
+import type { OpenSocket } from "#shared/rpc/websocket/open-socket.ts";
 import type { ProcessClock } from "./clock.ts";
-import { Connection, HOST, type NetworkOptions, resetError, type Server, type Wire } from "./connection.ts";
+import { Connection, HOST, type Link, type NetworkOptions, resetError, type Server, type Wire } from "./connection.ts";
+import { SocketConnection } from "./socket.ts";
 
 /** The network that connects all machines. */
 export interface SimulatedNetwork {
@@ -18,14 +20,16 @@ export function createNetwork(options: NetworkOptions): SimulatedNetwork {
   const servers = new Map<string, Server>();
   return {
     forProcess(machine, clock) {
-      const connections = new Set<Connection>();
+      const connections = new Set<Link>();
       const closeFunctions: (() => void)[] = [];
       return {
         async listen(listenOptions) {
           const port = listenOptions.ports.find((one) => !servers.has(originOf(one)));
           if (port === undefined) return err(`port ${listenOptions.ports[0]} is taken`);
           const origin = originOf(port);
-          const server: Server = { machine, options: listenOptions, open: new Set(), answering: new Set() };
+          const takesSockets = !options.withoutSockets.includes(machine);
+          const sets = { open: new Set<Link>(), answering: new Set<Promise<unknown>>() };
+          const server: Server = { machine, options: listenOptions, clock, takesSockets, ...sets };
           servers.set(origin, server);
           const close = async (): Promise<void> => {
             if (servers.get(origin) === server) servers.delete(origin);
@@ -49,6 +53,7 @@ export function createNetwork(options: NetworkOptions): SimulatedNetwork {
           createPeers({
             clock,
             openPool: (origin) => connect({ ...options, servers }, machine, origin, connections),
+            openSocket: socketsOf({ ...options, servers }, machine, connections),
           }),
         addressToward: async () => HOST,
         interfaces: () => ({}),
@@ -64,8 +69,17 @@ export function createNetwork(options: NetworkOptions): SimulatedNetwork {
 
 const originOf = (port: number): string => `http://${HOST}:${port}`;
 
+/** Returns the function with which a process opens WebSockets. `all` are the connections of the process. */
+const socketsOf =
+  (wire: Wire, from: string, all: Set<Link>): OpenSocket =>
+  (address, _clock, events) => {
+    const socket = new SocketConnection(wire, from, address, events, () => all.delete(socket));
+    all.add(socket);
+    return () => socket.cancel();
+  };
+
 /** Returns the connection pool of a process to an origin. Each request uses a new connection. `all` are the connections of the process. */
-function connect(wire: Wire, from: string, origin: string, all: Set<Connection>): ConnectionPool {
+function connect(wire: Wire, from: string, origin: string, all: Set<Link>): ConnectionPool {
   const open = new Set<Connection>();
   return {
     dispatch(request, handler) {

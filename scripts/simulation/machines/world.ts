@@ -58,7 +58,7 @@ export class World {
     const { scheduler } = this;
     const fateOf = fatesOf(plan, scheduler.now, this.#random);
     this.#network = createNetwork({
-      ...{ scheduler, fateOf, onAnswer: observer.onAnswer },
+      ...{ scheduler, fateOf, onAnswer: observer.onAnswer, withoutSockets: plan.withoutSockets },
       onRequest: (request) => {
         const machine = this.#machines.get(request.to);
         if (machine && request.body.includes('"GAME_INVITE"')) machine.isInvited = true;

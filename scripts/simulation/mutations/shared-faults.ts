@@ -39,6 +39,24 @@ export const SHARED_FAULTS: readonly Mutation[] = [
     to: "",
   },
   {
+    name: "the calls of a lost WebSocket wait for their time limit",
+    file: "shared/rpc/peer/call-socket.ts",
+    from: "    const calls = [...this.#calls.values()];\n",
+    to: "    const calls: Call[] = [];\n",
+  },
+  {
+    name: "a lost WebSocket takes further calls",
+    file: "shared/rpc/peer/endpoint-socket.ts",
+    from: 'if (this.#state.name === "open" && this.#state.socket === socket) this.#pause();',
+    to: "",
+  },
+  {
+    name: "an answer over a WebSocket ends the oldest call",
+    file: "shared/rpc/peer/call-socket.ts",
+    from: "this.#calls.get(id as number) ?? this.#onlyCall(id)",
+    to: "this.#calls.values().next().value",
+  },
+  {
     name: "the timer of a call is not cancelled",
     file: "shared/rpc/peer/call.ts",
     from: "    this.#cancelTimer();\n",

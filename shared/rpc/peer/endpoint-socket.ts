@@ -3,8 +3,8 @@ import type { OpenSocket, SocketAddress } from "../websocket/open-socket.ts";
 import type { Call, Request, Transport } from "./call.ts";
 import { CallSocket, LOST, MAX_CALLS } from "./call-socket.ts";
 
-/** The time that calls wait for a WebSocket to open. Then they are made by POST. */
-const OPENING_MS = 1_000;
+/** The time that a WebSocket has to open. The calls that wait for the first opening are then made by POST. */
+const OPENING_MS = 2_000;
 /** The pause before a lost or refused WebSocket is opened again. It doubles with each failure until a call is answered. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
@@ -21,7 +21,7 @@ interface EndpointSocketOptions {
 type State =
   /** No WebSocket. A call at `openAtMs` (monotonic) or later opens one. */
   | { readonly name: "none"; readonly openAtMs: number }
-  /** The calls wait for the opening. */
+  /** Calls wait for the first opening. They do not wait for a later one, because it has failed before. */
   | { readonly name: "opening"; readonly waiting: { readonly request: Request; readonly call: Call }[] }
   | { readonly name: "open"; readonly socket: CallSocket };
 
@@ -45,13 +45,14 @@ export class EndpointSocket {
     return state.name === "none" || (state.name === "open" && state.socket.isIdle);
   }
 
-  /** Sends a call over the WebSocket, or by the fallback if there is none or it is busy. The first call waits for the opening. */
+  /** Sends a call over the WebSocket, or by the fallback if there is none or it is busy. */
   send(request: Request, call: Call): void {
     const { clock, fallback } = this.#options;
     this.usedAtMs = clock.monotonic();
     if (this.#state.name === "none" && this.#state.openAtMs <= this.usedAtMs) this.#open();
     const state = this.#state;
-    if (state.name === "opening" && state.waiting.length < MAX_CALLS) state.waiting.push({ request, call });
+    const canWait = state.name === "opening" && this.#failures === 0 && state.waiting.length < MAX_CALLS;
+    if (canWait) state.waiting.push({ request, call });
     else if (state.name === "open" && state.socket.isFree) state.socket.send(request, call);
     else fallback.send(request, call);
   }

@@ -129,9 +129,9 @@ describe("the opening of a WebSocket", () => {
     expect(posted).toEqual([1, 2]);
   });
 
-  it("ends after a second, and the waiting calls are made by POST", async () => {
+  it("ends after two seconds, and the waiting calls are made by POST", async () => {
     call();
-    await clock.advance(999);
+    await clock.advance(1_999);
     expect(posted).toEqual([]);
     await clock.advance(1);
     expect([posted, last().isCancelled]).toEqual([[1], true]);
@@ -185,7 +185,7 @@ describe("an open WebSocket", () => {
     expect([posted, opening.sent.at(-1)]).toEqual([[busy.id], free.id]);
   });
 
-  it("that is lost fails its calls, and is opened again after a second", async () => {
+  it("that is lost fails its calls, and is opened again after a second, while calls are made by POST", async () => {
     const opening = openedSocket();
     const calls = [call(), call()];
     opening.lose();
@@ -194,7 +194,10 @@ describe("an open WebSocket", () => {
     await clock.advance(1_000);
     expect([posted, openings.length]).toEqual([[4], 1]);
     call();
-    expect(openings).toHaveLength(2);
+    expect([posted, openings.length]).toEqual([[4, 5], 2]);
+    last().accept();
+    call();
+    expect(last().sent).toEqual([6]);
   });
 
   it("is closed with 1002 by a message that answers no request, if it is not the answer to the only call", () => {

@@ -21,7 +21,7 @@ interface SocketTransportOptions {
 
 /**
  * Creates the transport that sends calls over one WebSocket for each endpoint and bearer token: the request for the WebSocket carries the token. The
- * first call opens the WebSocket. `fallback` sends the calls if the WebSocket cannot be opened, for some time after it was lost, and if it is
+ * first call opens the WebSocket. `fallback` sends the calls if the WebSocket cannot be opened, from its loss until it is open again, and if it is
  * busy. When a WebSocket is lost its calls fail as after a lost connection, so `fallback` sends their repetitions.
  */
 export function createSocketTransport({ clock, open, fallback }: SocketTransportOptions): Transport {

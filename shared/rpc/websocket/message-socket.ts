@@ -1,4 +1,4 @@
-import type { Clock } from "../../lib/clock.ts";
+import type { Cancel, Clock } from "../../lib/clock.ts";
 import type { FrameEvents, Frames, SocketEnd } from "./frames.ts";
 
 /** An open WebSocket that carries text messages in both directions. */
@@ -35,6 +35,7 @@ export function messageSocket(
 ): MessageSocket {
   let isHeard = true;
   let isClosed = false;
+  let cancelClosing: Cancel = () => {};
   const frames = open({
     onText(text) {
       isHeard = true;
@@ -46,6 +47,7 @@ export function messageSocket(
     onClose(end) {
       isClosed = true;
       cancelPings();
+      cancelClosing();
       events.onClose(end);
     },
   });
@@ -64,9 +66,7 @@ export function messageSocket(
     close(code, reason) {
       if (isClosed) return;
       frames.close(code, reason);
-      clock.after(CLOSE_MS, () => {
-        if (!isClosed) frames.terminate();
-      });
+      cancelClosing = clock.after(CLOSE_MS, () => frames.terminate());
     },
   };
   const events = accept(socket);
