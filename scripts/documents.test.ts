@@ -98,6 +98,11 @@ const folder = mkdtempSync(join(tmpdir(), "documents-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("docs/games.md", () => {
+  it("begins with a table of every game, its name and its number of roles", () => {
+    const rows = [...gamesPage.matchAll(/^\| (.+?) \| \[`(.+?)`\]\(.+?\) \| (\d) \|/gm)].map((row) => row.slice(1));
+    expect(rows).toEqual(Object.values(games).map(({ id, info, roles }) => [info.name, id, String(roles.length)]));
+  });
+
   it("has the facts of every game as `npm run docs:games` writes them", () => {
     expect(gameIds.filter((id) => !gamesPage.includes(gameDocs(games[id])))).toEqual([]);
     expect(withGameDocs(gamesPage)).toBe(gamesPage);
