@@ -2,11 +2,12 @@ import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BuildFailure } from "esbuild";
+import { moduleUrl } from "#shared/lib/module-file.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { importedFiles } from "./imported-files.ts";
 
 /** The program that runs the code of a bot file. */
-export const BOT_PROCESS = fileURLToPath(import.meta.resolve("../bot-process/main.ts"));
+export const BOT_PROCESS = fileURLToPath(moduleUrl("../bot-process/main.ts", import.meta.url));
 
 /** The environment variables that every bot gets. The others may contain tokens and API keys. */
 const VARIABLES = [

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Clock } from "#shared/lib/clock.ts";
+import { endingOf } from "#shared/lib/module-file.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { creatorOf } from "../bot-process/bot-object.ts";
 import { uciBot } from "../bots/uci.ts";
@@ -16,8 +17,8 @@ const botsFolder = fileURLToPath(new URL("../bots/", import.meta.url));
 
 /** The names of the built-in bots. Each is a file in `player/bots`. */
 export const builtInBots: readonly string[] = readdirSync(botsFolder)
-  .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && file !== "uci.ts")
-  .map((file) => file.slice(0, -3))
+  .map((file) => basename(file, endingOf(import.meta.url)))
+  .filter((name) => /^(?!uci)\w+$/.test(name))
   .sort();
 
 /**
@@ -46,7 +47,7 @@ export async function loadBot(spec: string, clock: Clock, home: BotHome): Promis
 
 /** Built-in bots are part of this project, so their code runs in the process of the player. */
 async function builtInBot(name: string): Promise<LoadedBot> {
-  const file = pathToFileURL(resolve(botsFolder, `${name}.ts`));
+  const file = pathToFileURL(resolve(botsFolder, `${name}${endingOf(import.meta.url)}`));
   const create = creatorOf(((await import(file.href)) as { default?: unknown }).default);
   if (typeof create === "string") throw new Error(`${name}: ${create}`);
   return { name, readsHistory: false, create };

@@ -67,7 +67,8 @@ const expectOver = ({ code, stdout, stderr }: Ended): void => {
 const continueArgs = ({ stderr }: Ended): string[] => {
   expect(stderr).not.toMatch(STACK_LINE);
   const [, token = "", data = ""] =
-    /The game is stored\. Continue it with: league codenames (--continue=\S+) --data (\S+)/.exec(stderr) ?? [];
+    /The game is stored\. Continue it with: npm run league -- codenames (--continue=\S+) --data (\S+)/.exec(stderr) ??
+    [];
   return [token, "--data", data];
 };
 

@@ -7,6 +7,7 @@ import { messageOf } from "#shared/lib/result.ts";
 import type { CallerAnswer, CallerQuestion } from "#shared/rpc/jsonrpc/caller-input.ts";
 import { type CallResult, connectMcpHost, type McpHost } from "#shared/rpc/mcp/stateless-client.ts";
 import { httpNetwork } from "#shared/rpc/network.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { DATA_FOLDER, LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import { systemDisk } from "#shared/runtime/files/disk.ts";
 import { StoreInUse } from "#shared/runtime/files/locked-store.ts";
@@ -207,7 +208,7 @@ function coloured(message: string): string {
 }
 
 function continueHint({ data }: CodenamesFlags, token: string): string {
-  const command = process.env.npm_lifecycle_event === "league" ? "npm run league -- codenames" : "league codenames";
+  const command = `${LEAGUE_COMMAND} codenames`;
   // The token follows "=", because it may begin with a dash.
   return `The game is stored. Continue it with: ${command} --continue=${token}${data === DATA_FOLDER ? "" : ` --data ${data}`}`;
 }

@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import { isLoopback } from "#shared/protocol/addresses.ts";
 import { isWildcard, urlsOf } from "#shared/rpc/http/machine-addresses.ts";
 import type { Interfaces } from "#shared/rpc/http/network-interfaces.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import { DATA_FOLDER, PORT_RANGES } from "#shared/runtime/defaults.ts";
 
@@ -21,7 +22,7 @@ export function joinCommand(config: Config, interfaces: Interfaces): string {
   const isDefault = !isOpenToNetwork(config) && port === PORT_RANGES.manager[0];
   const manager = isDefault ? "" : ` --manager ${managerUrls(config, interfaces)[0]}/mcp`;
   const code = join_code === undefined ? "" : ` --join-code ${join_code}`;
-  return `npm run league -- join random --name YOUR_NAME${manager}${code}`;
+  return `${LEAGUE_COMMAND} join random --name YOUR_NAME${manager}${code}`;
 }
 
 /** Returns the lines that are printed when the manager listens: its addresses and the command with which a player joins. */
@@ -45,6 +46,6 @@ export function startHint({ leagues, data }: Config): readonly string[] {
   const quoted = args.map((arg) => (/^[\w./:@-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`));
   return [
     "No number of players is set, so no league starts yet. When all players have joined, enter in another terminal:",
-    `  npm run league -- start ${quoted.join(" ")}`,
+    `  ${LEAGUE_COMMAND} start ${quoted.join(" ")}`,
   ];
 }

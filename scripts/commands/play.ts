@@ -96,7 +96,7 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
   }
   const [manager = 0, referee = 0, player1 = 0] = await freePorts(4);
   if ([first, second].includes("manual")) {
-    const advice = "join a league that is served instead: npm run league -- join manual";
+    const advice = `join a league that is served instead: ${LEAGUE_COMMAND} join manual`;
     throw new StartError(`league play does not support manual players; ${advice}`, EXIT.usage);
   }
   if (flags.inspect && ![first, second].some(isBotFile))

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { systemClock } from "#shared/lib/clock.ts";
+import { RUN_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import { loadConfig } from "#shared/runtime/config/config-file.ts";
 import { DEFAULT_CONFIG } from "#shared/runtime/defaults.ts";
@@ -74,7 +75,7 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
   });
   if (folder.isUnfinished() && !flags.quiet) {
     const configArgument = configFile === DEFAULT_CONFIG ? "" : `${configFile} `;
-    process.stderr.write(`the run is not complete; continue it with: npm start -- ${configArgument}--resume\n`);
+    process.stderr.write(`the run is not complete; continue it with: ${RUN_COMMAND} ${configArgument}--resume\n`);
   }
   return exitCode;
 }

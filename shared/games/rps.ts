@@ -34,7 +34,7 @@ export interface RpsState {
   readonly series?: Series;
 }
 
-type RpsView = RpsState;
+export type RpsView = RpsState;
 
 const Options = z.strictObject({
   /** The maximum number of rounds, including draws. The game ends when the trailing player cannot catch up. */

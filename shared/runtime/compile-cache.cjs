@@ -11,6 +11,14 @@ if (existsSync(join(root, "package-lock.json")) && !existsSync(join(root, "node_
   process.exit(3); // EXIT.config
 }
 
+const NODE_MAJOR = 26;
+if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR) {
+  process.stderr.write(
+    `agent-league needs Node ${NODE_MAJOR}, and this is Node ${process.versions.node}. Its package "node" contains the right one. If npm has not run the install script of that package, enter: npm install-scripts approve node\n`,
+  );
+  process.exit(3); // EXIT.config
+}
+
 /**
  * Keeps compiled code for the next start, of this process and of those that it starts: that spares each half of its own. For
  * `node --require` (package.json, "scripts"); not in TypeScript, because then it would have to be compiled first.

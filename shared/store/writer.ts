@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../lib/clock.ts";
+import { moduleUrl } from "../lib/module-file.ts";
 import { groupCommit, type Outcomes, type Unit } from "./group-commit.ts";
 import { StoreBusy } from "./store-errors.ts";
 
@@ -42,7 +43,7 @@ export function localWriter(db: DatabaseSync, clock: Clock, onBroken?: (error: E
  * Calls `onFailure` when the thread has ended with an error; then every commit rejects.
  */
 export function threadWriter(file: string, onFailure: (reason: Error) => void, clock: Clock): Writer {
-  const worker = new Worker(new URL("./writer-thread.ts", import.meta.url), { workerData: file });
+  const worker = new Worker(moduleUrl("./writer-thread.ts", import.meta.url), { workerData: file });
   let pendingGroup: PromiseWithResolvers<Outcomes> | null = null;
   let failure: Error | null = null;
   worker.on("message", (outcomes: Outcomes) => pendingGroup?.resolve(outcomes));

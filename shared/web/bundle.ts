@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { lazily } from "../lib/lazy.ts";
+import { moduleUrl } from "../lib/module-file.ts";
 
 /** The parts of a document apart from its data. */
 interface Bundle {
@@ -29,7 +30,7 @@ const SPRITE = "cm-chessboard/assets/pieces/standard.svg";
 export const bundle = lazily(async (): Promise<Bundle> => {
   // Imported here, because most processes never serve a page.
   const esbuild = await import("esbuild");
-  const client = (file: string): string => fileURLToPath(new URL(`client/${file}`, import.meta.url));
+  const client = (file: string): string => fileURLToPath(moduleUrl(`client/${file}`, import.meta.url));
   const { outputFiles } = await esbuild.build({
     entryPoints: {
       board: client("board-main.tsx"),

@@ -5,6 +5,7 @@ import { parseEndpoint } from "../../protocol/addresses.ts";
 import { DisplayName, JOIN_CODE_RULE, JoinCode } from "../../protocol/names.ts";
 import { INSPECTOR_PORT, LOOPBACK_HOST } from "../defaults.ts";
 import { EXIT } from "../process/exit.ts";
+import { asEntered } from "./league-command.ts";
 
 const MAX_SHOWN = 60;
 
@@ -17,7 +18,7 @@ export function withUsageExit(command: Command): Command {
 
 /** Adds examples to the end of a command's help. */
 export const withExamples = (command: Command, examples: readonly string[]): Command =>
-  command.addHelpText("after", ["", "Examples:", ...examples.map((example) => `  ${example}`)].join("\n"));
+  command.addHelpText("after", ["", "Examples:", ...examples.map((example) => `  ${asEntered(example)}`)].join("\n"));
 
 /** Escapes and shortens the rejected value in an error message of commander, which repeats the value as typed. */
 const withEscapedValue = (message: string): string =>

@@ -12,6 +12,8 @@ import { z } from "zod";
 import { err, messageOf, ok, type Result } from "../../lib/result.ts";
 import { pathOf } from "../../lib/schema-messages.ts";
 import { parsedJson } from "../../lib/text.ts";
+import { isInstalled } from "../cli/league-command.ts";
+import { DEFAULT_CONFIG } from "../defaults.ts";
 import { fileReason } from "../process/exit.ts";
 import { Config } from "./config.ts";
 import { loadConfigGames } from "./config-games.ts";
@@ -47,6 +49,13 @@ export async function loadConfig(
   }
 }
 
+/**
+ * Returns the folder to which the paths of a config are relative. The default config of an installed package counts as config/league.json of the
+ * present folder, so that its data folder is not in node_modules.
+ */
+const folderOf = (file: string): string =>
+  isInstalled && file === DEFAULT_CONFIG ? resolve("config") : dirname(resolve(file));
+
 /** Parses and validates the text of a config. Throws a RangeError if the text is nested too deeply. */
 async function parseConfig(
   file: string,
@@ -59,7 +68,7 @@ async function parseConfig(
     return err(parseErrors.map(({ offset, error }) => `${positionAt(file, text, offset)} ${syntaxFault(error)}`));
   }
   const overridden = new Set<string>();
-  const folder = dirname(resolve(file));
+  const folder = folderOf(file);
   const withGames = await loadConfigGames(override(getNodeValue(tree), environment, overridden), folder);
   const nameOf = (path: readonly PropertyKey[]): string => {
     const variable = variableOf(path.map(String).join("."), overridden);

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import type { Clock } from "../../lib/clock.ts";
+import { moduleUrl } from "../../lib/module-file.ts";
 import { inOneLine } from "../../lib/text.ts";
 import { readLines } from "../../rpc/stdio/stdio-lines.ts";
 import { AgentReport } from "./agent-report.ts";
@@ -16,7 +17,7 @@ createRequire(import.meta.url)("../compile-cache.cjs");
 export interface AgentSpec {
   /** The name for people: "league manager", "REF01", "Alpha". */
   readonly name: string;
-  /** The path from the project's root, e.g. `referee/main.ts`. */
+  /** The path of the source from the project's root, e.g. `referee/main.ts`. */
   readonly script: string;
   readonly args: readonly string[];
   /** Whether it waits for a debugger while it starts. */
@@ -73,7 +74,6 @@ const KILL_AFTER_MS = 3_000;
 const LINE_BYTES = 16 * 1024;
 /** After this time an agent probably waits for something, such as an import in a bot's file that never settles. */
 const SLOW_START_MS = 10_000;
-const root = fileURLToPath(new URL("../../..", import.meta.url));
 
 /**
  * Returns the environment of an agent. Settings, including the operator token, are passed only to agents that run no
@@ -123,11 +123,15 @@ function launch(agents: Agents, spec: AgentSpec, life: Life): void {
   const { options, children, exits } = agents;
   const { after } = life;
   // A separate process group: Ctrl-C at the terminal reaches only the command, which then ends its agents in order.
-  const child = spawn(process.execPath, [`${root}${spec.script}`, ...spec.args], {
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-    detached: true,
-    env: { ...environmentFor(spec), ...startGateEnv(after !== undefined) },
-  });
+  const child = spawn(
+    process.execPath,
+    [fileURLToPath(moduleUrl(`../../../${spec.script}`, import.meta.url)), ...spec.args],
+    {
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      detached: true,
+      env: { ...environmentFor(spec), ...startGateEnv(after !== undefined) },
+    },
+  );
   void after?.then(() => openStartGate(child));
   children.set(spec.name, child);
   const warn = (): void => {

@@ -1,0 +1,79 @@
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, it } from "vitest";
+import { cleanUp, newFolder } from "../../testing/processes.ts";
+
+afterEach(cleanUp, 60_000); // a folder with hundreds of megabytes of packages
+
+const ROOT = resolve(import.meta.dirname, "../../..");
+const execute = promisify(execFile);
+
+/** Makes the package in a copy of this project, because `npm pack` replaces its package.json for a moment. Returns its path. */
+async function pack(): Promise<string> {
+  const copy = join(newFolder(), "agent-league");
+  const left = new Set(["node_modules", ".git", "data", "dist"]);
+  cpSync(ROOT, copy, { recursive: true, filter: (path) => !left.has(relative(ROOT, path)) });
+  symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
+  const before = readFileSync(join(copy, "package.json"), "utf8");
+  const { stdout } = await execute("npm", ["pack"], { cwd: copy });
+  expect(readFileSync(join(copy, "package.json"), "utf8")).toBe(before);
+  return join(copy, stdout.trim().split("\n").at(-1) ?? "");
+}
+
+/** An empty project in which the package is installed. */
+async function install(file: string) {
+  const folder = newFolder();
+  writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
+  await execute("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error", file], {
+    cwd: folder,
+  });
+  /** The package `node` is the one with which the commands of the package run. */
+  const env = { ...process.env, PATH: `${join(folder, "node_modules", ".bin")}:${process.env.PATH}` };
+  const run = (command: string, ...args: string[]) => execute(command, args, { cwd: folder, env });
+  return { folder, run, league: (...args: string[]) => run("npx", "league", ...args) };
+}
+
+const BOT = `import type { Bot } from "agent-league";
+import { createRandom } from "agent-league/game";
+
+const six: number = createRandom("seed").int(6, 6);
+export default (({ legal, view }) => {
+  const round: number = view.series?.round ?? six;
+  return legal[round % legal.length] ?? "rock";
+}) satisfies Bot<"rps.v1">;
+// @ts-expect-error: not an action of the game
+export const wrong = (() => "lizard") satisfies Bot<"rps.v1">;
+`;
+
+describe("npm pack", () => {
+  it("makes a package that plays leagues, writes bots and types them in an empty project", async () => {
+    const file = await pack();
+    const { folder, run, league } = await install(file);
+    const installed = join(folder, "node_modules", "agent-league");
+    expect(existsSync(join(installed, "dist", "scripts", "league.js"))).toBe(true);
+    expect(existsSync(join(installed, "shared"))).toBe(false);
+
+    const written = await league("new-bot", "my-bot");
+    expect(written.stdout).toContain("npx league play ./my-bot/bot.ts random --game rps");
+    const played = await league("play", "./my-bot/bot.ts", "random", "--game", "rps", "--seed", "7");
+    expect(played.stdout).toMatch(/^player_1: bot\.ts\nplayer_2: random\n/);
+
+    expect((await league("play", "--help")).stdout).toContain("npx league play ./my-bot.ts random --game rps");
+
+    writeFileSync(join(folder, "my-bot", "bot.ts"), BOT);
+    const checked = ["--noEmit", "--strict", "--target", "es2024", "--module", "nodenext", "my-bot/bot.ts"];
+    const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+    await run("node", compiler, ...checked);
+    const typed = await league("play", "./my-bot/bot.ts", "cycle", "--game", "rps");
+    expect(typed.stdout).toContain("player_1: bot.ts");
+
+    const { stdout } = await league("run", "--json", "--quiet");
+    const { leagues } = JSON.parse(stdout) as { leagues: { status: string }[] };
+    expect(leagues.map(({ status }) => status)).toEqual(["completed", "completed", "completed"]);
+    // The data are in the project, and not in the package.
+    expect(existsSync(join(folder, "data", "runs"))).toBe(true);
+    expect(existsSync(join(installed, "dist", "data"))).toBe(false);
+  }, 180_000);
+});
