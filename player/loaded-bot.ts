@@ -1,4 +1,3 @@
-import type { GameId } from "#shared/games/registry.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import type { BotObject } from "./sdk.ts";
 
@@ -28,8 +27,8 @@ export interface MatchBot extends BotObject {
 /** A bot that is ready to play. */
 export interface LoadedBot {
   readonly name: string;
-  /** The games that it plays; absent if it plays all games. */
-  readonly games?: readonly GameId[];
+  /** The ids of the games that it plays; absent if it plays all games, also those that this process does not know. */
+  readonly games?: readonly string[];
   /** Creates the object that plays one match. `log` writes a line to the terminal and the log of the match. */
   create(log: (line: string) => void): MatchBot;
   /** Releases the resources of the bot, such as the process of an engine. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Game } from "#shared/games/game.ts";
-import { games } from "#shared/games/registry.ts";
+import { gameIds, games, registerGame } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { createRandom } from "#shared/lib/rng.ts";
@@ -120,6 +120,13 @@ describe("a language model", () => {
       );
     },
   );
+});
+
+it("a language model plays the games that its process knows, because its prompts are their texts", async () => {
+  const remove = registerGame({ ...TIC_TAC_TOE, id: "own_game.v1" });
+  const bot = await load(playing("a1"));
+  remove();
+  expect(bot.games).toEqual([...gameIds, "own_game.v1"]);
 });
 
 describe("a language model without a legal action", () => {

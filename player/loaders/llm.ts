@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";
+import { knownGameIds } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { faultLine } from "#shared/lib/schema-messages.ts";
 import { inOneLine, parsedJson } from "#shared/lib/text.ts";
@@ -59,6 +60,8 @@ export async function llmBot(spec: string, clock: Clock, home: BotHome): Promise
   };
   return {
     name: `llm:${basename(model)}`,
+    // A prompt is the text of the game, so the model plays the games that this process knows.
+    games: knownGameIds(),
     readsHistory: false,
     create: () => new LlmPlayer({ settings, completions, spending, clock, record }),
     async close() {
