@@ -42,8 +42,8 @@ interface RegisterResponse {
 /** Registers players of other dialects. */
 export class ForeignRegistrations {
   readonly #context: ForeignRegistrationContext;
-  /** The number of repetitions of each player's registration, and the time of the last one. */
-  readonly #answered = new Map<string, { readonly repetition: number; readonly atMs: number }>();
+  /** The last answer to each player. */
+  readonly #answered = new Map<string, Answered>();
 
   constructor(context: ForeignRegistrationContext) {
     this.#context = context;
@@ -71,7 +71,7 @@ export class ForeignRegistrations {
   }
 
   #payload(fields: ForeignRegistration, endpoint: string) {
-    const gameTypes = gamesOf(fields.gameTypes);
+    const gameTypes = gamesOf(fields.gameTypes, this.#context.projections.leagues());
     return {
       display_name: nameOf(fields.name, endpoint),
       version: cutTo(99, fields.version ?? "1.0.0"),
@@ -118,7 +118,7 @@ export class ForeignRegistrations {
     const { projections } = this.#context;
     const agent = projections.agent(playerId);
     return replyTo(request, head, "LEAGUE_REGISTER_RESPONSE", {
-      status: this.#statusFor(playerId, projections.league(leagueIds[0] ?? "")),
+      status: this.#statusFor(request, playerId, projections.league(leagueIds[0] ?? "")),
       success: true,
       player_id: playerId,
       auth_token: dialectToken(playerId, agent?.tokenHash ?? ""),
@@ -131,20 +131,42 @@ export class ForeignRegistrations {
 
   /**
    * Returns the status of an accepted registration. Most programs expect ACCEPTED, and some only REGISTERED. A program that does not understand its status registers
-   * again, so every third registration within a minute of the previous one, in an open league, is answered with REGISTERED. The second one may come from a
-   * program that was restarted.
+   * again, and then receives the other one if its request has a higher id. Other repeated registrations may come from a program that was restarted, so that
+   * only every third one in an open league is answered with REGISTERED.
    */
-  #statusFor(playerId: string, league: Pick<League, "status"> | null): "ACCEPTED" | "REGISTERED" {
-    const nowMs = this.#context.clock.monotonic();
+  #statusFor(request: ForeignRequest, playerId: string, league: Pick<League, "status"> | null): Status {
+    const atMs = this.#context.clock.monotonic();
     const last = this.#answered.get(playerId);
-    const isRepeated = last !== undefined && nowMs - last.atMs < REPEATED_WITHIN_MS && league?.status === "open";
-    const repetition = isRepeated ? last.repetition + 1 : 0;
+    const isRepeated = last !== undefined && atMs - last.atMs < REPEATED_WITHIN_MS;
+    const isSameStart = isRepeated && isLaterRequest(last.request, request);
+    const repetition = isRepeated && league?.status === "open" ? last.repetition + 1 : 0;
+    const byNumber = repetition % 3 === 2 ? "REGISTERED" : "ACCEPTED";
+    const status = isSameStart ? OTHER[last.status] : byNumber;
     if (this.#answered.size >= MAX_ANSWERED) this.#answered.clear();
-    this.#answered.set(playerId, { repetition, atMs: nowMs });
-    return repetition % 3 === 2 ? "REGISTERED" : "ACCEPTED";
+    this.#answered.set(playerId, { status, repetition, atMs, request });
+    return status;
   }
 }
 
+type Status = "ACCEPTED" | "REGISTERED";
+const OTHER: Readonly<Record<Status, Status>> = { ACCEPTED: "REGISTERED", REGISTERED: "ACCEPTED" };
+
+/** The last answer to the registrations of a player. */
+interface Answered {
+  readonly status: Status;
+  /** The number of repeated registrations before it. */
+  readonly repetition: number;
+  readonly atMs: number;
+  readonly request: ForeignRequest;
+}
+
+/**
+ * Whether a program has sent a registration after an earlier one without a restart in between: it counts its requests. A large id may be a time or a
+ * random number.
+ */
+const isLaterRequest = ({ id: earlier }: ForeignRequest, { id: later }: ForeignRequest): boolean =>
+  typeof earlier === "number" && typeof later === "number" && later > earlier && later <= MAX_COUNTED;
+const MAX_COUNTED = 10_000;
 const REPEATED_WITHIN_MS = 60_000;
 const MAX_ANSWERED = 10_000;
 const NO_PLAYER = { status: "REJECTED", player_id: null, league_ids: [], error_code: null } as const;
@@ -164,12 +186,21 @@ function endpointOf(text: string, remoteAddress: string): string {
   return url.href;
 }
 
-/** Returns the ids of the games that a program names, with or without a version; all games if it names none. */
-function gamesOf(names: readonly string[]): readonly string[] {
-  if (names.length === 0) return knownGameIds();
+/** The game of the programs of these dialects. */
+const USUAL_GAME = "even_odd.v1";
+
+/**
+ * Returns the ids of the games that a program names, with or without a version. A program that names none plays even/odd if an open league has it, and
+ * otherwise every game.
+ */
+function gamesOf(names: readonly string[], leagues: readonly Pick<League, "status" | "game">[]): readonly string[] {
+  if (names.length === 0) {
+    const isUsual = leagues.some(({ status, game }) => status === "open" && game === USUAL_GAME);
+    return isUsual ? [USUAL_GAME] : knownGameIds();
+  }
   const known = names.flatMap((name) => findGameNamed(name.replace(/[._-]?v\d+$/i, ""))?.id ?? []);
   if (known.length > 0) return known;
-  return names.some((name) => /even|odd|parity/i.test(name)) ? ["even_odd.v1"] : names;
+  return names.some((name) => /even|odd|parity/i.test(name)) ? [USUAL_GAME] : names;
 }
 
 /** Returns a name that can be shown. A program without a name is called by its host and port. */

@@ -24,23 +24,25 @@ export const seatsOf = (order: StartGame) =>
 export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly SeatedPlayer[] =>
   Object.entries(order.roles)
     .filter(([, { endpoint }]) => endpoint !== "")
-    .map(([role, player]) => ({
+    .map(([role, player]) => ({ role, player, moveMs: player.move_ms ?? order.timeouts.move_ms }))
+    .map(({ role, player, moveMs }) => ({
       role,
       playerId: player.player_id,
       endpoint: player.endpoint,
       matchToken: player.match_token,
       wantsLegalActions: player.legal_actions,
       wantsRoundResults: player.round_results,
-      contact: contactOf(player),
+      contact: contactOf(player, moveMs),
       offersWebSocket: offersWebSocket(player.transports),
-      moveMs: player.move_ms ?? order.timeouts.move_ms,
+      moveMs,
       signal,
     }));
 
 /** How to address a player of another dialect; null for a native one. */
-function contactOf({ player_id, dialect, dialect_token = "", standings }: StartGame["roles"][string]): Contact | null {
+function contactOf(player: StartGame["roles"][string], moveMs: number): Contact | null {
+  const { player_id, dialect, dialect_token = "", standings } = player;
   const speech = parseSpeech(dialect);
-  return speech && { ...speech, playerId: player_id, token: dialect_token, standings };
+  return speech && { ...speech, playerId: player_id, token: dialect_token, moveMs, standings };
 }
 
 /** The payload of a player's GAME_INVITE. */

@@ -79,7 +79,7 @@ function findPlayer(
   atEnd: (end: () => void | Promise<void>) => void,
 ): Promise<Player> {
   if (target === undefined) return awaitPlayer(caller, flags, atEnd);
-  if (/^https?:/.test(target)) return playerAt(caller, target, flags, games);
+  if (/^https?:/.test(target)) return playerAt(caller, target, flags, games, atEnd);
   return startPlayer(caller, target, permissionsOf(flags), atEnd);
 }
 
@@ -89,14 +89,18 @@ async function playerAt(
   target: string,
   { tokenFile }: CheckFlags,
   games: readonly Game[] | null,
+  atEnd: (end: () => void | Promise<void>) => void,
 ): Promise<Player> {
   const url = parseEndpoint(target);
   if (!url) throw new StartError(`${target}: not an http URL`, EXIT.usage);
   if (url.pathname === "/") url.pathname = "/mcp";
   const token = tokenFile === undefined ? null : readFileSync(tokenFile, "utf8").trim();
+  // A player of another dialect may send its answers in requests of its own.
+  const desk = await openDesk(caller, { host: LOOPBACK_HOST, port: 0 });
+  atEnd(() => desk.close());
   const subject = await withDialect(
     new Matches(caller, systemClock, systemIds, SEARCH_LIMITS),
-    urlPlayer(url.href, token, games),
+    urlPlayer({ endpoint: url.href, token, games, refereeEndpoint: `${desk.url}/mcp` }),
   );
   return { subject, registration: null };
 }

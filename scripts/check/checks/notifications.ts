@@ -25,8 +25,9 @@ async function sendRound(context: CheckContext): Promise<void> {
   const row = { rank: 1, player_id, display_name, played: 1, wins: 1, draws: 0, losses: 0, points: 3, state: "ACTIVE" };
   if (!subject.wantsAnnouncements) return;
   await caller.announce(subject, "ROUND_START", { round_id: 1 }, options);
+  // The end of the last round is followed by LEAGUE_COMPLETED, after which players of other dialects end.
   const winners = { R1M1: player_id };
-  const end = { round_id: 1, matches_completed: 1, next_round_id: null, summary: { winners } };
+  const end = { round_id: 1, matches_completed: 1, next_round_id: 2, summary: { winners } };
   await caller.announce(subject, "ROUND_END", end, options);
   await caller.announce(subject, "LEAGUE_STANDINGS_UPDATE", { round_id: 1, standings: [row] }, options);
 }

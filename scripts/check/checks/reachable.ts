@@ -15,7 +15,9 @@ export const reachable: Check = {
     const subject = subjectOf(context);
     const { caller } = context;
     const options = { timeoutMs: LIMIT_MS, retry: true };
-    const call = await caller.announce(subject, "ROUND_ANNOUNCEMENT", { round_id: 1, matches: [] }, options);
+    const announced = await caller.announce(subject, "ROUND_ANNOUNCEMENT", { round_id: 1, matches: [] }, options);
+    // A dialect without announcements begins with an invitation.
+    const call = announced.exchanges.length > 0 ? announced : (await context.firstInvitation()).call;
     const exchange = call.exchanges.at(-1);
     if (!exchange?.reply || exchange.fault !== null) {
       const explanation = explainCall(call) ?? { summary: "no HTTP answer", advice: "Answer POST requests with HTTP." };

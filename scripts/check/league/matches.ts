@@ -107,6 +107,16 @@ export class Matches {
     };
   }
 
+  /** Announces a match to a player of another dialect, which may need the endpoint of the referee for its answers. */
+  async #announce(subject: Subject, { round_id, match_id, game, roles: seats, timeouts }: StartGame): Promise<void> {
+    const { dialect, refereeEndpoint: referee_endpoint } = subject;
+    if (dialect === NATIVE || referee_endpoint === null) return;
+    const roles = Object.fromEntries(Object.entries(seats).map(([role, { player_id }]) => [role, player_id]));
+    const matches = [{ match_id, game, roles, referee_endpoint }];
+    const options = { timeoutMs: timeouts.join_ms, retry: true };
+    await this.#caller.announce(subject, "ROUND_ANNOUNCEMENT", { round_id, matches }, options);
+  }
+
   /** Begins a match without inviting the player, for single messages about it. The caller ends it with `abort`. */
   async begin(subject: Subject, game: Game, role: Role, seed = this.#ids.token()): Promise<OpenMatch> {
     const order = this.#order(subject, game, role, seed);
@@ -118,6 +128,7 @@ export class Matches {
     const session = sessionOf(this.#driver, sessionId);
     const match: Match = { order, game, options: session.options, players, listeners: [], signal, closedRounds: 0 };
     const { move_ms } = order.timeouts;
+    await this.#announce(subject, order);
     return {
       ...{ order, game, role, sessionId, self },
       invitation: () => ({ ...invitationFor(match, self) }),

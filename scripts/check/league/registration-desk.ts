@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import { z } from "zod";
+import { evenOdd } from "#shared/games/even-odd.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { type Ids, isToken } from "#shared/lib/ids.ts";
@@ -58,7 +59,8 @@ interface DeskOptions {
 }
 
 const PLAYER_ID = "P01";
-const OPEN_LEAGUE = { status: "open" } as const;
+/** The league of the check, for players that name no games. */
+const OPEN_LEAGUE = { leagueId: LEAGUE_ID, status: "open", game: evenOdd.id, entrants: new Map() } as const;
 
 /** Opens the manager of the check. Throws StartError if no port is free. */
 export async function openRegistrationDesk({
@@ -83,11 +85,16 @@ export async function openRegistrationDesk({
     const proposed = caller.authToken ?? "";
     const token = isToken(proposed) ? proposed : (known?.token ?? ids.token());
     record.accepted = request;
-    const hasInbox = request.contact_endpoint == null;
-    const endpoint = request.contact_endpoint ?? `${server.url}/inbox/${PLAYER_ID}/mcp`;
-    known = { ...subjectOf(request, token, dialect), endpoint, hasInbox, hasChosenToken: isToken(proposed) };
+    const origin = caller.origin ?? server.url;
+    known = {
+      ...subjectOf(request, token, dialect),
+      endpoint: request.contact_endpoint ?? `${server.url}/inbox/${PLAYER_ID}/mcp`,
+      hasInbox: request.contact_endpoint == null,
+      hasChosenToken: isToken(proposed),
+      refereeEndpoint: `${origin}/mcp`,
+    };
     registered.resolve(known);
-    const inbox = hasInbox ? { inbox: `${caller.origin ?? server.url}/inbox/${PLAYER_ID}` } : {};
+    const inbox = known.hasInbox ? { inbox: `${origin}/inbox/${PLAYER_ID}` } : {};
     return ok({ ...accepted(token), ...inbox });
   };
   const inbox = checkInbox(() => known, clock, ids);
@@ -137,7 +144,7 @@ function managerEndpoint(
     creations: async () => null,
     registration,
     projections: {
-      leagues: () => [],
+      leagues: () => [OPEN_LEAGUE],
       league: () => OPEN_LEAGUE,
       agent() {
         const player = known();

@@ -50,6 +50,7 @@ async function send(
     agent: false,
   });
   const done = Promise.withResolvers<void>();
+  done.promise.catch(() => {}); // the connection may be closed before the request is sent
   const cancelLimit = clock.after(limitMs, () => request.destroy(new Error(`no complete reply within ${limitMs} ms`)));
   request.on("error", done.reject);
   request.on("response", (response) => {
@@ -62,7 +63,6 @@ async function send(
   try {
     await sendPieces(request, bytes, pieces, clock);
     if (cutAfterMs === undefined) return await done.promise;
-    done.promise.catch(() => {}); // the connection is closed on purpose
     await clock.pause(cutAfterMs);
   } finally {
     cancelLimit();

@@ -99,6 +99,24 @@ describe("league check", () => {
     expect(stdout).toContain("Poll the inbox in a loop");
   });
 
+  it.each([
+    ["handle_message", "classroom:handle_message:message"],
+    ["tool_calls", "classroom:tools_call:arguments"],
+    ["later_answers", "classroom:protocol_message:params"],
+    ["league_v1", "league.v1:tools_call:arguments"],
+  ])("passes the program %s of another dialect, at its registration and at its URL", async (file, dialect) => {
+    const check = await listening();
+    const port = String(await freePort());
+    const path = join(root, `scripts/e2e/dialects/programs/${file}.py`);
+    const player = spawn(python(), [path, "Ann", port, check.manager], { stdio: "ignore" });
+    onTestFinished(() => void player.kill());
+    const registered = await check.ended;
+    expect(JSON.parse(registered.stdout)).toMatchObject({ dialect, passed: true });
+    const atUrl = await league(["check", `http://127.0.0.1:${port}`, "--game", "even_odd", "--json"]);
+    const [family] = dialect.split(":");
+    expect(JSON.parse(atUrl.stdout)).toMatchObject({ dialect: expect.stringMatching(`^${family}:`), passed: true });
+  });
+
   it("diagnoses a player that answers only one connection at a time", async () => {
     const [port, playerPort] = [await freePort(), await freePort()];
     const check = start("scripts/league.ts", ["check", "--listen", "--port", String(port)]);

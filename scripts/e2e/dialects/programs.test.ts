@@ -44,3 +44,13 @@ test("programs that were written for another version of the protocol play a leag
   expect(standings.map(({ played }) => played)).toEqual([3, 3, 3, 3]);
   expect(await handleMessage.exit).toBe(0);
 });
+
+test("a program of league.v1 that requires every field of its specification plays without a fault", async () => {
+  const league = await startTestLeague({
+    leagues: [{ league_id: "numbers", game: "even_odd.v1" }],
+    players: [program("league_v1"), { name: "Bob", bot: "random" }],
+  });
+  onTestFinished(() => league.stop());
+  const { leagues } = await league.completed;
+  expect(leagues[0]?.matches).toMatchObject([{ match_id: "R1M1", termination: "normal" }]);
+});

@@ -68,6 +68,22 @@ test("a player that accepts the status REGISTERED only receives it at its third 
   ]);
 });
 
+test("a player that counts its requests and accepts the status REGISTERED only receives it at its second registration", async () => {
+  let id = 0;
+  const ann = foreignPlayer({
+    name: "Ann",
+    register: (message) => ({ ...usualRegistration(message), id: ++id }),
+    accepts: ({ result }) => result.status === "REGISTERED",
+  });
+  const league = await startTestLeague({
+    leagues: [{ league_id: "parity", game: "even_odd.v1", options: { variant: "draw" } }],
+    players: [ann, foreignPlayer({ name: "Bob" })],
+  });
+  onTestFinished(() => league.stop());
+  await league.completed;
+  expect(ann.player.registrations.map(({ result }) => result.status)).toEqual(["ACCEPTED", "REGISTERED"]);
+});
+
 test("a player that begins to listen after its registration plays", async () => {
   const { match } = await playedBy({ listenAfterMs: 700 });
   expect(match.termination).toBe("normal");
@@ -113,6 +129,8 @@ test("native, classroom and league.v1 players play in one league", async () => {
   expect(leagues[0]?.matches.map(({ termination }) => termination)).toEqual(["normal", "normal", "normal"]);
   const types = new Set(v1.player.received.map(({ message }) => message?.message_type));
   expect(types).toEqual(new Set(["GAME_START", "MOVE_REQUEST", "ROUND_RESULT", "GAME_END"]));
+  const game_config = { game_type: "even_odd", rounds_to_win: 3, max_rounds: 5, time_limit_seconds: 20 };
+  expect(v1.player.of("GAME_START")[0]).toMatchObject({ game_config });
   expect(v1.player.of("MOVE_REQUEST")[0].game_state).toMatchObject({
     your_role: expect.stringMatching(/^(ODD|EVEN)$/),
   });

@@ -131,7 +131,8 @@ async function checkForeign(
   const player = await start({ name: "Ann", manager: `${desk.url}/mcp`, port, dataFolder: "" });
   test.onTestFinished(() => player.stop());
   const matches = new Matches(caller, systemClock, systemIds, { join_ms: 20_000, move_ms: 20_000 });
-  const byUrl = urlPlayer(`http://127.0.0.1:${port}/mcp`, null, [evenOdd as never]);
+  const endpoint = `http://127.0.0.1:${port}/mcp`;
+  const byUrl = urlPlayer({ endpoint, token: null, games: [evenOdd as never], refereeEndpoint: `${desk.url}/mcp` });
   const subject = isRegistered ? await desk.registered : await withDialect(matches, byUrl);
   const results = await checkPlayer({
     ...{ clock: systemClock, ids: systemIds, caller, subject, registration: isRegistered ? desk.record : null },

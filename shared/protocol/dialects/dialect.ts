@@ -20,6 +20,8 @@ export interface Contact extends Speech {
   readonly playerId: string;
   /** The token that each message carries in `auth_token`. It has no authority in the native protocol. */
   readonly token: string;
+  /** The time limit of a move in the match. */
+  readonly moveMs?: number;
   /** The results of the player in its league before the match. */
   readonly standings?: { readonly wins: number; readonly draws: number; readonly losses: number } | undefined;
 }

@@ -52,7 +52,11 @@ function gameStart(envelope: Envelope, contact: Contact): ForeignMessage {
   const { round_id, game, options, roles, your_role } = envelope.payload as GameInvite;
   return {
     ...head("GAME_START", envelope, contact, round_id),
-    game_config: { game_type: withoutVersion(game), ...(isFields(options) ? options : {}) },
+    game_config: {
+      game_type: withoutVersion(game),
+      ...(isFields(options) ? options : {}),
+      ...(contact.moveMs !== undefined && { time_limit_seconds: contact.moveMs / 1000 }),
+    },
     players: Object.entries(roles).map(([role, player_id]) => ({ player_id, role })),
     your_role,
   };
