@@ -87,7 +87,9 @@ describe("league check", () => {
     const player = spawn(python(), [file, check.manager, "Ann"], { stdio: "ignore" });
     onTestFinished(() => void player.kill());
     const { code, stdout } = await check.ended;
-    expect({ code, outcomes: outcomes(stdout) }).toEqual({ code: 0, outcomes: { ...ALL_PASS, 8: "warn" } });
+    // The program moves at random, so that its answers to a repeated request are alike by chance only.
+    const repeated = expect.stringMatching(/^(pass|warn)$/);
+    expect({ code, outcomes: outcomes(stdout) }).toEqual({ code: 0, outcomes: { ...ALL_PASS, 8: repeated } });
   });
 
   it("diagnoses a player that registers without an endpoint and does not poll its inbox", async () => {
