@@ -2,6 +2,7 @@
 import { rpcResourceRead } from "#shared/rpc/testing/json-rpc.ts";
 import type { TestHost } from "../../rest/testing/host.ts";
 import { tool, watchStream } from "./play.ts";
+import { watchSocket } from "./socket.ts";
 
 /** The kind of hidden information: a choice of an open turn, a dealt card, the key of Codenames, or the seed of a league match. */
 export type Hidden = "choice" | "card" | "key" | "seed";
@@ -26,10 +27,13 @@ export interface RequestSurface extends Surface {
   read(host: Place, gameId: string, token: string | null): Promise<string>;
 }
 
-/** A stream of server-sent events, opened before a choice is made or while it is sealed. */
+/** The events of a stream or of a WebSocket. */
+export type Stream = Pick<Awaited<ReturnType<typeof watchStream>>, "next" | "raw" | "close">;
+
+/** A stream of server-sent events or a WebSocket, opened before a choice is made or while it is sealed. */
 interface StreamSurface extends Surface {
   readonly opened: "before" | "sealed";
-  open(host: Place, gameId: string, token: string | null): ReturnType<typeof watchStream>;
+  open(host: Place, gameId: string, token: string | null): Promise<Stream>;
 }
 
 const STATE: readonly Hidden[] = ["choice", "card", "key"];
@@ -58,6 +62,17 @@ const resource =
     return (await host.call("POST", "/mcp", { body, headers, ...(token !== null && { token }) })).text;
   };
 
+/** The frames of a WebSocket of a session up to the reply to a rejected action. */
+const rejectedOnSocket: RequestSurface["read"] = async (host, gameId, token) => {
+  const socket = await watchSocket(host, SOCKET.replace("ID", gameId), token);
+  if ((await socket.next()) !== null) {
+    socket.send({ id: 1, action: "no such move", expected_tick: 99 });
+    await socket.reply();
+  }
+  socket.close();
+  return socket.raw();
+};
+
 /** The entry of one game in the list of games. The other entries may change between two requests. */
 const listed: RequestSurface["read"] = async (host, gameId) => {
   const { games } = (await host.call("GET", "/api/games")).json;
@@ -77,6 +92,7 @@ const metrics: RequestSurface["read"] = async (host) => {
 };
 
 const game = { idIs: "match_id" } as const;
+const SOCKET = "/sessions/ID/socket";
 
 export const REQUEST_SURFACES: Readonly<Record<string, RequestSurface>> = {
   "REST state": { readers: "agents", shows: STATE, read: http("GET", "/sessions/ID/state") },
@@ -90,6 +106,7 @@ export const REQUEST_SURFACES: Readonly<Record<string, RequestSurface>> = {
     ...{ readers: "agents", shows: NOTHING },
     read: http("POST", "/sessions/ID/actions", { action: "no such move", expected_tick: 99 }),
   },
+  "REST WebSocket, rejected action": { readers: "agents", shows: STATE, read: rejectedOnSocket },
   "page document": { readers: "all", shows: NOTHING, read: http("GET", "/game/ID") },
   "page data": { readers: "all", shows: STATE, read: http("GET", "/api/games/ID") },
   "page rejected move": {
@@ -136,6 +153,11 @@ const events =
   (host, gameId, token) =>
     watchStream(host, path.replace("ID", gameId), token ?? undefined, lastEventId);
 
+const socket =
+  (path: string): StreamSurface["open"] =>
+  (host, gameId, token) =>
+    watchSocket(host, path.replace("ID", gameId), token);
+
 const REST_EVENTS = "/sessions/ID/events";
 const PAGE_EVENTS = "/api/games/ID/events";
 
@@ -143,6 +165,12 @@ export const STREAM_SURFACES: Readonly<Record<string, StreamSurface>> = {
   "REST events": { readers: "agents", shows: STATE, opened: "before", open: events(REST_EVENTS) },
   "REST events, new": { readers: "agents", shows: STATE, opened: "sealed", open: events(REST_EVENTS) },
   "REST events, resumed": { readers: "agents", shows: STATE, opened: "sealed", open: events(REST_EVENTS, "0") },
+  "REST WebSocket": { readers: "agents", shows: STATE, opened: "before", open: socket(SOCKET) },
+  "REST WebSocket, new": { readers: "agents", shows: STATE, opened: "sealed", open: socket(SOCKET) },
+  "REST WebSocket, resumed": {
+    ...{ readers: "agents", shows: STATE, opened: "sealed" },
+    open: socket(`${SOCKET}?last_event_id=0`),
+  },
   "page events": { readers: "all", shows: STATE, opened: "before", open: events(PAGE_EVENTS) },
   "page events, new": { readers: "all", shows: STATE, opened: "sealed", open: events(PAGE_EVENTS) },
   "page events, resumed": { readers: "all", shows: STATE, opened: "sealed", open: events(PAGE_EVENTS, "0") },

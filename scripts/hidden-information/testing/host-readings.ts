@@ -1,11 +1,12 @@
 /** The texts that each viewer of a game of a session host receives at each surface, before, while and after information is hidden. */
 import { type Era, eras } from "../../../referee/codenames/testing/host.ts";
-import { twoSeats, type watchStream } from "../../../referee/play/testing/play.ts";
+import { twoSeats } from "../../../referee/play/testing/play.ts";
 import {
   type Place,
   REQUEST_SURFACES,
   type RequestSurface,
   STREAM_SURFACES,
+  type Stream,
 } from "../../../referee/play/testing/surfaces.ts";
 import type { TestHost } from "../../../referee/rest/testing/host.ts";
 import type { Game } from "./host-games.ts";
@@ -88,8 +89,6 @@ export async function textsOf(
   for (const [name, { read }] of Object.entries(surfaces)) texts.set(name, await read(place, gameId, token));
   return texts;
 }
-
-type Stream = Awaited<ReturnType<typeof watchStream>>;
 
 interface OpenStream {
   readonly viewer: string;

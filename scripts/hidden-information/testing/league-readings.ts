@@ -4,6 +4,7 @@ import { eras } from "../../../referee/codenames/testing/host.ts";
 import { tool, watchStream } from "../../../referee/play/testing/play.ts";
 import type { Place, RequestSurface } from "../../../referee/play/testing/surfaces.ts";
 import { openStreams, textsOf, untilTick } from "./host-readings.ts";
+import type { Models } from "./league-models.ts";
 import { exported, type Moment, outputs, wireOf } from "./league-sent.ts";
 import {
   EVENTS,
@@ -11,6 +12,7 @@ import {
   MANAGER_OUTPUT,
   MANAGER_SURFACES,
   notificationsOf,
+  PROMPTS,
   REFEREE_OUTPUT,
   REFEREE_SURFACES,
   type Tokens,
@@ -32,7 +34,12 @@ export interface Course {
 }
 
 /** Reads a league as each of its viewers while the moves of `course` are made. */
-export async function readLeague(league: ControlledLeague, sessionId: string, course: Course): Promise<Readings> {
+export async function readLeague(
+  league: ControlledLeague,
+  models: Models,
+  sessionId: string,
+  course: Course,
+): Promise<Readings> {
   const { referee } = league;
   const viewers = await tokensOf(league);
   const atReferee = new Map([...viewers].map(([viewer, tokens]) => [viewer, tokens.referee] as const));
@@ -43,7 +50,7 @@ export async function readLeague(league: ControlledLeague, sessionId: string, co
   /** Reads the surfaces of requests, and the texts that have been sent since the previous moment. */
   const moment = async (): Promise<Moment> => {
     const requests = await readRequests(league, sessionId, viewers);
-    const sent = [await wire.drain(), await outputs(league), await exported(league)];
+    const sent = [await wire.drain(), await models.drain(), await outputs(league), await exported(league)];
     return merged([requests, ...sent]);
   };
   /** Reads the notifications. Changes another match and the schedule of a later round first, because the notifications of these changes arrive last. */
@@ -79,7 +86,7 @@ export async function readLeague(league: ControlledLeague, sessionId: string, co
 }
 
 /** Whether a moment contains only the new text of a surface. */
-const isStream = (surface: string): boolean => [WIRE, MANAGER_OUTPUT, REFEREE_OUTPUT].includes(surface);
+const isStream = (surface: string): boolean => [WIRE, PROMPTS, MANAGER_OUTPUT, REFEREE_OUTPUT].includes(surface);
 
 const holderToken = (viewers: ReadonlyMap<string, Tokens>): string => [...viewers.values()][0]?.referee ?? "";
 

@@ -17,6 +17,7 @@ import {
   seedOfMatch,
 } from "./league-games.ts";
 import type { Match } from "./league-matches.ts";
+import { startModels } from "./league-models.ts";
 import { type Course, readLeague } from "./league-readings.ts";
 import { LEAGUE_OTHERS, leagueSurfaces, tokensOf } from "./league-surfaces.ts";
 import { type ControlledLeague, LEAGUE, MATCH, startControlledLeague } from "./league-world.ts";
@@ -54,6 +55,7 @@ function sceneOf(scene: LeagueScene): Scene<LeagueRead> {
 async function worldOf(scene: LeagueScene, runSeed: string, index: number): Promise<LeagueRead> {
   const { game, options, seats, begin, hide, close, others } = scene;
   const league = await startControlledLeague({ game, options, runSeed, roles: seats.length });
+  const models = await startModels(league);
   try {
     const matchOf = (matchId: string, players: ReadonlyMap<string, ControlledPlayer>) =>
       asMatch(league, matchId, matchSeeds(runSeed)(LEAGUE, matchId, 1), players, seats);
@@ -66,14 +68,18 @@ async function worldOf(scene: LeagueScene, runSeed: string, index: number): Prom
       close: () => close(match),
       playOther: async () => void (await others[turns++]?.(other)),
     };
-    const readings = await readLeague(league, match.sessionId, course);
+    const readings = await readLeague(league, models, match.sessionId, course);
     const { rows, close: closeStore } = observe({ dataFolder: league.dataFolder, port: league.refereePort });
     const entries = rows("SELECT * FROM entries WHERE session_id = ? ORDER BY seq", match.sessionId);
     closeStore();
     const bodies = entries.map(({ body }) => String(body));
-    const secrets = [...(await secretsOf(league, runSeed)), ...entriesOf(entries), ...seedsOf(scene, match, other)];
+    const secrets = [
+      ...[...(await secretsOf(league, runSeed)), ...entriesOf(entries), ...seedsOf(scene, match, other)],
+      ...models.secretsOf(scene.hidden === "seed"),
+    ];
     return { readings, secrets, cards: game === codenames.id ? cardsIn(match.seed, bodies) : [] };
   } finally {
+    await models.close();
     await league.close();
   }
 }

@@ -122,6 +122,7 @@ export const LEAGUE_OTHERS = [
 ] as const;
 
 export const WIRE = "messages on the wire";
+export const PROMPTS = "prompts of a language model in the seat";
 export const EVENTS = "manager: events";
 export const EVENTS_RESUMED = "manager: events, resumed";
 export const EXPORT = "league export";
@@ -155,6 +156,10 @@ export const leagueSurfaces = (seats: readonly string[]): Readonly<Record<string
   [WIRE]: {
     ...{ readers: "seats", shows: ["choice", "card", "key", "seed"], showsHolder: ["card", "key"] },
     viewers: [...seats, ANOTHER_PLAYER, ANOTHER_REFEREE],
+  },
+  [PROMPTS]: {
+    ...{ readers: "seats", shows: ["choice"], showsHolder: ["card", "key"] },
+    viewers: [...seats, ANOTHER_PLAYER],
   },
   [EXPORT]: { readers: "all", shows: ["seed"], hasRandomHashes: true, viewers: [OPERATOR] },
   [MANAGER_OUTPUT]: ofOperator,
