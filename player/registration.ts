@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { basename } from "node:path";
-import { gameIds } from "#shared/games/registry.ts";
+import { findGame, gameIds } from "#shared/games/registry.ts";
 import { ANY_GAME, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import { OWN_TRANSPORTS } from "#shared/protocol/transports.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
@@ -90,7 +90,8 @@ const requestOf = (
   game_types: games ?? [...gameIds, ANY_GAME],
   contact_endpoint: contact,
   ...(joinCode && { join_code: joinCode }),
-  legal_actions: false,
+  // The player cannot list the legal actions of a game that it does not know.
+  legal_actions: games?.some((id) => findGame(id) === undefined) ?? false,
   round_results: false,
   ...(contact !== null && { transports: OWN_TRANSPORTS }),
   ...(leagueIds && { league_ids: leagueIds }),

@@ -16,6 +16,13 @@ export function creatorOf(exported: unknown): (() => BotObject) | string {
   return () => ({ choose: exported as BotObject["choose"] });
 }
 
+/** Returns the ids in the export `games` of a bot file, undefined if there is none, or the reason why it is not a list of ids. */
+export function gamesOf(exported: unknown): readonly string[] | string | undefined {
+  if (exported === undefined) return undefined;
+  const isList = Array.isArray(exported) && exported.length > 0 && exported.every((id) => typeof id === "string");
+  return isList ? exported : 'its export games must be a list of ids, such as ["chess.v1"]';
+}
+
 /**
  * Returns the result of the exported function, or null if it throws: an error of the bot is reported in its first match.
  * A promise of an action may be rejected, which would end the process if nothing handled it.

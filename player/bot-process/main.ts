@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { systemClock } from "#shared/lib/clock.ts";
 import type { BotObject, Turn } from "../sdk.ts";
-import { creatorOf } from "./bot-object.ts";
+import { creatorOf, gamesOf } from "./bot-object.ts";
 import { guardProcess } from "./guard.ts";
 import type { DeniedAccess, FromBotProcess, Question, ThrownError, ToBotProcess } from "./messages.ts";
 import { turnOf } from "./turn.ts";
@@ -32,17 +32,19 @@ async function load(): Promise<void> {
   process.once("disconnect", () => process.exit());
   await guardProcess(Number(memoryMb));
   if (debuggerAddress !== undefined) await waitForDebugger(debuggerAddress);
-  let exported: unknown;
+  let exported: { readonly default?: unknown; readonly games?: unknown };
   try {
-    exported = ((await import(pathToFileURL(file).href)) as { default?: unknown }).default;
+    exported = await import(pathToFileURL(file).href);
   } catch (thrown) {
     return notLoaded({ type: "not_loaded", thrown: dataOf(thrown) });
   }
-  const found = creatorOf(exported);
+  const found = creatorOf(exported.default);
+  const games = gamesOf(exported.games);
   if (typeof found === "string") return notLoaded({ type: "not_loaded", fault: found });
+  if (typeof games === "string") return notLoaded({ type: "not_loaded", fault: games });
   create = found;
   process.on("message", (message) => void receive(message as ToBotProcess));
-  send({ type: "loaded" });
+  send({ type: "loaded", games });
 }
 
 function notLoaded(message: FromBotProcess): void {

@@ -54,7 +54,8 @@ export interface DeniedAccess {
 
 /** A message from the process of a bot to the player. A thrown value that is no Error is a text. */
 export type FromBotProcess =
-  | { readonly type: "loaded" }
+  /** `games` are the ids of the games that the bot plays; absent if it plays all games. */
+  | { readonly type: "loaded"; readonly games?: readonly string[] | undefined }
   /** The file is not a bot, for the reason in `fault`, or its code threw an error at its top level. */
   | {
       readonly type: "not_loaded";

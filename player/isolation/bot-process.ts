@@ -16,7 +16,7 @@ const Thrown = z.union([
 ]);
 /** The code of the bot can send messages, too. */
 const Message: z.ZodType<FromBotProcess> = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("loaded") }),
+  z.object({ type: z.literal("loaded"), games: z.array(z.string()).optional() }),
   z.object({ type: z.literal("not_loaded"), fault: z.string().optional(), thrown: Thrown.optional() }),
   z.object({ type: z.literal("answer"), id: z.int(), value: z.unknown().optional() }),
   z.object({ type: z.literal("threw"), id: z.int(), thrown: Thrown }),
@@ -55,15 +55,15 @@ interface Listener {
 
 /** A process that runs the code of a bot file. */
 export class BotProcess {
-  /** Resolves when the bot is loaded. Rejects with BotError, with Error for a file that is not a bot, or with ProcessEnded. */
-  readonly loaded: Promise<void>;
+  /** Resolves when the bot is loaded, with the ids of its games, or undefined for all games. Rejects with BotError, with Error for a file that is not a bot, or with ProcessEnded. */
+  readonly loaded: Promise<readonly string[] | undefined>;
   /** The numbers of the matches that it plays. */
   readonly matches = new Set<number>();
   readonly #child: ChildProcess;
   readonly #clock: Clock;
   readonly #isDebugged: boolean;
   readonly #open = new Map<number, PromiseWithResolvers<unknown>>();
-  readonly #loading = Promise.withResolvers<void>();
+  readonly #loading = Promise.withResolvers<readonly string[] | undefined>();
   #questions = 0;
   /** The reason for which this object ended the process. */
   #endedBecause: string | null = null;
@@ -163,7 +163,7 @@ export class BotProcess {
     if (!success) return; // sent by the code of the bot
     switch (message.type) {
       case "loaded":
-        this.#loading.resolve();
+        this.#loading.resolve(message.games);
         break;
       case "not_loaded": {
         const { fault, thrown } = message;

@@ -29,8 +29,9 @@ export async function isolatedBot(file: string, name: string, clock: Clock, home
   const cancel = clock.after(SLOW_LOAD_MS, () => {
     if (inspect === null) home.warn(`${name} does not finish loading: does the code at its top level end?`);
   });
+  let games: readonly string[] | undefined;
   try {
-    await processes.start().loaded;
+    games = await processes.start().loaded;
   } catch (thrown) {
     throw new StartError(loadFault(thrown, { file, name, fault }), EXIT.config);
   } finally {
@@ -38,6 +39,7 @@ export async function isolatedBot(file: string, name: string, clock: Clock, home
   }
   return {
     name,
+    ...(games && { games }),
     readsHistory: true,
     create: (log) => new IsolatedMatch({ processes, log, clock, file, name }),
     close: async () => processes.close(),

@@ -67,3 +67,14 @@ test("a function without parameters may return an action, even an object, and ma
   await expect(rejecting.choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
   expect(shown.at(-1)).toBe(`${join(folder, "bot.mjs")}:1:36: Error: last`);
 });
+
+test("the export games limits the games of a bot", async () => {
+  const bot = (games: string): string => `export const games = ${games};\nexport default { choose: () => 1 };`;
+  expect((await loadSource(bot('["chess.v1", "nim.v1"]'))).games).toEqual(["chess.v1", "nim.v1"]);
+  expect(await loadSource("export default { choose: () => 1 };")).not.toHaveProperty("games");
+  for (const games of ['"chess.v1"', "[]", "[1]"]) {
+    await expect(loadSource(bot(games))).rejects.toThrow(
+      'its export games must be a list of ids, such as ["chess.v1"]',
+    );
+  }
+});

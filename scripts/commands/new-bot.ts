@@ -73,6 +73,10 @@ const textsOf = (game: Game, gameFile: string | null, lang: Language, name: stri
   bot,
   league: LEAGUE_COMMAND,
   place: isInstalled ? "in the folder in which you entered `new-bot`" : "in the folder of agent-league",
+  leagues:
+    lang === "ts" || lang === "js"
+      ? "Without `--league`, the player enters every open league of the games in the export `games` of the bot."
+      : "Without `--league`, the player enters every open league, also those of other games, for which this bot is not written.",
   docs: gameDocs(game),
 });
 

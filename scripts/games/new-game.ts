@@ -29,7 +29,7 @@ export async function newGame(path: string): Promise<number> {
         .replace('"nim.v1"', JSON.stringify(id))
         .replace('name: "Nim"', `name: ${JSON.stringify(title)}`),
     ],
-    [BOT_FILE, read(BOT_FILE)],
+    [BOT_FILE, read(BOT_FILE).replace('"nim.v1"', JSON.stringify(id))],
     ["README.md", read("readme.md").replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => texts[name] ?? "")],
     // The nearest package.json decides whether Node reads a file as an ES module.
     ...(isInstalled ? [["package.json", '{ "type": "module" }\n'] as const] : []),
