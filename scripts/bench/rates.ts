@@ -6,6 +6,7 @@ import type { CodenamesRate } from "./matches/codenames.ts";
 import { type ExportCost, exportCost } from "./matches/export.ts";
 import { type LeagueRate, leagueRate, type Sizes } from "./matches/league.ts";
 import { type ManagerStart, managerStart } from "./matches/manager-start.ts";
+import { type TransportRates, transportRates } from "./matches/transports.ts";
 import { type McpRates, mcpRates } from "./mcp/mcp.ts";
 import { type Waiting, waitingCost } from "./mcp/waiting.ts";
 import { launch, measure, type Rate, runCommand, sleep, temporaryFolder } from "./process.ts";
@@ -63,6 +64,7 @@ export interface Starts {
 export interface Round {
   readonly league: Readonly<Record<"1" | "64" | "1000", LeagueRate>>;
   readonly limit: Readonly<Record<"8" | "16" | "128", Rate>>;
+  readonly transports: TransportRates;
   readonly pair: LeagueRate;
   readonly sdk: Readonly<Record<"stream" | "json", Rate>>;
   readonly chess: ChessRate;
@@ -95,6 +97,8 @@ export async function takeRound(pace: Pace, sizes: Sizes, number: number, log: (
   };
   const at64 = await league(IN_FLIGHT, "four");
   const limits = { 8: await limit(8), 16: await limit(16), 128: await limit(128) };
+  log("calls by POST and over WebSockets");
+  const transports = await transportRates(pace, sizes, IN_FLIGHT);
   const pair = await league(IN_FLIGHT, "pair");
   const sdks = { stream: await sdk("stream"), json: await sdk("json") };
   const at1 = await league(1, "four");
@@ -121,7 +125,7 @@ export async function takeRound(pace: Pace, sizes: Sizes, number: number, log: (
   log("npm start");
   const starts = await startTimes(pace);
   const leagues = { 1: at1, 64: at64, 1000: at1000 };
-  const calls = { limit: limits, pair, sdk: sdks, rest, mcp, waiting };
+  const calls = { limit: limits, transports, pair, sdk: sdks, rest, mcp, waiting };
   return { league: leagues, ...calls, chess, codenames, exports, managerStart: startOfManager, starts };
 }
 

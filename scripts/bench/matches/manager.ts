@@ -9,6 +9,7 @@ import { protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import * as registration from "#shared/protocol/registration-messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
+import { offersWebSocket, transportsField } from "#shared/protocol/transports.ts";
 import { httpEndpoint } from "#shared/rpc/http/endpoint.ts";
 import { jsonRpc } from "#shared/rpc/jsonrpc/json-rpc.ts";
 import { mcpMethods } from "#shared/rpc/mcp/mcp.ts";
@@ -29,6 +30,7 @@ interface Agent {
   readonly tokenHash: string;
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
+  readonly offersWebSocket: boolean;
 }
 
 /** A league manager that only gives matches to one referee. */
@@ -47,7 +49,7 @@ export interface BenchManager {
 /** The agents that have registered. */
 interface Roster {
   readonly players: Agent[];
-  referee: { readonly endpoint: string; readonly tokenHash: string } | null;
+  referee: Pick<Agent, "endpoint" | "tokenHash" | "offersWebSocket"> | null;
 }
 
 /** The matches of the benchmark. When a match ends, the next match is started. */
@@ -55,13 +57,13 @@ class Matches {
   readonly faults: string[] = [];
   readonly #roster: Roster;
   readonly #peers: Peers;
-  readonly #endpointOf: (endpoint: string) => string;
+  readonly #endpointOf: ((endpoint: string) => string) | undefined;
   readonly #firstMatches = new Set<string>();
   #targetCount = 0;
   #runningCount = 0;
   #startedCount = 0;
 
-  constructor(roster: Roster, peers: Peers, endpointOf: (endpoint: string) => string) {
+  constructor(roster: Roster, peers: Peers, endpointOf: ((endpoint: string) => string) | undefined) {
     this.#roster = roster;
     this.#peers = peers;
     this.#endpointOf = endpointOf;
@@ -97,7 +99,10 @@ class Matches {
       authToken: signFor(referee.tokenHash, matchRef(LEAGUE, match_id)),
       at: systemClock.iso(),
     });
-    const reply = await this.#peers.message(referee.endpoint, envelope, { timeoutMs: 30_000 });
+    const reply = await this.#peers.message(referee.endpoint, envelope, {
+      timeoutMs: 30_000,
+      socket: referee.offersWebSocket,
+    });
     if (!reply.ok) this.faults.push(`START_GAME: ${reply.error.detail}`);
     else if (reply.value.type !== "START_GAME_RESPONSE") this.faults.push(JSON.stringify(reply.value.payload));
   }
@@ -123,7 +128,9 @@ class Matches {
   #seatOf(player: Agent, match_id: string): messages.StartGame["roles"][string] {
     return {
       player_id: player.id,
-      endpoint: this.#endpointOf(player.endpoint),
+      endpoint: this.#endpointOf?.(player.endpoint) ?? player.endpoint,
+      // A relay forwards POST only.
+      ...transportsField(player.offersWebSocket && !this.#endpointOf),
       dialect: "native",
       match_token: signFor(player.tokenHash, matchRef(LEAGUE, match_id)),
       legal_actions: player.wantsLegalActions,
@@ -141,7 +148,8 @@ function endpointFor(roster: Roster, matches: Matches) {
       payload: registration.RefereeRegisterRequest,
       handle: (request) =>
         accept((tokenHash) => {
-          roster.referee = { endpoint: request.contact_endpoint, tokenHash };
+          const isOffered = offersWebSocket(request.transports);
+          roster.referee = { endpoint: request.contact_endpoint, tokenHash, offersWebSocket: isOffered };
           return { referee_id: "REF01", matches: [] };
         }),
     }),
@@ -185,6 +193,7 @@ const playerOf = (request: registration.PlayerRegisterRequest, number: number, t
   tokenHash,
   wantsLegalActions: request.legal_actions ?? true,
   wantsRoundResults: request.round_results ?? true,
+  offersWebSocket: offersWebSocket(request.transports),
 });
 
 /** Accepts a registration with a new token. `register` returns the other fields of the answer. */
@@ -196,7 +205,7 @@ function accept(register: (tokenHash: string) => object) {
 /** Starts the manager. `endpointOf` returns the address at which the referee reaches a player, for example that of a relay. */
 export async function startBenchManager(
   port: number,
-  endpointOf: (endpoint: string) => string = (endpoint) => endpoint,
+  endpointOf?: (endpoint: string) => string,
 ): Promise<BenchManager> {
   const roster: Roster = { players: [], referee: null };
   const peers = createPeers({ clock: systemClock });

@@ -19,6 +19,8 @@ export function matchRows(
     rateRow("b  limit, 8 connections", (round) => round.limit[8], bytes),
     rateRow("b  limit, 16 connections", (round) => round.limit[16]),
     rateRow("b  limit, 128 connections", (round) => round.limit[128]),
+    rateRow("r  calls by POST, 64", (round) => round.transports.post),
+    rateRow("r  calls over WebSockets, 64", (round) => round.transports.socket),
     rateRow("c  moves, one pair, 64", (round) => round.pair),
     rateRow("c  MCP SDK session, event stream", (round) => round.sdk.stream),
     rateRow("c  MCP SDK session, JSON", (round) => round.sdk.json),
@@ -59,6 +61,16 @@ export function sdkAim(medianOf: MedianOf): Aim {
     aim: "c  at least 8 times the MCP SDK",
     measured: `${sdkRatio.toFixed(1)} times its faster mode (${sdkByCpu.toFixed(1)} by CPU), ${sdkStream.toFixed(1)} times its default, the event stream`,
     isMet: sdkRatio >= 8,
+  };
+}
+
+/** The aim for calls over WebSockets. */
+export function transportAim(medianOf: MedianOf): Aim {
+  const ratio = medianOf(({ transports }) => transports.socket.cpuTotal / transports.post.cpuTotal);
+  return {
+    aim: "r  a call over a WebSocket takes less CPU time than by POST",
+    measured: `${ratio.toFixed(2)} of it`,
+    isMet: ratio < 1,
   };
 }
 

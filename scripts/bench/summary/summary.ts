@@ -3,7 +3,16 @@ import type { Round } from "../rates.ts";
 import { codenamesAim, codenamesRows } from "./codenames.ts";
 import { exportAim, exportRows } from "./export.ts";
 import { figuresOf, type Summary } from "./figures.ts";
-import { chessAim, flatnessAim, limitAim, managerStartAim, matchRows, sdkAim, startAim } from "./matches.ts";
+import {
+  chessAim,
+  flatnessAim,
+  limitAim,
+  managerStartAim,
+  matchRows,
+  sdkAim,
+  startAim,
+  transportAim,
+} from "./matches.ts";
 import { mcpAim, mcpRows, waitingAims } from "./mcp.ts";
 import { restAims, restRows } from "./rest.ts";
 
@@ -24,6 +33,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
     ],
     aims: [
       limitAim(medianOf, sizes),
+      transportAim(medianOf),
       sdkAim(medianOf),
       chessAim(medianOf),
       startAim(medianOf, first?.starts.processes),
