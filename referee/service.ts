@@ -8,6 +8,7 @@ import { listenHostFor } from "#shared/rpc/http/machine-addresses.ts";
 import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import type { McpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
+import { showingGameFaults } from "#shared/runtime/games/game-faults.ts";
 import { listen } from "#shared/runtime/listen.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { isManager } from "./operations/context.ts";
@@ -49,9 +50,13 @@ interface RunningReferee extends RunningAgent {
  * Registration continues in the background and resumes the matches that are still assigned to it; its StartError ends the process.
  * Rejects with StartError if no port is free or the store cannot be opened.
  */
-export async function startReferee(given: z.input<typeof ServiceOptions>, self: AgentProcess): Promise<RunningReferee> {
+export async function startReferee(
+  given: z.input<typeof ServiceOptions>,
+  agent: AgentProcess,
+): Promise<RunningReferee> {
   const options = ServiceOptions.parse(given);
   const { manager, expireAfterMs } = options;
+  const self: AgentProcess = { ...agent, log: showingGameFaults(agent) };
   const { clock, log } = self;
   const identity: Identity = { id: "new", token: null };
   const creations = creationLimit(CREATIONS_PER_MINUTE.referee, options.limitLoopback);

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { createGame } from "../../../referee/play/testing/play.ts";
+import { createGame, twoSeats } from "../../../referee/play/testing/play.ts";
 import { gameIn, STARTER_GAME, startGameHost } from "../../testing/game-host.ts";
 import { cleanUp, league, newFolder, root, start } from "../../testing/processes.ts";
 import { testLeague } from "../../testing/test-league.ts";
@@ -73,6 +73,28 @@ it("a bot of new-bot for a game of a file has the types of the game, plays it an
   const checked = await league(["check", bot, "--game", file, "--json"]);
   const { passed, checks } = JSON.parse(checked.stdout);
   expect([passed, checks.filter(({ outcome }: { outcome: string }) => outcome !== "pass")]).toEqual([true, []]);
+}, 60_000);
+
+const THROWING: readonly [string, string] = ["    return ok({", '    throw new Error("no luck");\n    return ok({'];
+
+it("a session host and a league run show the line of a game of a file that throws, once", async () => {
+  const test = await testLeague(["random", "random"], [{ league_id: "nim", game: "./nim.ts" }]);
+  const file = gameIn(test.folder);
+  writeFileSync(file, STARTER_GAME.replace(...THROWING));
+  const line = new RegExp(`${file}:35:\\d+: Error: no luck$`, "gm");
+  const run = await league(["run", test.file, "--seed", "7"]);
+  expect([run.code, run.stderr.match(line)?.length]).toEqual([0, 1]);
+  expect(run.stderr).toContain("nim R1M1 (Player1 first_player, Player2 second_player): aborted");
+
+  const host = await startGameHost([]);
+  const running = await host.restart([file]);
+  const [one] = await twoSeats(host, "nim");
+  for (const _ of [1, 2]) expect((await one.move(1)).text).toContain("Internal error");
+  expect(
+    (await host.call("POST", `/api/games/${one.gameId}/moves`, { token: one.token, body: { move: 1 } })).status,
+  ).toBe(500);
+  await host.stop();
+  expect(running.stderr().match(line)).toHaveLength(1);
 }, 60_000);
 
 it("a session host shows the game of a file over REST, MCP tools and pages", async () => {

@@ -16,6 +16,8 @@ export const isGameFile = (text: string): boolean => /\.[cm]?[jt]s$/.test(text);
 /** The files whose games this process has registered. */
 const registered = new Map<string, Game>();
 
+export const registeredFiles = (): readonly string[] => [...registered.keys()];
+
 /**
  * Loads the game of a file and registers it in this process. The code of the file runs with all rights of the process.
  * Returns the game, or the fault with the file and the line.
