@@ -5,6 +5,7 @@ import type { Game } from "#shared/games/game.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { parseEndpoint } from "#shared/protocol/addresses.ts";
+import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { wildcardHost } from "#shared/rpc/http/machine-addresses.ts";
 import { httpNetwork } from "#shared/rpc/network.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
@@ -41,6 +42,9 @@ const SEARCH_LIMITS = { join_ms: 5_000, move_ms: 5_000 };
 const BOT_REGISTRATION_MS = 30_000;
 /** How long a player may take to register after its first request. It may repeat a rejected registration. */
 const REGISTRATION_MS = 5_000;
+
+/** How long the check waits for another registration of a player of another dialect, which may not understand the status of the first answer. */
+const SECOND_REGISTRATION_MS = 3_000;
 
 /** A player under test and the means to end it. `subject` is null if it has not registered. */
 interface Player {
@@ -143,6 +147,7 @@ async function awaitPlayer(
   process.stderr.write(`Start your player now, with the manager ${addresses}. Ctrl-C ends this command.\n`);
   const limit = desk.contacted.then(() => systemClock.pause(REGISTRATION_MS)).then(() => null);
   const subject = await Promise.race([desk.registered, limit]);
+  if (subject && subject.dialect !== NATIVE) await systemClock.pause(SECOND_REGISTRATION_MS);
   return { subject, registration: desk.record };
 }
 

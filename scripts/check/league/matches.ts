@@ -2,7 +2,7 @@ import type { Game, Role } from "#shared/games/game.ts";
 import { type Clock, isoAt } from "#shared/lib/clock.ts";
 import { type Ids, matchRef } from "#shared/lib/ids.ts";
 import { createRandom } from "#shared/lib/rng.ts";
-import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
+import { NATIVE, parseSpeech } from "#shared/protocol/dialects/dialect.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { optionsOfNew } from "#shared/session/session.ts";
@@ -51,7 +51,7 @@ export interface OpenMatch {
 
 /** The options of a match. The dialect of the classroom has even/odd only in the variant `draw`. */
 const optionsFor = ({ dialect }: Subject, { id }: Game): object =>
-  dialect !== NATIVE && id === "even_odd.v1" ? { variant: "draw" } : {};
+  parseSpeech(dialect)?.id === "classroom" && id === "even_odd.v1" ? { variant: "draw" } : {};
 
 /** Plays matches of the player with the driver of the referee, in memory. */
 export class Matches {

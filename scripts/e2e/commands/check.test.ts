@@ -114,6 +114,7 @@ describe("league check", () => {
     onTestFinished(() => void player.kill());
     const registered = await check.ended;
     expect(JSON.parse(registered.stdout)).toMatchObject({ dialect, passed: true });
+    expect(outcomes(registered.stdout)).toMatchObject(file === "league_v1" ? { 7: "pass" } : {});
     const atUrl = await league(["check", `http://127.0.0.1:${port}`, "--game", "even_odd", "--json"]);
     const [family] = dialect.split(":");
     expect(JSON.parse(atUrl.stdout)).toMatchObject({ dialect: expect.stringMatching(`^${family}:`), passed: true });
