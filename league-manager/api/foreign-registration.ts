@@ -26,7 +26,6 @@ export interface ForeignRegistrationContext {
 /** The leagues and players of the manager. */
 interface KnownPlayers {
   leagues(): readonly Pick<League, "leagueId" | "status" | "entrants" | "game">[];
-  league(id: string): Pick<League, "status"> | null;
   agent(id: string): Pick<Agent, "name" | "endpoint" | "tokenHash"> | null;
 }
 
@@ -118,7 +117,7 @@ export class ForeignRegistrations {
     const { projections } = this.#context;
     const agent = projections.agent(playerId);
     return replyTo(request, head, "LEAGUE_REGISTER_RESPONSE", {
-      status: this.#statusFor(request, playerId, projections.league(leagueIds[0] ?? "")),
+      status: this.#statusFor(request, playerId),
       success: true,
       player_id: playerId,
       auth_token: dialectToken(playerId, agent?.tokenHash ?? ""),
@@ -132,14 +131,14 @@ export class ForeignRegistrations {
   /**
    * Returns the status of an accepted registration. Most programs expect ACCEPTED, and some only REGISTERED. A program that does not understand its status registers
    * again, and then receives the other one if its request has a higher id. Other repeated registrations may come from a program that was restarted, so that
-   * only every third one in an open league is answered with REGISTERED.
+   * only every third one is answered with REGISTERED.
    */
-  #statusFor(request: ForeignRequest, playerId: string, league: Pick<League, "status"> | null): Status {
+  #statusFor(request: ForeignRequest, playerId: string): Status {
     const atMs = this.#context.clock.monotonic();
     const last = this.#answered.get(playerId);
     const isRepeated = last !== undefined && atMs - last.atMs < REPEATED_WITHIN_MS;
     const isSameStart = isRepeated && isLaterRequest(last.request, request);
-    const repetition = isRepeated && league?.status === "open" ? last.repetition + 1 : 0;
+    const repetition = isRepeated ? last.repetition + 1 : 0;
     const byNumber = repetition % 3 === 2 ? "REGISTERED" : "ACCEPTED";
     const status = isSameStart ? OTHER[last.status] : byNumber;
     if (this.#answered.size >= MAX_ANSWERED) this.#answered.clear();

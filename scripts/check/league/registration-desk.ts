@@ -145,7 +145,6 @@ function managerEndpoint(
     registration,
     projections: {
       leagues: () => [OPEN_LEAGUE],
-      league: () => OPEN_LEAGUE,
       agent() {
         const player = known();
         return player && { ...player, tokenHash: sha256Hex(player.token ?? "") };

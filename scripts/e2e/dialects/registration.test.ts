@@ -52,21 +52,36 @@ test("the answer to a registration is in result, in result.response and in the t
   expect(JSON.parse(result.content[0].text)).toMatchObject({ ...fields, auth_token: result.auth_token });
 });
 
-test("a player that accepts the status REGISTERED only receives it at its third registration", async () => {
-  const ann = foreignPlayer({ name: "Ann", accepts: ({ result }) => result.status === "REGISTERED" });
-  const bob = foreignPlayer({ name: "Bob" });
-  const league = await startTestLeague({
-    leagues: [{ league_id: "parity", game: "even_odd.v1", options: { variant: "draw" } }],
-    players: [ann, bob],
-  });
-  onTestFinished(() => league.stop());
-  await league.completed;
-  expect(ann.player.registrations.map(({ result }) => [result.player_id, result.status])).toEqual([
-    ["P01", "ACCEPTED"],
-    ["P01", "ACCEPTED"],
-    ["P01", "REGISTERED"],
-  ]);
-});
+test.each(["first", "last"])(
+  "a player that accepts the status REGISTERED only and registers %s receives it at its third registration",
+  async (order) => {
+    const understood = Promise.withResolvers<void>();
+    const ann = foreignPlayer({
+      name: "Ann",
+      accepts({ result }) {
+        if (result.status === "REGISTERED") understood.resolve();
+        return result.status === "REGISTERED";
+      },
+    });
+    // The league does not end before the last registration.
+    const bob = foreignPlayer({
+      name: "Bob",
+      answer: (message, self) => understood.promise.then(() => usualAnswer(message, self)),
+    });
+    const league = await startTestLeague({
+      leagues: [{ league_id: "parity", game: "even_odd.v1", options: { variant: "draw" } }],
+      players: order === "first" ? [ann, bob] : [bob, ann],
+    });
+    onTestFinished(() => league.stop());
+    await league.completed;
+    const id = order === "first" ? "P01" : "P02";
+    expect(ann.player.registrations.map(({ result }) => [result.player_id, result.status])).toEqual([
+      [id, "ACCEPTED"],
+      [id, "ACCEPTED"],
+      [id, "REGISTERED"],
+    ]);
+  },
+);
 
 test("a player that counts its requests and accepts the status REGISTERED only receives it at its second registration", async () => {
   let id = 0;
