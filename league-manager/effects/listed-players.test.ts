@@ -15,7 +15,7 @@ const config = Config.parse({
   players: [
     { name: "Bot", bot: "random" },
     { name: "Ann", endpoint: "http://127.0.0.1:9000/mcp", secret: SECRET },
-    { name: "Bea", endpoint: "http://192.0.2.7:9000/mcp" },
+    { name: "Bea", endpoint: "http://192.0.2.7:9000/mcp", transports: ["websocket"] },
   ],
 });
 
@@ -42,7 +42,10 @@ test("players that the config lists by endpoint are registered with their secret
       request: { display_name: "Ann", contact_endpoint: "http://127.0.0.1:9000/mcp", join_code: "open-sesame" },
       caller: { authToken: SECRET, remoteAddress: "127.0.0.1" },
     },
-    { request: { display_name: "Bea" }, caller: { authToken: null, remoteAddress: "192.0.2.7" } },
+    {
+      request: { display_name: "Bea", transports: ["websocket"] },
+      caller: { authToken: null, remoteAddress: "192.0.2.7" },
+    },
   ]);
   expect(warnings).toEqual([]);
 });

@@ -27,7 +27,7 @@ export async function registerListedPlayers({ config, ledger, register, warn }: 
   for (const [index, player] of config.players.entries()) {
     if (!("endpoint" in player)) continue;
     const id = playerId(index + 1);
-    const { name, endpoint, secret, dialect = NATIVE } = player;
+    const { name, endpoint, secret, dialect = NATIVE, transports } = player;
     if (!ledger.state.agents.has(id)) {
       const host = bareHost(new URL(endpoint));
       const answer = await register(
@@ -36,6 +36,7 @@ export async function registerListedPlayers({ config, ledger, register, warn }: 
           version: "1.0.0",
           game_types: [...knownGameIds()],
           contact_endpoint: endpoint,
+          transports,
           join_code: config.manager.join_code,
         },
         { sender: null, authToken: secret ?? null, remoteAddress: isLoopback(host) ? "127.0.0.1" : host },

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** The transport over one WebSocket at the endpoint of an agent (PROTOCOL.md, section 4). */
-const WEBSOCKET = "websocket";
+export const WEBSOCKET = "websocket";
 
 /** The transports that the agents of this project offer besides HTTP POST. */
 export const OWN_TRANSPORTS: readonly string[] = [WEBSOCKET];

@@ -31,6 +31,7 @@ export class CallSocket {
   readonly #events: CallSocketEvents;
   readonly #calls = new Map<number, Call>();
   readonly #closed = Promise.withResolvers<void>();
+  #hasAnswered = false;
   #lastId = 0;
   #ignoredCount = 0;
   #isEnded = false;
@@ -57,16 +58,23 @@ export class CallSocket {
     return this.#calls.size < MAX_CALLS && this.#socket.bufferedBytes <= MAX_BUFFERED_BYTES;
   }
 
-  /** Sends the request of a call. The answer is ignored if the call settles before. */
+  /**
+   * Sends the request of a call. The answer is ignored if the call settles before. If no call has been answered until then, the WebSocket is closed,
+   * because a proxy may have accepted it without forwarding its messages.
+   */
   send({ id, body }: Request, call: Call): void {
     this.#calls.set(id, call);
     this.#lastId = Math.max(this.#lastId, id);
-    call.onSettled = () => this.#calls.delete(id);
+    call.onSettled = (isAnswered) => {
+      this.#calls.delete(id);
+      if (!isAnswered && !this.#hasAnswered) void this.close(PROTOCOL_ERROR, "no answer");
+    };
     this.#socket.send(body ?? "");
   }
 
   /** Ends the calls under way as after a lost connection, and closes the WebSocket. Resolves when it is closed. */
   close(code: number, reason: string): Promise<void> {
+    if (this.#isEnded) return this.#closed.promise;
     this.#end({ error: null, isTooLarge: false });
     this.#socket.close(code, reason);
     return this.#closed.promise;
@@ -78,6 +86,7 @@ export class CallSocket {
     const id = idOf(json?.value);
     const call = this.#calls.get(id as number) ?? this.#onlyCall(id);
     if (call) {
+      this.#hasAnswered = true;
       this.#events.onAnswer();
       const isTooLarge = call.maxReplyBytes < MAX_MESSAGE_BYTES && Buffer.byteLength(text) > call.maxReplyBytes;
       call.settle(isTooLarge ? tooLarge(call.maxReplyBytes) : ok({ status: statusIn(json?.value), text, json }));

@@ -214,6 +214,22 @@ describe("an open WebSocket", () => {
     }
   });
 
+  it("is closed when its first call ends without an answer, and later calls are made by POST", async () => {
+    call({ timeoutMs: 5_000 });
+    last().accept();
+    await clock.advance(5_000);
+    call();
+    expect([last().closed, posted]).toEqual([["1002"], [2]]);
+  });
+
+  it("stays open when a call ends without an answer after others were answered", async () => {
+    const { closed, sent } = openedSocket();
+    call({ timeoutMs: 5_000 });
+    await clock.advance(5_000);
+    call();
+    expect([closed, sent, posted]).toEqual([[], [1, 2, 3], []]);
+  });
+
   it("ignores 1,000 late or repeated answers, and is closed by the next one", () => {
     const opening = openedSocket();
     for (let count = 0; count < 1_000; count++) opening.answer(reply(1));

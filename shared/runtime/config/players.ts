@@ -5,6 +5,7 @@ import { didYouMean } from "../../lib/suggestion.ts";
 import { dialectIds, NATIVE } from "../../protocol/dialects/dialect.ts";
 import { DisplayName } from "../../protocol/names.ts";
 import { MoveLimit } from "../../protocol/timeouts.ts";
+import { WEBSOCKET } from "../../protocol/transports.ts";
 import { BotPermissions } from "../bot-permissions.ts";
 import { UCI_NODES } from "../defaults.ts";
 import { LlmSettings } from "./llm.ts";
@@ -60,6 +61,11 @@ const PLAYER_FORMS = {
       .describe(
         "the dialect of the player's messages: native (default), or league.v1 or classroom for a program that was written for another version of the protocol",
       ),
+    transports: z
+      .array(z.literal(WEBSOCKET))
+      .max(1)
+      .optional()
+      .describe('["websocket"]: the player can also be called over a WebSocket, as every player of this project can'),
     secret: z
       .string()
       .refine(isToken, "a secret has 43 characters: use the one that the player prints or stores in its --secret-file")
