@@ -8,6 +8,7 @@ export type Json = any;
 
 /** A message as the player has received it: the body of the request, and the message in it. */
 export interface Received {
+  readonly path: string;
   readonly body: Json;
   readonly message: Json;
 }
@@ -112,8 +113,9 @@ export function foreignPlayer(options: ForeignPlayerOptions): TestPlayer & { rea
     if (text === "") return void response.end("{}");
     const body = JSON.parse(text);
     const message = understand(body);
-    received.push({ body, message });
-    if (options.respond?.(response, { body, message }, player)) return;
+    const path = request.url ?? "";
+    received.push({ path, body, message });
+    if (options.respond?.(response, { path, body, message }, player)) return;
     response.setHeader("content-type", "application/json");
     if (message === null) {
       const error = { code: -32601, message: `Method not found: ${body.method}` };

@@ -104,6 +104,32 @@ test("a player that begins to listen after its registration plays", async () => 
   expect(match.termination).toBe("normal");
 });
 
+test.each([
+  ["without it", "/mcp", 307],
+  ["with it", "/mcp/", 308],
+])("a player whose server redirects to the path with the last slash, or %s, plays", async (_, path, status) => {
+  const { match, player } = await playedBy({
+    endpoint: (port) => `http://127.0.0.1:${port}${path === "/mcp" ? "/mcp/" : "/mcp"}`,
+    respond(response, received) {
+      if (received.path === path) return false;
+      response.writeHead(status, { location: path }).end();
+      return true;
+    },
+  });
+  expect(match.termination).toBe("normal");
+  expect(player.received.filter((received) => received.path !== path).length).toBeLessThanOrEqual(2);
+});
+
+test("a player that redirects every request loses its match", async () => {
+  const { match } = await playedBy({
+    respond(response) {
+      response.writeHead(307, { location: "/other" }).end();
+      return true;
+    },
+  });
+  expect(match).toMatchObject({ termination: "forfeit", winner: "P02" });
+});
+
 test("a player over its rate limit is called again after Retry-After", async () => {
   let limited = 0;
   const { match, player } = await playedBy({

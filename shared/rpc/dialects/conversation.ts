@@ -9,7 +9,8 @@ import type { Peers } from "../peer/peer.ts";
 
 /** The messages to one player of another dialect. */
 export interface Conversation {
-  readonly endpoint: string;
+  /** The endpoint of the player, with or without the last slash, as its server demands it. */
+  endpoint: string;
   readonly memory: Memory;
   /** The form that has worked; null until one has. */
   learned: Form | null;
@@ -76,7 +77,7 @@ export async function exchange(
     const type = message.message_type;
     for (const attempt of attemptsToTry(talk, contact, type)) {
       const body = bodyOf(attempt, message, client.nextId++);
-      const reply = await post(client, talk.endpoint, body, limits);
+      const reply = await post(client, talk, body, limits);
       if (!reply.ok) return best ? ok(best) : reply;
       const reading = reply.value;
       const late = await lateAnswer(client.clock, reading, expectation);
@@ -144,7 +145,7 @@ async function announceIn(
   const attempts = known && isSameForm(known, form) ? [known] : attemptsOf(message.message_type, form);
   let reply: Result<Reading, CallFault> = err({ cause: "bad_reply", detail: "no attempt" });
   for (const attempt of attempts) {
-    reply = await post(client, talk.endpoint, bodyOf(attempt, message, client.nextId++), limits);
+    reply = await post(client, talk, bodyOf(attempt, message, client.nextId++), limits);
     if (!reply.ok) return reply;
     if (!reply.value.isUnknown) {
       talk.attempts.set(message.message_type, attempt);
@@ -159,25 +160,34 @@ function resultOf(reply: Result<Reading, CallFault>): Result<null, CallFault> {
   return reply.value.error === null ? ok(null) : err({ cause: "bad_reply", detail: reply.value.error });
 }
 
-/** Posts a body and reads the response. Waits and repeats it while the player answers 429, as its Retry-After demands. */
+/**
+ * Posts a body and reads the response. Waits and repeats it while the player answers 429, as its Retry-After demands. Redirects are not followed, except
+ * the one of FastAPI and Flask to the same path with or without the last slash.
+ */
 async function post(
   { peers, clock }: Client,
-  endpoint: string,
+  talk: Conversation,
   body: string,
   limits: Limits,
 ): Promise<Result<Reading, CallFault>> {
   let pausedMs = 0;
+  let isRedirected = false;
   for (let pauses = 0; ; pauses++) {
     const timeoutMs = limits.deadlineMs - clock.monotonic();
     if (timeoutMs <= 0) return err({ cause: "timeout", detail: "no answer within the time limit" });
     const { signal, retry } = limits;
-    const reply = await peers.post(endpoint, body, {
+    const reply = await peers.post(talk.endpoint, body, {
       timeoutMs,
       retry,
       closeConnection: true,
       ...(signal && { signal }),
     });
     if (!reply.ok) return reply;
+    if (REDIRECTS.has(reply.value.status) && !isRedirected) {
+      isRedirected = true;
+      talk.endpoint = withOtherSlash(talk.endpoint);
+      continue;
+    }
     if (reply.value.status !== 429 || pauses >= MAX_RATE_PAUSES) return ok(readingOf(reply.value));
     const pauseMs = Math.min(pauseOf(reply.value.retryAfter, clock), MAX_RATE_PAUSES_MS - pausedMs);
     if (pauseMs <= 0) return ok(readingOf(reply.value));
@@ -185,6 +195,16 @@ async function post(
     limits.deadlineMs += pauseMs;
     if (!(await clock.pause(pauseMs, signal))) return err({ cause: "timeout", detail: "the call was cancelled" });
   }
+}
+
+/** Temporary and Permanent Redirect, after which a client repeats a POST. */
+const REDIRECTS: ReadonlySet<number> = new Set([307, 308]);
+
+/** Returns an endpoint without its last slash, or with one if it has none. */
+function withOtherSlash(endpoint: string): string {
+  const url = new URL(endpoint);
+  url.pathname = url.pathname.endsWith("/") ? url.pathname.slice(0, -1) : `${url.pathname}/`;
+  return url.href;
 }
 
 /** The pause that a header Retry-After demands, in seconds or as a date. */
