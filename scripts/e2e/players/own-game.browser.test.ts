@@ -149,6 +149,13 @@ it("a person plays a game of a file on the board that it declares, with a width 
   );
   expect((last?.x ?? 0) - (first?.x ?? 0)).toBeGreaterThan(2.5 * (first?.width ?? 0));
   expect((last?.y ?? 0) - (first?.y ?? 0)).toBeLessThan(1.5 * (first?.height ?? 0));
+
+  await host.restart([]);
+  const late = await open(page.url());
+  await late.getByText("The game last_mark.v1 of this session is not loaded.").waitFor();
+  await host.restart([file]);
+  await late.getByRole("grid", { name: "Last mark board" }).waitFor();
+
   await playFirstMoves(page, ".cell.target");
   await page.locator(".result", { hasText: "O (greedy) wins: last mark" }).waitFor();
   await shot(page, "last-mark-result");

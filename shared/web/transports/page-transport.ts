@@ -26,10 +26,18 @@ export function pageTransport(gameId: string, token: string): Transport {
   const path = `/api/games/${encodeURIComponent(gameId)}`;
   const headers: Record<string, string> = token === "" ? {} : { authorization: `Bearer ${token}` };
   let notify: (update: GameUpdate) => void = () => {};
+  let hasGame = false;
+  /** Whether the document was sent while its game was not loaded, so that it has no facts of the game, such as its board. */
+  let lacksFacts = false;
 
   const follow = async (signal: AbortSignal): Promise<void> => {
     for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const show = (game: GameView): void => {
+        if (lacksFacts) {
+          location.reload();
+          return;
+        }
+        hasGame = true;
         pauseMs = FIRST_PAUSE_MS;
         notify({ game, problem: token !== "" && game.your_role === "spectator" ? NO_SEAT : null });
       };
@@ -39,6 +47,7 @@ export function pageTransport(gameId: string, token: string): Transport {
         if (signal.aborted) return;
         if (error instanceof FinalError) return notify({ problem: error.message });
         const isUnavailable = error instanceof UnavailableError;
+        lacksFacts ||= isUnavailable && !hasGame;
         notify({ problem: isUnavailable ? `${error.message}. This page tries again.` : LOST });
       }
       await pause(pauseMs, signal);
