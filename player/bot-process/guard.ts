@@ -1,4 +1,7 @@
 import { once } from "node:events";
+import { syncBuiltinESMExports } from "node:module";
+import os from "node:os";
+import v8 from "node:v8";
 import { Worker } from "node:worker_threads";
 
 /**
@@ -17,16 +20,36 @@ setInterval(() => {
 `;
 
 /**
- * Starts the watching thread. Afterwards this process can start no other thread, and it can send no signals.
- * Node's permissions do not apply to other threads, and they do not forbid signals.
+ * Functions that Node's permissions do not forbid. They send signals to other processes, change their priority, and let
+ * V8 write files (`--trace-turbo`).
+ */
+const FORBIDDEN: readonly (readonly [string, object, readonly string[]])[] = [
+  ["process", process, ["kill", "_kill", "_debugProcess"]],
+  ["os", os, ["setPriority"]],
+  ["v8", v8, ["setFlagsFromString"]],
+];
+
+/**
+ * Starts the watching thread. Afterwards this process can start no other thread, because Node's permissions do not apply
+ * to other threads, and it cannot call the forbidden functions.
  */
 export async function guardProcess(memoryMb: number): Promise<void> {
   const watch = new Worker(WATCH, { eval: true, workerData: { player: process.ppid, memoryMb } });
   await once(watch, "online");
   watch.unref();
   process.permission.drop("worker");
-  const denied = (): never => {
-    throw Object.assign(new Error("a bot may not send signals"), { code: "ERR_ACCESS_DENIED", permission: "Signal" });
-  };
-  Object.defineProperties(process, { kill: { value: denied }, _kill: { value: denied } });
+  for (const [module, object, names] of FORBIDDEN) {
+    for (const name of names) {
+      const resource = `${module}.${name}`;
+      const value = (): never => {
+        throw Object.assign(new Error(`a bot may not call ${resource}`), {
+          code: "ERR_ACCESS_DENIED",
+          permission: "Function",
+          resource,
+        });
+      };
+      Object.defineProperty(object, name, { value });
+    }
+  }
+  syncBuiltinESMExports();
 }

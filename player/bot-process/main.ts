@@ -1,14 +1,26 @@
 /**
- * The process of a bot file. It plays the matches that the player gives it through the channel of its parent process
- * (messages.ts). It runs with Node's permissions, so this file and its imports must stay few and small.
+ * The process of a bot file. It plays the matches that the player gives it through pipes (messages.ts). It runs with
+ * Node's permissions, so this file and its imports must stay few and small.
  */
+import { writeSync } from "node:fs";
+import { Socket } from "node:net";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { systemClock } from "#shared/lib/clock.ts";
+import { cutTo } from "#shared/lib/text.ts";
+import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
 import type { BotObject, Turn } from "../sdk.ts";
 import { creatorOf, gamesOf } from "./bot-object.ts";
 import { guardProcess } from "./guard.ts";
-import type { DeniedAccess, FromBotProcess, Question, ThrownError, ToBotProcess } from "./messages.ts";
+import {
+  type DeniedAccess,
+  type FromBotProcess,
+  MAX_MESSAGE_BYTES,
+  PIPES,
+  type Question,
+  type ThrownError,
+  type ToBotProcess,
+} from "./messages.ts";
 import { turnOf } from "./turn.ts";
 
 interface Match {
@@ -16,20 +28,18 @@ interface Match {
   readonly history: Turn["history"][number][];
 }
 
+/** The maximum length of the texts that a bot writes. */
+const MAX_TEXT_CHARACTERS = 16_384;
+
 const [file = "", memoryMb = "", debuggerAddress] = process.argv.slice(2);
 const matches = new Map<number, Match>();
 /** The open turns, by the number of their question. */
 const turns = new Map<number, AbortController>();
 let create: () => BotObject;
 
-// Taken before the code of the bot runs, which may replace it.
-const sendToPlayer = process.send?.bind(process);
-const send = (message: FromBotProcess): void => void sendToPlayer?.(message);
-
 await load();
 
 async function load(): Promise<void> {
-  process.once("disconnect", () => process.exit());
   await guardProcess(Number(memoryMb));
   if (debuggerAddress !== undefined) await waitForDebugger(debuggerAddress);
   let exported: { readonly default?: unknown; readonly games?: unknown };
@@ -43,12 +53,27 @@ async function load(): Promise<void> {
   if (typeof found === "string") return notLoaded({ type: "not_loaded", fault: found });
   if (typeof games === "string") return notLoaded({ type: "not_loaded", fault: games });
   create = found;
-  process.on("message", (message) => void receive(message as ToBotProcess));
+  readLines(new Socket({ fd: PIPES.fromPlayer, writable: false }), Number.POSITIVE_INFINITY, {
+    line: (text) => void receive(JSON.parse(text) as ToBotProcess),
+    tooLong: () => {},
+    end: () => process.exit(),
+  });
   send({ type: "loaded", games });
 }
 
+/**
+ * Sends a message. Waits until the player has read it, so that a bot that sends many messages does not fill the memory.
+ * Throws if the message is too long or no JSON.
+ */
+function send(message: FromBotProcess): void {
+  const line = Buffer.from(`${JSON.stringify(message)}\n`);
+  if (line.length > MAX_MESSAGE_BYTES) throw new Error(`an action may have at most ${MAX_MESSAGE_BYTES} bytes`);
+  for (let sent = 0; sent < line.length; ) sent += writeSync(PIPES.toPlayer, line, sent);
+}
+
 function notLoaded(message: FromBotProcess): void {
-  sendToPlayer?.(message, () => process.exit());
+  send(message);
+  process.exit();
 }
 
 /** Waits until a debugger is connected to this process at `HOST:PORT`. */
@@ -100,7 +125,7 @@ async function choose(id: number, { match: number, turn }: Extract<Question, { t
   match.history.push(...(turn.history as Match["history"]));
   const controller = new AbortController();
   turns.set(id, controller);
-  const log = (line: string): void => send({ type: "log", match: number, line: String(line) });
+  const log = (line: string): void => send({ type: "log", match: number, line: textOf(line) });
   try {
     // A copy, because the next turn adds to the list.
     return await match.bot.choose(
@@ -112,11 +137,16 @@ async function choose(id: number, { match: number, turn }: Extract<Question, { t
 }
 
 function dataOf(thrown: unknown): ThrownError | string {
-  if (!(thrown instanceof Error)) return typeof thrown === "string" ? thrown : inspect(thrown);
+  if (!(thrown instanceof Error)) return textOf(typeof thrown === "string" ? thrown : inspect(thrown));
   const { name, message, stack = "" } = thrown;
   // The error of fetch has the reason in its cause.
   const denied = deniedAccessOf(thrown) ?? deniedAccessOf(thrown.cause);
-  return { name: String(name), message: String(message), stack: String(stack), ...(denied && { denied }) };
+  return { name: textOf(name), message: textOf(message), stack: textOf(stack), ...(denied && { denied }) };
+}
+
+/** Returns a text that fits into a message. */
+function textOf(value: unknown): string {
+  return cutTo(MAX_TEXT_CHARACTERS, String(value));
 }
 
 function deniedAccessOf(thrown: unknown): DeniedAccess | null {
@@ -125,5 +155,5 @@ function deniedAccessOf(thrown: unknown): DeniedAccess | null {
     permission = "",
     resource = "",
   } = (thrown ?? {}) as Partial<DeniedAccess> & { readonly code?: unknown };
-  return code === "ERR_ACCESS_DENIED" ? { permission: String(permission), resource: String(resource) } : null;
+  return code === "ERR_ACCESS_DENIED" ? { permission: textOf(permission), resource: textOf(resource) } : null;
 }

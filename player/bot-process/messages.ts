@@ -2,6 +2,11 @@ import type { GameId } from "#shared/games/registry.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 import type { MatchInfo } from "../sdk.ts";
 
+/** The pipes between a player and the process of its bot, as file descriptors of the process. A message is a line of JSON. */
+export const PIPES = { fromPlayer: 3, toPlayer: 4 };
+/** The maximum length of a message to the player. */
+export const MAX_MESSAGE_BYTES = 1_000_000;
+
 /** A turn as data. The process of the bot builds the turn of player/sdk.ts from it. */
 export interface TurnData {
   readonly game: GameId;

@@ -1,13 +1,24 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
 import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
+import { parsedJson } from "#shared/lib/text.ts";
 import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
-import type { FromBotProcess, Question, ThrownError, ToBotProcess } from "../bot-process/messages.ts";
+import {
+  type FromBotProcess,
+  MAX_MESSAGE_BYTES,
+  PIPES,
+  type Question,
+  type ThrownError,
+  type ToBotProcess,
+} from "../bot-process/messages.ts";
 import { BOT_PROCESS } from "./permissions.ts";
 
 /** A process that answers no ping for this long has a blocked event loop. */
 const PING_MS = 1_000;
 const MAX_LINE_BYTES = 16 * 1024;
+/** The exit code of Node.js if a top-level await does not end. */
+const UNSETTLED = 13;
 
 const Denied = z.object({ permission: z.string(), resource: z.string() });
 const Thrown = z.union([
@@ -60,6 +71,7 @@ export class BotProcess {
   /** The numbers of the matches that it plays. */
   readonly matches = new Set<number>();
   readonly #child: ChildProcess;
+  readonly #messages: Writable;
   readonly #clock: Clock;
   readonly #isDebugged: boolean;
   readonly #open = new Map<number, PromiseWithResolvers<unknown>>();
@@ -75,13 +87,19 @@ export class BotProcess {
     this.#isDebugged = inspect !== null;
     this.loaded = this.#loading.promise;
     this.loaded.catch(() => {}); // whoever waits for it handles the error
-    this.#child = fork(BOT_PROCESS, [file, String(memoryMb), ...(inspect === null ? [] : [inspect])], {
-      execArgv: [...nodeOptions, ...(inspect === null ? [] : ["--allow-inspector"])],
-      env: environment,
-      stdio: ["ignore", "pipe", "pipe", "ipc"],
+    const options = [...nodeOptions, ...(inspect === null ? [] : ["--allow-inspector"])];
+    const args = [file, String(memoryMb), ...(inspect === null ? [] : [inspect])];
+    // The bot can write to each of its pipes. The channel of `fork` would let it crash this process with an invalid message.
+    const stdio = ["ignore", "pipe", "pipe", "pipe", "pipe"] as const;
+    this.#child = spawn(process.execPath, [...options, BOT_PROCESS, ...args], { env: environment, stdio: [...stdio] });
+    this.#messages = this.#child.stdio[PIPES.fromPlayer] as Writable;
+    // "close" reports the end of the process.
+    for (const emitter of [this.#child, this.#messages]) emitter.on("error", () => {});
+    readLines(this.#child.stdio[PIPES.toPlayer] as Readable, MAX_MESSAGE_BYTES, {
+      line: (text) => this.#receive(parsedJson(text), listener),
+      tooLong: () => {},
+      end: () => {},
     });
-    this.#child.on("message", (message) => this.#receive(message, listener));
-    this.#child.on("error", () => {}); // "close" reports the end of the process; an error of `send` is one of an ended process
     for (const output of [this.#child.stdout, this.#child.stderr]) {
       if (output === null) continue;
       readLines(output, MAX_LINE_BYTES, {
@@ -108,7 +126,7 @@ export class BotProcess {
 
   /**
    * Asks the bot. Rejects with BotError if its code throws, or with ProcessEnded. When the signal is aborted, the bot is told that its
-   * turn is over, and the process is ended if the code of the bot blocks it.
+   * turn is over, and the process is ended if the code of the bot blocks it. If the bot still does not answer, the promise rejects.
    */
   async ask(question: Question, signal?: AbortSignal): Promise<unknown> {
     if (this.#hasEnded) throw new ProcessEnded("the bot's process has ended");
@@ -118,7 +136,9 @@ export class BotProcess {
     this.#send({ id, question });
     const abort = (): void => {
       this.#send({ abort: id });
-      void this.check();
+      void this.check().then(
+        () => this.#isDebugged || this.#take(id)?.reject(new Error("the bot did not answer in time")),
+      );
     };
     signal?.addEventListener("abort", abort, { once: true });
     try {
@@ -155,7 +175,7 @@ export class BotProcess {
   }
 
   #send(message: ToBotProcess): void {
-    if (this.#child.connected) this.#child.send(message, () => {}); // an ended process is reported by "close"
+    if (this.#messages.writable) this.#messages.write(`${JSON.stringify(message)}\n`);
   }
 
   #receive(received: unknown, listener: Listener): void {
@@ -188,5 +208,7 @@ export class BotProcess {
   }
 }
 
-const endOf = (code: number | null, signal: string | null): string =>
-  `the bot's process ended ${signal === null ? `with code ${code}` : `by ${signal}`}`;
+function endOf(code: number | null, signal: string | null): string {
+  if (code === UNSETTLED) return "an await at the top level of the bot does not end";
+  return `the bot's process ended ${signal === null ? `with code ${code}` : `by ${signal}`}`;
+}

@@ -6,6 +6,9 @@ const MAX_PROCESSES = 8;
 /** The number of processes that wait for a match. */
 const MAX_SPARE = 2;
 
+/** The number of characters that a bot may write in a match, and each process outside of matches. */
+const MAX_OUTPUT = 1_000_000;
+
 type ShowLine = (line: string) => void;
 
 /** The processes that run the code of a bot file. Each match has its own process while there are at most `MAX_PROCESSES` matches. */
@@ -27,8 +30,9 @@ export class BotProcesses {
 
   /** Starts a process that waits for a match. */
   start(): BotProcess {
+    const showOther = limited(this.#showLine);
     const process = new BotProcess(this.#program, this.#clock, {
-      line: (text, match) => this.#linesOf(process, match)(text),
+      line: (text, match) => (this.#linesOf(process, match) ?? showOther)(text),
       ended: () => this.#processes.delete(process),
     });
     this.#processes.add(process);
@@ -37,7 +41,7 @@ export class BotProcesses {
 
   /** Returns a number for a match. `showLine` shows what the bot writes in it. */
   newMatch(showLine: ShowLine): number {
-    this.#matches.set(++this.#lastMatch, showLine);
+    this.#matches.set(++this.#lastMatch, limited(showLine));
     return this.#lastMatch;
   }
 
@@ -67,10 +71,20 @@ export class BotProcesses {
     for (const process of this.#processes) process.kill();
   }
 
-  /** Returns the function that shows a line. A line without a match belongs to the match of its process if it has only one. */
-  #linesOf({ matches }: BotProcess, match: number | null): ShowLine {
+  /** Returns the function that shows a line of a match. A line without a match belongs to the match of its process if it has only one. */
+  #linesOf({ matches }: BotProcess, match: number | null): ShowLine | undefined {
     const [only, second] = matches;
     const owner = match ?? (second === undefined ? only : undefined);
-    return this.#matches.get(owner ?? 0) ?? this.#showLine;
+    return this.#matches.get(owner ?? 0);
   }
+}
+
+/** Shows the first lines. The output of a bot must not fill the disk. */
+function limited(showLine: ShowLine): ShowLine {
+  let left = MAX_OUTPUT;
+  return (line) => {
+    if (left <= 0) return;
+    left -= line.length;
+    showLine(left > 0 ? line : `the bot has written ${MAX_OUTPUT} characters; further lines are not kept`);
+  };
 }

@@ -14,8 +14,9 @@ function deniedText({ permission, resource }: DeniedAccess): string {
   if (permission === "FileSystemRead") {
     return `a bot may read only the files that it imports; --allow-read ${resource} allows it to read this one`;
   }
+  if (permission === "Function") return `a bot may not call ${resource}`;
   const isNetwork = permission === "" || permission === "Net";
   return isNetwork
     ? "a bot may not use the network; --allow-net allows it"
-    : `a bot may not write files, start processes or send signals${resource && ` (${resource})`}`;
+    : `a bot may not write files or start processes${resource && ` (${resource})`}`;
 }

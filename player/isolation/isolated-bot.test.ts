@@ -1,63 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { systemClock } from "#shared/lib/clock.ts";
+import { describe, expect, test, vi } from "vitest";
 import type { GameResult } from "#shared/protocol/messages.ts";
-import { BotPermissions } from "#shared/runtime/bot-permissions.ts";
-import type { BotHome, LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { Turn } from "../sdk.ts";
-import { botHome } from "../testing/home.ts";
-import { matchInfo, playerTurn } from "../testing/turns.ts";
-import { isolatedBot } from "./isolated-bot.ts";
+import { isolatedBots } from "../testing/isolated-bots.ts";
+import { playerTurn } from "../testing/turns.ts";
 
-let folder = "";
-let bots: LoadedBot[] = [];
-/** The lines of the matches and those of the player. */
-let shown: string[] = [];
-let warned: string[] = [];
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "isolated-"));
-  bots = [];
-  shown = [];
-  warned = [];
-});
-afterEach(async () => {
-  for (const bot of bots) await bot.close?.();
-  vi.unstubAllEnvs();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-function write(name: string, source: string): string {
-  const file = join(folder, name);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, source);
-  return file;
-}
-
-async function load(file: string, allow: Partial<BotPermissions> = {}, home: Partial<BotHome> = {}) {
-  const warn = (line: string): void => void warned.push(line);
-  const bot = await isolatedBot(
-    file,
-    "bot.ts",
-    systemClock,
-    botHome({ warn, allow: BotPermissions.parse(allow), ...home }),
-  );
-  bots.push(bot);
-  return bot;
-}
-
-async function begin(bot: LoadedBot): Promise<MatchBot> {
-  const match = bot.create((line) => void shown.push(line));
-  await match.start?.(matchInfo());
-  return match;
-}
-
-/** A bot with the statements of `choose`, in which `turn` is the turn. It begins a match. */
-const beginWith = async (statements: string, allow: Partial<BotPermissions> = {}): Promise<MatchBot> =>
-  begin(await load(write("bot.ts", `export default { async choose(turn: any) { ${statements} } };`), allow));
+const { shown, warned, write, load, begin, beginWith } = isolatedBots();
 
 const SHORT = { limitMs: 100 };
 
@@ -180,6 +127,32 @@ test("twenty matches at a time share eight processes", async () => {
   for (const match of matches) match.close?.();
 });
 
+test("a turn or an end that does not answer in time is over, also if the process is not blocked", async () => {
+  const source =
+    "export default { choose: (turn) => (turn.tick === 0 ? new Promise(() => {}) : 1), end: () => new Promise(() => {}) };";
+  const match = await begin(await load(write("bot.js", source)));
+  await expect(match.choose(playerTurn(0, SHORT))).rejects.toThrow("the bot did not answer in time");
+  expect(await match.choose(playerTurn(1))).toBe(1);
+  await match.end?.({} as GameResult);
+  expect(shown).toEqual(Array(2).fill("bot.ts: the bot did not answer in time"));
+});
+
+test("an action that is too long is an error, and the bot plays on", async () => {
+  const match = await beginWith('return turn.tick === 0 ? "x".repeat(1_000_000) : turn.tick;');
+  await expect(match.choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
+  expect(shown).toEqual([expect.stringContaining("an action may have at most 1000000 bytes")]);
+  expect(await match.choose(playerTurn(1))).toBe(1);
+});
+
+test.each(["turn.log", "console.log"])("lines of %s beyond a megabyte in a match are not kept", async (log) => {
+  const match = await beginWith(
+    `for (let i = 0; i < 300; i++) { ${log}("x".repeat(10_000)); await new Promise((resolve) => setTimeout(resolve)); } return 1;`,
+  );
+  expect(await match.choose(playerTurn(0))).toBe(1);
+  await vi.waitFor(() => expect(shown.at(-1)).toContain("further lines are not kept"));
+  expect(shown).toHaveLength(100);
+});
+
 test("errors of start and end are shown, and the match goes on", async () => {
   const source = `export default {
   start() { throw new Error("no start"); },
@@ -191,103 +164,4 @@ test("errors of start and end are shown, and the match goes on", async () => {
   expect(await match.choose(playerTurn(0))).toBe(1);
   await match.end?.({} as GameResult);
   expect(shown).toEqual([`${file}:2:19: Error: no start`, `${file}:4:17: Error: no end`]);
-});
-
-describe("a bot file", () => {
-  const READ = `
-    const { readFileSync } = await import("node:fs");
-    return readFileSync(new URL("./other.txt", import.meta.url), "utf8");
-  `;
-
-  test("reads no files but those that it imports, unless its player allows it", async () => {
-    const other = write("other.txt", "secret");
-    await expect((await beginWith(READ)).choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
-    expect(shown.at(-1)).toMatch(
-      new RegExp(
-        `bot\\.ts:\\d+:\\d+: Error: a bot may read only the files that it imports; --allow-read ${other} allows it`,
-      ),
-    );
-    expect(await (await beginWith(READ, { read: [folder] })).choose(playerTurn(0))).toBe("secret");
-  });
-
-  test("imports other files, packages and JSON", async () => {
-    write("node_modules/dice/package.json", '{ "name": "dice", "type": "module", "exports": "./six.js" }');
-    write("node_modules/dice/six.js", "export const six = 6;");
-    write("lib/five.ts", "export const five: number = 5;");
-    write("lib/three.ts", "export const three = 3;");
-    write("four.json", '{ "four": 4 }');
-    const file = write(
-      "bot.ts",
-      `import { six } from "dice";
-import { five } from "./lib/five.ts";
-import data from "./four.json" with { type: "json" };
-import { three } from "./lib/three.ts"; // not used
-export default { choose: () => six * 100 + five * 10 + data.four };`,
-    );
-    const link = join(folder, "link.ts");
-    symlinkSync(file, link);
-    for (const path of [file, link]) expect(await (await begin(await load(path))).choose(playerTurn(0))).toBe(654);
-  });
-
-  test("names an import that is missing", async () => {
-    const file = write("bot.ts", 'import { x } from "./none.ts";\nexport default () => x;');
-    await expect(load(file)).rejects.toThrow(`bot.ts does not load: ${file}:1:19: Could not resolve "./none.ts"`);
-  });
-
-  test.each([
-    ["writes no files", 'const fs = await import("node:fs"); fs.writeFileSync("PATH", "");'],
-    [
-      "starts no processes",
-      'const { execFileSync } = await import("node:child_process"); execFileSync("touch", ["PATH"]);',
-    ],
-    [
-      "starts no threads, which would have all permissions",
-      'const { Worker } = await import("node:worker_threads"); new Worker(`require("node:fs").writeFileSync("PATH", "")`, { eval: true });',
-    ],
-    ["sends no signals", "process.kill(process.ppid, 0);"],
-  ])("%s", async (_, statements) => {
-    const path = join(folder, "written.txt");
-    const match = await beginWith(statements.replace("PATH", path));
-    await expect(match.choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
-    expect(shown.at(-1)).toContain("Error: a bot may not write files, start processes or send signals");
-    expect(existsSync(path)).toBe(false);
-  });
-
-  test("uses the network only if its player allows it", async () => {
-    const server = createServer((_, response) => void response.end("hello"));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const fetching = `return (await fetch("http://127.0.0.1:${(server.address() as AddressInfo).port}/")).text();`;
-    try {
-      await expect((await beginWith(fetching)).choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
-      expect(shown.at(-1)).toContain("a bot may not use the network; --allow-net allows it");
-      expect(await (await beginWith(fetching, { net: true })).choose(playerTurn(0))).toBe("hello");
-    } finally {
-      server.close();
-      server.closeAllConnections();
-    }
-  });
-
-  test("gets no environment variables that may be secret, unless its player allows it", async () => {
-    vi.stubEnv("LEAGUE_TOKEN", "t0");
-    vi.stubEnv("MY_KEY", "k0");
-    const show =
-      "return [process.env.LEAGUE_TOKEN ?? null, process.env.MY_KEY ?? null, process.env.PATH !== undefined];";
-    expect(await (await beginWith(show)).choose(playerTurn(0))).toEqual([null, null, true]);
-    expect(await (await beginWith(show, { env: ["MY_KEY"] })).choose(playerTurn(0))).toEqual([null, "k0", true]);
-  });
-
-  test("cannot confuse the player with messages of its own", async () => {
-    const match = await beginWith(`
-      for (const text of ["x", null, { type: "answer", id: 99 }, { type: "log" }, { type: "threw", id: 0 }]) process.send!(text);
-      return "ok";
-    `);
-    expect(await match.choose(playerTurn(0))).toBe("ok");
-  });
-
-  test("that ends its process while it loads is an error of the file", async () => {
-    await expect(load(write("bot.ts", "process.exit(4);"))).rejects.toMatchObject({
-      message: "bot.ts does not load: the bot's process ended with code 4",
-      exitCode: 3,
-    });
-  });
 });

@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
@@ -21,7 +22,8 @@ const LOAD_MS = 10_000;
  * Loads a .ts or .js file as a bot whose code runs in other processes, with Node's permissions (docs/security.md). A bot that blocks, ends or
  * fills its process loses its turn only: the next turn starts another process. Throws StartError (exit code 3) if the file does not load.
  */
-export async function isolatedBot(file: string, name: string, clock: Clock, home: BotHome): Promise<LoadedBot> {
+export async function isolatedBot(path: string, name: string, clock: Clock, home: BotHome): Promise<LoadedBot> {
+  const file = realpathSync(path); // Node.js reads a module at its real path
   const { allow, inspect } = home;
   const { files, fault } = await codeFilesOf(file);
   const program = { file, nodeOptions: nodeOptions(files, allow), environment: environmentOf(allow), inspect };
@@ -103,7 +105,7 @@ class IsolatedMatch implements MatchBot {
       return await process.ask(question, turn.signal).finally(() => this.#openTurns--);
     } catch (thrown) {
       this.#show(thrown);
-      throw new LoggedFault(thrown instanceof ProcessEnded ? thrown.message : "the bot threw an error");
+      throw new LoggedFault(thrown instanceof BotError ? "the bot threw an error" : (thrown as Error).message);
     }
   }
 
@@ -143,7 +145,8 @@ class IsolatedMatch implements MatchBot {
     const cancel = clock.after(LOAD_MS, () => process.kill("the bot's file did not finish loading"));
     await process.loaded.finally(cancel);
     try {
-      await process.ask({ type: "start", match: this.#match, info }, clock.timeout(HOOK_MS));
+      const cancelCheck = clock.after(HOOK_MS, () => void process.check());
+      await process.ask({ type: "start", match: this.#match, info }).finally(cancelCheck);
     } catch (thrown) {
       if (!(thrown instanceof BotError)) throw thrown;
       this.#show(thrown); // an error of `start` does not end the match

@@ -1,9 +1,9 @@
-import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BuildFailure } from "esbuild";
 import { moduleUrl } from "#shared/lib/module-file.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { importedFiles } from "./imported-files.ts";
 
 /** The program that runs the code of a bot file. */
@@ -25,7 +25,7 @@ export interface CodeFiles {
 
 /** Finds the files of a bot. An import whose name is computed is not found. */
 export async function codeFilesOf(file: string): Promise<CodeFiles> {
-  const always = [...(await importedFiles(BOT_PROCESS)), file, realpathSync(file)];
+  const always = [...(await importedFiles(BOT_PROCESS)), file];
   try {
     return { files: [...always, ...(await importedFiles(file))], fault: null };
   } catch (thrown) {
@@ -37,12 +37,23 @@ export async function codeFilesOf(file: string): Promise<CodeFiles> {
   }
 }
 
-/** Returns the options of Node.js that allow a bot to read its code, and also what its player allows it. */
+/**
+ * Returns the options of Node.js that allow a bot to read its code, and also what its player allows it. Throws StartError
+ * (exit code 3) for a path with an asterisk, because Node.js would allow all paths that begin with the characters before it.
+ */
 export function nodeOptions(files: readonly string[], { net, read }: BotPermissions): readonly string[] {
+  const pattern = [...files, ...read].find((path) => path.includes("*"));
+  if (pattern !== undefined) {
+    throw new StartError(
+      `${pattern}: a path that a bot reads may not contain *; rename the file or folder`,
+      EXIT.config,
+    );
+  }
   const packages = files.flatMap((file) => foldersAbove(file).map((folder) => join(folder, "package.json")));
   return [
     "--permission",
     "--disable-warning=SecurityWarning",
+    "--no-experimental-sqlite", // Node's permissions do not apply to the files of node:sqlite
     "--allow-worker", // for the watching thread. The process gives this permission up before it loads the bot.
     ...[...new Set([...files, ...packages, ...read])].map((path) => `--allow-fs-read=${path}`),
     ...(net ? ["--allow-net"] : []),

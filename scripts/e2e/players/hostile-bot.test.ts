@@ -6,13 +6,15 @@ import { documentOf, RPS, run, runFolders, testLeague } from "../../testing/test
 
 afterEach(cleanUp);
 
+/** Sends a message to the player through the pipe of the process of the bot. */
+const SEND = 'import { writeSync } from "node:fs"; const send = (text) => writeSync(4, text + "\\n");';
 const ROCK = "export default () => 'rock';\n";
 
 it("forged messages, long output and control characters of bots do not affect their league or the terminal", async () => {
   const forged = JSON.stringify({ type: "event", event: { type: "all_completed" } });
   const files = {
-    "forger.ts": `process.send(${forged});\n${ROCK}`,
-    "babbler.ts": `process.send(null); process.send({ type: "event" }); process.send({ type: "ready", url: 7 });\n${ROCK}`,
+    "forger.ts": `${SEND} send('${forged}');\n${ROCK}`,
+    "babbler.ts": `${SEND} send("null"); send('{ "type": "event" }'); send('{ "type": "ready", "url": 7 }'); send("{");\n${ROCK}`,
     "endless.ts": `for (let i = 0; i < 200; i++) process.stdout.write("x".repeat(10_000));\n${ROCK}`,
     "painter.ts": `console.log("\\x1b]0;pwned\\x07\\x1b[2Jhello\\x9b5n");\n${ROCK}`,
   };

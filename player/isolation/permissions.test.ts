@@ -1,0 +1,151 @@
+import { existsSync, symlinkSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname } from "node:path";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { isolatedBots } from "../testing/isolated-bots.ts";
+import { playerTurn } from "../testing/turns.ts";
+
+const { shown, pathOf, write, load, begin, beginWith } = isolatedBots();
+
+afterEach(() => void vi.unstubAllEnvs());
+
+describe("a bot file", () => {
+  const READ = `
+    const { readFileSync } = await import("node:fs");
+    return readFileSync(new URL("./other.txt", import.meta.url), "utf8");
+  `;
+
+  test("reads no files but those that it imports, unless its player allows it", async () => {
+    const other = write("other.txt", "secret");
+    await expect((await beginWith(READ)).choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
+    expect(shown.at(-1)).toMatch(
+      new RegExp(
+        `bot\\.ts:\\d+:\\d+: Error: a bot may read only the files that it imports; --allow-read ${other} allows it`,
+      ),
+    );
+    expect(await (await beginWith(READ, { read: [dirname(other)] })).choose(playerTurn(0))).toBe("secret");
+  });
+
+  test("imports other files, packages and JSON", async () => {
+    write("node_modules/dice/package.json", '{ "name": "dice", "type": "module", "exports": "./six.js" }');
+    write("node_modules/dice/six.js", "export const six = 6;");
+    write("lib/five.ts", "export const five: number = 5;");
+    write("lib/three.ts", "export const three = 3;");
+    write("four.json", '{ "four": 4 }');
+    const file = write(
+      "bot.ts",
+      `import { six } from "dice";
+import { five } from "./lib/five.ts";
+import data from "./four.json" with { type: "json" };
+import { three } from "./lib/three.ts"; // not used
+export default { choose: () => six * 100 + five * 10 + data.four };`,
+    );
+    const link = pathOf("link.ts");
+    symlinkSync(file, link);
+    for (const path of [file, link]) expect(await (await begin(await load(path))).choose(playerTurn(0))).toBe(654);
+  });
+
+  test("names an import that is missing", async () => {
+    const file = write("bot.ts", 'import { x } from "./none.ts";\nexport default () => x;');
+    await expect(load(file)).rejects.toThrow(`bot.ts does not load: ${file}:1:19: Could not resolve "./none.ts"`);
+  });
+
+  test.each([
+    ["writes no files", 'const fs = await import("node:fs"); fs.writeFileSync("PATH", "");'],
+    [
+      "starts no processes",
+      'const { execFileSync } = await import("node:child_process"); execFileSync("touch", ["PATH"]);',
+    ],
+    [
+      "starts no threads, which would have all permissions",
+      'const { Worker } = await import("node:worker_threads"); new Worker(`require("node:fs").writeFileSync("PATH", "")`, { eval: true });',
+    ],
+  ])("%s", async (_, statements) => {
+    const path = pathOf("written.txt");
+    const match = await beginWith(statements.replace("PATH", path));
+    await expect(match.choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
+    expect(shown.at(-1)).toContain("Error: a bot may not write files or start processes");
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test.each([
+    ["process.kill", "process.kill(process.ppid, 0);"],
+    ["process._debugProcess", "(process as any)._debugProcess(process.ppid);"],
+    ["os.setPriority", 'const { setPriority } = await import("node:os"); setPriority(process.ppid, 19);'],
+    ["v8.setFlagsFromString", 'const v8 = await import("node:v8"); v8.setFlagsFromString("--trace-turbo");'],
+  ])("cannot call %s, which affects other processes or writes files", async (name, statements) => {
+    await expect((await beginWith(statements)).choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
+    expect(shown.at(-1)).toContain(`Error: a bot may not call ${name}`);
+  });
+
+  test("cannot open a database of SQLite, to which Node's permissions do not apply", async () => {
+    const open = `new (process.getBuiltinModule("node:sqlite").DatabaseSync)("${pathOf("x.db")}");`;
+    await expect((await beginWith(open)).choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
+    expect(existsSync(pathOf("x.db"))).toBe(false);
+  });
+
+  test("in a folder that is a symbolic link imports its files", async () => {
+    write("real/five.ts", "export const five = 5;");
+    write("real/bot.ts", 'import { five } from "./five.ts"; export default () => five;');
+    symlinkSync(pathOf("real"), pathOf("link"));
+    expect(await (await begin(await load(pathOf("link/bot.ts")))).choose(playerTurn(0))).toBe(5);
+  });
+
+  test("may not have an asterisk in its path, which allows Node.js to read other files", async () => {
+    const file = write("a*/bot.ts", "export default () => 1;");
+    await expect(load(file)).rejects.toMatchObject({
+      message: expect.stringContaining("may not contain *"),
+      exitCode: 3,
+    });
+  });
+
+  test("uses the network only if its player allows it", async () => {
+    const server = createServer((_, response) => void response.end("hello"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const fetching = `return (await fetch("http://127.0.0.1:${(server.address() as AddressInfo).port}/")).text();`;
+    try {
+      await expect((await beginWith(fetching)).choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
+      expect(shown.at(-1)).toContain("a bot may not use the network; --allow-net allows it");
+      expect(await (await beginWith(fetching, { net: true })).choose(playerTurn(0))).toBe("hello");
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
+  test("gets no environment variables that may be secret, unless its player allows it", async () => {
+    vi.stubEnv("LEAGUE_TOKEN", "t0");
+    vi.stubEnv("MY_KEY", "k0");
+    const show =
+      "return [process.env.LEAGUE_TOKEN ?? null, process.env.MY_KEY ?? null, process.env.PATH !== undefined];";
+    expect(await (await beginWith(show)).choose(playerTurn(0))).toEqual([null, null, true]);
+    expect(await (await beginWith(show, { env: ["MY_KEY"] })).choose(playerTurn(0))).toEqual([null, "k0", true]);
+  });
+
+  test("cannot confuse the player with messages of its own", async () => {
+    const match = await beginWith(`
+      const { writeSync } = await import("node:fs");
+      const messages = [null, { type: "answer", id: 99 }, { type: "log" }, { type: "threw", id: 0 }, { cmd: "NODE_HANDLE" }];
+      for (const message of messages) writeSync(4, JSON.stringify(message) + "\\n");
+      writeSync(4, "no JSON\\n" + "x".repeat(2_000_000) + "\\n");
+      return "ok";
+    `);
+    expect(await match.choose(playerTurn(0))).toBe("ok");
+  });
+
+  test("with a top-level await that does not end is an error of the file", async () => {
+    const file = write("bot.ts", "await new Promise(() => {}); export default () => 1;");
+    await expect(load(file)).rejects.toMatchObject({
+      message: "bot.ts does not load: an await at the top level of the bot does not end",
+      exitCode: 3,
+    });
+  });
+
+  test("that ends its process while it loads is an error of the file", async () => {
+    await expect(load(write("bot.ts", "process.exit(4);"))).rejects.toMatchObject({
+      message: "bot.ts does not load: the bot's process ended with code 4",
+      exitCode: 3,
+    });
+  });
+});
