@@ -52,15 +52,24 @@ function copyStarter(folder: string): string {
   return join(folder, "join.py");
 }
 
+/** What the Python players of a test have written to stderr. */
+let pythonErrors = "";
+afterEach(() => {
+  pythonErrors = "";
+});
+
 /** Starts the Python player in a separate process. Resolves when it is registered. */
 async function startPython({ manager, name, port, dataFolder }: TestPlace): Promise<RunningAgent> {
   const child = spawn(python(), [copyStarter(dataFolder), manager, name, String(port)], {
     cwd: dataFolder,
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  child.stderr.on("data", (text) => {
+    pythonErrors += text;
   });
   const ended = once(child, "exit");
   const [line] = await Promise.race([once(child.stdout, "data"), ended]);
-  if (!String(line).includes("is registered as")) throw new Error(`the player ended: ${line}`);
+  if (!String(line).includes("is registered as")) throw new Error(`the player ended: ${line} ${pythonErrors}`);
   return {
     async stop() {
       child.kill();
@@ -114,6 +123,7 @@ describe("a player without this package", () => {
       const error = expect.objectContaining({ code });
       expect([response.status, await response.json()]).toEqual([400, { jsonrpc: "2.0", id: null, error }]);
     }
+    expect(pythonErrors).toBe("");
     expect((await completed).leagues[0]?.matches[0]?.termination).toBe("normal");
   });
 });
@@ -139,6 +149,25 @@ describe("the starter in Python", () => {
     const { status, lines } = run("http://127.0.0.1:9/mcp", "Ann");
     expect(status).toBe(1);
     expect(lines).toEqual(["join.py ended: ConnectionRefusedError(111, 'Connection refused')"]);
+  });
+
+  it("prints the stack trace of an error of its bot, and none for a request without the parameters", async () => {
+    const { completed, playerUrls } = await start({
+      leagues: [{ league_id: "rps", game: "rps.v1" }],
+      players: [
+        { name: "By hand", start: startPython },
+        { name: "Random", bot: "random" },
+      ],
+    });
+    const payload = { match_id: "m", tick: 0, game_state: {}, legal_actions: [], your_role: "player_1" };
+    const request = { message_id: "1", type: "MOVE_REQUEST", payload };
+    for (const params of [{}, { arguments: { ...request, payload: {} } }, { arguments: request }]) {
+      expect(pythonErrors).toBe("");
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params });
+      expect((await fetch(playerUrls[0] ?? "", { method: "POST", body })).status).toBe(400);
+    }
+    await vi.waitFor(() => expect(pythonErrors).toMatch(/, in choose\n.*IndexError/s), WAIT_OPTIONS);
+    await completed;
   });
 
   it("reuses connections", async () => {

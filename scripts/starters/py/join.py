@@ -32,7 +32,7 @@ class Player(http.server.BaseHTTPRequestHandler):
             content = [{"type": "text", "text": json.dumps(answer(call["params"]["arguments"]))}]
             status, reply = 200, {"id": call["id"], "result": {"content": content}}
         except Exception as fault:
-            traceback.print_exc()
+            if "choose" in [frame.name for frame in traceback.extract_tb(fault.__traceback__)]: traceback.print_exc()
             status, reply = 400, {"id": None, "error": {"code": -32603, "message": repr(fault)}}
         body = json.dumps({"jsonrpc": "2.0", **reply}).encode()
         self.send_response(status)
