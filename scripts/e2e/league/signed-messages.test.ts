@@ -18,7 +18,8 @@ async function playMatch(): Promise<readonly ControlledPlayer[]> {
     players: CHOICES.map((_, index) => ({
       name: `Player${index + 1}`,
       async start({ manager, name }) {
-        const player = await controlledPlayer(manager.replace("/mcp", ""), name);
+        const transports = index === 1 ? ["websocket"] : undefined;
+        const player = await controlledPlayer(manager.replace("/mcp", ""), name, transports);
         players.push(player);
         return { stop: async () => player.close() };
       },
@@ -33,6 +34,15 @@ async function playMatch(): Promise<readonly ControlledPlayer[]> {
 }
 
 describe("messages to a player", () => {
+  test("arrive over a WebSocket if the player offers it, and otherwise by POST", async () => {
+    const [byPost, overSocket] = (await playMatch()).map(({ received }) => {
+      const isOverSocket = received.map(({ bytes }) => bytes.includes('"upgrade":"websocket"'));
+      return { isOverSocket: new Set(isOverSocket), types: received.map(({ type }) => type) };
+    });
+    expect([byPost?.isOverSocket, overSocket?.isOverSocket]).toEqual([new Set([false]), new Set([true])]);
+    expect(overSocket?.types).toEqual(expect.arrayContaining(["GAME_INVITE", "MOVE_REQUEST", "GAME_RESULT"]));
+  });
+
   test("contain the commitment to the match's seed and the bot seed of its role, which is derived from that seed", async () => {
     const players = await playMatch();
     const seed = matchSeeds("test")("game", "R1M1", 1);
