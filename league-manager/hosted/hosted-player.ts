@@ -30,7 +30,7 @@ export interface HostedMatch {
   /** The last move, for a request that is repeated because its connection broke. */
   readonly moved: { readonly tick: number; readonly move: unknown } | null;
   readonly result: GameResult | null;
-  /** Whether the player has been told the result. */
+  /** Whether the player has received the result. */
   readonly isReported: boolean;
 }
 
@@ -160,7 +160,7 @@ export function withView(player: HostedPlayer, ref: string, view: unknown): Host
   return match ? { matches: new Map(player.matches).set(ref, { ...match, view }) } : player;
 }
 
-/** Records that the player has been told all results. */
+/** Records that the player has received all results. */
 export function withResultsReported(player: HostedPlayer): HostedPlayer {
   const matches = [...player.matches].map(
     ([ref, match]) => [ref, match.result ? { ...match, isReported: true } : match] as const,
@@ -168,7 +168,7 @@ export function withResultsReported(player: HostedPlayer): HostedPlayer {
   return { matches: new Map(matches) };
 }
 
-/** Returns the open turns that `isOpen` confirms, the one that ends first at the beginning. */
+/** Returns the open turns for which `isOpen` returns true, sorted by the end of their time limits. */
 export function turnsOf(player: HostedPlayer, isOpen: (number: number) => boolean): readonly OpenMatch[] {
   const open = [...player.matches].flatMap(([ref, match]) =>
     match.turn && isOpen(match.turn.number) ? [{ ref, match, turn: match.turn }] : [],

@@ -31,7 +31,7 @@ const Nothing = z.strictObject({});
 /** The path below which the page calls the manager. */
 const API = "/play/api/";
 
-/** The requests of the page on which a person plays in a league. They are JSON that is posted, with the player's token as the bearer token. */
+/** The requests of the page on which a person plays in a league: JSON by POST, with the player's token as the bearer token. */
 export function playRoutes(options: PageOptions) {
   const { seats } = options;
   const { hosted } = seats.context;

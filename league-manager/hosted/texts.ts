@@ -7,7 +7,7 @@ import type { PlayState, ShownLeague, ShownMatch } from "./hosted-state.ts";
 /** The maximum number of legal moves in a text. The structured content lists all. */
 const MAX_LISTED = 220;
 
-/** The state of a hosted player as text for a model. `timedOutAfterS`: the time that the call has waited in vain. */
+/** The state of a hosted player as text for a model. `timedOutAfterS`: the seconds that the call has waited without an event. */
 export function stateInWords(state: PlayState, timedOutAfterS: number | null = null): string {
   const results = state.results.map(resultInWords);
   const turns = state.turns.map(turnInWords);

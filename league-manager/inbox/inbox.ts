@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "#shared/lib/result.ts";
 
-/** The limits of one inbox (PROTOCOL.md, section 3). */
+/** The limits of one inbox (PROTOCOL.md, section 2, Inbox). */
 export const MAX_OPEN_REQUESTS = 64;
 export const MAX_OPEN_BYTES = 1024 * 1024;
 

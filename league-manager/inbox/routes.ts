@@ -9,7 +9,7 @@ import { type InboxContext, inboxAt, ownerOf, rejectionOf } from "./access.ts";
 /** The largest body of a poll: several answers of 256 kB. */
 export const POLL_BYTES = 1024 * 1024;
 
-/** The HTTP interface of the inboxes: `POST /inbox/P07` for the player, `POST /inbox/P07/mcp` for referees (PROTOCOL.md, section 3). */
+/** The HTTP interface of the inboxes: `POST /inbox/P07` for the player, `POST /inbox/P07/mcp` for referees (PROTOCOL.md, section 2, Inbox). */
 export function inboxRoutes(context: InboxContext) {
   return {
     isAt: (path: string): boolean => inboxAt(path) !== null,

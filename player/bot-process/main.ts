@@ -63,7 +63,7 @@ async function load(): Promise<void> {
 
 /**
  * Sends a message. Waits until the player has read it, so that a bot that sends many messages does not fill the memory.
- * Throws if the message is too long or no JSON.
+ * Throws if the message is too long or cannot be written as JSON.
  */
 function send(message: FromBotProcess): void {
   const line = Buffer.from(`${JSON.stringify(message)}\n`);
@@ -144,7 +144,7 @@ function dataOf(thrown: unknown): ThrownError | string {
   return { name: textOf(name), message: textOf(message), stack: textOf(stack), ...(denied && { denied }) };
 }
 
-/** Returns a text that fits into a message. */
+/** Cuts a text to the length that a message may contain. */
 function textOf(value: unknown): string {
   return cutTo(MAX_TEXT_CHARACTERS, String(value));
 }

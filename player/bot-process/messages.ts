@@ -25,7 +25,7 @@ export interface TurnData {
   readonly seed: string;
 }
 
-/** A question to the process of a bot. It answers each one. `match` is a number that the player chooses. */
+/** A question to the process of a bot. The process answers each question. `match` is a number that the player chooses. */
 export type Question =
   | { readonly type: "start"; readonly match: number; readonly info: MatchInfo }
   | { readonly type: "turn"; readonly match: number; readonly turn: TurnData }
@@ -57,7 +57,7 @@ export interface DeniedAccess {
   readonly resource: string;
 }
 
-/** A message from the process of a bot to the player. A thrown value that is no Error is a text. */
+/** A message from the process of a bot to the player. A thrown value that is not an Error is sent as text. */
 export type FromBotProcess =
   /** `games` are the ids of the games that the bot plays; absent if it plays all games. */
   | { readonly type: "loaded"; readonly games?: readonly string[] | undefined }

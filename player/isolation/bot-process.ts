@@ -25,7 +25,7 @@ const Thrown = z.union([
   z.string(),
   z.object({ name: z.string(), message: z.string(), stack: z.string(), denied: Denied.optional() }),
 ]);
-/** The code of the bot can send messages, too. */
+/** Messages are untrusted, because the code of the bot can write to the same pipe. */
 const Message: z.ZodType<FromBotProcess> = z.discriminatedUnion("type", [
   z.object({ type: z.literal("loaded"), games: z.array(z.string()).optional() }),
   z.object({ type: z.literal("not_loaded"), fault: z.string().optional(), thrown: Thrown.optional() }),
@@ -44,7 +44,7 @@ export class BotError extends Error {
   }
 }
 
-/** The process of the bot ended before it answered. The message says how. */
+/** The process of the bot ended before it answered. The message names the exit code, the signal or the cause. */
 export class ProcessEnded extends Error {}
 
 /** How a process is started. */
@@ -53,12 +53,12 @@ export interface BotProgram {
   readonly nodeOptions: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
   readonly memoryMb: number;
-  /** The address at which it waits for a debugger; null for none. */
+  /** The address at which the process waits for a debugger; null for none. */
   readonly inspect: string | null;
 }
 
 interface Listener {
-  /** Called with each line that the bot has written: to the log of a match, or with null to stdout or stderr. */
+  /** Called with each line that the bot has written. `match` is null for lines on stdout and stderr. */
   line(text: string, match: number | null): void;
   /** Called when the process has ended. */
   ended(process: BotProcess): void;
@@ -68,7 +68,7 @@ interface Listener {
 export class BotProcess {
   /** Resolves when the bot is loaded, with the ids of its games, or undefined for all games. Rejects with BotError, with Error for a file that is not a bot, or with ProcessEnded. */
   readonly loaded: Promise<readonly string[] | undefined>;
-  /** The numbers of the matches that it plays. */
+  /** The numbers of the matches that the process plays. */
   readonly matches = new Set<number>();
   readonly #child: ChildProcess;
   readonly #messages: Writable;
@@ -86,7 +86,7 @@ export class BotProcess {
     this.#clock = clock;
     this.#isDebugged = inspect !== null;
     this.loaded = this.#loading.promise;
-    this.loaded.catch(() => {}); // whoever waits for it handles the error
+    this.loaded.catch(() => {}); // the caller that awaits it handles the error
     const options = [...nodeOptions, ...(inspect === null ? [] : ["--allow-inspector"])];
     const args = [file, String(memoryMb), ...(inspect === null ? [] : [inspect])];
     // The bot can write to each of its pipes. The channel of `fork` would let it crash this process with an invalid message.
@@ -119,14 +119,14 @@ export class BotProcess {
     });
   }
 
-  /** Whether it can answer no more questions. */
+  /** Whether the process has ended, so that it answers no further questions. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
   /**
-   * Asks the bot. Rejects with BotError if its code throws, or with ProcessEnded. When the signal is aborted, the bot is told that its
-   * turn is over, and the process is ended if the code of the bot blocks it. If the bot still does not answer, the promise rejects.
+   * Asks the bot. Rejects with BotError if its code throws, or with ProcessEnded. When the signal is aborted, the signal of
+   * the bot's turn is aborted, and the process is terminated if the code of the bot blocks it. If the bot still does not answer, the promise rejects.
    */
   async ask(question: Question, signal?: AbortSignal): Promise<unknown> {
     if (this.#hasEnded) throw new ProcessEnded("the bot's process has ended");
@@ -150,7 +150,7 @@ export class BotProcess {
 
   /** Ends the process if its event loop is blocked. Resolves when it answers or has ended. */
   check(): Promise<void> {
-    if (this.#isDebugged) return Promise.resolve(); // it may stand at a breakpoint
+    if (this.#isDebugged) return Promise.resolve(); // the process may be paused at a breakpoint
     if (this.#check !== null) return this.#check;
     const reason = "the bot blocked its process for longer than its time limit";
     const cancel = this.#clock.after(PING_MS, () => this.kill(reason));

@@ -1,17 +1,17 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import { BotProcess, type BotProgram } from "./bot-process.ts";
 
-/** The number of processes of a player. Further matches share them. */
+/** The maximum number of processes of a player. Further matches share them. */
 const MAX_PROCESSES = 8;
-/** The number of processes that wait for a match. */
+/** The maximum number of processes that are kept without a match. */
 const MAX_SPARE = 2;
 
-/** The number of characters that a bot may write in a match, and each process outside of matches. */
+/** The maximum number of characters that are kept of the output in a match, and of the output of a process outside of matches. */
 const MAX_OUTPUT = 1_000_000;
 
 type ShowLine = (line: string) => void;
 
-/** The processes that run the code of a bot file. Each match has its own process while there are at most `MAX_PROCESSES` matches. */
+/** The processes that run the code of a bot file. Each match has a separate process while at most `MAX_PROCESSES` matches are under way. */
 export class BotProcesses {
   readonly #program: BotProgram;
   readonly #clock: Clock;
@@ -46,7 +46,7 @@ export class BotProcesses {
   }
 
   /**
-   * Assigns a process to a match. The oldest process that plays no match is taken, so that matches in a row are played by one process, whose
+   * Assigns a process to a match. The oldest process without a match is used, so that one process plays consecutive matches and its
    * bot can learn from them.
    */
   assign(match: number): BotProcess {
@@ -79,7 +79,7 @@ export class BotProcesses {
   }
 }
 
-/** Shows the first lines. The output of a bot must not fill the disk. */
+/** Shows lines up to the limit, so that the output of a bot cannot fill the disk. */
 function limited(showLine: ShowLine): ShowLine {
   let left = MAX_OUTPUT;
   return (line) => {

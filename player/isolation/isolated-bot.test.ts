@@ -44,7 +44,7 @@ describe("a turn", () => {
     expect(await match.choose(playerTurn(0, SHORT))).toBe("AbortError");
   });
 
-  test("keeps lines of stdout and stderr with the match, and those outside of a match with the player", async () => {
+  test("assigns lines of stdout and stderr to the match, and lines outside of a match to the player", async () => {
     const file = write(
       "bot.ts",
       'console.log("loading"); export default (_: unknown) => { console.log("out"); console.error("err"); };',
@@ -56,7 +56,7 @@ describe("a turn", () => {
   });
 });
 
-describe("a bot loses one turn, and plays the next one in a new process, if it", () => {
+describe("the turn fails, and the next turn is played in a new process, if the bot", () => {
   test.each([
     ["loops forever", "while (true);", "the bot blocked its process for longer than its time limit"],
     ["ends its process", "process.exit(0);", "the bot's process ended with code 0"],
@@ -86,7 +86,7 @@ describe("a bot loses one turn, and plays the next one in a new process, if it",
       expect(shown[0]).toBe("the bot uses more than 300 MB of memory; its process is ended");
   });
 
-  test("blocks: a turn that is requested before the process has ended is not lost", async () => {
+  test("blocks its process: a turn that is requested before the process has ended is played in the new process", async () => {
     const match = await beginWith(`
       if (turn.tick === 0) turn.log("blocks");
       while (turn.tick === 0);
@@ -109,7 +109,7 @@ test("a bot that blocks one match plays its other matches", async () => {
   await expect(blocked).rejects.toThrow("blocked");
 });
 
-test("matches in a row are played by one process, whose module keeps its state", async () => {
+test("one process plays consecutive matches, and its module keeps its state", async () => {
   const file = write("bot.ts", "let n = 0; export default { choose: () => ++n };");
   const bot = await load(file);
   for (const expected of [1, 2, 3]) {
@@ -127,7 +127,7 @@ test("twenty matches at a time share eight processes", async () => {
   for (const match of matches) match.close?.();
 });
 
-test("a turn or an end that does not answer in time is over, also if the process is not blocked", async () => {
+test("a turn or an end without an answer fails at its time limit, even if the process is not blocked", async () => {
   const source =
     "export default { choose: (turn) => (turn.tick === 0 ? new Promise(() => {}) : 1), end: () => new Promise(() => {}) };";
   const match = await begin(await load(write("bot.js", source)));
@@ -137,7 +137,7 @@ test("a turn or an end that does not answer in time is over, also if the process
   expect(shown).toEqual(Array(2).fill("bot.ts: the bot did not answer in time"));
 });
 
-test("an action that is too long is an error, and the bot plays on", async () => {
+test("an action that is too long is an error of the turn, and the bot plays the next turn", async () => {
   const match = await beginWith('return turn.tick === 0 ? "x".repeat(1_000_000) : turn.tick;');
   await expect(match.choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
   expect(shown).toEqual([expect.stringContaining("an action may have at most 1000000 bytes")]);
@@ -153,7 +153,7 @@ test.each(["turn.log", "console.log"])("lines of %s beyond a megabyte in a match
   expect(shown).toHaveLength(100);
 });
 
-test("errors of start and end are shown, and the match goes on", async () => {
+test("errors of start and end are shown, and the match continues", async () => {
   const source = `export default {
   start() { throw new Error("no start"); },
   choose: () => 1,

@@ -11,16 +11,16 @@ import { BotProcesses } from "./bot-processes.ts";
 import { textOf } from "./faults.ts";
 import { codeFilesOf, environmentOf, nodeOptions } from "./permissions.ts";
 
-/** The time after which a `start` or `end` that blocks its process ends with it. */
+/** The time limit of `start` and `end`. If one of them blocks the process for longer, the process is terminated. */
 const HOOK_MS = 5_000;
-/** The time after which the load of a file is named at the terminal. */
+/** The time after which a line on the terminal reports that a file has not finished loading. */
 const SLOW_LOAD_MS = 5_000;
 /** The time that a process has to load the file, after the player has loaded it once. */
 const LOAD_MS = 10_000;
 
 /**
- * Loads a .ts or .js file as a bot whose code runs in other processes, with Node's permissions (docs/security.md). A bot that blocks, ends or
- * fills its process loses its turn only: the next turn starts another process. Throws StartError (exit code 3) if the file does not load.
+ * Loads a .ts or .js file as a bot whose code runs in other processes, with Node's permissions (docs/security.md). If the bot blocks
+ * or ends its process, or exceeds the memory limit, `choose` rejects and the next turn starts another process. Throws StartError (exit code 3) if the file does not load.
  */
 export async function isolatedBot(path: string, name: string, clock: Clock, home: BotHome): Promise<LoadedBot> {
   const file = realpathSync(path); // Node.js reads a module at its real path
@@ -48,7 +48,7 @@ export async function isolatedBot(path: string, name: string, clock: Clock, home
   };
 }
 
-/** `fault` is an import that was not found. The process may read no files but those that were found. */
+/** `fault` is an import that was not found. The process may read only the files that were found. */
 function loadFault(
   thrown: unknown,
   bot: { readonly file: string; readonly name: string; readonly fault: string | null },

@@ -123,7 +123,7 @@ export default { choose: () => six * 100 + five * 10 + data.four };`,
     expect(await (await beginWith(show, { env: ["MY_KEY"] })).choose(playerTurn(0))).toEqual([null, "k0", true]);
   });
 
-  test("cannot confuse the player with messages of its own", async () => {
+  test("cannot disturb the player with forged messages", async () => {
     const match = await beginWith(`
       const { writeSync } = await import("node:fs");
       const messages = [null, { type: "answer", id: 99 }, { type: "log" }, { type: "threw", id: 0 }, { cmd: "NODE_HANDLE" }];

@@ -122,7 +122,7 @@ describe("a language model", () => {
   );
 });
 
-it("a language model plays the games that its process knows, because its prompts are their texts", async () => {
+it("a language model plays only games that its process knows, because its prompts contain the texts of the game", async () => {
   const remove = registerGame({ ...TIC_TAC_TOE, id: "own_game.v1" });
   const bot = await load(playing("a1"));
   remove();
@@ -234,7 +234,7 @@ describe("a language model without a legal action", () => {
     ]);
   });
 
-  it("plays no further if its record cannot be written", async () => {
+  it("sends no action if its record cannot be written", async () => {
     const player = await begin(playing("a1"));
     rmSync(folder, { recursive: true });
     await expect(player.choose(firstTurn())).rejects.toThrow(
@@ -244,7 +244,7 @@ describe("a language model without a legal action", () => {
 });
 
 describe("the record of a language model", () => {
-  it("has each prompt and answer with its tokens, cost and latency, and the manifest what repeats the match", async () => {
+  it("contains each prompt and answer with its tokens, cost and latency; the manifest contains the facts that repeat the match", async () => {
     const price = { input: 1, output: 10 };
     const player = await begin(playing("d9", "b2"), { price, temperature: 0, extra: { reasoning_effort: "low" } });
     expect(await player.choose(firstTurn())).toBe("b2");
@@ -278,7 +278,7 @@ describe("the record of a language model", () => {
     );
   });
 
-  it("has estimated tokens if the endpoint counts none", async () => {
+  it("contains estimated numbers of tokens if the endpoint does not count them", async () => {
     const player = await begin((_, response) => sendCompletion(response, '{"action": "b2"}'));
     await player.choose(firstTurn());
     expect(answers()).toMatchObject([{ is_estimated: true, tokens_out: 4, cost: null }]);

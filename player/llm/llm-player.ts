@@ -41,7 +41,7 @@ interface OpenTurn {
   fault: LlmFault | null;
 }
 
-/** Plays one match with a language model. A fault is never replaced by an action that the model has not chosen. */
+/** Plays one match with a language model. It never sends an action that the model has not chosen. */
 export class LlmPlayer implements BotObject {
   readonly #resources: LlmResources;
   #info: MatchInfo | null = null;

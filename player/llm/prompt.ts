@@ -2,7 +2,7 @@ import type { Game, Role } from "#shared/games/game.ts";
 import { listName, wordOf } from "#shared/games/read-move.ts";
 import type { AnswerFormat } from "#shared/rpc/llm/answer-format.ts";
 
-/** The version of the texts in this file. Each change of a text or of the format raises it, so that records name the prompts of their time. */
+/** The version of the texts in this file. Raise it with each change of a text or of the format, because records name the version of their prompts. */
 export const PROMPT_VERSION = 1;
 
 /** The schema is the same for every turn and game, because endpoints compile each schema, which takes seconds. */

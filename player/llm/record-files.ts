@@ -9,7 +9,7 @@ import { type Begin, type LlmRecord, recordsIn } from "./records.ts";
 /** The folder of the records of all language models below a data folder; each player has a folder in it. */
 export const recordsFolder = (dataFolder: string): string => join(dataFolder, "llm");
 
-/** The file in the folder of a player with the facts that repeat its matches as far as the model allows. */
+/** The file with the settings and seeds of a player's matches. With them, the matches can be repeated as far as the model allows. */
 export const LLM_MANIFEST = "manifest.json";
 
 export const LlmManifest = z.strictObject({
@@ -30,7 +30,7 @@ export type LlmManifest = z.infer<typeof LlmManifest>;
 export const recordFile = ({ league_id, match_id, seed_commitment }: Begin): string =>
   join(fileNameOf(league_id), `${fileNameOf(match_id)}-${seed_commitment.slice(0, 8)}.jsonl`);
 
-/** Writes a manifest with the matches of the manifest that the folder has already, and one more. */
+/** Writes a manifest. It keeps the matches of the manifest that is already in the folder. */
 export function addToManifest(folder: string, manifest: LlmManifest): void {
   const file = join(folder, LLM_MANIFEST);
   const known = manifestIn(folder)?.matches ?? [];

@@ -9,9 +9,9 @@ export const llmFaults = [...completionFaults, ...answerFaults, "budget", "no_re
 
 export interface LlmFault {
   readonly cause: (typeof llmFaults)[number];
-  /** For everyone: it is in the log of the match. */
+  /** The public text: it is in the log of the match. */
   readonly detail: string;
-  /** For the user of the player. */
+  /** The text for the user of the player. It is not in the log of the match. */
   readonly message: string;
 }
 
@@ -38,7 +38,7 @@ const Answered = z.strictObject({
   action: z.unknown().optional(),
   fault: z.strictObject({ cause: z.enum(llmFaults), detail: z.string(), message: z.string() }).nullable(),
   ...{ tokens_in: count, tokens_out: count },
-  /** Whether the endpoint does not count tokens, so that they are estimated from the number of characters. */
+  /** True if the endpoint does not count tokens. They are then estimated from the number of characters. */
   is_estimated: z.boolean(),
   /** null without a price. */
   cost: z.number().nullable(),

@@ -22,7 +22,7 @@ export interface CheckOptions {
   readonly registration: RegistrationRecord | null;
   /** The checks to run, with those that they need; null for all. */
   readonly only: readonly CheckId[] | null;
-  /** The games to check; null for all that the player claims. */
+  /** The games to check; null for all games that the player claims to play. */
   readonly games: readonly Game[] | null;
   /** The time limit of a move, in milliseconds. */
   readonly moveMs: number;

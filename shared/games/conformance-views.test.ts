@@ -17,7 +17,7 @@ describe.each(gameIds)("%s: views", (id) => {
     expect(violationOf(id, "views-of-roles")).toBeNull();
   });
 
-  it("a text is that of the view of the same viewer, so it contains no more information", () => {
+  it("toText returns the same text for a state and for the viewer's view of it, so the text reveals nothing else", () => {
     expect(violationOf(id, "text")).toBeNull();
   });
 

@@ -32,7 +32,7 @@ describe.each(gameIds)("%s: the game", (id) => {
     expect(games[id].roles.length).toBeGreaterThanOrEqual(2);
   });
 
-  it("completes options to plain JSON that parses to itself, and rejects unknown options", () => {
+  it("the schema `options` adds defaults, returns completed options unchanged, and rejects unknown options", () => {
     expect(violationOf(id, "options")).toBeNull();
   });
 
@@ -80,7 +80,7 @@ describe.each(gameIds)("%s: actions", (id) => {
     expect(violationOf(id, "listed-actions")).toBeNull();
   });
 
-  it("a legal action parses to itself", () => {
+  it("the schema `action` returns each legal action unchanged", () => {
     expect(violationOf(id, "action-form")).toBeNull();
   });
 

@@ -43,7 +43,8 @@ export const invitation: Check = {
     const exchange = call.exchanges.at(-1);
     if (!fault) return passed(`${game.id} accepted in ${exchange?.durationMs ?? 0} ms`);
     const isOtherGame = fault.cause === "declined" && context.subject?.games === null && context.onlyGames === null;
-    if (isOtherGame) return passed(`${game.id} declined, which a player may do whose games are not known`);
+    if (isOtherGame)
+      return passed(`${game.id} declined; this is no fault, because the games of the player are not known`);
     const { playerId } = subjectOf(context);
     return failed({ ...explainAsk(fault, call, playerId), exchanges: exchange ? [exchange] : [] });
   },

@@ -3,7 +3,7 @@ import { subjectOf } from "../check.ts";
 import { joined, judgeMatch } from "../judge/match-faults.ts";
 import type { PlayedMatch } from "../league/matches.ts";
 
-/** A match that takes longer is ended. Its moves have been judged until then. */
+/** The time limit of a match. A longer match is ended, and the moves before the limit are judged. */
 const MATCH_LIMIT_MS = 60_000;
 
 /** Plays a match of every accepted game in each role, one after the other. */

@@ -3,7 +3,10 @@ import { explainCall } from "../judge/call-fault.ts";
 import { unusualPost } from "../wire/unusual-post.ts";
 
 const LIMIT_MS = 5_000;
-/** Shorter than the time after which the client closes an idle connection: then a server of one connection would answer the next one. */
+/**
+ * Shorter than the time after which the client closes an idle connection. When the first connection is closed, a server that serves one
+ * connection at a time answers the second one, and the check would miss the fault.
+ */
 const SECOND_LIMIT_MS = 2_000;
 
 /** Sends the first message of a league. Any HTTP answer is sufficient, because its content is judged by later checks. */

@@ -6,7 +6,7 @@ import { explainCall } from "../judge/call-fault.ts";
 import { joined } from "../judge/match-faults.ts";
 import type { Call } from "../league/caller.ts";
 
-/** A bot that moves at random gives the same answer twice by chance. */
+/** Several repetitions are sent, because a bot that moves at random may give the same answer twice by chance. */
 const REPETITIONS = 4;
 
 /** Sends the same MOVE_REQUEST several times, as a referee does whose connection is lost before the answer. */

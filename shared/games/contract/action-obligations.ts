@@ -88,7 +88,7 @@ export const ACTION_OBLIGATIONS: readonly Obligation[] = [
   },
   {
     id: "action-form",
-    title: "a legal action parses to itself",
+    title: "the schema `action` returns each legal action unchanged",
     advice: "make the schema `action` accept each listed action and return it unchanged",
     check({ game, traces }) {
       for (const { steps } of traces) {

@@ -2,7 +2,7 @@ import type { Random } from "../../lib/rng.ts";
 import type { Game, Role } from "../game.ts";
 import { canonicalJson } from "./values.ts";
 
-/** Values that are no action of any game. */
+/** Values that are not actions of any game. */
 export const GARBAGE: readonly unknown[] = [
   ...[null, true, 0, -0, -1, 1.5, 2 ** 53, "", " ", "--", "null", "__proto__", "constructor", "x".repeat(10_000)],
   ...[[], {}, [[]], { number: 3 }, { number: "3" }, { length: 4 }, { toString: "e2e4" }],

@@ -7,7 +7,7 @@ import { throughJson } from "./values.ts";
 export const GAME_OBLIGATIONS: readonly Obligation[] = [
   {
     id: "options",
-    title: "completes options to plain JSON that parses to itself, and rejects unknown options",
+    title: "the schema `options` adds defaults, returns completed options unchanged, and rejects unknown options",
     advice: "use z.strictObject with a default for each option, without transforms to other types",
     needsNoTraces: true,
     check({ game, variants }) {

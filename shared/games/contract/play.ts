@@ -49,7 +49,7 @@ export function playAtRandom(game: Game, options: unknown, seed: string, random:
 }
 
 const SEEDS_PER_VARIANT = 4;
-/** The number of states of a game that are tested exhaustively. */
+/** The approximate number of states of each game that the more expensive checks test. */
 const STATES_SAMPLED = 10;
 
 /** Plays random games with each variant of the options. The seeds are the same at each call. */

@@ -59,7 +59,7 @@ const GameShape = z.looseObject({
 
 /**
  * Returns the faults of a value that does not fit the interface `Game`. Checks names and types only;
- * `obligations.ts` checks the behaviour.
+ * `check-game.ts` checks the behaviour.
  */
 export function faultsOfShape(value: unknown): readonly ShapeFault[] {
   const parsed = GameShape.safeParse(value);

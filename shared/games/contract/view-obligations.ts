@@ -94,7 +94,7 @@ export const VIEW_OBLIGATIONS: readonly Obligation[] = [
   },
   {
     id: "text",
-    title: "a text is that of the view of the same viewer, so it contains no more information",
+    title: "toText returns the same text for a state and for the viewer's view of it, so the text reveals nothing else",
     advice: "compute toText from viewState(state, viewer), and make it accept such a view in place of the state",
     check(subject) {
       const { game } = subject;

@@ -7,7 +7,7 @@ export interface Response {
   readonly text: string;
 }
 
-/** What a response says, independently of where it says it. */
+/** The content of a response, independent of the places of its fields. */
 export interface Reading {
   /** The objects of the response, from the outside to the inside. */
   readonly objects: readonly Fields[];

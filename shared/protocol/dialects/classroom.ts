@@ -80,7 +80,7 @@ function invitation(envelope: Envelope, contact: Contact): ForeignMessage {
   };
 }
 
-/** Returns the wordings of a move request: even/odd has its own, and any game the generic one. */
+/** Returns the wordings of a move request: GAME_MOVE_CALL for every game, and before it CHOOSE_PARITY_CALL for even/odd. */
 function moveCalls(envelope: Envelope, contact: Contact, memory: Memory): Wordings {
   const request = envelope.payload as MoveRequest;
   const invite = matchIn(memory, request)?.invite;

@@ -6,7 +6,7 @@ import type { Memory } from "./memory.ts";
 export const dialectIds = ["league.v1", "classroom"] as const;
 export type DialectId = (typeof dialectIds)[number];
 
-/** The dialect of a player of this protocol as PROTOCOL.md specifies it. */
+/** The native dialect: the protocol that PROTOCOL.md specifies. */
 export const NATIVE = "native";
 
 /** The dialect of a player and the form in which it expects its messages. */
@@ -40,13 +40,13 @@ export function parseSpeech(text: string): Speech | null {
 /** A message in several wordings, which are tried in this order. */
 export type Wordings = readonly ForeignMessage[];
 
-/** The translation between native messages and one dialect. Both functions are pure. */
+/** The translation of native messages into one dialect. */
 export interface Dialect {
   readonly id: DialectId;
   readonly protocol: string;
   /**
    * Returns the messages that a native message becomes, in the order in which they are sent. The last one is the request if the native message is
-   * one. Empty if the dialect has no such message.
+   * one. Empty if the dialect has no such message. May change `memory`, and has no other effect.
    */
   encode(envelope: Envelope, contact: Contact, memory: Memory): readonly Wordings[];
 }

@@ -18,7 +18,7 @@ export function first(sources: readonly Fields[], names: readonly string[]): unk
   return undefined;
 }
 
-/** As `first`, for texts; other values do not count. */
+/** Returns the value of the first of these names that is a text with visible characters; null if there is none. */
 export function firstText(sources: readonly Fields[], names: readonly string[]): string | null {
   for (const name of names) {
     for (const source of sources) {

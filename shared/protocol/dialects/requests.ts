@@ -126,7 +126,7 @@ const ENDPOINT_FIELDS = [
 ];
 const NAME_FIELDS = ["display_name", "player_name", "agent_name", "name", "player_id", "agent_id"];
 
-/** The fields of a registration, as far as it names them. */
+/** The fields of a registration; null or empty for those that it does not contain. */
 export interface ForeignRegistration {
   readonly endpoint: string | null;
   readonly name: string | null;

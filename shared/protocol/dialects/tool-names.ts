@@ -1,4 +1,4 @@
-/** The families of forms that name a tool for each message. */
+/** The families of forms in which each message is a call of a tool with a name for this message. */
 export type ToolFamily = "tool" | "tools_call" | "receive";
 
 type Names = Readonly<Record<ToolFamily, readonly string[]>>;

@@ -7,9 +7,9 @@ import { type Memory, newMemory } from "../../protocol/dialects/memory.ts";
 import type { CallFault } from "../peer/call.ts";
 import type { Peers } from "../peer/peer.ts";
 
-/** The messages to one player of another dialect. */
+/** The state of the exchange with one player of another dialect: its endpoint and the forms that it understands. */
 export interface Conversation {
-  /** The endpoint of the player, with or without the last slash, as its server demands it. */
+  /** The endpoint of the player, with or without a slash at its end, as the server of the player requires. */
   endpoint: string;
   readonly memory: Memory;
   /** The form that has worked; null until one has. */
@@ -46,7 +46,7 @@ interface Client {
 
 /** The answer that a request expects. */
 export interface Expectation {
-  /** Whether a reading answers the message, so that no other form is tried. */
+  /** Whether a response answers the message. No other form is tried then. */
   readonly isAnswer: (reading: Reading) => boolean;
   /** The answer if it arrives in a request of the player instead of the response; null if that cannot happen. */
   readonly late: Promise<Reading> | null;
@@ -57,7 +57,7 @@ const MAX_RATE_PAUSES_MS = 65_000;
 const DEFAULT_RATE_PAUSE_MS = 1_000;
 /** The number of responses with 429 after which an exchange ends. */
 const MAX_RATE_PAUSES = 70;
-/** The time after a response that says nothing until another form is tried: the answer may be under way in a request of the player. */
+/** The time to wait after a response without an answer, before another form is tried: the player may send the answer in a request. */
 const LATE_ANSWER_MS = 300;
 
 /**
@@ -87,16 +87,16 @@ export async function exchange(
         return ok(late ?? reading);
       }
       best = betterOf(best, reading);
-      // An error of a player whose form is known is its answer.
+      // When the form of the player is known, an error is its answer to the message.
       const isOwnError = talk.learned !== null && reading.error !== null && !isMethodUnknown(reading);
       if (isLater(reading) || isOwnError) return ok(reading);
     }
     if (best?.isUnknown) talk.unknown.add(type);
   }
-  return best ? ok(best) : err({ cause: "bad_reply", detail: "the message has no form in this dialect" });
+  return best ? ok(best) : err({ cause: "bad_reply", detail: "this dialect has no such message" });
 }
 
-/** Returns the answer that the player has sent in a request of its own, or sends soon after a response that says nothing; null if there is none. */
+/** Returns the answer that the player has sent in a request of its own, or sends soon after a response without an answer; null if there is none. */
 async function lateAnswer(clock: Clock, reading: Reading, { isAnswer, late }: Expectation): Promise<Reading | null> {
   if (late === null || isLater(reading) || isAnswer(reading)) return null;
   const waitMs = reading.error === null ? LATE_ANSWER_MS : 0;
@@ -215,6 +215,6 @@ function pauseOf(retryAfter: string | undefined, clock: Clock): number {
   return Number.isNaN(date) ? DEFAULT_RATE_PAUSE_MS : Math.max(100, date - clock.now());
 }
 
-/** Of two readings, the one that says more about the player: an error in its own words rather than an unknown method. */
+/** Returns the more informative of two responses: any response is preferred to the report of an unknown method. */
 const betterOf = (one: Reading | null, other: Reading): Reading =>
   one === null || (one.isUnknown && !other.isUnknown) ? other : one;

@@ -51,7 +51,7 @@ interface Translator {
 /** The largest number of players whose forms are remembered. */
 const MAX_CONVERSATIONS = 5_000;
 
-/** Adds the other dialects to a client. The message of a call without `contact` is sent as it is. */
+/** Adds the other dialects to a client. The message of a call without `contact` is sent unchanged. */
 export function withDialects(peers: Peers, clock: Clock, ids: Ids): DialectClient {
   const lateAnswers = new LateAnswers();
   const translator: Translator = { peers, clock, ids, lateAnswers, conversations: new Map(), nextId: 1 };

@@ -40,7 +40,7 @@ it("data that is read later in the same turn may have arrived with the first dat
   expect(arrival.earliest()).toBe(first);
 });
 
-it("a process that reads all the time has read all sockets at the end of the former turn", () => {
+it("a process that never waits has last read all sockets at the end of the previous turn", () => {
   wait(50);
   arrival.earliest();
   compute(20);

@@ -7,9 +7,9 @@ export interface Arrival {
 }
 
 /**
- * Creates an estimate. A busy process reads data late: it may have arrived at any time since the event loop last read all sockets. That was at
- * the end of the last turn in which this process read data, or later, when the loop waited for input. So of the time since then only the part
- * in which the loop did not wait is uncertain.
+ * Creates an estimate. A busy process reads data late: the data may have arrived at any time after the event loop last read all sockets. The loop reads
+ * all sockets at the end of a turn, and while it waits for input. Data that had arrived would have ended the wait. The earliest possible arrival is
+ * therefore the end of the last turn in which this process read data, plus the time that the loop has waited since then.
  */
 export function createArrival(clock: Pick<Clock, "monotonic" | "idle" | "defer">): Arrival {
   let lastTurn = { endedAt: clock.monotonic(), idle: clock.idle() };

@@ -8,7 +8,7 @@ import { endFailed } from "./connection-fault.ts";
 
 /** The largest accepted message, in bytes. A call with a larger limit for its answer is made by POST. */
 export const MAX_MESSAGE_BYTES = DEFAULT_REPLY_BYTES;
-/** The largest number of calls of one WebSocket under way, as of the connections to one origin. */
+/** The largest number of calls under way on one WebSocket. It equals the number of connections to one origin. */
 export const MAX_CALLS = 128;
 /** A WebSocket takes no more calls while the peer has not read this number of bytes. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
@@ -21,7 +21,7 @@ const PROTOCOL_ERROR = 1002;
 export interface CallSocketEvents {
   /** Called for each answer to a call under way. */
   onAnswer(): void;
-  /** Called once. Calls under way have failed. */
+  /** Called once, when the WebSocket has closed. The calls under way have failed. */
   onEnd(): void;
 }
 
@@ -95,7 +95,7 @@ export class CallSocket {
     }
   }
 
-  /** Returns the only call under way for a message without the id of an earlier call. By POST, such a message would be the answer too. */
+  /** Returns the only call under way for a message without the id of an earlier call. A reply by POST with such an id would also be an answer to its call. */
   #onlyCall(id: unknown): Call | undefined {
     if (this.#calls.size !== 1 || this.#isEarlier(id)) return;
     return this.#calls.values().next().value;

@@ -3,7 +3,7 @@ import { whereThrown } from "../files/thrown-position.ts";
 import type { Logger } from "../process/logger.ts";
 import { registeredFiles } from "./game-files.ts";
 
-/** The number of different lines that are shown. A message of an error may contain values of a game. */
+/** The maximum number of different lines that are shown. Errors may differ only in values of the game, such as a number of actions. */
 const MAX_SHOWN = 100;
 
 /** Returns the position at which the file of a registered game threw an error, with the error; null for other errors. */
@@ -13,7 +13,7 @@ export function gameFaultOf(thrown: unknown): string | null {
   return file === undefined ? null : whereThrown(thrown, file);
 }
 
-/** Returns the log of a process. It shows each error of the file of a game once at the terminal too, because its author is often the reader. */
+/** Returns the log of a process. It also shows each error of a game file once at the terminal, because the user of the terminal is often its author. */
 export function showingGameFaults({ log, warn }: Pick<AgentProcess, "log" | "warn">): Logger {
   const shown = new Set<string>();
   const show = (fields: unknown): void => {

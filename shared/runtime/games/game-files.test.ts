@@ -31,8 +31,8 @@ async function faultOf(...replacements: readonly (readonly [from: string, to: st
   return read.ok ? "none" : read.error.replaceAll(`${file}:`, "");
 }
 
-describe("a file of a game", () => {
-  it("in a folder without the package is loaded, and its game is found by its id and its name", async () => {
+describe("a game file", () => {
+  it("is loaded from a folder without the package, and its game is found by its id and its name", async () => {
     const file = gameFile(["nim.v1", "file_nim.v1"], ['name: "Nim"', 'name: "Nim of a file"']);
     const [game] = await loadGames([file]);
     expect(findGame("file_nim.v1")).toBe(game);
@@ -40,7 +40,7 @@ describe("a file of a game", () => {
     expect(await loadGame(file)).toEqual({ ok: true, value: game });
   });
 
-  it("is refused with its line if its id is that of a built-in game or of another file", async () => {
+  it("is rejected with the line of the fault if its id is that of a built-in game or of another file", async () => {
     const clash = gameFile(["nim.v1", "chess.v1"]);
     const message = `${clash}:17: id "chess.v1" is the id of a built-in game; choose another`;
     expect(await loadGame(clash)).toEqual({ ok: false, error: message });
@@ -116,7 +116,7 @@ describe("a file of a game", () => {
       "export default 3",
       "47: the default export must be an object, not 3",
     ],
-  ])("with %s is refused with the line", async (_, from, to, expected) => {
+  ])("with %s is rejected with the line of the fault", async (_, from, to, expected) => {
     expect(await faultOf([from, to])).toBe(expected);
   });
 
@@ -129,11 +129,11 @@ describe("a file of a game", () => {
       /^47:\d+: Error: no luck$/,
     ],
     ["an import that does not exist", 'from "agent-league/game"', 'from "./no-such-file.ts"', /Cannot find module/],
-  ])("with %s is refused with the position", async (_, from, to, expected) => {
+  ])("with %s is rejected with the position of the error", async (_, from, to, expected) => {
     expect(await faultOf([from, to])).toMatch(expected);
   });
 
-  it("that does not exist is named", async () => {
+  it("is named in the fault if it does not exist", async () => {
     const file = join(folder, "missing.ts");
     expect(await readGame(file)).toEqual({ ok: false, error: `${file}: no such file` });
   });

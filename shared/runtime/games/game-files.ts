@@ -10,7 +10,7 @@ import { pathOf } from "../../lib/schema-messages.ts";
 import { whereThrown } from "../files/thrown-position.ts";
 import { EXIT, StartError } from "../process/exit.ts";
 
-/** Whether the text that selects a game is the path of a file. */
+/** Returns whether the text that selects a game is the path of a file. */
 export const isGameFile = (text: string): boolean => /\.[cm]?[jt]s$/.test(text);
 
 /** The files whose games this process has registered. */
