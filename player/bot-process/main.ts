@@ -4,6 +4,7 @@
  */
 import { writeSync } from "node:fs";
 import { Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { systemClock } from "#shared/lib/clock.ts";
@@ -101,6 +102,7 @@ async function receive(message: ToBotProcess): Promise<void> {
 async function answer(id: number, question: Question): Promise<unknown> {
   switch (question.type) {
     case "ping":
+      await setImmediate(); // A turn that ends because of an abort before this message is answered first.
       return null;
     case "start": {
       const bot = create();

@@ -12,7 +12,7 @@ export function textOf(thrown: ThrownError | string, file: string): string {
 /** The rights of a bot are in docs/security.md. */
 function deniedText({ permission, resource }: DeniedAccess): string {
   if (permission === "FileSystemRead") {
-    return `a bot may read only the files that it imports; --allow-read ${resource} allows it to read this one`;
+    return `a bot may read only code of its folder and of packages that it imports; --allow-read ${resource} allows this file`;
   }
   if (permission === "Function") return `a bot may not call ${resource}`;
   const isNetwork = permission === "" || permission === "Net";

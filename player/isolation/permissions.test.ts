@@ -21,7 +21,7 @@ describe("a bot file", () => {
     await expect((await beginWith(READ)).choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
     expect(shown.at(-1)).toMatch(
       new RegExp(
-        `bot\\.ts:\\d+:\\d+: Error: a bot may read only the files that it imports; --allow-read ${other} allows it`,
+        `bot\\.ts:\\d+:\\d+: Error: a bot may read only code of its folder and of packages that it imports; --allow-read ${other} allows this file`,
       ),
     );
     expect(await (await beginWith(READ, { read: [dirname(other)] })).choose(playerTurn(0))).toBe("secret");
@@ -44,6 +44,24 @@ export default { choose: () => six * 100 + five * 10 + data.four };`,
     const link = pathOf("link.ts");
     symlinkSync(file, link);
     for (const path of [file, link]) expect(await (await begin(await load(path))).choose(playerTurn(0))).toBe(654);
+  });
+
+  test.each([
+    ["a file that is no code", "data/tokens/player-Ann", ', { with: { type: "text" } }', "data/tokens/player-Ann"],
+    ["a file outside of its folder", "../other.ts", "", "../other.ts"],
+    ["the target of a symbolic link, which is no code", "link.ts", "", "data/tokens/player-Ann"],
+  ])("does not read %s, although it imports it", async (_, path, options, read) => {
+    write("ann/data/tokens/player-Ann", '"secret"');
+    write("other.ts", "export default 1;");
+    symlinkSync("data/tokens/player-Ann", pathOf("ann/link.ts"));
+    const source = `
+      import { readFileSync } from "node:fs";
+      const never = () => import("./${path}"${options});
+      export default () => readFileSync(new URL("./${read}", import.meta.url), "utf8");
+    `;
+    const match = await begin(await load(write("ann/bot.ts", source)));
+    await expect(match.choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
+    expect(shown.at(-1)).toMatch(/Error: a bot may read only code of its folder and of packages that it imports/);
   });
 
   test("names an import that is missing", async () => {

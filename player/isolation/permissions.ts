@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { BuildFailure } from "esbuild";
 import { moduleUrl } from "#shared/lib/module-file.ts";
@@ -15,9 +15,13 @@ const VARIABLES = [
   ...["SystemRoot", "TEMP", "TMP"], // Windows
 ];
 
+const CODE = /\.([cm]?[jt]s|json|wasm)$/;
+/** The folders of this project whose code a bot may import. */
+const PROJECT = ["..", "../../shared"].map((path) => resolve(dirname(BOT_PROCESS), path));
+
 /** The files that a bot consists of. */
 export interface CodeFiles {
-  /** The absolute paths of the bot file, the files that it imports, and those of the program that runs it. */
+  /** The absolute paths of the bot file, the code that it imports, and the files of the program that runs it. */
   readonly files: readonly string[];
   /** The first import that was not found; null if there is none. */
   readonly fault: string | null;
@@ -27,7 +31,8 @@ export interface CodeFiles {
 export async function codeFilesOf(file: string): Promise<CodeFiles> {
   const always = [...(await importedFiles(BOT_PROCESS)), file];
   try {
-    return { files: [...always, ...(await importedFiles(file))], fault: null };
+    const imported = await importedFiles(file);
+    return { files: [...always, ...imported.filter((path) => isCodeOf(file, path))], fault: null };
   } catch (thrown) {
     const [error] = (thrown as BuildFailure).errors;
     const { line, column } = error?.location ?? {};
@@ -35,6 +40,15 @@ export async function codeFilesOf(file: string): Promise<CodeFiles> {
   } finally {
     await (await import("esbuild")).stop();
   }
+}
+
+/**
+ * Returns whether a bot may read a file because it imports it. A bot could import every file of the machine, such as the
+ * token of another player, in code that never runs.
+ */
+function isCodeOf(bot: string, path: string): boolean {
+  const isIn = (folder: string): boolean => path.startsWith(folder + sep);
+  return CODE.test(path) && (path.split(sep).includes("node_modules") || [dirname(bot), ...PROJECT].some(isIn));
 }
 
 /**

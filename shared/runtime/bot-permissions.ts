@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** What the code of a .ts or .js bot may use besides the files that it imports. */
+/** What the code of a .ts or .js bot may use besides the code that it imports. */
 export const BotPermissions = z.strictObject({
   net: z.boolean().default(false).describe("whether it may use the network"),
   read: z
