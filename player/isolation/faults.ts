@@ -14,9 +14,10 @@ function deniedText({ permission, resource }: DeniedAccess): string {
   if (permission === "FileSystemRead") {
     return `a bot may read only code of its folder and of packages that it imports; --allow-read ${resource} allows this file`;
   }
+  if (permission === "FileSystemWrite") return `a bot may write no files; --allow-write ${resource} allows this one`;
   if (permission === "Function") return `a bot may not call ${resource}`;
   const isNetwork = permission === "" || permission === "Net";
   return isNetwork
     ? "a bot may not use the network; --allow-net allows it"
-    : `a bot may not write files or start processes${resource && ` (${resource})`}`;
+    : `a bot may not start processes or threads${resource && ` (${resource})`}`;
 }

@@ -39,9 +39,11 @@ describe("a turn", () => {
   test("is aborted when its time is over", async () => {
     const match = await beginWith(`
       await new Promise((resolve) => turn.signal.addEventListener("abort", resolve));
-      return turn.signal.reason.name;
+      turn.log(turn.signal.reason.name);
+      return new Promise(() => {});
     `);
-    expect(await match.choose(playerTurn(0, SHORT))).toBe("AbortError");
+    await expect(match.choose(playerTurn(0, SHORT))).rejects.toThrow("the bot did not answer in time");
+    await vi.waitFor(() => expect(shown).toContain("AbortError"));
   });
 
   test("assigns lines of stdout and stderr to the match, and lines outside of a match to the player", async () => {

@@ -64,13 +64,24 @@ export default { choose: () => six * 100 + five * 10 + data.four };`,
     expect(shown.at(-1)).toMatch(/Error: a bot may read only code of its folder and of packages that it imports/);
   });
 
+  test("writes no files, unless its player allows it", async () => {
+    const path = pathOf("written.txt");
+    const WRITE = `
+      const { appendFileSync, readFileSync } = await import("node:fs");
+      appendFileSync("${path}", "x");
+      return readFileSync("${path}", "utf8");
+    `;
+    await expect((await beginWith(WRITE)).choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
+    expect(shown.at(-1)).toContain(`Error: a bot may write no files; --allow-write ${path} allows this one`);
+    expect(await (await beginWith(WRITE, { write: [dirname(path)] })).choose(playerTurn(0))).toBe("x");
+  });
+
   test("names an import that is missing", async () => {
     const file = write("bot.ts", 'import { x } from "./none.ts";\nexport default () => x;');
     await expect(load(file)).rejects.toThrow(`bot.ts does not load: ${file}:1:19: Could not resolve "./none.ts"`);
   });
 
   test.each([
-    ["writes no files", 'const fs = await import("node:fs"); fs.writeFileSync("PATH", "");'],
     [
       "starts no processes",
       'const { execFileSync } = await import("node:child_process"); execFileSync("touch", ["PATH"]);',
@@ -83,7 +94,7 @@ export default { choose: () => six * 100 + five * 10 + data.four };`,
     const path = pathOf("written.txt");
     const match = await beginWith(statements.replace("PATH", path));
     await expect(match.choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
-    expect(shown.at(-1)).toContain("Error: a bot may not write files or start processes");
+    expect(shown.at(-1)).toContain("Error: a bot may not start processes or threads");
     expect(existsSync(path)).toBe(false);
   });
 

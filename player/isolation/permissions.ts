@@ -55,11 +55,11 @@ function isCodeOf(bot: string, path: string): boolean {
  * Returns the options of Node.js that allow a bot to read its code, and also what its player allows it. Throws StartError
  * (exit code 3) for a path with an asterisk, because Node.js would allow all paths that begin with the characters before it.
  */
-export function nodeOptions(files: readonly string[], { net, read }: BotPermissions): readonly string[] {
-  const pattern = [...files, ...read].find((path) => path.includes("*"));
+export function nodeOptions(files: readonly string[], { net, read, write }: BotPermissions): readonly string[] {
+  const pattern = [...files, ...read, ...write].find((path) => path.includes("*"));
   if (pattern !== undefined) {
     throw new StartError(
-      `${pattern}: a path that a bot reads may not contain *; rename the file or folder`,
+      `${pattern}: a path that a bot uses may not contain *; rename the file or folder`,
       EXIT.config,
     );
   }
@@ -69,7 +69,8 @@ export function nodeOptions(files: readonly string[], { net, read }: BotPermissi
     "--disable-warning=SecurityWarning",
     "--no-experimental-sqlite", // Node's permissions do not apply to the files of node:sqlite
     "--allow-worker", // for the watching thread. The process gives this permission up before it loads the bot.
-    ...[...new Set([...files, ...packages, ...read])].map((path) => `--allow-fs-read=${path}`),
+    ...[...new Set([...files, ...packages, ...read, ...write])].map((path) => `--allow-fs-read=${path}`),
+    ...write.map((path) => `--allow-fs-write=${path}`),
     ...(net ? ["--allow-net"] : []),
   ];
 }

@@ -18,7 +18,11 @@ const leagues = [
   { league_id: "rps", game: "rps.v1", options: { best_of: 3 } },
   { league_id: "chess", game: "chess.v1", options: { max_plies: 20 } },
 ];
-const players = [1, 2, 3, 4].map((number) => ({ name: `player ${number}`, bot }));
+const playersThatWrite = (folder: string) =>
+  [1, 2, 3, 4].map((number) => ({
+    ...{ name: `player ${number}`, bot },
+    allow: { write: [folder], env: ["CHAOS_SEEN"] },
+  }));
 
 let root: string;
 /** The folder of a completed league in which no agent was killed, with the views that its players received. */
@@ -28,7 +32,7 @@ beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "league-chaos-test-"));
   undisturbed = join(root, "undisturbed");
   process.env.CHAOS_SEEN = join(root, "seen.jsonl");
-  const league = await startTestLeague({ leagues, players });
+  const league = await startTestLeague({ leagues, players: playersThatWrite(root) });
   try {
     await league.completed;
     mkdirSync(undisturbed);
@@ -49,7 +53,7 @@ async function checkAfter(change: (folder: string) => void = () => {}): ReturnTy
   const path = mkdtempSync(join(root, "run-"));
   cpSync(undisturbed, path, { recursive: true });
   change(path);
-  return check({ path, config: Config.parse({ leagues, players }) }, join(path, "seen.jsonl"));
+  return check({ path, config: Config.parse({ leagues, players: playersThatWrite(root) }) }, join(path, "seen.jsonl"));
 }
 
 /** Returns a function that changes rows of the manager's store without the triggers that protect them. */
@@ -133,7 +137,7 @@ describe("the check of aborts", () => {
       await play(run);
       await run.complete("rps");
     });
-    const config = Config.parse({ leagues: [{ league_id: "rps", game: "rps.v1" }], players });
+    const config = Config.parse({ leagues: [{ league_id: "rps", game: "rps.v1" }], players: playersThatWrite(path) });
     return check({ path, config }, join(path, "seen.jsonl"));
   }
 

@@ -89,12 +89,13 @@ export async function chaos(killCount: number, seed: string, log: (line: string)
 async function configOf(data: string): Promise<Config> {
   const [manager, ...otherPorts] = await freePorts(1 + REFEREES + PLAYERS);
   const bot = fileURLToPath(new URL("./bot.ts", import.meta.url));
+  const allow = { write: [data], env: ["CHAOS_SEEN"] };
   return Config.parse({
     manager: { port: manager },
     referees: { count: REFEREES, firstPort: otherPorts[0] },
     playersFirstPort: otherPorts[REFEREES],
     data,
-    players: Array.from({ length: PLAYERS }, (_, index) => ({ name: `player ${index + 1}`, bot })),
+    players: Array.from({ length: PLAYERS }, (_, index) => ({ name: `player ${index + 1}`, bot, allow })),
     leagues: [
       { league_id: "rps", game: "rps.v1", options: { best_of: 25 } },
       { league_id: "even-odd", game: "even_odd.v1", options: { rounds_to_win: 15, max_rounds: 30 } },

@@ -141,8 +141,9 @@ export function withAbsolutePaths(config: Config, folder: string): Config {
 function withAbsoluteBot(player: Extract<PlayerConfig, { readonly bot: string }>, folder: string): typeof player {
   const { bot, allow } = player;
   const absolute = isBotFile(bot) ? { ...player, bot: resolve(folder, bot) } : player;
-  const read = allow?.read.map((path) => resolve(folder, path)) ?? [];
-  return allow === undefined ? absolute : { ...absolute, allow: { ...allow, read } };
+  if (allow === undefined) return absolute;
+  const inFolder = (paths: readonly string[]): readonly string[] => paths.map((path) => resolve(folder, path));
+  return { ...absolute, allow: { ...allow, read: inFolder(allow.read), write: inFolder(allow.write) } };
 }
 
 const isBot = (bot: string): boolean =>

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { WireFault } from "#shared/protocol/messages.ts";
 import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
+import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
@@ -24,9 +25,15 @@ export interface TestPlace {
   readonly dataFolder: string;
 }
 
-/** A player of a test league: a built-in bot, or a player that `start` starts and registers. */
+/** A player of a test league: a bot, or a player that `start` starts and registers. */
 export type TestPlayer =
-  | { readonly name: string; readonly bot: string; readonly leagueIds?: string[] }
+  | {
+      readonly name: string;
+      readonly bot: string;
+      /** What the code of a bot file may use. */
+      readonly allow?: Partial<BotPermissions>;
+      readonly leagueIds?: string[];
+    }
   /** `dialect`: the config lists its endpoint with this dialect, so that it does not register. */
   | { readonly name: string; readonly dialect?: string; start(place: TestPlace): Promise<RunningAgent> };
 
@@ -148,8 +155,8 @@ function startTestPlayer(
 ): Promise<RunningAgent> {
   const { name } = player;
   if ("start" in player) return player.start({ ...base, name, port });
-  const { bot, leagueIds } = player;
-  return startPlayer({ ...base, bot, name, ports: [port], leagueIds, ...SHORT_TIMEOUTS }, silentProcess(name));
+  const { bot, allow, leagueIds } = player;
+  return startPlayer({ ...base, bot, allow, name, ports: [port], leagueIds, ...SHORT_TIMEOUTS }, silentProcess(name));
 }
 
 /** The form of a player in the config. */

@@ -90,9 +90,11 @@ export function processesIn(folder: string): readonly FoundProcess[] {
   });
 }
 
-/** Returns the managers, referees and players whose command lines name the folder. */
+/** Returns the managers, referees and players whose command lines name the folder, without the processes of bot files. */
 export const agentsIn = (folder: string): readonly FoundProcess[] =>
-  processesIn(folder).filter(({ args }) => args.some((arg) => arg.endsWith("/main.ts")));
+  processesIn(folder).filter(({ args }) =>
+    args.some((arg) => /\/(league-manager|referee|player)\/main\.ts$/.test(arg)),
+  );
 
 /** Returns the process id of a running agent, by folder, script and optionally one of its arguments. Throws if there is no such process. */
 export function pidOf(folder: string, script: string, argument?: string): number {

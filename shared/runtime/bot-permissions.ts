@@ -8,6 +8,11 @@ export const BotPermissions = z.strictObject({
     .readonly()
     .default([])
     .describe("files and folders that it may read, relative to this file"),
+  write: z
+    .array(z.string().min(1))
+    .readonly()
+    .default([])
+    .describe("files and folders that it may write and read, relative to this file"),
   env: z
     .array(z.string().min(1))
     .readonly()

@@ -79,6 +79,7 @@ export default ({ legal }) => legal[0];
       config: { timeouts: { join_ms: 2_000, move_ms: 8_000 } },
     });
     const league = run(test, "--json");
+    await league.line(/^P01 registered/);
     const stopKilling = killEach(test, (args) => args.includes("Player1"));
     const ended = await league.ended;
     stopKilling();

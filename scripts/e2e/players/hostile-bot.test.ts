@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { agentsIn, cleanUp, eventually, start } from "../../testing/processes.ts";
+import { cleanUp, eventually, processesIn, start } from "../../testing/processes.ts";
 import { documentOf, RPS, run, runFolders, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
@@ -54,5 +54,5 @@ it("a bot that blocks its event loop ends after a kill of its run", async () => 
   await league.line(/^Player1: spinning/);
   league.signal("SIGKILL");
   await league.ended;
-  await eventually("the end of all agents", () => agentsIn(test.folder).length === 0);
+  await eventually("the end of all agents", () => processesIn(test.folder).length === 0);
 }, 30_000);

@@ -14,6 +14,7 @@ export function withPermissionOptions(command: Command): Command {
   const options = [
     new Option("--allow-net", "let a .ts or .js bot use the network"),
     listed("--allow-read <path>", "file or folder that a .ts or .js bot may read"),
+    listed("--allow-write <path>", "file or folder that a .ts or .js bot may write and read"),
     listed("--allow-env <name>", "environment variable that a .ts or .js bot gets, such as an API key"),
     memory.argParser(countOption).default(BotPermissions.parse({}).memory_mb),
   ];
@@ -25,6 +26,7 @@ export function withPermissionOptions(command: Command): Command {
 export interface PermissionFlags {
   readonly allowNet?: boolean;
   readonly allowRead: readonly string[];
+  readonly allowWrite: readonly string[];
   readonly allowEnv: readonly string[];
   readonly allowMemory: number;
 }
@@ -33,19 +35,22 @@ export interface PermissionFlags {
 export const permissionsOf = ({
   allowNet = false,
   allowRead,
+  allowWrite,
   allowEnv,
   allowMemory,
 }: PermissionFlags): BotPermissions => ({
   net: allowNet,
   read: allowRead.map((path) => resolve(path)),
+  write: allowWrite.map((path) => resolve(path)),
   env: allowEnv,
   memory_mb: allowMemory,
 });
 
 /** Returns the options that give a command these permissions. */
-export const permissionArgs = ({ net, read, env, memory_mb }: BotPermissions): readonly string[] => [
+export const permissionArgs = ({ net, read, write, env, memory_mb }: BotPermissions): readonly string[] => [
   ...(net ? ["--allow-net"] : []),
   ...read.flatMap((path) => ["--allow-read", path]),
+  ...write.flatMap((path) => ["--allow-write", path]),
   ...env.flatMap((name) => ["--allow-env", name]),
   ...["--allow-memory", String(memory_mb)],
 ];
