@@ -86,11 +86,15 @@ async function poll(context: InboxContext, playerId: string, body: string, http:
   const { searchParams } = new URL(http.target ?? "", "http://inbox");
   const query = Query.safeParse(Object.fromEntries(searchParams));
   if (!query.success) {
-    return rejection(400, "INVALID_REQUEST", "after is a whole number, and wait_s a number of seconds from 0 to 60");
+    return rejection(
+      400,
+      "INVALID_REQUEST",
+      "after must be a whole number, and wait_s a number of seconds from 0 to 60",
+    );
   }
   const elements = body === "" ? [] : parsedJson(body);
   if (!Array.isArray(elements)) {
-    return rejection(400, "INVALID_REQUEST", "the body is a JSON array of JSON-RPC responses, which may be empty");
+    return rejection(400, "INVALID_REQUEST", "the body must be a JSON array of JSON-RPC responses, which may be empty");
   }
   const ignored = inboxes.answer(playerId, elements);
   const { after, wait_s } = query.data;

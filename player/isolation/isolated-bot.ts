@@ -15,6 +15,8 @@ import { codeFilesOf, environmentOf, nodeOptions } from "./permissions.ts";
 const HOOK_MS = 5_000;
 /** The time after which a line on the terminal reports that a file has not finished loading. */
 const SLOW_LOAD_MS = 5_000;
+const ENDLESS =
+  "Look for a loop or an await that does not end, at its top level or in an exported function without parameters";
 /** The time that a process has to load the file, after the player has loaded it once. */
 const LOAD_MS = 10_000;
 
@@ -29,7 +31,7 @@ export async function isolatedBot(path: string, name: string, clock: Clock, home
   const program = { file, nodeOptions: nodeOptions(files, allow), environment: environmentOf(allow), inspect };
   const processes = new BotProcesses({ ...program, memoryMb: allow.memory_mb }, clock, home.warn);
   const cancel = clock.after(SLOW_LOAD_MS, () => {
-    if (inspect === null) home.warn(`${name} does not finish loading: does the code at its top level end?`);
+    if (inspect === null) home.warn(`${name} does not finish loading. ${ENDLESS}`);
   });
   let games: readonly string[] | undefined;
   try {

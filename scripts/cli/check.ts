@@ -20,9 +20,9 @@ export function addCheckCommand(): void {
     .option("--lan", "with --listen: listen on every address (default: this machine only)")
     .option(
       "--token-file <file>",
-      "file with the token or secret of a running player (default: none, so it cannot check signatures)",
+      "file with the token or secret of a running player (default: none, so a player that checks signatures rejects the messages)",
     )
-    .option("--game <game...>", "games to check, also files of games (default: all games of the player)")
+    .option("--game <game...>", "ids or files of the games to check (default: all games of the player)")
     .option("--only <check...>", "numbers or ids of checks; the checks that they need run too (default: all)")
     .option("--move-ms <ms>", "time limit for a move, milliseconds", countOption, Timeouts.parse({}).move_ms)
     .option("--json", "print one JSON document on stdout")

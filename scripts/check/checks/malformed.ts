@@ -57,7 +57,7 @@ interface Broken {
   readonly body: string;
 }
 
-/** The manager rejects messages to an inbox that are no calls of league_message about a league, so that the player receives only the first one. */
+/** The manager rejects messages to an inbox that are not calls of league_message about a league, so that the player receives only the first one. */
 function messagesOf(context: CheckContext): readonly Broken[] {
   const { caller } = context;
   const subject = subjectOf(context);

@@ -33,7 +33,7 @@ export function judgeRegistration({ last, accepted }: RegistrationRecord, hasCho
   const findings = unknownTypes(game_types).map(
     (type): Finding => ({
       severity: "warn",
-      summary: `game_types contains ${cutTo(60, inOneLine(type))}, which is no game of this project`,
+      summary: `game_types contains ${cutTo(60, inOneLine(type))}, which is not a game of this project`,
       advice: "Write the id of the game, with or without its version, for example rps.v1 or rps.",
       exchanges: last ? [last] : [],
     }),
@@ -73,7 +73,7 @@ function explainRejected({ method, url, request, reply }: Exchange): Explanation
         "Send the required fields display_name, game_types (a list of ids) and contact_endpoint (the URL of your server, or null for an inbox).";
       return { summary: `the registration has wrong fields: ${shown(faults.join("; "))}`, advice };
     }
-    return { summary: `the request was rejected: ${shown(String(message ?? "it is no tool call"))}`, advice: FORM };
+    return { summary: `the request was rejected: ${shown(String(message ?? "it is not a tool call"))}`, advice: FORM };
   }
   return {
     summary: `the registration was rejected: ${reasonIn(reply?.body ?? "")}`,

@@ -79,6 +79,6 @@ function adviceForError({ error_code, message }: Readonly<Record<string, unknown
   if (error_code === "G003")
     return "Keep the match from its GAME_INVITE to its GAME_RESULT, by league_id and match_id.";
   if (error_code === "G001")
-    return `Mend the error of your bot; the output of its player names it (${cutTo(100, inOneLine(asText(message)))}).`;
-  return "Answer the request instead of an error; the message of the error names the reason.";
+    return `Correct the error in your bot; the output of the player shows it (${cutTo(100, inOneLine(asText(message)))}).`;
+  return "Answer the request with the expected message, not with an error; the message of the error names the reason.";
 }

@@ -43,7 +43,7 @@ function firstRejected(asked: readonly Call[]): { readonly call: Call; readonly 
   return null;
 }
 
-/** Joins findings with the same advice into one that names the number of the others, which are matches or messages. */
+/** Joins findings with the same advice: the first one remains, and its summary states how many other matches or messages have the fault. */
 export function joined(findings: readonly Finding[], unit: "match" | "message"): readonly Finding[] {
   const groups = Map.groupBy(findings, ({ severity, advice }) => `${severity} ${advice}`);
   return [...groups.values()].flatMap(([first, ...others]) => {

@@ -52,7 +52,7 @@ interface DeskOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly host: string;
-  /** The answers that a player of another dialect sends in requests of its own. */
+  /** The answers that a player of another dialect sends in separate requests. */
   readonly lateAnswers: LateAnswers;
   /** The ports to try; 0 for a free port of the system. */
   readonly ports: readonly number[];
@@ -130,7 +130,7 @@ type Accept = (
   dialect?: string,
 ) => Answer;
 
-/** The endpoint of the manager: registrations in every dialect, and answers that players of other dialects send in requests of their own. */
+/** The endpoint of the manager: registrations in every dialect, and answers that players of other dialects send in separate requests. */
 function managerEndpoint(
   accept: Accept,
   known: () => Subject | null,

@@ -11,7 +11,7 @@ export interface Subject {
   readonly endpoint: string;
   /** Whether the player cannot be called and polls an inbox. */
   readonly hasInbox: boolean;
-  /** The URL at which the check takes the answers that a player of another dialect sends in requests of its own; null if there is none. */
+  /** The URL at which the check takes the answers that a player of another dialect sends in separate requests; null if there is none. */
   readonly refereeEndpoint: string | null;
   /** The token of the player, with which messages to it are signed; null if it is not known. */
   readonly token: string | null;

@@ -162,7 +162,7 @@ describe("league check", () => {
     expect(stdout).toContain("FAIL Legal moves over whole matches");
     expect(stdout).toContain(`the player has printed: ${bot}:2:9: Error: too hard`);
     expect(stdout).toContain('"type":"MOVE_REQUEST"');
-    expect(stdout).toContain("To mend it: Mend the error of your bot");
+    expect(stdout).toContain("To mend it: Correct the error in your bot");
   });
 
   it.each([

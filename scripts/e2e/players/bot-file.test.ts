@@ -133,10 +133,14 @@ describe("a bot file", () => {
   });
 });
 
-describe("a bot file whose top-level code does not end", () => {
+describe("a bot file that does not finish loading", () => {
+  const ENDLESS =
+    "Look for a loop or an await that does not end, at its top level or in an exported function without parameters";
+
   it.each([
     ["because of a loop", "while (true);\n"],
     ["because of an await", "setInterval(() => {}, 1_000); await new Promise(() => {});\n"],
+    ["because of a loop in a function without parameters", "export default () => { while (true); };\n"],
   ])(
     "is named at the terminal of its player (%s)",
     async (_, source) => {
@@ -144,7 +148,7 @@ describe("a bot file whose top-level code does not end", () => {
       writeFileSync(file, source);
       const player = start("scripts/league.ts", ["join", file, "--data", dirname(file)]);
       const line = await player.line(/does not finish loading/);
-      expect(line).toBe(`player-${player.pid}: ${file} does not finish loading: does the code at its top level end?`);
+      expect(line).toBe(`player-${player.pid}: ${file} does not finish loading. ${ENDLESS}`);
       player.signal("SIGINT");
       await player.ended;
     },
@@ -155,9 +159,7 @@ describe("a bot file whose top-level code does not end", () => {
     const test = await testLeague(["./endless.ts", "cycle"], RPS, { files: { "endless.ts": "while (true);\n" } });
     const run = start("scripts/league.ts", ["run", test.file]);
     const line = await run.line(/does not finish loading/);
-    expect(line).toBe(
-      `Player1: ${join(test.folder, "endless.ts")} does not finish loading: does the code at its top level end?`,
-    );
+    expect(line).toBe(`Player1: ${join(test.folder, "endless.ts")} does not finish loading. ${ENDLESS}`);
     run.signal("SIGINT");
     await run.ended;
   }, 30_000);

@@ -15,7 +15,7 @@ func choose(view map[string]any, legal []any, role string) any {
 	return legal[rand.Intn(len(legal))]
 }
 
-// main joins a league by itself if it has arguments.
+// main reads and writes lines. With arguments, it joins a league over the network (join.go).
 func main() {
 	if len(os.Args) > 1 {
 		join(os.Args[1:])
@@ -33,7 +33,7 @@ func main() {
 		if line.Type == "turn" {
 			rand.Seed(line.Seed) // the same choices in a league with the same seed
 			answers.Encode(map[string]any{"action": choose(line.View, line.Legal, line.Role)})
-			line.View = nil // Decode adds to a map
+			line.View = nil // otherwise Decode adds the next view to this one
 		}
 	}
 }

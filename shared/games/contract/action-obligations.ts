@@ -123,7 +123,7 @@ export const ACTION_OBLIGATIONS: readonly Obligation[] = [
     id: "turns",
     title: "toAct returns one role in a sequential game, and all roles that have not chosen in a simultaneous game",
     advice:
-      "set info.simultaneous to true if several roles act in one turn; toAct then loses each role that has chosen",
+      "set info.simultaneous to true if several roles act in one turn; toAct then omits each role that has chosen",
     check({ game, traces }) {
       for (const trace of traces) checkToAct(game, trace);
     },

@@ -96,7 +96,7 @@ export async function exchange(
   return best ? ok(best) : err({ cause: "bad_reply", detail: "this dialect has no such message" });
 }
 
-/** Returns the answer that the player has sent in a request of its own, or sends soon after a response without an answer; null if there is none. */
+/** Returns the answer that the player has sent in a separate request, or sends soon after a response without an answer; null if there is none. */
 async function lateAnswer(clock: Clock, reading: Reading, { isAnswer, late }: Expectation): Promise<Reading | null> {
   if (late === null || isLater(reading) || isAnswer(reading)) return null;
   const waitMs = reading.error === null ? LATE_ANSWER_MS : 0;

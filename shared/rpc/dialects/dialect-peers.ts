@@ -33,9 +33,9 @@ export interface DialectPeers extends Peers {
   notify(endpoint: string, envelope: Envelope, options: DialectCallOptions): Promise<Result<null, CallFault>>;
 }
 
-/** A client with the answers that arrive in requests of their own. */
+/** A client with the answers that arrive in separate requests. */
 export interface DialectClient extends DialectPeers {
-  /** The answers that players send in requests of their own. */
+  /** The answers that players send in separate requests. */
   readonly lateAnswers: LateAnswers;
 }
 

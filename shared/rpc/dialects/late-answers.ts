@@ -3,10 +3,10 @@ import { mayContact, parseEndpoint } from "../../protocol/addresses.ts";
 import type { Reading } from "../../protocol/dialects/answers.ts";
 import type { Contact } from "../../protocol/dialects/dialect.ts";
 
-/** The answers that a player may send in a request of its own. */
+/** The answers that a player may send in a separate request. */
 export type AnswerKind = "join_ack" | "move";
 
-/** An answer that a player has sent in a request of its own. */
+/** An answer that a player has sent in a separate request. */
 export interface LateAnswer {
   readonly kind: AnswerKind;
   /** The ids under which the message names its sender. */
@@ -30,7 +30,7 @@ interface Waiting extends Expected {
   readonly resolve: (reading: Reading) => void;
 }
 
-/** The open requests to players whose answers may arrive in requests of their own, matched by sender and match. */
+/** The open requests to players whose answers may arrive in separate requests. They are matched by sender and match. */
 export class LateAnswers {
   readonly #waiting = new Set<Waiting>();
 

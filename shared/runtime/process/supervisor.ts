@@ -86,7 +86,7 @@ function environmentFor({ reportsEvents = false, withheld = [] }: AgentSpec): No
 
 const slowStartMessage = ({ isExpendable = false }: AgentSpec): string =>
   isExpendable
-    ? "has not started yet. Does the import of its bot's file end? The league waits for it at most timeouts.registration_ms"
+    ? "has not started yet. Its bot file may not finish loading. The league waits for it at most timeouts.registration_ms"
     : "has not started yet";
 
 /** The running agents. */
