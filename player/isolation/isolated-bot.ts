@@ -50,7 +50,7 @@ export async function isolatedBot(path: string, name: string, clock: Clock, home
   };
 }
 
-/** `fault` is an import that was not found. The process may read only the files that were found. */
+/** `fault` names an import that was not found, with its line. The process could then not read any import of the bot file. */
 function loadFault(
   thrown: unknown,
   bot: { readonly file: string; readonly name: string; readonly fault: string | null },

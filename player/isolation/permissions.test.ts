@@ -47,9 +47,9 @@ export default { choose: () => six * 100 + five * 10 + data.four };`,
   });
 
   test.each([
-    ["a file that is no code", "data/tokens/player-Ann", ', { with: { type: "text" } }', "data/tokens/player-Ann"],
+    ["a file that is not code", "data/tokens/player-Ann", ', { with: { type: "text" } }', "data/tokens/player-Ann"],
     ["a file outside of its folder", "../other.ts", "", "../other.ts"],
-    ["the target of a symbolic link, which is no code", "link.ts", "", "data/tokens/player-Ann"],
+    ["the target of a symbolic link, which is not code", "link.ts", "", "data/tokens/player-Ann"],
   ])("does not read %s, although it imports it", async (_, path, options, read) => {
     write("ann/data/tokens/player-Ann", '"secret"');
     write("other.ts", "export default 1;");

@@ -19,7 +19,7 @@ const CODE = /\.([cm]?[jt]s|json|wasm)$/;
 /** The folders of this project whose code a bot may import. */
 const PROJECT = ["..", "../../shared"].map((path) => resolve(dirname(BOT_PROCESS), path));
 
-/** The files that a bot consists of. */
+/** The files that the process of a bot may read without options. */
 export interface CodeFiles {
   /** The absolute paths of the bot file, the code that it imports, and the files of the program that runs it. */
   readonly files: readonly string[];
@@ -43,8 +43,8 @@ export async function codeFilesOf(file: string): Promise<CodeFiles> {
 }
 
 /**
- * Returns whether a bot may read a file because it imports it. A bot could import every file of the machine, such as the
- * token of another player, in code that never runs.
+ * Returns whether a bot may read a file that it imports. Not every import is allowed, because code that never runs could import any file of
+ * the machine, such as the token of another player.
  */
 function isCodeOf(bot: string, path: string): boolean {
   const isIn = (folder: string): boolean => path.startsWith(folder + sep);
