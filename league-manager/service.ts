@@ -5,7 +5,7 @@ import type { Listening } from "#shared/rpc/http/listen.ts";
 import { machineAddresses } from "#shared/rpc/http/machine-addresses.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { readingStore } from "#shared/runtime/files/store-file.ts";
-import { listen } from "#shared/runtime/listen.ts";
+import { listen, portSettingOf } from "#shared/runtime/listen.ts";
 import { StartError, StoreLost } from "#shared/runtime/process/exit.ts";
 import { awaitedBy, type StartRule } from "./agents/awaited-players.ts";
 import { type ApiOptions, createApi } from "./api/api.ts";
@@ -94,6 +94,7 @@ async function startParts(
     log,
     host: options.host ?? config.manager.host,
     ports: [options.port ?? config.manager.port],
+    portSetting: portSettingOf("manager.port"),
     ...manager.serving,
   });
   for (const url of server.urls) self.say(`league manager at ${url}/mcp, page at ${url}/`);

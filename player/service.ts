@@ -9,7 +9,7 @@ import { mcpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import { toolsOf } from "#shared/rpc/mcp/operations.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { fileNameOf } from "#shared/runtime/files/file-name.ts";
-import { listen } from "#shared/runtime/listen.ts";
+import { listen, portSettingOf } from "#shared/runtime/listen.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { type Identity, newIdentity, takeSecret } from "./identity.ts";
@@ -57,6 +57,7 @@ export async function startPlayer(given: z.input<typeof PlayerOptions>, self: Ag
     host: options.host ?? listenHostFor(options.pull ? null : options.manager, self.network.interfaces()),
     allowedHosts: hostsOf(options.endpoint),
     ports: options.ports,
+    portSetting: portSettingOf("playersFirstPort"),
     handler: mcp.handler,
     sessions: mcp.sessions,
     gate: rateLimit({

@@ -9,7 +9,7 @@ import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } f
 import type { McpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { showingGameFaults } from "#shared/runtime/games/game-faults.ts";
-import { listen } from "#shared/runtime/listen.ts";
+import { listen, portSettingOf } from "#shared/runtime/listen.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import { isManager } from "./operations/context.ts";
 import { GAME_CREATIONS } from "./operations/operations.ts";
@@ -107,6 +107,7 @@ function listenFor(service: Service): Promise<Listening> {
     host: options.host ?? listenHostFor(manager, self.network.interfaces()),
     allowedHosts: hostsOf(options.endpoint),
     ports: options.ports,
+    portSetting: portSettingOf("referees.firstPort"),
     handler: (body, http) => partsOf(service).mcp.handler(body, http),
     sessions: () => partsOf(service).mcp.sessions(),
     gate: rateLimit({

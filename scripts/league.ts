@@ -55,6 +55,7 @@ subcommand("serve", "Run a league manager and referees for players that join.", 
   "npm run league -- serve --players 4                        # players on this machine",
   "npm run league -- serve --lan --players 4                  # players on other machines too",
   "npm run league -- serve --lan --players 4 --join-code oak  # only players with this code",
+  "npm run league -- serve --players 4 --data data-2          # the same leagues again, in a new folder",
 ])
   .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
   .option(
@@ -69,6 +70,7 @@ subcommand("serve", "Run a league manager and referees for players that join.", 
     "only players and referees that send this code may join (default: all may join)",
     joinCodeOption,
   )
+  .option("--data <folder>", "folder of the leagues; a new folder plays them again (default: the config's)")
   .action(async (config: string, options) => exitWith((await import("./commands/serve.ts")).serve(config, options)));
 
 addOperatorCommands();

@@ -46,7 +46,7 @@ export function entriesFor(
   return err(
     isAnyFull
       ? protocolError("L002", fullMessage(policy, request, "every league of your games is full"))
-      : protocolError("L001", "no league of your games is open"),
+      : protocolError("L001", closedMessage(state, policy, request)),
   );
 }
 
@@ -65,7 +65,10 @@ function entryRejection(
   if (!playsGame(request.capabilities, game)) {
     return protocolError("L001", `league ${league_id} plays ${game}, which is not in your game_types`, { league_id });
   }
-  if (status !== "open") return protocolError("L001", `league ${league_id} is ${status}`, { league_id });
+  if (status === "running") {
+    return protocolError("L001", `league ${league_id} is running and accepts no more players`, { league_id });
+  }
+  if (status !== "open") return protocolError("L001", `league ${league_id} is over${adviceOf(policy)}`, { league_id });
   if (!isFull(policy, request, league)) return null;
   return protocolError("L002", fullMessage(policy, request, `league ${league_id} is full`), { league_id });
 }
@@ -79,6 +82,37 @@ function isFull(policy: AdmissionPolicy, { id, displaced }: EntryRequest, { leag
 
 const fullMessage = ({ startWhen }: AdmissionPolicy, { name }: EntryRequest, full: string): string =>
   startWhen === "roster" ? `the league accepts only the players of its config, and "${name}" is not one of them` : full;
+
+/** The maximum number of leagues that a rejection lists for each status. */
+const MAX_LISTED = 10;
+
+/** The message for a player that can enter no league because none of its games is open. It names the leagues of its games. */
+function closedMessage(state: ManagerState, policy: AdmissionPolicy, { capabilities }: EntryRequest): string {
+  const message = "no league of your games is open";
+  const leagues = [...state.leagues.values()];
+  const ofItsGames = leagues.filter(({ game }) => playsGame(capabilities, game));
+  if (ofItsGames.length === 0) {
+    const games = new Set(leagues.map(({ game }) => game));
+    return games.size === 0 ? message : `${message}: the leagues play ${listed([...games])}`;
+  }
+  const running = ofItsGames.filter(({ status }) => status === "running").map(({ leagueId }) => leagueId);
+  const over = ofItsGames.filter(({ status }) => status === "completed").map(({ leagueId }) => leagueId);
+  const are = (ids: readonly string[]): string => `${listed(ids)} ${ids.length === 1 ? "is" : "are"}`;
+  const states = [
+    ...(running.length > 0 ? [`${are(running)} running`] : []),
+    ...(over.length > 0 ? [`${are(over)} over`] : []),
+  ];
+  return states.length === 0 ? message : `${message}: ${states.join("; ")}${adviceOf(policy)}`;
+}
+
+const listed = (names: readonly string[]): string =>
+  [...names.slice(0, MAX_LISTED), ...(names.length > MAX_LISTED ? [`${names.length - MAX_LISTED} more`] : [])].join(
+    ", ",
+  );
+
+/** What the organizer of a served league can do for a player that comes too late. */
+const adviceOf = ({ startWhen }: AdmissionPolicy): string =>
+  startWhen === "roster" ? "" : ". The organizer can serve new leagues in another folder: league serve --data FOLDER";
 
 /** Whether a player is in a running league. */
 export const isPlaying = ({ leagues }: ManagerState, playerId: string): boolean =>

@@ -38,7 +38,7 @@ const operatorGate =
       : err(
           protocolError(
             "L004",
-            "the operator token is missing or wrong; it is in the file operator-token of the manager's data folder",
+            "the operator token is missing or wrong; it is in the file operator-token of the manager's data folder, which commands of the operator take as --data FOLDER",
           ),
         );
 

@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { systemClock } from "#shared/lib/clock.ts";
 import { wildcardHost } from "#shared/rpc/http/machine-addresses.ts";
 import { readInterfaces } from "#shared/rpc/http/network-interfaces.ts";
@@ -21,26 +21,19 @@ interface ServeFlags {
   /** Whether the manager listens on every address, so that other machines can join. */
   readonly lan?: boolean;
   readonly joinCode?: string;
+  /** The data folder; absent for the config's. */
+  readonly data?: string;
 }
 
 const ALL_OVER =
-  'Every league is over. The standings stay on the page. For new leagues, set another folder as "data" in the config.';
+  "Every league is over. The standings stay on the page. To play new leagues, serve them with another folder: --data FOLDER.";
 
 /**
  * `league serve`: runs a manager and referees until it is interrupted. It starts no players: those of the config with a bot are ignored. Resolves with
  * the exit code. Rejects with StartError if the config is wrong or its data folder is in use.
  */
 export async function serve(configFile: string, flags: ServeFlags): Promise<number> {
-  const fileConfig = await readConfig(configFile);
-  const config: Config = {
-    ...fileConfig,
-    manager: {
-      ...fileConfig.manager,
-      ...(flags.lan && { host: wildcardHost(readInterfaces()) }),
-      ...(flags.joinCode !== undefined && { join_code: flags.joinCode }),
-    },
-    players: fileConfig.players.filter((player) => "endpoint" in player || "self" in player || "human" in player),
-  };
+  const config = await servedConfig(configFile, flags);
   // As in every agent, only the user of this process may read the files that it creates.
   process.umask(0o077);
   const servedConfigFile = join(config.data, "serve.json");
@@ -99,6 +92,21 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   await supervisor.stop();
   lock.release();
   return exitCode;
+}
+
+/** Returns the config with the options of the command, and only with the players that join by themselves. */
+async function servedConfig(configFile: string, { data, lan, joinCode }: ServeFlags): Promise<Config> {
+  const config = await readConfig(configFile);
+  return {
+    ...config,
+    ...(data !== undefined && { data: resolve(data) }),
+    manager: {
+      ...config.manager,
+      ...(lan && { host: wildcardHost(readInterfaces()) }),
+      ...(joinCode !== undefined && { join_code: joinCode }),
+    },
+    players: config.players.filter((player) => "endpoint" in player || "self" in player || "human" in player),
+  };
 }
 
 /** Whether the operator must start a league, because neither the command nor the config sets a number of players for it. */

@@ -1,4 +1,4 @@
-import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
+import { counted, cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
 import { Envelope, fieldFaults } from "#shared/protocol/envelope.ts";
 import { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
 import { type Check, type Finding, failed, passed, type Verdict } from "../check.ts";
@@ -38,7 +38,7 @@ export function judgeRegistration({ last, accepted }: RegistrationRecord, hasCho
       exchanges: last ? [last] : [],
     }),
   );
-  return { summary: `${display_name}, ${game_types.length} game types, ${token}`, findings };
+  return { summary: `${display_name}, ${counted(game_types.length, "game type")}, ${token}`, findings };
 }
 
 /** Explains why a registration was not accepted. */

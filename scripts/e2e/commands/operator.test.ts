@@ -63,7 +63,7 @@ describe("the commands of the operator", () => {
     const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
     expect(await league(["start", "rps", "--data", empty, ...manager])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("the operator token is missing or wrong"),
+      stderr: expect.stringMatching(/the operator token is missing or wrong; .* --data FOLDER\n$/),
     });
     const LEAGUE_TOKEN = readFileSync(join(test.folder, "data", "operator-token"), "utf8").trim();
     expect(await league(["remove", "P09", "--data", empty, ...manager], { LEAGUE_TOKEN })).toMatchObject({

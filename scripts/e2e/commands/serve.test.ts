@@ -120,6 +120,29 @@ describe("league serve", () => {
   }, 40_000);
 });
 
+describe("league serve --data FOLDER", () => {
+  it("plays the leagues of a config again, which its own folder rejects with the reason and this advice", async () => {
+    const test = await testLeague([], RPS);
+    const players = ["Ann", "Bob"].map((name, index) => startPlayer(test, name, test.port + 10 + index));
+    const served = serve(test, "--players", "2");
+    await served.line(/^Every league is over.* --data FOLDER\.$/);
+    const { code, stderr } = await startPlayer(test, "Cid", test.port + 12).ended;
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/no league of your games is open: rps is over\. .*: league serve --data FOLDER/),
+    ]);
+    for (const running of [served, ...players]) running.signal("SIGINT");
+    await Promise.all([served, ...players].map(({ ended }) => ended));
+
+    const folder = join(test.folder, "second");
+    const again = serve(test, "--players", "2", "--data", folder);
+    await again.line(/takes registrations at /);
+    for (const [index, name] of ["Ann", "Bob"].entries()) startPlayer(test, name, test.port + 10 + index);
+    await again.line(/^Every league is over/);
+    expect(readdirSync(folder)).toContain("operator-token");
+  }, 40_000);
+});
+
 describe("league serve with players in its config", () => {
   it("names at its terminal and on its page the players that have not registered", async () => {
     const names = ["Ann", "Bob", "Cid <b>"];

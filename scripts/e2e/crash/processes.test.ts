@@ -30,23 +30,28 @@ afterEach(cleanUp);
 
 describe("league run", () => {
   it.each([
-    ["league manager", 0],
-    ["referee 1", 1],
-    ["Player2", 11],
-  ])("names the port of the %s if it is in use, and ends all agents", async (name, offset) => {
-    const test = await testLeague(["random", "cycle"], RPS);
-    const otherServer = createServer();
-    await new Promise<void>((resolve) => otherServer.listen(test.port + offset, "127.0.0.1", resolve));
-    try {
-      const { code, stdout, stderr } = await run(test).ended;
-      expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: "" });
-      expect(stderr).toContain(`${name}: port ${test.port + offset} on 127.0.0.1 is already in use`);
-      expect(stderr).not.toMatch(STACK_LINE);
-      expect(processesIn(test.folder)).toEqual([]);
-    } finally {
-      await new Promise((resolve) => otherServer.close(resolve));
-    }
-  });
+    ["league manager", 0, "manager.port", "LEAGUE__MANAGER__PORT"],
+    ["referee 1", 1, "referees.firstPort", "LEAGUE__REFEREES__FIRSTPORT"],
+    ["Player2", 11, "playersFirstPort", "LEAGUE__PLAYERSFIRSTPORT"],
+  ])(
+    "names the port of the %s if it is in use, and its settings, and ends all agents",
+    async (name, offset, field, variable) => {
+      const test = await testLeague(["random", "cycle"], RPS);
+      const otherServer = createServer();
+      await new Promise<void>((resolve) => otherServer.listen(test.port + offset, "127.0.0.1", resolve));
+      try {
+        const { code, stdout, stderr } = await run(test).ended;
+        expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: "" });
+        expect(stderr).toContain(
+          `${name}: port ${test.port + offset} on 127.0.0.1 is already in use; set another one as ${field} in the config, or with the environment variable ${variable}\n`,
+        );
+        expect(stderr).not.toMatch(STACK_LINE);
+        expect(processesIn(test.folder)).toEqual([]);
+      } finally {
+        await new Promise((resolve) => otherServer.close(resolve));
+      }
+    },
+  );
 
   it("plays one of two runs that are started together on the same ports, and rejects the other", async () => {
     const test = await testLeague(["random", "cycle"], RPS);

@@ -179,7 +179,7 @@ describe("league mcp", () => {
     expect([code, stdout, stderr]).toEqual([
       1,
       "",
-      `mcp: port ${port} on 127.0.0.1 is already in use; choose another (--port, or its field in the config)\n`,
+      `mcp: port ${port} on 127.0.0.1 is already in use; set another one with --port\n`,
     ]);
   });
 

@@ -23,6 +23,8 @@ export interface ListenOptions {
   readonly host: string;
   /** The ports to try, in order; 0 stands for a free port that the system chooses. */
   readonly ports: readonly number[];
+  /** How a user sets another port, after "set another one" in the error about a port in use; `with --port` by default. */
+  readonly portSetting?: string;
   readonly handler: McpHandler;
   readonly posts?: { readonly isAt: (path: string) => boolean; readonly handler: McpHandler };
   readonly gate?: Gate;
@@ -63,6 +65,7 @@ export async function listenHttp(
   interfaces: () => Interfaces,
 ): Promise<Result<Listening, string>> {
   const { log, host, bodyLimit = () => DEFAULT_BODY_BYTES, allowedHosts = [], upgrade, ...handlers } = options;
+  const { portSetting = "with --port" } = options;
   const rejections = rejectionLog(log, clock);
   const onError = (thrown: unknown): void => log.error({ err: thrown }, "internal error");
   const names = { host, allowedHosts, machineAddresses: () => machineAddresses(interfaces()) };
@@ -85,7 +88,7 @@ export async function listenHttp(
     } catch (thrown) {
       const isPortTaken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
       fault = isPortTaken
-        ? `port ${port} on ${host} is already in use; choose another (--port, or its field in the config)`
+        ? `port ${port} on ${host} is already in use; set another one ${portSetting}`
         : `cannot listen on ${host}:${port}: ${messageOf(thrown)}`;
     }
   }
