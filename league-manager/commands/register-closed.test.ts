@@ -1,0 +1,33 @@
+import { describe, it } from "vitest";
+import { startLeague } from "./leagues.ts";
+import { given, givenState, open, POLICY, player, referee, stateAfter } from "./testing/commands.ts";
+
+/** What the organizer of a served league can do. */
+const ADVICE = " The organizer can serve new leagues in another folder: league serve --data FOLDER";
+
+describe("a new player", () => {
+  it("is rejected when no league of its games is open", () => {
+    given(open("rps"))
+      .when(player("Ann", { game_types: ["chess"] }))
+      .isRejected("L001", "no league of your games is open: the leagues play rps.v1");
+    const chess = player("Ann", { game_types: ["chess"], league_ids: ["rps"] });
+    given(open("rps")).when(chess).isRejected("L001", "league rps plays rps.v1, which is not in your game_types");
+    const running = [open("rps"), player("A", { port: 1 }), player("B", { port: 2 }), referee("R"), startLeague("rps")];
+    given(...running)
+      .when(player("Ann"))
+      .isRejected("L001", `no league of your games is open: rps is running.${ADVICE}`);
+    given(...running)
+      .when(player("Ann", { league_ids: ["rps"] }))
+      .isRejected("L001", "league rps is running and accepts no more players");
+  });
+
+  it("is rejected with the leagues that are over and the advice to serve new ones, except in a run", () => {
+    const { leagues, ...rest } = stateAfter([open("rps", "other", "third"), player("A"), referee("R")]);
+    const over = new Map([...leagues].map(([id, league]) => [id, { ...league, status: "completed" as const }]));
+    const state = { ...rest, leagues: over };
+    const Ann = (more: object, policy = POLICY) => givenState(state).when(player("Ann", { port: 2, ...more }, policy));
+    Ann({}).isRejected("L001", `no league of your games is open: rps, other, third are over.${ADVICE}`);
+    Ann({ league_ids: ["other"] }).isRejected("L001", `league other is over.${ADVICE}`);
+    Ann({ league_ids: ["other"] }, { ...POLICY, startWhen: "roster" }).isRejected("L001", "league other is over");
+  });
+});
