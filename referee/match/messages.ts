@@ -104,9 +104,9 @@ export function notifyStart({ asker }: MatchDriver, match: Match): void {
 }
 
 /** Notifies a player that it has lost the match because it did not answer in time. Does not wait for the delivery. */
-export function notifyTimeout({ asker }: MatchDriver, { order, players }: Match, { role, detail }: Fault): void {
+export function notifyTimeout({ asker }: MatchDriver, { order, players }: Match, { role, cause, detail }: Fault): void {
   const { league_id, match_id, timeouts } = order;
-  const payload = { league_id, match_id, ...protocolError("G002", detail, { match_id, role }) };
+  const payload = { league_id, match_id, ...protocolError("G002", detail, { match_id, role, cause }) };
   const player = players.find((seated) => seated.role === role);
   if (player) void asker.notify(player, "GAME_ERROR", payload, timeouts.game_over_ms);
 }

@@ -99,7 +99,7 @@ describe("a player that does not answer in time", () => {
     const { payload } = await league.waitFor("P01", "GAME_ERROR");
     expect(payload).toEqual({
       ...{ league_id: "rps", match_id: "R1M1", error_code: "G002", error_name: "TIMEOUT", retryable: false },
-      ...{ message: result.faults[0]?.detail, context: { match_id: "R1M1", role: "player_1" } },
+      ...{ message: result.faults[0]?.detail, context: { match_id: "R1M1", role: "player_1", cause: "timeout" } },
     });
     expect(messagesOf("GAME_ERROR").map(({ to }) => to)).toEqual(["P01"]);
   });

@@ -23,17 +23,19 @@ afterEach(async () => {
 /** The positions in the memory that the threads share. */
 const [RECEIVED, MAY_ANSWER, ANSWERED, NEVER] = [0, 1, 2, 3];
 
-/** A player in another thread. It answers the first request with an illegal action when it may, and the next one with rock at once. */
+/**
+ * A player in another thread, which can be called by POST and over a WebSocket. It answers the first request with an illegal action when it may, and
+ * the next one with rock at once.
+ */
 const PLAYER = `
 const { createServer } = require("node:http");
 const { parentPort, workerData: memory } = require("node:worker_threads");
+const { WebSocketServer } = require("ws");
 const requests = [];
-const server = createServer(async (request, response) => {
-  let text = "";
-  for await (const chunk of request) text += chunk;
+async function onRequest(text, transport, send) {
   const { id, params } = JSON.parse(text);
   const asked = params.arguments;
-  requests.push(asked.payload);
+  requests.push({ transport, lastRoundTripMs: asked.payload.last_round_trip_ms });
   if (requests.length === 1) {
     Atomics.store(memory, ${RECEIVED}, 1);
     Atomics.notify(memory, ${RECEIVED});
@@ -43,18 +45,29 @@ const server = createServer(async (request, response) => {
   const { match_id, tick } = asked.payload;
   const answer = { protocol: "league.v2", type: "MOVE_RESPONSE", message_id: crypto.randomUUID(), sender: "player:P01",
     timestamp: new Date().toISOString(), payload: { match_id, tick, move }, correlation_id: asked.message_id };
-  response.end(JSON.stringify({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: JSON.stringify(answer) }] } }), () => {
+  send(JSON.stringify({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: JSON.stringify(answer) }] } }), () => {
     Atomics.store(memory, ${ANSWERED}, 1);
     Atomics.notify(memory, ${ANSWERED});
   });
+}
+const server = createServer(async (request, response) => {
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  await onRequest(text, "POST", (answer, onSent) => response.end(answer, onSent));
 });
+new WebSocketServer({ server }).on("connection", (socket) =>
+  socket.on("message", (text) => onRequest(text, "WebSocket", (answer, onSent) => socket.send(answer, onSent))));
 parentPort.on("message", () => parentPort.postMessage(requests));
 server.listen(0, "127.0.0.1", () => parentPort.postMessage(server.address().port));
 `;
 
 const LIMIT_MS = 2_000;
 
-it("a player is not charged for the time for which its answer waits in a busy referee", async () => {
+it.each([
+  { transport: "POST", offersWebSocket: false },
+  { transport: "WebSocket", offersWebSocket: true },
+])("a player is not charged for the time for which its answer by $transport waits in a busy referee", async (way) => {
+  const { transport, offersWebSocket } = way;
   const memory = new Int32Array(new SharedArrayBuffer(16));
   const player = new Worker(PLAYER, { eval: true, workerData: memory });
   ends.push(() => player.terminate());
@@ -77,7 +90,8 @@ it("a player is not charged for the time for which its answer waits in a busy re
   if (!asked) throw new Error("P01 is not in the match");
 
   const sentAt = performance.now();
-  const acted = askForMove(driver, match, session, { ...asked, endpoint: `http://127.0.0.1:${port}/mcp` });
+  const endpoint = `http://127.0.0.1:${port}/mcp`;
+  const acted = askForMove(driver, match, session, { ...asked, endpoint, offersWebSocket });
   await Atomics.waitAsync(memory, RECEIVED ?? 0, 0).value;
   // From here the player answers at once, and the referee is busy for longer than the time limit of the turn.
   const busyFrom = performance.now();
@@ -88,6 +102,7 @@ it("a player is not charged for the time for which its answer waits in a busy re
 
   expect(await acted).toMatchObject({ ok: true });
   player.postMessage("requests");
-  const [[, second]] = await once(player, "message");
-  expect(second.last_round_trip_ms).toBeLessThanOrEqual(Math.ceil(busyFrom - sentAt));
+  const [[first, second]] = await once(player, "message");
+  expect([first.transport, second.transport]).toEqual([transport, transport]);
+  expect(second.lastRoundTripMs).toBeLessThanOrEqual(Math.ceil(busyFrom - sentAt));
 });

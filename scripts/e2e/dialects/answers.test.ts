@@ -218,15 +218,3 @@ test("a result is sent in game_result and flat", async () => {
   const outcome = match.winner === null ? "DRAW" : match.winner === "P01" ? "WIN" : "LOSS";
   expect(over).toMatchObject({ winner: match.winner, result: outcome, outcome, your_choice: "even", drawn_number });
 });
-
-test("a player that answers no call receives GAME_ERROR E001 TIMEOUT_ERROR", async () => {
-  const { player, match } = await playedBy(
-    {
-      respond: (_, { message }) => message?.message_type === "CHOOSE_PARITY_CALL",
-    },
-    { timeouts: { join_ms: 900, move_ms: 300 } },
-  );
-  expect(match.result.faults).toMatchObject([{ player_id: "P01", code: "G002" }]);
-  const errors = player.received.filter(({ body }) => body.method === "notify_game_error");
-  expect(errors[0]?.body.params).toMatchObject({ error_code: "E001", error_description: "TIMEOUT_ERROR" });
-});

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { playedBy } from "../../testing/foreign-match.ts";
-import { foreignPlayer, type Json, postJson, usualAnswer, usualRegistration } from "../../testing/foreign-player.ts";
+import { foreignPlayer, type Json, usualAnswer, usualRegistration } from "../../testing/foreign-player.ts";
 import { startTestLeague } from "../../testing/in-process-league.ts";
 
 const request = (params: Json): Json => ({ jsonrpc: "2.0", method: "register_player", params, id: 1 });
@@ -175,58 +175,6 @@ test("native, classroom and league.v1 players play in one league", async () => {
   expect(v1.player.of("MOVE_REQUEST")[0].game_state).toMatchObject({
     your_role: expect.stringMatching(/^(ODD|EVEN)$/),
   });
-});
-
-test("a query is answered, and a wrong message with an error of the classroom or with one that names the dialects", async () => {
-  const ann = foreignPlayer({ name: "Ann", endpoint: (port) => `http://localhost:${port}` });
-  const answers: Json[] = [];
-  const league = await startTestLeague({
-    leagues: [{ league_id: "parity", game: "even_odd.v1", options: { variant: "draw" } }],
-    players: [ann, { name: "Bob", bot: "random" }],
-  });
-  onTestFinished(() => league.stop());
-  await league.completed;
-  const auth_token = ann.player.token;
-  const query = {
-    protocol: "league.v2",
-    message_type: "LEAGUE_QUERY",
-    sender: "player:P01",
-    query_type: "GET_STANDINGS",
-  };
-  for (const more of [
-    { auth_token },
-    {},
-    { auth_token: "tok-invalid" },
-    { auth_token, sender: "player:P99" },
-    { auth_token, timestamp: "yesterday" },
-    { message_type: "LEAGUE_REGISTER_REQUEST", player_meta: { display_name: "Eve" } },
-    { protocol: "league.v9" },
-    { message_type: "DANCE" },
-  ]) {
-    const params = { ...query, ...more };
-    answers.push(
-      await postJson(league.manager, { jsonrpc: "2.0", id: 1, method: params.message_type.toLowerCase(), params }),
-    );
-  }
-  expect(answers[0].result).toMatchObject({ success: true, data: { standings: [{ rank: 1 }, { rank: 2 }] } });
-  const codes = answers.slice(1, 6).map(({ result }) => [result.message_type, result.error_code]);
-  expect(codes).toEqual(["E011", "E012", "E005", "E021", "E003"].map((code) => ["LEAGUE_ERROR", code]));
-  const unknown = answers
-    .slice(6)
-    .map(({ error }) => [error.data.field, error.message.includes("league.v1 and classroom")]);
-  expect(unknown).toEqual([
-    ["protocol", true],
-    ["message_type", true],
-  ]);
-  // The token of a dialect authenticates no native message.
-  const args = { player_id: "P02", auth_token };
-  const removed = await postJson(league.manager, {
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: { name: "remove_player", arguments: args },
-  });
-  expect(JSON.parse(removed.result.content[0].text).error_code).toBe("L004");
 });
 
 test("a player that the config lists with its dialect plays in all leagues without a registration, one match at a time", async () => {

@@ -31,7 +31,7 @@ const ENCODERS: Partial<Record<Envelope["type"], Encoder>> = {
     moveCalls(envelope, contact, memory),
   ],
   GAME_RESULT: (envelope, contact, memory) => [[gameOver(envelope, contact, memory)]],
-  GAME_ERROR: (envelope, contact) => [[timedOut(envelope, contact)]],
+  GAME_ERROR: (envelope, contact) => [[unanswered(envelope, contact)]],
   ROUND_ANNOUNCEMENT: (envelope, contact) => [[roundAnnouncement(envelope, contact)]],
   LEAGUE_STANDINGS_UPDATE: (envelope, contact, memory) =>
     afterRound(envelope, contact, memory).map((message) => [message]),
@@ -129,10 +129,12 @@ function rejectedMove(envelope: Envelope, contact: Contact): ForeignMessage {
   };
 }
 
-function timedOut(envelope: Envelope, contact: Contact): ForeignMessage {
+/** The error about a request that the player did not answer: E009 if its connection was refused or lost until the time limit, else E001. */
+function unanswered(envelope: Envelope, contact: Contact): ForeignMessage {
+  const { context } = envelope.payload as { readonly context?: { readonly cause?: unknown } };
   return {
     ...head("GAME_ERROR", envelope, contact),
-    ...errorOf("E001"),
+    ...errorOf(context?.cause === "refused" ? "E009" : "E001"),
     affected_player: contact.playerId,
     action_required: "NONE",
     max_retries: 3,
