@@ -11,7 +11,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { cutTo } from "#shared/lib/text.ts";
 import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
 import type { BotObject, Turn } from "../sdk.ts";
-import { creatorOf, gamesOf } from "./bot-object.ts";
+import { type BotForm, formOf, gamesOf } from "./bot-object.ts";
 import { guardProcess } from "./guard.ts";
 import {
   type DeniedAccess,
@@ -36,7 +36,7 @@ const [file = "", memoryMb = "", debuggerAddress] = process.argv.slice(2);
 const matches = new Map<number, Match>();
 /** The open turns, by the number of their question. */
 const turns = new Map<number, AbortController>();
-let create: () => BotObject;
+let form: BotForm;
 
 await load();
 
@@ -49,15 +49,16 @@ async function load(): Promise<void> {
   } catch (thrown) {
     return notLoaded({ type: "not_loaded", thrown: dataOf(thrown) });
   }
-  const found = creatorOf(exported.default);
+  const found = formOf(exported.default);
   const games = gamesOf(exported.games);
   if (typeof found === "string") return notLoaded({ type: "not_loaded", fault: found });
   if (typeof games === "string") return notLoaded({ type: "not_loaded", fault: games });
-  create = found;
+  form = found;
   readLines(new Socket({ fd: PIPES.fromPlayer, writable: false }), Number.POSITIVE_INFINITY, {
     line: (text) => void receive(JSON.parse(text) as ToBotProcess),
     tooLong: () => {},
-    end: () => process.exit(),
+    // The output is asynchronous. The player waits for its last lines.
+    end: () => process.stdout.write("", () => process.stderr.write("", () => process.exit())),
   });
   send({ type: "loaded", games });
 }
@@ -104,8 +105,10 @@ async function answer(id: number, question: Question): Promise<unknown> {
     case "ping":
       await setImmediate(); // A turn that ends because of an abort before this message is answered first.
       return null;
+    case "examine":
+      return form.fault();
     case "start": {
-      const bot = create();
+      const bot = form.create();
       matches.set(question.match, { bot, history: [] });
       await bot.start?.(question.info);
       return null;

@@ -30,6 +30,8 @@ export type Question =
   | { readonly type: "start"; readonly match: number; readonly info: MatchInfo }
   | { readonly type: "turn"; readonly match: number; readonly turn: TurnData }
   | { readonly type: "end"; readonly match: number; readonly result: GameResult }
+  /** The answer is the reason why the objects of the bot are invalid, or null. */
+  | { readonly type: "examine" }
   /** Shows that the event loop of the process is not blocked. */
   | { readonly type: "ping" };
 

@@ -16,6 +16,8 @@ import { BOT_PROCESS } from "./permissions.ts";
 
 /** A process that answers no ping for this long has a blocked event loop. */
 const PING_MS = 1_000;
+/** The time that a process has to write its last lines. */
+const END_MS = 1_000;
 const MAX_LINE_BYTES = 16 * 1024;
 /** The exit code of Node.js if a top-level await does not end. */
 const UNSETTLED = 13;
@@ -75,6 +77,7 @@ export class BotProcess {
   readonly #clock: Clock;
   readonly #isDebugged: boolean;
   readonly #open = new Map<number, PromiseWithResolvers<unknown>>();
+  readonly #closing = Promise.withResolvers<void>();
   readonly #loading = Promise.withResolvers<readonly string[] | undefined>();
   #questions = 0;
   /** The reason for which this object ended the process. */
@@ -116,6 +119,7 @@ export class BotProcess {
       for (const { reject } of this.#open.values()) reject(error);
       this.#open.clear();
       listener.ended(this);
+      this.#closing.resolve();
     });
   }
 
@@ -166,6 +170,14 @@ export class BotProcess {
   drop(match: number): void {
     this.matches.delete(match);
     this.#send({ drop: match });
+  }
+
+  /** Lets the process end when it has written its last lines. Resolves when they are read and the process has ended. */
+  async end(): Promise<void> {
+    this.#messages.end();
+    const cancel = this.#clock.after(END_MS, () => this.kill());
+    await this.#closing.promise;
+    cancel();
   }
 
   /** Ends the process without further messages. `reason` is the message of the ProcessEnded of open questions. */

@@ -64,11 +64,12 @@ export class BotProcesses {
     this.#matches.delete(match);
     process?.matches.delete(match);
     const spare = [...this.#processes].filter(({ matches }) => matches.size === 0);
-    for (const unneeded of spare.slice(MAX_SPARE)) unneeded.kill();
+    for (const unneeded of spare.slice(MAX_SPARE)) void unneeded.end();
   }
 
-  close(): void {
-    for (const process of this.#processes) process.kill();
+  /** Ends the processes. Resolves when the last lines that they have written are shown. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#processes].map((process) => process.end()));
   }
 
   /** Returns the function that shows a line of a match. A line without a match belongs to the match of its process if it has only one. */

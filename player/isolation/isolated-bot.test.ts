@@ -102,6 +102,24 @@ describe("the turn fails, and the next turn is played in a new process, if the b
   });
 });
 
+test.each([
+  ["loops forever", "while (true);"],
+  ["ends its process", "process.exit(0);"],
+])("a bot without parameters that %s loads, and loses its turns only", async (_, statements) => {
+  const bot = await load(write("bot.ts", `export default () => { ${statements} };`));
+  const match = await begin(bot);
+  await expect(match.choose(playerTurn(0, SHORT))).rejects.toThrow(/blocked its process|ended with code 0/);
+});
+
+test("a bot shows all lines that it has written before it is closed", async () => {
+  const source = `export default (turn: any) => { for (let n = 1; n <= 5_000; n++) console.log("line " + n); return 1; };`;
+  const bot = await load(write("bot.ts", source));
+  const match = await begin(bot);
+  await match.choose(playerTurn(0));
+  await bot.close?.();
+  expect(shown.at(-1)).toBe("line 5000");
+});
+
 test("a bot that blocks one match plays its other matches", async () => {
   const file = write("bot.ts", "export default (turn: any) => { while (turn.tick === 0); return turn.tick; };");
   const bot = await load(file);

@@ -15,8 +15,8 @@ import { codeFilesOf, environmentOf, nodeOptions } from "./permissions.ts";
 const HOOK_MS = 5_000;
 /** The time after which a line on the terminal reports that a file has not finished loading. */
 const SLOW_LOAD_MS = 5_000;
-const ENDLESS =
-  "Look for a loop or an await that does not end, at its top level or in an exported function without parameters";
+/** The time that a process has to create an object of the bot, before its first match. */
+const EXAMINE_MS = 2_000;
 /** The time that a process has to load the file, after the player has loaded it once. */
 const LOAD_MS = 10_000;
 
@@ -31,23 +31,37 @@ export async function isolatedBot(path: string, name: string, clock: Clock, home
   const program = { file, nodeOptions: nodeOptions(files, allow), environment: environmentOf(allow), inspect };
   const processes = new BotProcesses({ ...program, memoryMb: allow.memory_mb }, clock, home.warn);
   const cancel = clock.after(SLOW_LOAD_MS, () => {
-    if (inspect === null) home.warn(`${name} does not finish loading. ${ENDLESS}`);
+    if (inspect === null)
+      home.warn(`${name} does not finish loading. Look for a loop or an await that does not end at its top level`);
   });
+  const first = processes.start();
   let games: readonly string[] | undefined;
   try {
-    games = await processes.start().loaded;
+    games = await first.loaded;
   } catch (thrown) {
     throw new StartError(loadFault(thrown, { file, name, fault }), EXIT.config);
   } finally {
     cancel();
   }
+  const invalid = inspect === null ? await faultOfObjects(first, clock) : null;
+  if (invalid !== null) throw new StartError(`${name}: ${invalid}`, EXIT.config);
   return {
     name,
     ...(games && { games }),
     readsHistory: true,
     create: (log) => new IsolatedMatch({ processes, log, clock, file, name }),
-    close: async () => processes.close(),
+    close: () => processes.close(),
   };
+}
+
+/** Resolves with the reason why the objects of a bot are invalid. Errors of its code, which may also block or end the process, are shown in its matches. */
+async function faultOfObjects(process: BotProcess, clock: Clock): Promise<string | null> {
+  try {
+    const fault = await process.ask({ type: "examine" }, clock.timeout(EXAMINE_MS));
+    return typeof fault === "string" ? fault : null;
+  } catch {
+    return null;
+  }
 }
 
 /** `fault` names an import that was not found, with its line. The process could then not read any import of the bot file. */

@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Clock } from "#shared/lib/clock.ts";
 import { endingOf } from "#shared/lib/module-file.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { creatorOf } from "../bot-process/bot-object.ts";
+import { formOf } from "../bot-process/bot-object.ts";
 import { uciBot } from "../bots/uci.ts";
 import { isolatedBot } from "../isolation/isolated-bot.ts";
 import type { BotHome, LoadedBot } from "../loaded-bot.ts";
@@ -48,7 +48,7 @@ export async function loadBot(spec: string, clock: Clock, home: BotHome): Promis
 /** Built-in bots are part of this project, so their code runs in the process of the player. */
 async function builtInBot(name: string): Promise<LoadedBot> {
   const file = pathToFileURL(resolve(botsFolder, `${name}${endingOf(import.meta.url)}`));
-  const create = creatorOf(((await import(file.href)) as { default?: unknown }).default);
-  if (typeof create === "string") throw new Error(`${name}: ${create}`);
-  return { name, readsHistory: false, create };
+  const form = formOf(((await import(file.href)) as { default?: unknown }).default);
+  if (typeof form === "string") throw new Error(`${name}: ${form}`);
+  return { name, readsHistory: false, create: () => form.create() };
 }
