@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
@@ -8,7 +8,7 @@ import { requireProgram } from "#shared/runtime/testing/packages.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { startPlayer } from "../../../player/service.ts";
 import { startTestLeague, type TestLeague, type TestPlace, type TestPlayer } from "../../testing/in-process-league.ts";
-import { root } from "../../testing/processes.ts";
+import { inboxProgram, turnsProgram } from "../../testing/python-programs.ts";
 
 let league: TestLeague | null = null;
 afterEach(async () => {
@@ -47,38 +47,34 @@ describe("players that poll their inboxes", () => {
     expect(await play(pulled)).toEqual(await play(called));
   }, 60_000);
 
-  /** Returns the Python program of a section of a document. */
-  const programOf = (document: string, section: string): string => {
-    const [, text = ""] = readFileSync(join(root, document), "utf8").split(`\n## ${section}\n`);
-    const [, program = ""] = /```python\n(.*?)```/s.exec(text.split("\n## ", 1)[0] ?? "") ?? [];
-    return program;
-  };
-  const tools = programOf("docs/bots.md", "Players that cannot be called");
-  const poll = programOf("docs/network-players.md", "Inbox");
   /** The lines of a program that are not empty. */
   const linesOf = (program: string): readonly string[] => program.split("\n").filter((line) => line.trim() !== "");
 
   it("need ten lines of Python that call the tools, and about twenty that poll", () => {
-    expect(linesOf(tools).length).toBeLessThanOrEqual(10);
-    expect(linesOf(poll).length).toBeLessThanOrEqual(21);
+    expect(linesOf(turnsProgram).length).toBeLessThanOrEqual(10);
+    expect(linesOf(inboxProgram).length).toBeLessThanOrEqual(23);
   });
 
   it.each([
-    ["that calls the tools", tools, "json, random, sys, urllib.request"],
-    ["that polls", poll, "json, random, sys, time, urllib.request, uuid"],
+    ["that calls the tools", turnsProgram, "json, random, sys, urllib.request", /^rps is over: rank [12] of 2\n$/],
+    ["that polls", inboxProgram, "json, random, sys, time, urllib.request, uuid", /^registered as P01\n$/],
   ])(
     "can be the Python program of the documents %s",
-    async (_which, program, imported) => {
+    async (_which, program, imported, output) => {
+      let printed = "";
       expect(program.match(/^import .*/gm)).toEqual([`import ${imported}`]);
       const start = async ({ manager, name, dataFolder }: TestPlace): Promise<RunningAgent> => {
         const file = join(dataFolder, `${name}.py`);
         writeFileSync(file, program);
         const python = requireProgram(["/usr/bin/python3"], "python3");
-        const child = spawn(python, [file, manager, name], { stdio: "inherit" });
-        const ended = once(child, "exit");
+        const child = spawn(python, [file, manager, name], { stdio: ["ignore", "pipe", "inherit"] });
+        child.stdout.on("data", (text) => {
+          printed += text;
+        });
+        const ended = once(child, "close");
         return {
           async stop() {
-            child.kill();
+            if (program === inboxProgram) child.kill(); // the other program ends by itself
             await ended;
           },
         };
@@ -89,6 +85,7 @@ describe("players that poll their inboxes", () => {
       ];
       const results = await play(players, LEAGUES.slice(0, 1));
       expect(results).toMatchObject([{ match_id: "R1M1", reason: expect.stringMatching(/rounds|draw/) }]);
+      expect(printed).toMatch(output);
     },
     60_000,
   );

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 )
 
@@ -47,6 +48,14 @@ func answer(given envelope) envelope {
 		role, _ := asked["your_role"].(string)
 		move := map[string]any{"match_id": asked["match_id"], "tick": asked["tick"], "move": choose(view, legal, role)}
 		reply = message("MOVE_RESPONSE", move)
+	} else if given.Type == "GAME_RESULT" {
+		result := "lost"
+		if asked["winner"] == nil {
+			result = "no winner"
+		} else if asked["winner"] == me {
+			result = "won"
+		}
+		fmt.Printf("%v %v: %s (%v)\n", asked["league_id"], asked["match_id"], result, asked["reason"])
 	}
 	reply.CorrelationID = given.MessageID
 	return reply
@@ -73,7 +82,14 @@ func serve(response http.ResponseWriter, request *http.Request) {
 
 // join joins a league over the network. Arguments: the manager's URL, and optionally the name, port and join code of the player.
 func join(args []string) {
-	manager, port, code := args[0], "8150", any(nil)
+	log.SetFlags(0)
+	where, err := url.Parse(args[0])
+	if err != nil || where.Host == "" || where.Scheme != "http" && where.Scheme != "https" || len(args) > 4 {
+		log.Fatal("usage: ./bot http://ADDRESS:8000/mcp [NAME [PORT [JOIN_CODE]]]")
+	}
+	log.SetPrefix("join: ")
+	manager := strings.TrimSuffix(strings.TrimRight(args[0], "/"), "/mcp") + "/mcp"
+	port, code := "8150", any(nil)
 	if len(args) > 1 {
 		me = args[1]
 	}
@@ -83,40 +99,54 @@ func join(args []string) {
 	if len(args) > 3 {
 		code = args[3]
 	}
-	where, err := url.Parse(manager)
-	check(err)
-	connection, err := net.Dial("tcp", where.Host)
-	check(err)
+	host, service := where.Hostname(), where.Port()
+	if service == "" {
+		service = map[string]string{"http": "80", "https": "443"}[where.Scheme]
+	}
+	connection, err := net.Dial("tcp", net.JoinHostPort(host, service))
+	check(err, "cannot reach "+manager+"; check the address, and that the manager is running")
 	address := connection.LocalAddr().(*net.TCPAddr).IP.String() // at which the manager reaches this player
 	connection.Close()
 	listener, err := net.Listen("tcp", net.JoinHostPort(address, port))
-	check(err)
+	check(err, "cannot listen at port "+port+"; give another port as the third argument")
 	endpoint := "http://" + net.JoinHostPort(address, port) + "/mcp"
-	register := message("PLAYER_REGISTER_REQUEST", map[string]any{
+	request := message("PLAYER_REGISTER_REQUEST", map[string]any{
 		"display_name": me, "game_types": games, "contact_endpoint": endpoint, "join_code": code,
 	})
-	register.AuthToken = token(url.PathEscape(me) + ".token")
-	params := map[string]any{"name": "league_message", "arguments": register}
+	request.AuthToken = token(url.PathEscape(me) + ".token")
+	id := register(manager, request)
+	fmt.Printf("%s is registered as %s; Ctrl-C ends it\n", me, id)
+	me = id
+	log.Fatal(http.Serve(listener, http.HandlerFunc(serve)))
+}
+
+// register sends the registration to the manager and returns the id of the player.
+func register(manager string, request envelope) string {
+	params := map[string]any{"name": "league_message", "arguments": request}
 	body, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+	problem := manager + " does not answer as a league manager"
 	response, err := http.Post(manager, "application/json", bytes.NewReader(body))
-	check(err)
+	check(err, problem)
 	var reply struct {
 		Result struct{ Content []struct{ Text string } }
+		Error  struct{ Message string }
 	}
-	check(json.NewDecoder(response.Body).Decode(&reply))
-	var accepted struct {
+	var answer struct {
 		Payload struct {
 			Status, Reason, Message string
 			PlayerID                string `json:"player_id"`
 		}
 	}
-	check(json.Unmarshal([]byte(reply.Result.Content[0].Text), &accepted))
-	if accepted.Payload.Status != "ACCEPTED" {
-		log.Fatal("the league manager rejected the registration: ", accepted.Payload.Reason, accepted.Payload.Message)
+	check(json.NewDecoder(response.Body).Decode(&reply), problem+" (HTTP status "+response.Status+")")
+	if len(reply.Result.Content) > 0 {
+		check(json.Unmarshal([]byte(reply.Result.Content[0].Text), &answer), problem)
 	}
-	fmt.Printf("%s is registered as %s; Ctrl-C ends it\n", me, accepted.Payload.PlayerID)
-	me = accepted.Payload.PlayerID
-	log.Fatal(http.Serve(listener, http.HandlerFunc(serve)))
+	if answer.Payload.Status != "ACCEPTED" {
+		reason := answer.Payload.Reason + answer.Payload.Message + reply.Error.Message
+		reason = strings.Replace(reason, "pass --join-code WORD", "give it as the fourth argument", 1)
+		log.Fatal("the manager has rejected the registration: ", reason)
+	}
+	return answer.Payload.PlayerID
 }
 
 // token returns the token in a file, which it creates. With the same token, a player that is started again has the same id.
@@ -125,19 +155,20 @@ func token(file string) string {
 		return string(stored)
 	}
 	fresh := base64.RawURLEncoding.EncodeToString(random(32))
-	check(os.WriteFile(file, []byte(fresh), 0o600))
+	check(os.WriteFile(file, []byte(fresh), 0o600), "cannot store the token of the player")
 	return fresh
 }
 
 func random(size int) []byte {
 	bytes := make([]byte, size)
 	_, err := rand.Read(bytes)
-	check(err)
+	check(err, "no random numbers")
 	return bytes
 }
 
-func check(err error) {
+// check ends the program if there is an error.
+func check(err error, problem string) {
 	if err != nil {
-		log.Fatal(err)
+		log.Fatal(problem, ": ", err)
 	}
 }
