@@ -155,3 +155,27 @@ test("truncated standings are shown with the rank of the player and, if the mess
   ]);
   expect(notifications.facts().leagues[0]).toEqual({ league_id: "l", points: 3, rank: 17 });
 });
+
+test("a player that stops before the end of its leagues stays registered, and the line names the command that removes it", () => {
+  const { lines, notifications } = newLog();
+  notifications.roundEnded({ league_id: "l", round_id: 1, next_round_id: null, matches_completed: 1, summary: {} });
+  notifications.stopping();
+  expect(lines).toEqual([
+    "P01 stays registered in other and loses its matches. To continue, enter the same command again. The organizer can remove it with: npm run league -- remove P01",
+  ]);
+  notifications.roundEnded({ league_id: "other", round_id: 1, next_round_id: null, matches_completed: 1, summary: {} });
+  notifications.stopping();
+  expect(lines).toHaveLength(1);
+});
+
+test("a player that has not registered itself stops without a line", () => {
+  const lines: string[] = [];
+  const notifications = createNotificationLog((line) => lines.push(line));
+  notifications.matchBegun("P01");
+  notifications.matchEnded(
+    { ...match, roles: { player_1: "P01", player_2: "P02" } },
+    { ...result, winner: "P01", termination: "normal", reason: "won_series" },
+  );
+  notifications.stopping();
+  expect(lines).toEqual(["l R1M1 as player_1: won (won series)"]);
+});

@@ -3,6 +3,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { type AgentEvent, type AgentState, transition } from "#shared/protocol/lifecycle.ts";
 import type { GameError, GameResult, RoundEnd, StandingsUpdate } from "#shared/protocol/messages.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import type { MatchInfo } from "./sdk.ts";
 
 /** Shows the notifications of the manager and the referees on the terminal and collects the facts for get_my_state. */
@@ -16,6 +17,8 @@ export interface NotificationLog {
   roundStarted(): void;
   roundEnded(round: RoundEnd): void;
   standings(update: StandingsUpdate): void;
+  /** The player stops. Shows that it stays registered in leagues that are not over. */
+  stopping(): void;
   facts(): Facts;
 }
 
@@ -40,8 +43,16 @@ export function winningRoles(
   return winnersOf({ scores }) ?? [];
 }
 
+function staysRegistered(playerId: string, leagueIds: readonly string[]): string {
+  const stays = `${playerId} stays registered in ${leagueIds.join(", ")} and loses its matches`;
+  const removal = `The organizer can remove it with: ${LEAGUE_COMMAND} remove ${playerId}`;
+  return inOneLine(`${stays}. To continue, enter the same command again. ${removal}`);
+}
+
 export function createNotificationLog(say: (line: string) => void): NotificationLog {
   let playerId: string | null = null;
+  /** Whether the player has registered itself. */
+  let isRegistered = false;
   let state: AgentState = "INIT";
   const leagues = new Map<string, { points: number; rank: number | null }>();
   /** Leagues whose last round has ended. The next standings of such a league are final. */
@@ -58,6 +69,7 @@ export function createNotificationLog(say: (line: string) => void): Notification
   return {
     registered(id, leagueIds) {
       playerId = id;
+      isRegistered = true;
       step("register_success");
       for (const leagueId of leagueIds) leagueOf(leagueId);
     },
@@ -97,6 +109,10 @@ export function createNotificationLog(say: (line: string) => void): Notification
       const players = truncated === true ? total : standings.length;
       const of = players === undefined ? "" : ` of ${players}`;
       say(inOneLine(`${league_id} ${when}: rank ${rank}${of}, points ${points}`));
+    },
+    stopping() {
+      const open = [...leagues.keys()].filter((leagueId) => !over.has(leagueId));
+      if (playerId !== null && isRegistered && open.length > 0) say(staysRegistered(playerId, open));
     },
     facts: () => ({
       player_id: playerId,

@@ -90,6 +90,7 @@ export async function startPlayer(given: z.input<typeof PlayerOptions>, self: Ag
 
   return {
     async stop() {
+      notifications.stopping();
       stopping.abort();
       await mcp.close();
       await server.close();

@@ -106,7 +106,8 @@ export class LeagueStart implements Part {
 
   #reportWaiting(league: League): void {
     const awaited = awaitedBy(this.#context.ledger.state, this.#options, league);
-    const report = JSON.stringify(awaited);
+    // With other players the count is reported again, also if it is the same: one player may have replaced another.
+    const report = JSON.stringify([awaited, [...league.entrants.keys()]]);
     if (awaited === null || report === this.#reportedWaiting.get(league.leagueId)) return;
     this.#reportedWaiting.set(league.leagueId, report);
     this.#options.onWaiting(league.leagueId, awaited);

@@ -98,7 +98,7 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
 
 function liveOfAgent(
   { agentId, event }: Extract<CommittedEvent, { kind: "agent" }>,
-  { state, before }: Commit,
+  { state, before, events: committed }: Commit,
   projections: Projections,
   change: StateChange | null,
 ): readonly LiveEvent[] {
@@ -110,6 +110,13 @@ function liveOfAgent(
   if (event.type === "timed_out" && change?.agent.state === "SHUTDOWN") {
     const reason = "it lost three matches in a row by timeout; its matches of later rounds are forfeited";
     events.push(notice(`${name} (${agentId}) is shut down: ${reason}`));
+  }
+  if (event.type === "endpoint_lost") {
+    // The registration of the player that has the endpoint now is in the same commit.
+    const next = committed.find((other) => other.event.type === "registered" || other.event.type === "returned");
+    const nextId = next?.kind === "agent" ? next.agentId : "";
+    const newName = state.agents.get(nextId)?.name ?? nextId;
+    events.push(notice(`${name} (${agentId}) has left; ${newName} (${nextId}) has its endpoint now and replaces it`));
   }
   if (event.type === "forgotten" && agent?.kind === "referee") {
     events.push(notice(`referee ${agentId} does not answer and is replaced by another referee`));

@@ -120,6 +120,32 @@ describe("league serve", () => {
   }, 40_000);
 });
 
+describe("a player that stops before its league starts", () => {
+  it("stays registered, and the terminal of the league shows which player replaces it at its port", async () => {
+    const test = await testLeague([], RPS);
+    const served = serve(test, "--players", "2");
+    await served.line(/takes registrations at /);
+    const first = startPlayer(test, "First", test.port + 10);
+    await served.line(/^rps waits: 1 of 2 players are registered$/);
+    await first.line(/registered as P01/);
+    first.signal("SIGINT");
+    expect((await first.ended).stderr).toContain(
+      "First: P01 stays registered in rps and loses its matches. To continue, enter the same command again. The organizer can remove it with: npm run league -- remove P01\nFirst: stopped\n",
+    );
+    const second = startPlayer(test, "Second", test.port + 10);
+    await second.line(/registered as P02/);
+    served.signal("SIGINT");
+    const lines = (await served.ended).stderr.split("\n").filter((line) => /P0|waits: 1/.test(line));
+    expect(lines).toEqual([
+      "P01 registered: First",
+      "rps waits: 1 of 2 players are registered",
+      "First (P01) has left; Second (P02) has its endpoint now and replaces it",
+      "P02 registered: Second",
+      "rps waits: 1 of 2 players are registered",
+    ]);
+  }, 40_000);
+});
+
 describe("league serve --data FOLDER", () => {
   it("plays the leagues of a config again, which its own folder rejects with the reason and this advice", async () => {
     const test = await testLeague([], RPS);
