@@ -5,9 +5,11 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
+import { EXIT } from "#shared/runtime/process/exit.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { GameResult, MatchInfo, Turn } from "../sdk.ts";
 import { linesBot, linesSpec } from "./lines.ts";
+import { START_MS } from "./program-start.ts";
 
 let folder = "";
 let bot: LoadedBot | undefined;
@@ -45,7 +47,9 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   ${answer}
 });`;
   writeFileSync(join(folder, "bot.mjs"), source);
-  bot = await linesBot(linesSpec([process.execPath, "bot.mjs"], folder), clock);
+  const loading = linesBot(linesSpec([process.execPath, "bot.mjs"], folder), clock);
+  if (clock !== systemClock) await (clock as ReturnType<typeof manualClock>).advance(START_MS);
+  bot = await loading;
   return bot;
 }
 
@@ -175,15 +179,29 @@ describe("lines:COMMAND", () => {
     expect(await begin(bot).choose(turn(0))).toBe(process.cwd());
   });
 
-  test("that is not installed chooses no action", async () => {
-    bot = await linesBot("lines:no-such-program", systemClock);
-    const player = begin(bot);
-    await expect(player.choose(turn(0))).rejects.toThrow("the command of the program was not found");
+  test("that is not installed is a StartError", async () => {
+    await expect(linesBot("lines:no-such-program", patient())).rejects.toThrow(
+      /^no-such-program ended with code 127 when it was started\n.*no-such-program.*not found/,
+    );
+  });
+
+  test("that ends with an error when it is started is a StartError with its output", async () => {
+    const spec = linesSpec([process.execPath, "none.mjs"], folder);
+    const start = linesBot(spec, patient());
+    await expect(start).rejects.toMatchObject({ exitCode: EXIT.config });
+    await expect(start).rejects.toThrow(
+      /^\S*node none\.mjs ended with code 1 when it was started\n(.*\n)*Error: Cannot find module '.*none\.mjs'/,
+    );
+  });
+
+  test("that ends without an error when it is started is a bot", async () => {
+    bot = await linesBot("lines:true", patient());
+    await expect(begin(bot).choose(turn(0))).rejects.toThrow("the program ended with code 0");
   });
 
   test("whose first process ended before the first match is started again for it", async () => {
     const flag = join(folder, "started");
-    const first = `if [ ! -e "${flag}" ]; then echo $$ > "${flag}"; exit 3; fi; read start; read turn; echo '{"action": "again"}'`;
+    const first = `if [ ! -e "${flag}" ]; then echo $$ > "${flag}"; exit 0; fi; read start; read turn; echo '{"action": "again"}'`;
     bot = await linesBot(`lines:sh -c '${first.replaceAll("'", "'\\''")}'`, systemClock);
     await vi.waitFor(() => expect(readFileSync(flag, "utf8")).toMatch(/^\d+\n$/), 10_000);
     const pid = Number(readFileSync(flag, "utf8"));
@@ -203,6 +221,9 @@ describe("lines:COMMAND", () => {
     expect(existsSync(join(folder, "lines.txt"))).toBe(false);
   });
 });
+
+/** A clock that never ends the time of a start, so that the test does not depend on the speed of the machine. */
+const patient = () => manualClock();
 
 function isRunning(pid: number): boolean {
   try {

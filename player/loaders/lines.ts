@@ -1,14 +1,13 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { once } from "node:events";
 import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
-import { messageOf } from "#shared/lib/result.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { MatchInfo, Turn } from "../sdk.ts";
+import { programStart } from "./program-start.ts";
 
 /** A program that plays by lines of JSON: the words of its command, or a command for the shell, and the folder in which it runs. */
 const Program = z.strictObject({ command: z.union([z.string(), z.array(z.string()).min(1)]), folder: z.string() });
@@ -34,7 +33,8 @@ export const linesSpec = (command: readonly string[], folder: string): string =>
 /**
  * A program as a bot. One process plays one match: it reads a line of JSON for the start, each turn and the end of the match, and answers
  * each turn with a line `{"action": …}` (docs/bots.md). If the process ends before the end of the match, the next turn starts another one.
- * `spec` is `lines:` and a command for the shell, or the text of `linesSpec`. Throws StartError (exit code 3) if the program does not start.
+ * `spec` is `lines:` and a command for the shell, or the text of `linesSpec`. Throws StartError (exit code 3) if the program does not start
+ * or soon ends with an error.
  */
 export async function linesBot(spec: string, clock: Clock): Promise<LoadedBot> {
   const text = spec.slice(LINES_PREFIX.length).trim();
@@ -45,11 +45,7 @@ export async function linesBot(spec: string, clock: Clock): Promise<LoadedBot> {
   const name = typeof program.command === "string" ? program.command : program.command.join(" ");
   // The first match receives this process, unless it has ended.
   let spare: ChildProcessWithoutNullStreams | null = launch(program);
-  try {
-    await once(spare, "spawn");
-  } catch (thrown) {
-    throw new StartError(`${name} does not start: ${messageOf(thrown)}`, EXIT.config);
-  }
+  await programStart(spare, name, clock);
   const players = new Set<LinePlayer>();
   const start = (): ChildProcessWithoutNullStreams => {
     const child = spare;

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { takenByNpm } from "#shared/runtime/cli/npm-options.ts";
 import { withExamples, withUsageExit } from "#shared/runtime/cli/options.ts";
 import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
 import { endWithNpm } from "#shared/runtime/process/parent-watchdog.ts";
@@ -36,5 +37,8 @@ function reportFault(thrown: unknown): number {
   // Errors of the file system, such as a folder that cannot be written, are not bugs of this program.
   const fault = thrown instanceof StartError ? thrown.message : fileFault(thrown);
   process.stderr.write(`${fault ?? (thrown instanceof Error ? thrown.stack : String(thrown))}\n`);
+  const command = program.commands.find((known) => known.name() === process.argv[2]);
+  const taken = thrown instanceof StartError && command ? takenByNpm(command, process.env) : null;
+  if (taken !== null) process.stderr.write(`${taken}\n`);
   return thrown instanceof StartError ? thrown.exitCode : EXIT.failed;
 }

@@ -29,7 +29,7 @@ export async function readConfig(file: string, faultOf?: typeof faultOfRun): Pro
   const loaded = await loadConfig(file, process.env);
   if (!loaded.ok) throw new StartError(loaded.error.join("\n"), EXIT.config);
   const config = withAbsolutePaths(loaded.value.config, loaded.value.folder);
-  const fault = faultOf?.(config);
+  const fault = faultOf?.(config, loaded.value.folder);
   if (fault) throw new StartError(`${loaded.value.nameOf(fault.path)}: ${fault.message}`, EXIT.config);
   return config;
 }

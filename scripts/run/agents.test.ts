@@ -18,7 +18,7 @@ it.each([
     "max_players",
   ],
 ])("faultOfRun rejects a league that %s", (_name, players, league, key) => {
-  const fault = faultOfRun(Config.parse({ players, leagues: [CHESS, { ...league, league_id: "odd" }] }));
+  const fault = faultOfRun(Config.parse({ players, leagues: [CHESS, { ...league, league_id: "odd" }] }), "/config");
   expect(fault).toMatchObject({ path: ["leagues", 1, key], message: expect.stringMatching(/^league odd has \d/) });
 });
 
@@ -27,5 +27,5 @@ it.each([
   ["with a lower minimum and a higher maximum", [ALPHA, GUEST, FISH], { ...CHESS, min_players: 2, max_players: 9 }],
   ["with room for the players of its game only", [ALPHA, GUEST, FISH], { ...RPS, max_players: 2 }],
 ])("faultOfRun accepts limits of a league %s", (_name, players, league) => {
-  expect(faultOfRun(Config.parse({ players, leagues: [league] }))).toBeNull();
+  expect(faultOfRun(Config.parse({ players, leagues: [league] }), "/config")).toBeNull();
 });

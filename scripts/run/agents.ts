@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { findGame } from "#shared/games/registry.ts";
 import { isWildcard, localUrl } from "#shared/rpc/http/machine-addresses.ts";
 import { permissionArgs } from "#shared/runtime/cli/permission-options.ts";
@@ -175,8 +175,8 @@ function faultOfLimits({ leagues, players }: Config): ConfigFault | null {
   return null;
 }
 
-/** Returns the first fault of a config with absolute paths that prevents a run, with its path in the config; null if there is none. */
-export function faultOfRun(config: Config): ConfigFault | null {
+/** Returns the first fault of a config with absolute paths, from a file in `folder`, that prevents a run, with its path in the config; null if there is none. */
+export function faultOfRun(config: Config, folder: string): ConfigFault | null {
   if (config.players.length < 2) return { path: ["players"], message: "a run needs at least 2 players" };
   for (const [index, player] of config.players.entries()) {
     const [variable] = keyVariablesOf(player);
@@ -184,8 +184,13 @@ export function faultOfRun(config: Config): ConfigFault | null {
       return { path: ["players", index, "llm", "api_key_env"], message: `${variable} is not set in the environment` };
     }
     if (!("bot" in player) || isBot(player.bot)) continue;
+    const path = ["players", index, "bot"];
+    if (isBotFile(player.bot)) {
+      const file = relative(folder, player.bot);
+      return { path, message: `no such file: ${file}. The path is relative to the folder of the config, ${folder}` };
+    }
     const message = `no bot "${player.bot}": use ${builtInBots.join(", ")}, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, ${LLM_FORMS}`;
-    return { path: ["players", index, "bot"], message };
+    return { path, message };
   }
   const limitFault = faultOfLimits(config);
   if (limitFault) return limitFault;

@@ -89,13 +89,17 @@ describe("a bot file", () => {
     expect(processesIn(test.folder)).toEqual([]);
   });
 
-  it.each(["./none.ts", "no-such-bot"])(
+  it.each([
+    ["./bots/none.ts", /: no such file: bots\/none\.ts\. The path is relative to the folder of the config, \//],
+    ["no-such-bot", /: no bot "no-such-bot": use /],
+  ])(
     "that does not exist ends the run with exit code 3 and names the position in the config: %s",
-    async (bot) => {
+    async (bot, message) => {
       const test = await testLeague([bot, "cycle"], RPS);
       const { code, stderr } = await league(["run", test.file, "--quiet"]);
       expect(code, stderr).toBe(3);
-      expect(stderr).toMatch(/league\.json:\d+:\d+ players\[0\]\.bot: no bot ".*(none\.ts|no-such-bot)"/);
+      expect(stderr).toMatch(/league\.json:\d+:\d+ players\[0\]\.bot: no /);
+      expect(stderr).toMatch(message);
     },
   );
 

@@ -54,3 +54,16 @@ describe("a Python program with the line protocol", () => {
     expect(second.stdout).toBe(first.stdout);
   }, 60_000);
 });
+
+describe("a program of a config", () => {
+  it("whose file is missing ends the run with exit code 3 and the error of its interpreter", async () => {
+    const players = [
+      { name: "Sh", command: ["sh", "bto.sh"], protocol: "lines" },
+      { name: "TS", bot: "random" },
+    ];
+    const test = await testLeague([], [{ league_id: "rps", game: "rps.v1" }], { config: { players } });
+    const { code, stderr } = await run(test).ended;
+    expect(code, stderr).toBe(3);
+    expect(stderr).toMatch(/^Sh: sh bto\.sh ended with code \d+ when it was started\nSh: .*bto\.sh/m);
+  }, 60_000);
+});

@@ -6,13 +6,19 @@ import { DisplayName, JOIN_CODE_RULE, JoinCode } from "../../protocol/names.ts";
 import { INSPECTOR_PORT, LOOPBACK_HOST } from "../defaults.ts";
 import { EXIT } from "../process/exit.ts";
 import { asEntered } from "./league-command.ts";
+import { takenByNpm } from "./npm-options.ts";
 
 const MAX_SHOWN = 60;
 
 /** Makes a command exit with code 2 (`EXIT.usage`) if its arguments are invalid. */
 export function withUsageExit(command: Command): Command {
   const withHelp = command.showHelpAfterError("(use --help to list the options)");
-  withHelp.configureOutput({ outputError: (message, write) => write(withEscapedValue(message)) });
+  withHelp.configureOutput({
+    outputError(message, write) {
+      const taken = takenByNpm(command, process.env);
+      write(`${withEscapedValue(message)}${taken === null ? "" : `${taken}\n`}`);
+    },
+  });
   return withHelp.exitOverride((error) => process.exit(error.exitCode === 0 ? EXIT.ok : EXIT.usage));
 }
 
