@@ -7,6 +7,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import { Envelope } from "#shared/protocol/envelope.ts";
 import { MoveRequest, MoveResponse } from "#shared/protocol/messages.ts";
+import { PlayerRegisterRequest, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import { envelopeIn } from "#shared/rpc/peer/answer.ts";
 import type { Turn } from "../player/sdk.ts";
 import type { Game } from "../shared/games/game.ts";
@@ -129,11 +130,22 @@ describe("docs/games.md", () => {
   });
 });
 
-describe("the request and the reply in docs/network-players.md", () => {
+describe("the calls and the replies in docs/network-players.md", () => {
   const networkPlayers = read(join(root, "docs/network-players.md"));
-  const [request, reply] = [...networkPlayers.matchAll(/```json\n(\{\n {2}"jsonrpc".*?)```/gs)].map(
-    ([, json = ""]) => json,
-  );
+  const [registration, accepted, request, reply] = [
+    ...networkPlayers.matchAll(/```json\n(\{\n {2}"jsonrpc".*?)```/gs),
+  ].map(([, json = ""]) => json);
+
+  it("are the call and the answer of a registration", () => {
+    const { id, params } = JSON.parse(registration ?? "");
+    const envelope = Envelope.parse(params.arguments);
+    expect(envelope.type).toBe("PLAYER_REGISTER_REQUEST");
+    PlayerRegisterRequest.parse(envelope.payload);
+    const answer = envelopeIn({ status: 200, text: accepted ?? "" }, id, envelope.message_id);
+    if (!answer.ok) throw new Error(answer.error.detail);
+    const response = PlayerRegisterResponse.parse(answer.value.payload);
+    expect(response).toMatchObject({ status: "ACCEPTED", auth_token: envelope.auth_token });
+  });
 
   it("are the call and the answer of one turn", () => {
     const { id, params } = JSON.parse(request ?? "");

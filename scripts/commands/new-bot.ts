@@ -5,6 +5,8 @@ import { type Game, withoutVersion } from "#shared/games/game.ts";
 import type { GameId } from "#shared/games/registry.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
 import { isInstalled, LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
+import { loadConfig } from "#shared/runtime/config/config-file.ts";
+import { DEFAULT_CONFIG } from "#shared/runtime/defaults.ts";
 import { isGameFile } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { namedGame } from "../games/named-game.ts";
@@ -36,19 +38,18 @@ export async function newBot(path: string, { game: gameName, lang }: NewBotFlags
     throw new StartError(`${game.info.name} has ${game.roles.length} roles; new-bot supports games of two`, EXIT.usage);
   }
   const folder = resolve(path);
-  const { file } = LANGUAGES[lang];
-  const bot = inShell(isAbsolute(path) ? join(path, file) : `./${join(path, file)}`);
   const gameFile = isGameFile(gameName) ? gameName : null;
-  const texts = textsOf(game, gameFile, lang, basename(folder), bot);
+  const texts = { ...textsOf(game, gameFile, lang, path), ...(await leagueToTry(game, gameFile)) };
   const type = gameFile === null ? JSON.stringify(game.id) : typeOf(gameFile, folder);
   const files = [...filesOf(game, type, lang, texts)];
   writeStarter(path, files);
+  const { bot } = texts;
   process.stdout.write(
     [
       `${path} has ${files.map(([name]) => name).join(", ")}. Next:`,
       `  ${texts.league} play ${bot} random --game ${texts.short}    # one match against a built-in bot`,
       `  ${texts.league} dev ${bot} random --game ${texts.short}     # plays it again each time you save the bot`,
-      `  ${texts.league} join ${bot} --name ${texts.player}    # joins a league on this machine`,
+      `  ${texts.league} join ${bot} --name ${texts.player} --league ${texts.leagueId}    # joins a league on this machine`,
       `${join(path, "README.md")} has all commands.\n`,
     ].join("\n"),
   );
@@ -59,26 +60,50 @@ export async function newBot(path: string, { game: gameName, lang }: NewBotFlags
 const inShell = (path: string): string =>
   /^[\p{L}\p{N}._/\\:-]+$/u.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
-type Texts = ReturnType<typeof textsOf>;
+type Texts = ReturnType<typeof textsOf> & Awaited<ReturnType<typeof leagueToTry>>;
 
 /** Returns the values of the placeholders in the README. */
-const textsOf = (game: Game, gameFile: string | null, lang: Language, name: string, bot: string) => ({
-  name,
-  player: playerName(name),
+const textsOf = (game: Game, gameFile: string | null, lang: Language, path: string) => ({
+  name: basename(resolve(path)),
+  player: playerName(basename(resolve(path))),
   title: game.info.name,
   game: game.id,
   short: gameFile === null ? withoutVersion(game.id) : inShell(gameFile),
   language: LANGUAGES[lang].title,
   file: LANGUAGES[lang].file,
-  bot,
+  bot: inShell(fromHere(join(path, LANGUAGES[lang].file))),
+  folder: inShell(fromHere(path)),
   league: LEAGUE_COMMAND,
   place: isInstalled ? "in the folder in which you entered `new-bot`" : "in the folder of agent-league",
-  leagues:
-    lang === "ts" || lang === "js"
-      ? "Without `--league`, the player enters every open league of the games in the export `games` of the bot."
-      : "Without `--league`, the player enters every open league, also those of other games, for which this bot is not written.",
+  leagueOption: exportsGames(lang) ? "" : " --league ID",
+  typescript: isInstalled ? "Install TypeScript once with `npm install --save-dev typescript`. Then check" : "Check",
+  leagues: exportsGames(lang)
+    ? "Without `--league`, the player enters every open league of the games in the export `games` of the bot."
+    : "Without `--league`, the player enters every open league, also those of other games, for which this bot is not written.",
   docs: gameDocs(game),
 });
+
+/** Returns a path that is not taken for the name of a bot or a package. */
+const fromHere = (path: string): string => (isAbsolute(path) ? path : `./${join(path)}`);
+
+/** Only a bot that the player imports can tell its games. */
+const exportsGames = (lang: Language): boolean => lang === "ts" || lang === "js";
+
+/** Returns the texts with which a bot joins a league of its game on this machine: one of the default config, or one of a config to write. */
+async function leagueToTry(game: Game, gameFile: string | null) {
+  const loaded = await loadConfig(DEFAULT_CONFIG, {});
+  const known = loaded.ok ? loaded.value.config.leagues.find((league) => league.game === game.id) : undefined;
+  const next = "enter these commands in three terminals:";
+  if (known) return { leagueId: known.league_id, config: "", toTry: `To try it on this machine, ${next}` };
+  const leagueId = withoutVersion(game.id);
+  const config = { leagues: [{ league_id: leagueId, game: gameFile ?? game.id }] };
+  const saved = `save this config as \`${leagueId}.json\` in the folder in which you enter the commands:\n\n\`\`\`json\n${JSON.stringify(config)}\n\`\`\``;
+  return {
+    leagueId,
+    config: ` ${leagueId}.json`,
+    toTry: `To try it on this machine, ${saved}\n\nThen ${next}`,
+  };
+}
 
 /** Returns the folder's name as the display name of a player, without characters that a shell would interpret. */
 function playerName(folder: string): string {
@@ -108,7 +133,7 @@ function* filesOf(
         .replaceAll(STARTER_GAME, game.id),
     ];
   // The nearest package.json decides whether Node reads a file as an ES module.
-  if (isInstalled && (lang === "ts" || lang === "js")) yield ["package.json", '{ "type": "module" }\n'];
+  if (isInstalled && exportsGames(lang)) yield ["package.json", '{ "type": "module" }\n'];
   if (lang === "py" || lang === "go") yield ["turn.jsonl", firstTurn(game)];
   const part = read(join(lang, "part.md")).trim();
   const readme = read("readme.md").replace("{{part}}", () => part);

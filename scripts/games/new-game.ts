@@ -10,6 +10,8 @@ import { writeStarter } from "../commands/starter-folder.ts";
 import { playthroughFileOf } from "./check-game.ts";
 
 const STARTER = fileURLToPath(new URL("../starters/game/", import.meta.url));
+/** The settings with which `npx tsc -p FOLDER` checks the types, in a clone and in another project. */
+const TSCONFIG = fileURLToPath(new URL("../starters/ts/tsconfig.json", import.meta.url));
 const FILE = "game.ts";
 const BOT_FILE = "bot.ts";
 
@@ -21,7 +23,8 @@ export async function newGame(path: string): Promise<number> {
     isAbsolute(path) ? join(path, name) : `./${join(path, name)}`,
   );
   const read = (name: string): string => readFileSync(join(STARTER, name), "utf8");
-  const texts: Readonly<Record<string, string>> = { title, id, file, bot, league: LEAGUE_COMMAND };
+  const folder = isAbsolute(path) ? path : `./${join(path)}`;
+  const texts: Readonly<Record<string, string>> = { title, id, file, bot, folder, league: LEAGUE_COMMAND };
   writeStarter(path, [
     [
       FILE,
@@ -30,6 +33,7 @@ export async function newGame(path: string): Promise<number> {
         .replace('name: "Nim"', `name: ${JSON.stringify(title)}`),
     ],
     [BOT_FILE, read(BOT_FILE).replace('"nim.v1"', JSON.stringify(id))],
+    ["tsconfig.json", readFileSync(TSCONFIG, "utf8")],
     ["README.md", read("readme.md").replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => texts[name] ?? "")],
     // The nearest package.json decides whether Node reads a file as an ES module.
     ...(isInstalled ? [["package.json", '{ "type": "module" }\n'] as const] : []),
@@ -40,7 +44,7 @@ export async function newGame(path: string): Promise<number> {
   writeFileSync(recordFile, format([recordAtRandom(game.value, {})]), { flag: "wx" });
   process.stdout.write(
     [
-      `${path} has ${FILE}, ${BOT_FILE}, ${basename(recordFile)} and README.md. The rules are those of Nim. Next:`,
+      `${path} has ${FILE}, ${BOT_FILE}, ${basename(recordFile)}, tsconfig.json and README.md. The rules are those of Nim. Next:`,
       `  ${LEAGUE_COMMAND} check-game ${file}    # check the obligations of a game`,
       `  ${LEAGUE_COMMAND} play ${bot} random --game ${file}    # one match between two bots`,
       `${join(path, "README.md")} has all commands.\n`,

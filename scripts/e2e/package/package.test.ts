@@ -9,6 +9,8 @@ afterEach(cleanUp, 60_000); // a folder with hundreds of megabytes of packages
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 const execute = promisify(execFile);
+/** The compiler that the README of a new bot has its author install, in the version of this project. */
+const TYPESCRIPT = `typescript@${JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).devDependencies.typescript}`;
 
 /** Makes the package in a copy of this project, because `npm pack` replaces its package.json for a moment. Returns its path. */
 async function pack(): Promise<string> {
@@ -26,9 +28,9 @@ async function pack(): Promise<string> {
 async function install(file: string) {
   const folder = newFolder();
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
-  await execute("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error", file], {
-    cwd: folder,
-  });
+  const flags = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
+  for (const args of [[file], ["--save-dev", TYPESCRIPT]])
+    await execute("npm", ["install", ...flags, ...args], { cwd: folder });
   /** The package `node` is the one with which the commands of the package run. */
   const env = { ...process.env, PATH: `${join(folder, "node_modules", ".bin")}:${process.env.PATH}` };
   const run = (command: string, ...args: string[]) => execute(command, args, { cwd: folder, env });
@@ -62,10 +64,11 @@ describe("npm pack", () => {
 
     expect((await league("play", "--help")).stdout).toContain("npx league play ./my-bot.ts random --game rps");
 
+    const readme = readFileSync(join(folder, "my-bot", "README.md"), "utf8");
+    expect(readme).toMatch(/`npm install --save-dev typescript`.*```\nnpx tsc -p \.\/my-bot\n```/s);
+    await run("npx", "tsc", "-p", "./my-bot");
     writeFileSync(join(folder, "my-bot", "bot.ts"), BOT);
-    const checked = ["--noEmit", "--strict", "--target", "es2024", "--module", "nodenext", "my-bot/bot.ts"];
-    const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-    await run("node", compiler, ...checked);
+    await run("npx", "tsc", "-p", "./my-bot");
     const typed = await league("play", "./my-bot/bot.ts", "cycle", "--game", "rps");
     expect(typed.stdout).toContain("player_1: bot.ts");
 

@@ -1,11 +1,12 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { requireProgram } from "#shared/runtime/testing/packages.ts";
-import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
+import { cleanUp, league, newFolder, root, start } from "../../testing/processes.ts";
 import { documentOf, RPS, run, testLeague } from "../../testing/test-league.ts";
 
 beforeAll(() => {
@@ -43,6 +44,47 @@ it("a bot in Python plays in the config of a league", async () => {
   const ended = await run(await testLeague([file, "cycle"], RPS), "--json", "--quiet").ended;
   expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 0, stderr: "" });
   expect(documentOf(ended).leagues[0]?.matches).toMatchObject([{ termination: "normal" }]);
+});
+
+it.each([
+  ["py", "kuhn_poker"],
+  ["js", "rps"],
+])("the bot in %s joins a league of %s on this machine as its README says", async (lang, game) => {
+  const { folder } = await newBot(lang, game);
+  const readme = readFileSync(join(folder, "README.md"), "utf8");
+  const [, config] = /save this config as `kuhn_poker\.json` .*?```json\n(.*?)```/s.exec(readme) ?? [];
+  if (config) writeFileSync(join(folder, "kuhn_poker.json"), config);
+  const [, block = ""] = /three terminals:\n\n```\n(.*?)```/s.exec(readme) ?? [];
+  const [serve = [], ...joins] = block
+    .trim()
+    .split("\n")
+    .map((line) => line.split(" ").slice(4));
+  const [port = 0] = await freePorts(10);
+  const ports = { LEAGUE__MANAGER__PORT: String(port), LEAGUE__REFEREES__FIRSTPORT: String(port + 1) };
+  const inFolder = (word: string): string => (/^kuhn_poker\.json$|^data\//.test(word) ? join(folder, word) : word);
+  const serving = start("scripts/league.ts", serve.map(inFolder), ports);
+  await serving.line(/REF01 registered/);
+  const place = ["--manager", `http://127.0.0.1:${port}/mcp`, "--data", folder];
+  const players = joins.map((args) => start("scripts/league.ts", [...args, ...place]));
+  expect(players).toHaveLength(2);
+  await Promise.all(
+    players.map((player) => player.line(new RegExp(`^\\S+ ${game} is over: rank|^${game} is over: rank`))),
+  );
+  for (const { signal } of [...players, serving]) signal("SIGTERM");
+});
+
+it("tsc checks the types of the bot in TypeScript with its tsconfig.json", async () => {
+  mkdirSync(join(root, "data"), { recursive: true });
+  const parent = mkdtempSync(join(root, "data", "types-")); // the types of the package are found in this project only
+  onTestFinished(() => rmSync(parent, { recursive: true }));
+  const folder = join(parent, "my-bot");
+  expect(await league(["new-bot", folder])).toMatchObject({ code: 0, stderr: "" });
+  expect(readFileSync(join(folder, "README.md"), "utf8")).toContain(`\nnpx tsc -p ${folder}\n`);
+  const check = () => spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", folder], { encoding: "utf8" });
+  expect(check()).toMatchObject({ status: 0, stdout: "" });
+  const file = join(folder, "bot.ts");
+  writeFileSync(file, readFileSync(file, "utf8").replace("random.pick(legal)", '"lizard"'));
+  expect(check()).toMatchObject({ status: 1, stdout: expect.stringContaining('"lizard"') });
 });
 
 /** The commands with which the README has a player join without this project. */
