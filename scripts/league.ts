@@ -119,11 +119,9 @@ withPermissionOptions(
 )
   .argument("<first>", "bot of the first role: a built-in bot, a file, uci:COMMAND, lines:COMMAND or llm:URL#MODEL")
   .argument("<second>", "bot of the second role")
-  .addOption(
-    new Option(
-      "--game <game>",
-      "id of the game, e.g. chess.v1, its name without the version, e.g. chess, or the file of a game (required)",
-    ).makeOptionMandatory(),
+  .option(
+    "--game <game>",
+    "id of the game, e.g. chess.v1, its name, e.g. chess, or the file of a game (default: the first game that a .ts or .js bot exports, else rps)",
   )
   .option("--option <name=value...>", "options of the game, e.g. best_of=5 (default: those of the game)")
   .option("--seed <seed>", "make the match repeatable (default: a random seed)")

@@ -173,6 +173,12 @@ test.each(["turn.log", "console.log"])("lines of %s beyond a megabyte in a match
   expect(shown).toHaveLength(100);
 });
 
+test("bots that are loaded at the same time do not disturb each other", async () => {
+  const files = [1, 2, 3].map((n) => write(`bot${n}.ts`, `export default { choose: () => ${n} };`));
+  const matches = await Promise.all(files.map(async (file) => begin(await load(file))));
+  expect(await Promise.all(matches.map((match) => match.choose(playerTurn(0))))).toEqual([1, 2, 3]);
+});
+
 test("errors of start and end are shown, and the match continues", async () => {
   const source = `export default {
   start() { throw new Error("no start"); },

@@ -27,8 +27,21 @@ export interface CodeFiles {
   readonly fault: string | null;
 }
 
+/** The number of searches that need the helper process of esbuild. */
+let searches = 0;
+
 /** Finds the files of a bot. An import whose name is computed is not found. */
 export async function codeFilesOf(file: string): Promise<CodeFiles> {
+  searches++;
+  try {
+    return await search(file);
+  } finally {
+    searches--;
+    if (searches === 0) await (await import("esbuild")).stop();
+  }
+}
+
+async function search(file: string): Promise<CodeFiles> {
   const always = [...(await importedFiles(BOT_PROCESS)), file];
   try {
     const imported = await importedFiles(file);
@@ -37,8 +50,6 @@ export async function codeFilesOf(file: string): Promise<CodeFiles> {
     const [error] = (thrown as BuildFailure).errors;
     const { line, column } = error?.location ?? {};
     return { files: always, fault: `${file}:${line}:${(column ?? 0) + 1}: ${error?.text}` };
-  } finally {
-    await (await import("esbuild")).stop();
   }
 }
 

@@ -28,12 +28,7 @@ export function addBotCommands(): void {
   )
     .argument("<bot>", `bot of the game's first role: ${BOT_FILES}`)
     .argument("[opponent]", "bot of the second role, as in league play", "random")
-    .addOption(
-      new Option(
-        "--game <game>",
-        "id of the game, its name without the version, or the file of a game (required)",
-      ).makeOptionMandatory(),
-    )
+    .option("--game <game>", "id of the game, its name, or the file of a game (default: as in league play)")
     .option("--option <name=value...>", "options of the game, e.g. best_of=5 (default: those of the game)")
     .option("--seed <seed>", "seed of the match", "1")
     .addOption(verboseOption())

@@ -11,7 +11,7 @@ import { importedFiles } from "../../player/isolation/imported-files.ts";
 import { BOT_FILES, isBotFile, isModuleFile } from "../../player/loaders/bot-files.ts";
 
 interface DevFlags extends PermissionFlags {
-  readonly game: string;
+  readonly game?: string;
   readonly option?: readonly string[];
   readonly seed: string;
   readonly verbose?: boolean;
@@ -27,7 +27,7 @@ export async function dev(bot: string, opponent: string, flags: DevFlags): Promi
   if (!existsSync(file)) throw new StartError(`${bot}: no such file`, EXIT.config);
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
-  const sources = [file, ...(isGameFile(flags.game) ? [resolve(flags.game)] : [])];
+  const sources = [file, ...(flags.game !== undefined && isGameFile(flags.game) ? [resolve(flags.game)] : [])];
   let files: readonly string[] = sources;
   while (!stopping.signal.aborted) {
     const former = files;
@@ -60,8 +60,7 @@ function startMatch(bot: string, opponent: string, flags: DevFlags) {
     "play",
     bot,
     opponent,
-    "--game",
-    game,
+    ...(game === undefined ? [] : ["--game", game]),
     "--seed",
     seed,
     ...(verbose ? ["--verbose"] : []),

@@ -40,6 +40,18 @@ describe("league play", () => {
     expect(stderr.startsWith(message), stderr).toBe(true);
   });
 
+  it("plays the game that a bot exports, and no game that a bot does not play", async () => {
+    const file = join(newFolder(), "marks.ts");
+    writeFileSync(file, 'export const games = ["tic_tac_toe.v1"];\nexport default (turn) => turn.legal[0];\n');
+    const played = await league(["play", file, "random"]);
+    expect(played.stdout, played.stderr).toContain("x: marks.ts");
+    const { code, stderr } = await league(["play", file, "random", "--game", "chess"]);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `${file} does not play chess.v1; it plays tic_tac_toe.v1\n`,
+    });
+  });
+
   it("prints each turn of both bots with --verbose: the view, the number of legal actions, the action and the time", async () => {
     const bot = join(newFolder(), "bot.ts");
     writeFileSync(

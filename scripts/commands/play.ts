@@ -3,9 +3,10 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
-import { findGame } from "#shared/games/registry.ts";
+import { findGame, type GameId } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
+import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { type PermissionFlags, permissionsOf } from "#shared/runtime/cli/permission-options.ts";
 import { Config } from "#shared/runtime/config/config.ts";
@@ -20,8 +21,10 @@ import type { ResultsDocument } from "../../league-manager/projections/document.
 import { resultLine } from "../../league-manager/projections/lines.ts";
 import { managerStore } from "../../league-manager/store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
+import { UCI_GAMES } from "../../player/bots/uci.ts";
 import { isBotFile, isModuleFile } from "../../player/loaders/bot-files.ts";
 import { LLM_PREFIX } from "../../player/loaders/llm.ts";
+import { loadBot } from "../../player/loaders/load-bot.ts";
 import { optionsOf } from "../games/game-options.ts";
 import { namedGame } from "../games/named-game.ts";
 import type { PlayerProcess } from "../run/agents.ts";
@@ -31,7 +34,8 @@ import { runLeagues } from "../run/run.ts";
 import { beginRun } from "../run/run-folder.ts";
 
 interface PlayFlags extends PermissionFlags {
-  readonly game: string;
+  /** The id, the name or the file of a game; absent for the game of the bots. */
+  readonly game?: string;
   readonly option?: readonly string[];
   readonly seed?: string;
   readonly json?: boolean;
@@ -43,7 +47,7 @@ interface PlayFlags extends PermissionFlags {
   readonly inspectPort: number;
 }
 
-/** `league play A B --game G`: plays a league of one match on free ports. Resolves with the exit code. */
+/** `league play A B`: plays a league of one match on free ports. Resolves with the exit code. */
 export async function play(first: string, second: string, flags: PlayFlags): Promise<number> {
   const data = flags.data === undefined ? mkdtempSync(join(tmpdir(), "league-play-")) : resolve(flags.data);
   try {
@@ -89,7 +93,7 @@ const nameOf = (bot: string): string =>
   inOneLine(cutTo(NAME_CHARACTERS, isBotFile(bot) ? basename(bot) : bot.replace(/^llm:http[^#]*#/, LLM_PREFIX)));
 
 async function configOf(first: string, second: string, flags: PlayFlags, data: string): Promise<Config> {
-  const game = await namedGame(flags.game);
+  const { game, named } = await gameOf([first, second], flags);
   if (game.roles.length !== 2) {
     const needs = `${game.info.name} needs ${game.roles.length} players (${game.roles.join(", ")})`;
     throw new StartError(`${needs}; league play supports only games of two`, EXIT.usage);
@@ -111,7 +115,7 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
     playersFirstPort: player1,
     data,
     players: [playerOf(names[0], first), playerOf(names[1], second)],
-    games: isGameFile(flags.game) ? [resolve(flags.game)] : [],
+    games: isGameFile(named) ? [resolve(named)] : [],
     timeouts: flags.inspect ? DEBUG_TIMEOUTS : {},
     leagues: [{ league_id: "play", game: game.id, options: optionsOf(flags.option ?? []) }],
   });
@@ -121,6 +125,31 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
     path.join(".").replace(/^leagues\.0\.options\./, "--option ");
   const faults = parsed.error.issues.map((issue) => `${optionOf(issue.path)}: ${issue.message}`);
   throw new StartError(faults.join("\n"), EXIT.usage);
+}
+
+/** The game of bots that name no game. */
+const DEFAULT_GAME: GameId = "rps.v1";
+
+/** Returns the game of the match: that of `--game`, or the first one that a bot names. Throws StartError if a bot does not load or play it. */
+async function gameOf(
+  bots: readonly string[],
+  flags: PlayFlags,
+): Promise<{ readonly game: Game; readonly named: string }> {
+  const limits = await Promise.all(bots.map(async (bot) => ({ bot, games: await gamesOf(bot, permissionsOf(flags)) })));
+  const named = flags.game ?? limits.flatMap(({ games }) => games ?? [])[0] ?? DEFAULT_GAME;
+  const game = await namedGame(named);
+  const unable = limits.find(({ games }) => games !== null && !games.includes(game.id));
+  if (unable === undefined) return { game, named };
+  throw new StartError(`${unable.bot} does not play ${game.id}; it plays ${unable.games?.join(", ")}`, EXIT.usage);
+}
+
+/** Returns the games that a bot of a file or an engine plays; null for all games. */
+async function gamesOf(spec: string, allow: BotPermissions): Promise<readonly string[] | null> {
+  if (spec.startsWith("uci:")) return UCI_GAMES;
+  if (!isModuleFile(spec)) return null;
+  const bot = await loadBot(spec, systemClock, { recordsFolder: () => "", say() {}, warn() {}, allow, inspect: null });
+  await bot.close?.();
+  return bot.games ?? null;
 }
 
 /** Returns the output of the command: a JSON document or text. */
@@ -146,7 +175,7 @@ function report(document: ResultsDocument, folder: string, flags: PlayFlags): st
   const result = match ? resultLine({ ...match, faults: [] }, document.leagues[0]?.standings ?? []) : "not played";
   // A game of a file that throws is the usual reason of an abort.
   const hints =
-    match?.termination === "aborted" && isGameFile(flags.game)
+    match?.termination === "aborted" && flags.game !== undefined && isGameFile(flags.game)
       ? [`If the game throws an error, this command shows where: ${LEAGUE_COMMAND} check-game ${flags.game}`]
       : [];
   return [...players, "", ...lines, "", ...position, ...faults.map(faultLine), result, ...hints].join("\n");
