@@ -6,6 +6,7 @@ import { Timeouts } from "#shared/protocol/timeouts.ts";
 import type { CheckContext, CheckId } from "./check.ts";
 import { type Acceptance, gamesToCheck, inviteTo } from "./checks/invitation.ts";
 import type { Caller } from "./league/caller.ts";
+import type { GivenOptions } from "./league/game-settings.ts";
 import { Matches } from "./league/matches.ts";
 import type { RegistrationRecord } from "./league/registration-desk.ts";
 import type { Subject } from "./league/subject.ts";
@@ -24,6 +25,8 @@ export interface CheckOptions {
   readonly only: readonly CheckId[] | null;
   /** The games to check; null for all games that the player claims to play. */
   readonly games: readonly Game[] | null;
+  /** Options of one game, which is played only with them; by default the games have their default options and a few others. */
+  readonly gameOptions?: GivenOptions | null;
   /** The time limit of a move, in milliseconds. */
   readonly moveMs: number;
   /** The time limit of an invitation, in milliseconds; that of a league by default. */
@@ -37,8 +40,8 @@ export interface CheckOptions {
 /** Checks a player. Resolves with the results in the order of the checks. */
 export async function checkPlayer(options: CheckOptions): Promise<readonly CheckResult[]> {
   const { caller, clock, ids, subject, registration, only, games, moveMs, onResult, takeOutput } = options;
-  const { joinMs = Timeouts.parse({}).join_ms } = options;
-  const matches = new Matches(caller, clock, ids, { join_ms: joinMs, move_ms: moveMs });
+  const { joinMs = Timeouts.parse({}).join_ms, gameOptions } = options;
+  const matches = new Matches(caller, clock, ids, { join_ms: joinMs, move_ms: moveMs }, gameOptions);
   const context: CheckContext = {
     ...{ clock, ids, caller, matches, registration, subject, moveMs },
     onlyGames: games,

@@ -10,6 +10,7 @@ export function addCheckCommand(): void {
   withPermissionOptions(
     subcommand("check", "Check a player: send it every message of a league and print what to mend.", [
       "npm run league -- check ./my-bot.ts",
+      "npm run league -- check ./my-bot.ts --game rps --option best_of=5",
       "npm run league -- check http://127.0.0.1:8150/mcp --game rps    # a running player",
       "npm run league -- check --listen                                # a player that registers at port 8000 by itself",
     ]),
@@ -23,6 +24,10 @@ export function addCheckCommand(): void {
       "file with the token or secret of a running player (default: none, so a player that checks signatures rejects the messages)",
     )
     .option("--game <game...>", "ids or files of the games to check (default: all games of the player)")
+    .option(
+      "--option <name=value...>",
+      "with one --game: its options, e.g. best_of=5 (default: those that leagues use)",
+    )
     .option("--only <check...>", "numbers or ids of checks; the checks that they need run too (default: all)")
     .option("--move-ms <ms>", "time limit for a move, milliseconds", countOption, Timeouts.parse({}).move_ms)
     .option("--json", "print one JSON document on stdout")

@@ -17,12 +17,14 @@ import { checkPlayer } from "../check/check-player.ts";
 import { startBot } from "../check/league/bot-process.ts";
 import { Caller } from "../check/league/caller.ts";
 import { withDialect } from "../check/league/dialect-search.ts";
+import type { GivenOptions } from "../check/league/game-settings.ts";
 import { Matches } from "../check/league/matches.ts";
 import { openRegistrationDesk, type RegistrationDesk } from "../check/league/registration-desk.ts";
 import type { Subject } from "../check/league/subject.ts";
 import { urlPlayer } from "../check/league/url-player.ts";
 import { closingLine, documentOf, linesOf } from "../check/report/report.ts";
 import { CHECKS, type CheckResult } from "../check/run-checks.ts";
+import { givenOptions } from "../games/game-options.ts";
 import { namedGame } from "../games/named-game.ts";
 
 interface CheckFlags extends PermissionFlags {
@@ -31,6 +33,7 @@ interface CheckFlags extends PermissionFlags {
   readonly lan?: boolean;
   readonly tokenFile?: string;
   readonly game?: readonly string[];
+  readonly option?: readonly string[];
   readonly only?: readonly string[];
   readonly moveMs: number;
   readonly json?: boolean;
@@ -46,6 +49,13 @@ const REGISTRATION_MS = 5_000;
 /** How long the check waits for another registration of a player of another dialect, which may not understand the status of the first answer. */
 const SECOND_REGISTRATION_MS = 3_000;
 
+/** What is checked: the games, the options of the only game, and the checks; null for all, and for options that are not given. */
+interface Selection {
+  readonly games: readonly Game[] | null;
+  readonly options: GivenOptions | null;
+  readonly only: readonly CheckId[] | null;
+}
+
 /** A player under test and the means to end it. `subject` is null if it has not registered. */
 interface Player {
   readonly subject: Subject | null;
@@ -56,10 +66,12 @@ interface Player {
 /** `league check`: checks a player against the protocol. Resolves with the exit code: 0, or 1 if a check has failed. */
 export async function check(target: string | undefined, flags: CheckFlags): Promise<number> {
   const [games, only] = [await gamesOf(flags.game), checksOf(flags.only)];
+  const options = optionsFor(games, flags.option);
   if ((target === undefined) !== (flags.listen ?? false)) {
     throw new StartError("give a bot or the URL of a player, or --listen without a bot", EXIT.usage);
   }
-  const caller = new Caller(systemClock, systemIds);
+  const startsBot = target !== undefined && !isUrl(target);
+  const caller = new Caller(systemClock, systemIds, { startsBot });
   const ends: (() => void | Promise<void>)[] = [];
   const stop = async (): Promise<void> => {
     for (const end of ends.splice(0).reverse()) await end();
@@ -69,11 +81,13 @@ export async function check(target: string | undefined, flags: CheckFlags): Prom
   }
   try {
     const player = await findPlayer(caller, target, flags, games, (end) => void ends.push(end));
-    return await report(caller, player, flags, games, only);
+    return await report(caller, player, flags, { games, options, only });
   } finally {
     await stop();
   }
 }
+
+const isUrl = (target: string): boolean => /^https?:/.test(target);
 
 function findPlayer(
   caller: Caller,
@@ -83,7 +97,7 @@ function findPlayer(
   atEnd: (end: () => void | Promise<void>) => void,
 ): Promise<Player> {
   if (target === undefined) return awaitPlayer(caller, flags, atEnd);
-  if (/^https?:/.test(target)) return playerAt(caller, target, flags, games, atEnd);
+  if (isUrl(target)) return playerAt(caller, target, flags, games, atEnd);
   return startPlayer(caller, target, permissionsOf(flags), atEnd);
 }
 
@@ -165,8 +179,7 @@ async function report(
   caller: Caller,
   { subject, registration, takeOutput }: Player,
   { json, moveMs }: CheckFlags,
-  games: readonly Game[] | null,
-  only: readonly CheckId[] | null,
+  { games, options, only }: Selection,
 ): Promise<number> {
   let secrets: readonly string[] = [];
   const write = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -180,6 +193,7 @@ async function report(
   };
   const results = await checkPlayer({
     ...{ clock: systemClock, ids: systemIds, caller, subject, registration, only, games, moveMs, onResult },
+    gameOptions: options,
     ...(takeOutput && { takeOutput }),
   });
   const document = documentOf(subject, results, secrets);
@@ -192,6 +206,16 @@ async function gamesOf(names: readonly string[] | undefined): Promise<readonly G
   const games: Game[] = [];
   for (const name of listed(names)) games.push(await namedGame(name));
   return games;
+}
+
+/** Returns the options of the command line, which belong to one game. */
+function optionsFor(games: readonly Game[] | null, pairs: readonly string[] | undefined): GivenOptions | null {
+  if (pairs === undefined) return null;
+  const [game, ...others] = games ?? [];
+  if (!game || others.length > 0) {
+    throw new StartError("--option needs one game: --game rps --option best_of=5", EXIT.usage);
+  }
+  return { game, options: givenOptions(game, pairs) };
 }
 
 /** Returns the checks that a user names by their numbers or ids. */

@@ -10,7 +10,7 @@ import { counted, cutTo, jsonOf, parsedJson } from "#shared/lib/text.ts";
 import { whereThrown } from "#shared/runtime/files/thrown-position.ts";
 import { loadGame } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { optionsOf } from "./game-options.ts";
+import { givenOptions } from "./game-options.ts";
 
 interface CheckGameFlags {
   readonly option?: readonly string[];
@@ -66,14 +66,6 @@ export async function checkGameFile(file: string, flags: CheckGameFlags): Promis
   const lines = obligations.flatMap((checked) => linesOf(checked, path));
   process.stdout.write([head, "", ...lines, "", ...closing(obligations, recorded, recordFile, flags), ""].join("\n"));
   return isKept ? EXIT.ok : EXIT.failed;
-}
-
-/** Returns the options of the command line. Throws StartError if the game rejects them. */
-function givenOptions(game: Game, pairs: readonly string[]): unknown {
-  const options = optionsOf(pairs);
-  const parsed = game.options.safeParse(options);
-  if (parsed.success) return options;
-  throw new StartError(parsed.error.issues.map((issue) => `--option ${faultLine(issue)}`).join("\n"), EXIT.usage);
 }
 
 const distinct = (values: readonly unknown[]): readonly unknown[] => [

@@ -26,6 +26,8 @@ export type FaultKind =
   | "other_request"
   | "other_match"
   | "other_tick"
+  | "first_tick"
+  | "ends_later"
   | "too_large"
   | "many_tokens"
   | "not_ascii"
@@ -34,7 +36,8 @@ export type FaultKind =
   | "odd_rpc_error"
   | "odd_game_error"
   | "deep_game_error"
-  | "drop";
+  | "drop"
+  | "short_body";
 
 export interface FaultyPlayerOptions {
   /** The manager's endpoint; null if the player does not register. */
@@ -104,6 +107,7 @@ export async function startFaultyPlayer(options: FaultyPlayerOptions): Promise<F
     const question = { ...message, self: `player:${ids.get(match_id) ?? name}` };
     const send = (): unknown => answer(kind, response, id, question, tokens[0] ?? "");
     if (kind === "silent") return;
+    if (kind === "ends_later" && message.payload.tick !== 0) return void close();
     if (kind === "late") timers.add(setTimeout(send, options.lateMs));
     else send();
   });
@@ -184,7 +188,8 @@ function answer(fault: FaultKind, response: ServerResponse, id: number, question
     case "other_match":
       return send(reply(answerTo(question, { match_id: "R9M9" })));
     case "other_tick":
-      return send(reply(answerTo(question, { tick: 99 })));
+    case "first_tick":
+      return send(reply(answerTo(question, { tick: fault === "first_tick" ? 0 : 99 })));
     case "too_large":
       return send(`${matchToken} ${"x".repeat(TOO_MANY_BYTES)}`);
     case "many_tokens":
@@ -194,12 +199,20 @@ function answer(fault: FaultKind, response: ServerResponse, id: number, question
     case "not_ascii":
       return send("é".repeat(3_000));
     case "drop":
-      response.writeHead(200, { "content-type": "application/json", "content-length": 1_000 });
-      response.write('{"jsonrpc":');
+      sendPart(response, '{"jsonrpc":', 1_000);
       return void response.socket?.destroySoon();
+    case "short_body":
+      return sendPart(response, reply(answerTo(question)), 5);
     default:
       return send(reply(answerTo(question)));
   }
+}
+
+/** Sends a body whose content-length is too large, and leaves the connection open. */
+function sendPart(response: ServerResponse, body: string, missingBytes: number): void {
+  const length = Buffer.byteLength(body) + missingBytes;
+  response.writeHead(200, { "content-type": "application/json", "content-length": length });
+  response.write(body);
 }
 
 /** Returns the correct answer to a question, with `changes` in its payload. */

@@ -27,7 +27,7 @@ export function gamesToCheck({ subject, onlyGames }: Pick<CheckContext, "subject
 export async function inviteTo(context: CheckContext, game: Game): Promise<Acceptance> {
   const { matches } = context;
   const [role = ""] = game.roles;
-  const match = await matches.begin(subjectOf(context), game, role);
+  const match = await matches.begin(subjectOf(context), { game, role });
   const answer = await matches.invite(match);
   if (answer.fault === null) await matches.abort(match);
   return { game, ...answer };

@@ -42,7 +42,7 @@ export const malformed: Check = {
 async function inviteWithUnknownFields({ matches, facts, ...context }: CheckContext) {
   const [game] = facts.games;
   if (!game) throw new Error("the player accepts no game");
-  const match = await matches.begin(subjectOf({ matches, facts, ...context }), game, game.roles[0] ?? "");
+  const match = await matches.begin(subjectOf({ matches, facts, ...context }), { game, role: game.roles[0] ?? "" });
   const answer = await matches.invite({
     ...match,
     invitation: () => ({ ...match.invitation(), a_later_field: { text: "naïve ✓", list: [1, 2, 3] } }),

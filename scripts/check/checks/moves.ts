@@ -1,12 +1,16 @@
 import type { Check, CheckContext, Finding, Verdict } from "../check.ts";
 import { subjectOf } from "../check.ts";
 import { joined, judgeMatch } from "../judge/match-faults.ts";
+import { settingText } from "../league/game-settings.ts";
 import type { PlayedMatch } from "../league/matches.ts";
 
 /** The time limit of a match. A longer match is ended, and the moves before the limit are judged. */
 const MATCH_LIMIT_MS = 60_000;
 
-/** Plays a match of every accepted game in each role, one after the other. */
+/** Returns the time limit of a match, in which a move without an answer must reach its own limit. */
+export const matchLimitMs = (atLeastMs: number, moveMs: number): number => Math.max(atLeastMs, 2 * moveMs);
+
+/** Plays a match of every accepted game with each of its settings and in each role, one after the other. */
 export const moves: Check = {
   id: "moves",
   title: "Legal moves over whole matches",
@@ -20,10 +24,12 @@ export const moves: Check = {
 
 async function playAll(context: CheckContext): Promise<readonly PlayedMatch[]> {
   const subject = subjectOf(context);
+  const limitMs = matchLimitMs(MATCH_LIMIT_MS, context.moveMs);
   const played: PlayedMatch[] = [];
   for (const game of context.facts.games) {
-    for (const role of game.roles) {
-      const match = await context.matches.play(subject, game, role, MATCH_LIMIT_MS);
+    const settings = context.matches.settingsOf(subject, game);
+    for (const { role, options } of settings.flatMap((options) => game.roles.map((role) => ({ role, options })))) {
+      const match = await context.matches.play(subject, { game, role, options }, limitMs);
       played.push(match);
       // Further matches of a player that does not answer would take the whole time limit each.
       const faults = match.result?.faults ?? [];
@@ -46,5 +52,13 @@ export function judgeMatches(context: CheckContext, played: readonly PlayedMatch
   const ended = played.filter(({ result }) => result === null).length;
   const cut = ended === 0 ? "" : `, ${ended} of them not to the end, because they took too long`;
   const summary = `${played.length} matches${cut}, ${moveCalls.length} moves, slowest answer ${slowest} ms`;
-  return { summary, findings: joined(findings, "match") };
+  const settings = [...new Set(played.map(({ order, game }) => settingOf(game.id, order.options)))];
+  const named = settings.filter((setting) => setting !== null).join(", ");
+  return { summary: named === "" ? summary : `${summary}; options: ${named}`, findings: joined(findings, "match") };
+}
+
+/** The game and its options as text; null if they are the defaults. */
+function settingOf(game: string, options: unknown): string | null {
+  const text = settingText(options);
+  return text === "" ? null : `${game} ${text}`;
 }

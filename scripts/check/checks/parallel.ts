@@ -1,6 +1,6 @@
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { type Check, passed, subjectOf } from "../check.ts";
-import { judgeMatches } from "./moves.ts";
+import { judgeMatches, matchLimitMs } from "./moves.ts";
 
 const MATCH_LIMIT_MS = 30_000;
 const MAX_MATCHES = 12;
@@ -15,12 +15,15 @@ export const parallel: Check = {
   async run(context) {
     const subject = subjectOf(context);
     if (subject.dialect !== NATIVE) return passed("not tried: a player of this dialect receives one message at a time");
+    // The last options of a game have several rounds, so that more messages of different matches alternate.
     const seats = context.facts.games
-      .flatMap((game) => game.roles.map((role) => ({ game, role })))
+      .flatMap((game) => {
+        const options = context.matches.settingsOf(subject, game).at(-1) ?? {};
+        return game.roles.map((role) => ({ game, role, options }));
+      })
       .slice(0, MAX_MATCHES);
-    const played = await Promise.all(
-      seats.map(({ game, role }) => context.matches.play(subject, game, role, MATCH_LIMIT_MS)),
-    );
+    const limitMs = matchLimitMs(MATCH_LIMIT_MS, context.moveMs);
+    const played = await Promise.all(seats.map((seat) => context.matches.play(subject, seat, limitMs)));
     const verdict = judgeMatches(context, played);
     // A fault that also occurs in single matches is already reported.
     const known = new Set(context.facts.moves.map(({ advice }) => advice));

@@ -28,7 +28,7 @@ async function slowInvitation(context: CheckContext): Promise<readonly Finding[]
   const subject = subjectOf(context);
   const [game] = facts.games;
   if (!game) return [];
-  const match = await matches.begin(subject, game, game.roles[0] ?? "");
+  const match = await matches.begin(subject, { game, role: game.roles[0] ?? "" });
   const { call } = await matches.invite(match);
   const exchange = await unusualPost(
     { url: subject.endpoint, body: requestOf(call), limitMs: moveMs, pieces: PIECES, readAfterMs: READ_AFTER_MS },

@@ -1,7 +1,8 @@
 import { asText, cutTo, inOneLine } from "#shared/lib/text.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { AskFault } from "../../../referee/match/ask-fault.ts";
-import type { Call } from "../league/caller.ts";
+import type { Call, Overrun } from "../league/caller.ts";
+import { isInboxUrl } from "../wire/exchange.ts";
 import { type Explanation, explainReply } from "./reply-shape.ts";
 
 const NO_ANSWER =
@@ -10,23 +11,48 @@ const NO_ANSWER =
 const FOREIGN_ADVICE =
   "Answer with a JSON-RPC response whose result contains the fields of the answer, for example accept: true or parity_choice.";
 
-const IN_INBOX = /\/inbox\/[^/]+\/mcp$/;
+const HAS_ENDED =
+  "Read the output of your program: it has answered earlier requests and has ended since. Catch the exceptions of your handler.";
+
 const UNANSWERED_INBOX =
   "Poll the inbox in a loop, and send for each request a JSON-RPC response with its id in the array of the next poll (PROTOCOL.md, Inbox).";
 
+const MORE_TIME = "--move-ms gives more time in this check, timeouts.move_ms in the config of a league.";
+
+const ACCEPT_FIRST = "Answer an invitation as soon as it arrives, and prepare for the match after the answer.";
+
+/** Explains a call that has no answer within its time limit, by what the check knows about the cause. */
+function explainOverrun({ limitMs, by }: Overrun, detail: string, type: string): Explanation {
+  if (by === "bot") {
+    const advice = `Return a move before the deadline of the turn, and look for a loop or a promise without an end. ${MORE_TIME}`;
+    return { summary: `the bot took longer than ${Math.round(limitMs)} ms`, advice };
+  }
+  if (by.answerMs === null) {
+    return { summary: `${detail}, and no later answer to a request that was sent again`, advice: NO_ANSWER };
+  }
+  const again = `a request that was sent again was answered after ${by.answerMs} ms`;
+  const advice = type === "GAME_INVITE" ? ACCEPT_FIRST : `Answer before the deadline of the request. ${MORE_TIME}`;
+  return { summary: `the player took longer than ${Math.round(limitMs)} ms; ${again}`, advice };
+}
+
 /** Explains why a call has no usable answer. Returns null if it has one. */
-export function explainCall({ answer, exchanges, isNative }: Call): Explanation | null {
+export function explainCall({ message, answer, exchanges, isNative, overrun, wasAnswered }: Call): Explanation | null {
   if (answer.ok) return null;
   const { cause, detail, isNothingListening } = answer.error;
   const last = exchanges.at(-1);
   if (cause === "too_large")
     return { summary: detail, advice: "An answer has at most 256 kB; send only the fields of PROTOCOL.md." };
+  if (last?.reply && last.fault !== null) return explainReply(last);
   if (!isNative && last?.reply) return { summary: inOneLine(detail), advice: FOREIGN_ADVICE };
-  const isInInbox = IN_INBOX.test(last?.url ?? "");
+  const isInInbox = isInboxUrl(last?.url ?? "");
   if (isInInbox && (cause === "timeout" || cause === "refused")) {
     return { summary: `the request in the inbox is not answered (${detail})`, advice: UNANSWERED_INBOX };
   }
-  if (cause === "timeout") return { summary: detail, advice: NO_ANSWER };
+  if (cause === "timeout")
+    return overrun ? explainOverrun(overrun, detail, message.type) : { summary: detail, advice: NO_ANSWER };
+  if (cause === "refused" && isNothingListening && wasAnswered) {
+    return { summary: `the program does not listen any more (${last?.fault ?? detail})`, advice: HAS_ENDED };
+  }
   if (cause === "refused") return explainRefused(last?.fault ?? detail, isNothingListening ?? false);
   return (
     (last && explainReply(last)) ?? { summary: detail, advice: "PROTOCOL.md, section 2, shows the form of an answer." }

@@ -1,12 +1,13 @@
 import { asText, counted } from "#shared/lib/text.ts";
 import type { Finding } from "../check.ts";
 import type { Call } from "../league/caller.ts";
+import { settingText } from "../league/game-settings.ts";
 import type { PlayedMatch } from "../league/matches.ts";
 import { explainAsk } from "./call-fault.ts";
 
 /** Judges a played match by its result and its calls, in the order of their answers. Returns null if every answer was correct. */
 export function judgeMatch(
-  { game, role, result }: PlayedMatch,
+  { order, game, role, result }: PlayedMatch,
   calls: readonly Call[],
   playerId: string,
 ): Finding | null {
@@ -19,7 +20,8 @@ export function judgeMatch(
   const cause = fault?.cause === "declined" ? "declined" : isIllegal(detail) ? "illegal_move" : "bad_reply";
   const { summary, advice } = explainAsk({ code: "G001", cause, detail }, call, playerId);
   const { tick } = call.message.payload;
-  const place = `${game.id} as ${role}${tick === undefined ? "" : `, tick ${asText(tick)}`}`;
+  const setting = settingText(order.options);
+  const place = `${game.id}${setting === "" ? "" : ` with ${setting}`} as ${role}${tick === undefined ? "" : `, tick ${asText(tick)}`}`;
   const corrected = fault ? "" : "; a later answer of this turn was accepted";
   const exchanges = call.exchanges.slice(-1);
   return { severity: fault ? "fail" : "warn", summary: `${place}: ${summary}${corrected}`, advice, exchanges };

@@ -56,6 +56,12 @@ describe("explainReply", () => {
     ["HTTP 501", exchange("<html>", 501), "HTTP status 501", "do_POST"],
     ["HTTP 500 with an error", exchange({ error: { message: "KeyError" } }, 500), "500: KeyError", "read its output"],
     ["an incomplete reply", exchange("{", 200, "other side closed"), "incomplete: other side closed", "content-length"],
+    [
+      "a content-length that is too large",
+      { ...exchange(""), fault: "no more data", reply: { status: 200, contentType: "", body: "{", missingBytes: 5 } },
+      "incomplete: 5 bytes of its content-length did not arrive",
+      "number of bytes of the body",
+    ],
   ])("explains %s", (_, faulty, summary, advice) => {
     expect(explainReply(faulty)).toEqual({
       summary: expect.stringContaining(summary),

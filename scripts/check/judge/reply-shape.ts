@@ -1,4 +1,4 @@
-import { asText, cutTo, inOneLine, jsonOf, parsedJson } from "#shared/lib/text.ts";
+import { asText, counted, cutTo, inOneLine, jsonOf, parsedJson } from "#shared/lib/text.ts";
 import { Envelope, fieldFaults } from "#shared/protocol/envelope.ts";
 import type { Exchange, Reply } from "../wire/exchange.ts";
 
@@ -18,8 +18,12 @@ const ANSWER_FORM = `Answer with ${FORM}, where ID is the id of the request.`;
 export function explainReply({ request, reply, fault }: Exchange): Explanation | null {
   if (!reply) return null;
   if (fault !== null) {
-    const advice = "Send a content-length that is the number of bytes of the body, and send the whole body.";
-    return { summary: `the reply is incomplete: ${fault}`, advice };
+    const advice =
+      "Send a content-length that is the number of bytes of the body (not of its characters), and send the whole body.";
+    const { missingBytes } = reply;
+    const missing =
+      missingBytes === undefined ? "" : `${counted(missingBytes, "byte")} of its content-length did not arrive: `;
+    return { summary: `the reply is incomplete: ${missing}${fault}`, advice };
   }
   const body = parsedJson(reply.body);
   const requested = parsedJson(request) as Json | undefined;

@@ -1,15 +1,15 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { Result } from "#shared/lib/result.ts";
-import type { Contact } from "#shared/protocol/dialects/dialect.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
-import { type DialectClient, withDialects } from "#shared/rpc/dialects/dialect-peers.ts";
+import { type DialectCallOptions, type DialectClient, withDialects } from "#shared/rpc/dialects/dialect-peers.ts";
 import type { CallFault, CallOptions } from "#shared/rpc/peer/call.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { openPool } from "#shared/rpc/peer/targets.ts";
-import type { Exchange } from "../wire/exchange.ts";
+import { type Exchange, isInboxUrl } from "../wire/exchange.ts";
 import { Recorder, recordingPools } from "../wire/recorder.ts";
+import { unusualPost } from "../wire/unusual-post.ts";
 import { contactOf, type Subject, signatureFor } from "./subject.ts";
 
 /** A message to the player with its answer. A notification has the answer null if it was delivered. */
@@ -21,7 +21,23 @@ export interface Call {
   readonly answer: Result<Envelope | null, CallFault>;
   /** The exchanges of the call, in order; a call whose connection fails is repeated. */
   readonly exchanges: readonly Exchange[];
+  /** Whether the player has answered an earlier call. */
+  readonly wasAnswered: boolean;
+  /** The cause of a call without an answer within its time limit; null until `findCauses` has found it, and for all other calls. */
+  readonly overrun: Overrun | null;
 }
+
+export interface Overrun {
+  readonly limitMs: number;
+  /**
+   * The bot that the check has started, or a player of the user: the time in which it has answered the same request when
+   * it was sent again, with more time; null if it has not answered.
+   */
+  readonly by: "bot" | { readonly answerMs: number | null };
+}
+
+/** How long the check waits for the answer to a request that it sends again after a call without an answer. */
+const secondLimitMs = (limitMs: number): number => Math.min(60_000, 5_000 + 2 * limitMs);
 
 export const LEAGUE_ID = "check";
 export const REFEREE = "referee:REF01";
@@ -30,34 +46,62 @@ const MANAGER = "league_manager:LM01";
 /** Sends league messages to the player as manager and referees do, and records each call. */
 export class Caller {
   readonly calls: Call[] = [];
+  /** Calls without an answer within their time limit, whose cause is not known yet. */
+  readonly #unexplained: { readonly call: { overrun: Overrun | null } & Call; readonly limitMs: number }[] = [];
   /** The client for matches. It records each call in `calls`. */
   readonly peers: DialectClient;
   readonly #clock: Clock;
   readonly #ids: Ids;
+  readonly #startsBot: boolean;
+  /** The second attempt at the first request without an answer. It is made once, because it takes long. */
+  #secondAttempt: Promise<Exchange> | null = null;
 
-  constructor(clock: Clock, ids: Ids) {
+  /** `startsBot`: whether the check itself starts the player, with a bot. */
+  constructor(clock: Clock, ids: Ids, { startsBot = false }: { readonly startsBot?: boolean } = {}) {
     this.#clock = clock;
     this.#ids = ids;
+    this.#startsBot = startsBot;
     const recorder = new Recorder();
     const inner = withDialects(createPeers({ clock, openPool: recordingPools(openPool, recorder, clock) }), clock, ids);
     const recorded = async <T extends Envelope | null>(
       message: Envelope,
       isNotification: boolean,
-      contact: Contact | null | undefined,
+      { contact, timeoutMs: limitMs }: Pick<DialectCallOptions, "contact" | "timeoutMs">,
       send: () => Promise<Result<T, CallFault>>,
     ): Promise<Result<T, CallFault>> => {
       const { value: answer, exchanges } = await recorder.record(send);
       if (!answer.ok) await clock.nextTurn(); // the connection of a call without an answer is closed after the call
-      this.calls.push({ message, isNotification, isNative: !contact, answer, exchanges });
+      const wasAnswered = this.calls.some((call) => call.answer.ok);
+      const isNative = !contact;
+      const call = { message, isNotification, isNative, answer, exchanges, wasAnswered, overrun: null };
+      this.calls.push(call);
+      const isOverrun = !answer.ok && answer.error.cause === "timeout" && !isNotification && isNative;
+      if (isOverrun) this.#unexplained.push({ call, limitMs });
       return answer;
     };
     this.peers = {
       ...inner,
       message: (endpoint, message, options) =>
-        recorded(message, false, options.contact, () => inner.message(endpoint, message, options)),
+        recorded(message, false, options, () => inner.message(endpoint, message, options)),
       notify: (endpoint, message, options) =>
-        recorded(message, true, options.contact, () => inner.notify(endpoint, message, options)),
+        recorded(message, true, options, () => inner.notify(endpoint, message, options)),
     };
+  }
+
+  /** Finds out why calls had no answer within their limit. Must be awaited outside of the time limit of a match, and before its result is sent. */
+  async findCauses(): Promise<void> {
+    for (const { call, limitMs } of this.#unexplained.splice(0)) {
+      call.overrun = await this.#overrunOf(call.exchanges.at(-1), limitMs);
+    }
+  }
+
+  async #overrunOf(exchange: Exchange | undefined, limitMs: number): Promise<Overrun | null> {
+    if (this.#startsBot) return { limitMs, by: "bot" };
+    if (!exchange || exchange.reply !== null || isInboxUrl(exchange.url)) return null;
+    const { url, request: body } = exchange;
+    this.#secondAttempt ??= unusualPost({ url, body, limitMs: secondLimitMs(limitMs) }, this.#clock);
+    const { reply, fault, durationMs } = await this.#secondAttempt;
+    return { limitMs, by: { answerMs: reply && fault === null ? durationMs : null } };
   }
 
   /** Returns an envelope of the referee about a match, signed for the player. */
@@ -78,6 +122,7 @@ export class Caller {
   /** Sends a message and resolves with the call. */
   async call(subject: Subject, message: Envelope, limitMs: number, retry = true): Promise<Call> {
     await this.peers.message(subject.endpoint, message, { timeoutMs: limitMs, retry, contact: contactOf(subject) });
+    await this.findCauses();
     return this.#callOf(message);
   }
 

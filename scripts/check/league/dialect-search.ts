@@ -16,7 +16,7 @@ export async function withDialect(matches: Matches, subject: Subject): Promise<S
   const speeches = SEARCHED.map((id) => speechText({ id, form: DEFAULT_FORM }));
   for (const dialect of [NATIVE, ...speeches]) {
     const tried = { ...subject, dialect };
-    const match = await matches.begin(tried, evenOdd as unknown as Game, "ODD");
+    const match = await matches.begin(tried, { game: evenOdd as unknown as Game, role: "ODD" });
     const { call, fault } = await matches.invite(match);
     const { answer } = call;
     const isUnreachable = !answer.ok && (answer.error.cause === "timeout" || answer.error.cause === "refused");

@@ -2,7 +2,7 @@ import type { Game, Role } from "#shared/games/game.ts";
 import { type Clock, isoAt } from "#shared/lib/clock.ts";
 import { type Ids, matchRef } from "#shared/lib/ids.ts";
 import { createRandom } from "#shared/lib/rng.ts";
-import { NATIVE, parseSpeech } from "#shared/protocol/dialects/dialect.ts";
+import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { optionsOfNew } from "#shared/session/session.ts";
@@ -23,6 +23,7 @@ import { playMatch } from "../../../referee/match/play-match.ts";
 import { createHost, type SessionHost } from "../../../referee/sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../../../referee/sessions/session-store.ts";
 import { type Call, type Caller, LEAGUE_ID, REFEREE } from "./caller.ts";
+import { type GivenOptions, settingsOf } from "./game-settings.ts";
 import { namesGame } from "./games.ts";
 import { OPPONENT_ENDPOINT, withOpponents } from "./opponents.ts";
 import { contactOf, type Subject, signatureFor } from "./subject.ts";
@@ -49,9 +50,12 @@ export interface OpenMatch {
   moveRequest(): { readonly match_id: string };
 }
 
-/** The options of a match. The dialect of the classroom has even/odd only in the variant `draw`. */
-const optionsFor = ({ dialect }: Subject, { id }: Game): object =>
-  parseSpeech(dialect)?.id === "classroom" && id === "even_odd.v1" ? { variant: "draw" } : {};
+/** What a match is played about. `options` are the first ones of the settings of the game by default. */
+export interface Seat {
+  readonly game: Game;
+  readonly role: Role;
+  readonly options?: object;
+}
 
 /** Plays matches of the player with the driver of the referee, in memory. */
 export class Matches {
@@ -61,9 +65,17 @@ export class Matches {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #timeouts: StartGame["timeouts"];
+  readonly #given: GivenOptions | null;
   #count = 0;
 
-  constructor(caller: Caller, clock: Clock, ids: Ids, limits: Pick<StartGame["timeouts"], "join_ms" | "move_ms">) {
+  constructor(
+    caller: Caller,
+    clock: Clock,
+    ids: Ids,
+    limits: Pick<StartGame["timeouts"], "join_ms" | "move_ms">,
+    given: GivenOptions | null = null,
+  ) {
+    this.#given = given;
     this.#caller = caller;
     this.#clock = clock;
     this.#ids = ids;
@@ -74,7 +86,10 @@ export class Matches {
     this.#driver = { host: this.#host, asker: withOpponents(asker, createRandom(ids.token())), clock, ids };
   }
 
-  #order(subject: Subject, game: Game, role: Role, seed: string): StartGame {
+  /** Returns the options with which a game is played, at least one object. */
+  settingsOf = (subject: Subject, game: Game): readonly object[] => settingsOf(subject, game, this.#given);
+
+  #order(subject: Subject, { game, role, options }: Seat, seed: string): StartGame {
     const match_id = `R1M${++this.#count}`;
     const about = matchRef(LEAGUE_ID, match_id);
     const { playerId, endpoint, dialect, games, wantsLegalActions, wantsRoundResults } = subject;
@@ -97,7 +112,7 @@ export class Matches {
         epoch: 1,
         run_id: LEAGUE_ID,
         game: game.id,
-        options: optionsFor(subject, game),
+        options: options ?? this.settingsOf(subject, game)[0],
       },
       seed,
       roles: Object.fromEntries(
@@ -118,8 +133,9 @@ export class Matches {
   }
 
   /** Begins a match without inviting the player, for single messages about it. The caller ends it with `abort`. */
-  async begin(subject: Subject, game: Game, role: Role, seed = this.#ids.token()): Promise<OpenMatch> {
-    const order = this.#order(subject, game, role, seed);
+  async begin(subject: Subject, seat: Seat, seed = this.#ids.token()): Promise<OpenMatch> {
+    const order = this.#order(subject, seat, seed);
+    const { game, role } = seat;
     const options = game.options.parse(order.options);
     const { id: sessionId } = await this.#host.create({ game, options, seed: order.seed, seats: seatsOf(order) });
     const { signal } = new AbortController();
@@ -146,14 +162,15 @@ export class Matches {
   /** Begins a match in which the player has the first move. */
   beginFirst(subject: Subject, game: Game): Promise<OpenMatch> {
     const seed = this.#ids.token();
-    const options = optionsOfNew(game, game.options.parse({}));
+    const options = optionsOfNew(game, game.options.parse(this.settingsOf(subject, game)[0]));
     const [role = ""] = game.toAct(game.initialState({ options, seed }));
-    return this.begin(subject, game, role, seed);
+    return this.begin(subject, { game, role }, seed);
   }
 
   /** Invites the player to a match. Resolves with the call, and with the fault unless the player accepts. */
   async invite({ order, self, invitation }: OpenMatch): Promise<{ call: Call; fault: AskFault | null }> {
     const answer = await this.#driver.asker.invite(self, invitation(), order.timeouts.join_ms);
+    await this.#caller.findCauses();
     const call = this.callsOf(order).findLast(({ isNotification }) => !isNotification);
     if (!call) throw new Error("the invitation was not recorded");
     return { call, fault: answer.ok ? null : answer.error };
@@ -173,10 +190,12 @@ export class Matches {
   }
 
   /** Plays a match of the player to its end, or for at most `limitMs`, and sends the result. */
-  async play(subject: Subject, game: Game, role: Role, limitMs: number): Promise<PlayedMatch> {
-    const { order, sessionId } = await this.begin(subject, game, role);
+  async play(subject: Subject, seat: Seat, limitMs: number): Promise<PlayedMatch> {
+    const { order, sessionId } = await this.begin(subject, seat);
+    const { game, role } = seat;
     try {
       const result = await playMatch(this.#driver, order, sessionId, this.#clock.timeout(limitMs));
+      await this.#caller.findCauses();
       await notifyResult(this.#driver, order, result, new AbortController().signal);
       return { order, game, role, result };
     } catch (thrown) {

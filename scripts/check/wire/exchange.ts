@@ -20,4 +20,9 @@ export interface Reply {
   readonly contentType: string;
   /** The received part of the body as text. */
   readonly body: string;
+  /** The number of bytes that the content-length announces and that have not arrived; absent if there are none. */
+  readonly missingBytes?: number;
 }
+
+/** Whether a URL is that of an inbox at the manager of the check, whose player polls it. */
+export const isInboxUrl = (url: string): boolean => /\/inbox\/[^/]+\/mcp$/.test(url);

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "#shared/lib/clock.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { ConnectionPool, DispatchController, DispatchHandler, OpenPool } from "#shared/rpc/peer/targets.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange, Reply } from "./exchange.ts";
 
 /** Longer replies are recorded up to this length; a referee accepts 256 kB. */
 const MAX_RECORDED_BYTES = 64 * 1024;
@@ -54,7 +54,7 @@ class RecordingHandler implements DispatchHandler {
   readonly #startedMs: number;
   readonly #chunks: Buffer[] = [];
   #sizeBytes = 0;
-  #head: { readonly status: number; readonly contentType: string } | null = null;
+  #head: { readonly status: number; readonly contentType: string; readonly contentLength: number } | null = null;
 
   constructor(
     handler: DispatchHandler,
@@ -75,7 +75,8 @@ class RecordingHandler implements DispatchHandler {
 
   onResponseStart(...args: Parameters<NonNullable<DispatchHandler["onResponseStart"]>>): void {
     const [, status, headers] = args;
-    this.#head = { status, contentType: String(headers["content-type"] ?? "") };
+    const [contentType, contentLength] = [headers["content-type"] ?? "", headers["content-length"] ?? 0];
+    this.#head = { status, contentType: String(contentType), contentLength: Number(contentLength) };
     this.#handler.onResponseStart?.(...args);
   }
 
@@ -96,11 +97,18 @@ class RecordingHandler implements DispatchHandler {
     this.#handler.onResponseError?.(controller, error);
   }
 
-  #end(fault: string | null): void {
+  #reply(): Reply | null {
+    if (this.#head === null) return null;
+    const { contentLength, ...head } = this.#head;
+    const missingBytes = contentLength - this.#sizeBytes;
     const body = Buffer.concat(this.#chunks).toString("utf8");
+    return { ...head, body, ...(missingBytes > 0 && { missingBytes }) };
+  }
+
+  #end(fault: string | null): void {
     this.#receive({
       ...this.#about,
-      reply: this.#head && { ...this.#head, body },
+      reply: this.#reply(),
       fault,
       durationMs: Math.round(this.#clock.monotonic() - this.#startedMs),
     });

@@ -165,11 +165,39 @@ describe("league check", () => {
     expect(stdout).toContain("To mend it: Correct the error in your bot");
   });
 
+  it("diagnoses a bot that fails in the second round of a match, with the options of the match", async () => {
+    const bot = join(newFolder(), "bot.py");
+    const starter = readFileSync(join(root, "scripts/starters/py/bot.py"), "utf8");
+    const faulty =
+      "return legal[view['series']['previous_round'] if view.get('series', {}).get('previous_rounds') else 0]";
+    writeFileSync(bot, starter.replace("return random.choice(legal)", faulty));
+    const { code, stdout } = await league(["check", bot, "--only", "6"]);
+    expect(code).toBe(1);
+    expect(stdout).toContain("rps.v1 with best_of=3 as player_1, tick 2: ");
+    expect(stdout).toContain("KeyError: 'previous_round'");
+    // A match of one round does not show the fault.
+    const single = await league(["check", bot, "--only", "6", "--game", "rps", "--option", "best_of=1"]);
+    expect(single.code).toBe(0);
+    expect(single.stdout).toContain("options: rps.v1 best_of=1");
+  });
+
+  it("names the time limit as the fault of a bot that does not return", async () => {
+    const bot = join(newFolder(), "bot.ts");
+    writeFileSync(bot, "export default ({ legal }) => {\n  while (legal.length > 0);\n};\n");
+    const { code, stdout } = await league(["check", bot, "--game", "rps", "--move-ms", "500"]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/tick 0: the bot took longer than (500|4\d\d) ms/);
+    expect(stdout).toContain("To mend it: Return a move before the deadline of the turn");
+    expect(stdout).not.toContain("POST immediately");
+  });
+
   it.each([
     [[], 2, "give a bot or the URL of a player"],
     [["random", "--listen"], 2, "give a bot or the URL of a player"],
     [["manual"], 2, "does not support manual players"],
     [["random", "--game", "ludo"], 2, "unknown game ludo"],
+    [["random", "--option", "best_of=5"], 2, "--option needs one game: --game rps"],
+    [["random", "--game", "rps", "--option", "best_of=100"], 2, "--option best_of"],
     [["random", "--only", "13"], 2, "unknown check 13; choose one of 1 registration, "],
     [["./no-such-bot.ts"], 3, "./no-such-bot.ts: no such file"],
   ])("with the arguments %j exits with %i", async (args, exitCode, message) => {

@@ -52,7 +52,10 @@ const SENDER = "Set sender to player:P01";
 const diagnoses: Readonly<Record<Exclude<FaultKind, "none">, Partial<Record<At, Diagnosis>>>> = {
   refuse: { MOVE_REQUEST: [2, "Start the server before you register"] },
   silent: { GAME_INVITE: [4, "Answer every POST immediately"], MOVE_REQUEST: [6, "Answer every POST immediately"] },
-  late: { GAME_INVITE: [4, "Answer every POST immediately"], MOVE_REQUEST: [6, "Answer every POST immediately"] },
+  late: {
+    GAME_INVITE: [4, "Answer an invitation as soon as it arrives"],
+    MOVE_REQUEST: [6, "Answer before the deadline"],
+  },
   http_500: { GAME_INVITE: [3, "The handler of your program has failed"], MOVE_REQUEST: [6, "The handler of your"] },
   not_json: { GAME_INVITE: [3, ANSWER_FORM], MOVE_REQUEST: [6, ANSWER_FORM] },
   not_json_rpc: { GAME_INVITE: [3, ANSWER_FORM], MOVE_REQUEST: [6, ANSWER_FORM] },
@@ -68,6 +71,9 @@ const diagnoses: Readonly<Record<Exclude<FaultKind, "none">, Partial<Record<At, 
   other_request: { GAME_INVITE: [3, "Set correlation_id to"], MOVE_REQUEST: [6, "Set correlation_id to"] },
   other_match: { MOVE_REQUEST: [6, "copy match_id and tick"] },
   other_tick: { MOVE_REQUEST: [6, "copy match_id and tick"] },
+  // Correct in matches of one round.
+  first_tick: { MOVE_REQUEST: [6, "copy match_id and tick"] },
+  ends_later: { MOVE_REQUEST: [6, "it has answered earlier requests and has ended"] },
   too_large: { GAME_INVITE: [3, "at most 256 kB"], MOVE_REQUEST: [6, "at most 256 kB"] },
   many_tokens: { MOVE_REQUEST: [6, ANSWER_FORM] },
   not_ascii: { MOVE_REQUEST: [6, ANSWER_FORM] },
@@ -75,14 +81,15 @@ const diagnoses: Readonly<Record<Exclude<FaultKind, "none">, Partial<Record<At, 
   odd_rpc_error: { GAME_INVITE: [3, "Accept this request"], MOVE_REQUEST: [6, "Accept this request"] },
   odd_game_error: { GAME_INVITE: [4, "instead of an error"], MOVE_REQUEST: [6, "instead of an error"] },
   deep_game_error: { MOVE_REQUEST: [6, "instead of an error"] },
-  drop: { GAME_INVITE: [4, "send a content-length"], MOVE_REQUEST: [6, "send a content-length"] },
+  drop: { GAME_INVITE: [4, "Send a content-length"], MOVE_REQUEST: [6, "Send a content-length"] },
+  short_body: { GAME_INVITE: [4, "Send a content-length"], MOVE_REQUEST: [6, "Send a content-length"] },
 };
 const rows = Object.entries(diagnoses).flatMap(([fault, byMessage]) =>
   Object.entries(byMessage).map(([at, diagnosis]) => [fault as FaultKind, at as At, diagnosis] as const),
 );
 /** Checks that a correct player without signature checks does not pass. */
 const WARNED = [12];
-const FAULTS_OF_TIME: readonly FaultKind[] = ["silent", "late", "drop"];
+const FAULTS_OF_TIME: readonly FaultKind[] = ["silent", "late", "drop", "short_body", "ends_later"];
 
 describe.concurrent("league check", () => {
   it.for(rows)(
