@@ -71,7 +71,7 @@ const NO_CHOICES: Choices = { ODD: null, EVEN: null };
 const isSeat = (role: Role): role is Seat => role === "ODD" || role === "EVEN";
 
 const RULES = `Even or odd. Variant sum (the default): in each round both players secretly choose a number from 1 to 5. EVEN wins the round if the sum is
-even, ODD if it is odd. The first player that has won rounds_to_win rounds (3) wins the game; after max_rounds (5) the higher score wins, and equal scores are a draw.
+even, ODD if it is odd. The first player that has won rounds_to_win rounds (option, default 3) wins the game; after max_rounds rounds (option, default 5) the higher score wins, and equal scores are a draw.
 Variant draw: both players secretly choose "even" or "odd", then a number from 1 to 10 is drawn. A player wins the round if only its guess is right.
 An action is the number or the word.`;
 

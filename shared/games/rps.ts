@@ -46,7 +46,7 @@ const NO_CHOICES: Choices = { player_1: null, player_2: null };
 const isSeat = (role: Role): role is Seat => role === "player_1" || role === "player_2";
 
 const RULES = `Rock, paper, scissors. Both players choose at the same time, without seeing the other choice. Rock beats scissors, scissors beat paper, paper
-beats rock. At most best_of rounds (1) are played, including draws. The game ends when the trailing player cannot catch up.
+beats rock. At most best_of rounds are played (option, default 1), including draws. The game ends when the trailing player cannot catch up.
 An action is "rock", "paper" or "scissors".`;
 
 /**
