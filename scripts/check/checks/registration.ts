@@ -1,6 +1,6 @@
 import { counted, cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
 import { Envelope, fieldFaults } from "#shared/protocol/envelope.ts";
-import { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
+import { ANY_GAME, PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
 import { type Check, type Finding, failed, passed, type Verdict } from "../check.ts";
 import type { Explanation } from "../judge/reply-shape.ts";
 import { unknownTypes } from "../league/games.ts";
@@ -38,7 +38,14 @@ export function judgeRegistration({ last, accepted }: RegistrationRecord, hasCho
       exchanges: last ? [last] : [],
     }),
   );
-  return { summary: `${display_name}, ${counted(game_types.length, "game type")}, ${token}`, findings };
+  return { summary: `${display_name}, ${gamesText(game_types)}, ${token}`, findings };
+}
+
+/** The number of game types of a registration. `*`, every game, is not counted. */
+function gamesText(gameTypes: readonly string[]): string {
+  const named = gameTypes.filter((type) => type !== ANY_GAME);
+  if (named.length === gameTypes.length) return counted(named.length, "game type");
+  return named.length === 0 ? "every game" : `${counted(named.length, "game type")} and every other game`;
 }
 
 /** Explains why a registration was not accepted. */

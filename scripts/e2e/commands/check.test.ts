@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { gameIds } from "#shared/games/registry.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { requireProgram } from "#shared/runtime/testing/packages.ts";
@@ -49,6 +50,7 @@ describe("league check", () => {
     async (bot) => {
       const { code, stdout, stderr } = await league(["check", bot, "--json"]);
       expect({ code, stderr, outcomes: outcomes(stdout) }).toEqual({ code: 0, stderr: "", outcomes: ALL_PASS });
+      expect(stdout).toContain(`${gameIds.length} game types and every other game, with a token`);
     },
   );
 
