@@ -1,4 +1,5 @@
 import { realpathSync } from "node:fs";
+import { findGameNamed } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
@@ -47,7 +48,7 @@ export async function isolatedBot(path: string, name: string, clock: Clock, home
   if (invalid !== null) throw new StartError(`${name}: ${invalid}`, EXIT.config);
   return {
     name,
-    ...(games && { games }),
+    ...(games && { games: games.map((game) => findGameNamed(game)?.id ?? game) }),
     readsHistory: true,
     create: (log) => new IsolatedMatch({ processes, log, clock, file, name }),
     close: () => processes.close(),

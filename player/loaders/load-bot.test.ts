@@ -70,7 +70,7 @@ test("a function without parameters may return an action, even an object, and ma
 
 test("the export games limits the games of a bot", async () => {
   const bot = (games: string): string => `export const games = ${games};\nexport default { choose: () => 1 };`;
-  expect((await loadSource(bot('["chess.v1", "nim.v1"]'))).games).toEqual(["chess.v1", "nim.v1"]);
+  expect((await loadSource(bot('["chess.v1", "rps", "nim.v1"]'))).games).toEqual(["chess.v1", "rps.v1", "nim.v1"]);
   expect(await loadSource("export default { choose: () => 1 };")).not.toHaveProperty("games");
   for (const games of ['"chess.v1"', "[]", "[1]"]) {
     await expect(loadSource(bot(games))).rejects.toThrow(

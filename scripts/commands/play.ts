@@ -49,6 +49,8 @@ interface PlayFlags extends PermissionFlags {
 
 /** `league play A B`: plays a league of one match on free ports. Resolves with the exit code. */
 export async function play(first: string, second: string, flags: PlayFlags): Promise<number> {
+  // The command line alone determines the match. The manager would apply the variables to its config.
+  for (const name of Object.keys(process.env)) if (name.startsWith("LEAGUE__")) delete process.env[name];
   const data = flags.data === undefined ? mkdtempSync(join(tmpdir(), "league-play-")) : resolve(flags.data);
   try {
     const config = await configOf(first, second, flags, data);

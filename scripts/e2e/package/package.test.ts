@@ -3,6 +3,7 @@ import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "no
 import { join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
+import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { cleanUp, newFolder } from "../../testing/processes.ts";
 
 afterEach(cleanUp, 60_000); // a folder with hundreds of megabytes of packages
@@ -32,7 +33,13 @@ async function install(file: string) {
   for (const args of [[file], ["--save-dev", TYPESCRIPT]])
     await execute("npm", ["install", ...flags, ...args], { cwd: folder });
   /** The package `node` is the one with which the commands of the package run. */
-  const env = { ...process.env, PATH: `${join(folder, "node_modules", ".bin")}:${process.env.PATH}` };
+  const [manager = 0] = await freePorts(20);
+  const ports = {
+    LEAGUE__MANAGER__PORT: String(manager),
+    LEAGUE__REFEREES__FIRSTPORT: String(manager + 1),
+    LEAGUE__PLAYERSFIRSTPORT: String(manager + 10),
+  };
+  const env = { ...process.env, ...ports, PATH: `${join(folder, "node_modules", ".bin")}:${process.env.PATH}` };
   const run = (command: string, ...args: string[]) => execute(command, args, { cwd: folder, env });
   return { folder, run, league: (...args: string[]) => run("npx", "league", ...args) };
 }
