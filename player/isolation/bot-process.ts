@@ -123,7 +123,7 @@ export class BotProcess {
     });
   }
 
-  /** Whether the process has ended, so that it answers no further questions. */
+  /** Whether the process answers no further questions, because it has ended or is about to end. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -174,6 +174,7 @@ export class BotProcess {
 
   /** Lets the process end when it has written its last lines. Resolves when they are read and the process has ended. */
   async end(): Promise<void> {
+    this.#hasEnded = true;
     this.#messages.end();
     const cancel = this.#clock.after(END_MS, () => this.kill());
     await this.#closing.promise;
@@ -182,6 +183,7 @@ export class BotProcess {
 
   /** Ends the process without further messages. `reason` is the message of the ProcessEnded of open questions. */
   kill(reason: string | null = null): void {
+    this.#hasEnded = true;
     this.#endedBecause = reason;
     this.#child.kill("SIGKILL");
   }

@@ -179,6 +179,17 @@ test("bots that are loaded at the same time do not disturb each other", async ()
   expect(await Promise.all(matches.map((match) => match.choose(playerTurn(0))))).toEqual([1, 2, 3]);
 });
 
+test("a match that begins while processes without a match end is played", async () => {
+  const bot = await load(write("bot.ts", "export default { choose: () => 1 };"));
+  const first = await Promise.all([1, 2, 3, 4, 5, 6].map(() => begin(bot)));
+  await Promise.all(first.map((match) => match.end?.({} as GameResult)));
+  const second = await Promise.all([1, 2, 3, 4, 5, 6].map(() => begin(bot)));
+  expect(await Promise.all(second.map((match) => match.choose(playerTurn(0, { limitMs: 5_000 }))))).toEqual([
+    1, 1, 1, 1, 1, 1,
+  ]);
+  expect(shown).toEqual([]);
+});
+
 test("errors of start and end are shown, and the match continues", async () => {
   const source = `export default {
   start() { throw new Error("no start"); },
