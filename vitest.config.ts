@@ -6,6 +6,7 @@ export const SLOW_TESTS: readonly string[] = [
   "scripts/commands/{codenames,play,export}.test.ts",
   "scripts/games/check-game.test.ts",
   "scripts/archive/export/export-size.test.ts",
+  "player/isolation/*.test.ts",
   "referee/codenames/{combinations,key-secrecy}.test.ts",
   "referee/rest/adversary.test.ts",
   "scripts/hidden-information/*.test.ts",
