@@ -233,7 +233,7 @@ describe("the league command", () => {
     "run a.json b.json",
     "serve --players none",
     "join random --port 70000",
-    "play random cycle",
+    "play random",
   ])("exits with 2 after wrong usage: league %s", async (args) => {
     const { code, stdout, stderr } = await league(args.split(" "));
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

@@ -98,7 +98,8 @@ export default ({ legal }) => legal[0];
 
   it("starts a league without a player whose bot hangs while it loads, and reports a league that has only one player", async () => {
     // Blocks the event loop without using the processor.
-    const hung = "export default () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);\n";
+    const hung =
+      "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);\nexport default ({ legal }) => legal[0];\n";
     const leagueOf = (...others: readonly string[]): Promise<TestLeague> =>
       testLeague(["./hung.ts", ...others], RPS, {
         files: { "hung.ts": hung },
