@@ -98,6 +98,13 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("a bridge at %s", (rev
     expect(wire.received.filter(({ id }) => id === 1)).toEqual([]);
   });
 
+  it("does not forward an answer that crosses its cancellation", async () => {
+    wire.send({ id: 1, method: "resources/read", params: { ...extra, uri: "test://state" } });
+    wire.send({ method: "notifications/cancelled", params: { requestId: 1 } });
+    for (const id of [2, 3]) await wire.ask(id, "tools/list", extra);
+    expect(wire.received.filter(({ id }) => id === 1)).toEqual([]);
+  });
+
   it("answers requests with an error while the server is down, and forwards them when it is back", async () => {
     wire.send({ id: 1, method: "tools/call", params: { ...extra, name: "wait" } });
     await called(1);

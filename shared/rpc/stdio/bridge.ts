@@ -27,6 +27,8 @@ interface BridgeOptions extends Stdio {
 interface Pending {
   readonly cancel: AbortController;
   readonly isStateless: boolean;
+  /** Whether the client has cancelled the request. It then expects no answer. */
+  isCancelled: boolean;
 }
 
 /** The code that MCP's SDKs use for a lost connection. */
@@ -93,27 +95,29 @@ export class Bridge {
 
   async #request(message: JSONRPCRequest, handshake: Promise<void>): Promise<void> {
     const { id } = message;
-    const pending: Pending = { cancel: new AbortController(), isStateless: isStateless(message) };
+    const pending: Pending = { cancel: new AbortController(), isStateless: isStateless(message), isCancelled: false };
     this.#pending.set(id, pending);
-    await this.#answer(message, pending.cancel.signal, handshake);
+    await this.#answer(message, pending, handshake);
     if (this.#pending.get(id) === pending) this.#pending.delete(id);
   }
 
-  async #answer(message: JSONRPCRequest, cancelled: AbortSignal, handshake: Promise<void>): Promise<void> {
+  async #answer(message: JSONRPCRequest, pending: Pending, handshake: Promise<void>): Promise<void> {
     const { id, method } = message;
     const { url, say } = this.#options;
     const closing = this.#closing.signal;
     let isAnswered = false;
     const onMessage = (received: JSONRPCMessage): void => {
-      isAnswered ||= isResponse(received) && received.id === id;
-      this.#send(received);
+      const isAnswer = isResponse(received) && received.id === id;
+      isAnswered ||= isAnswer;
+      // The server may have answered before it received the cancellation. The client does not expect the answer any more.
+      if (!isAnswer || !pending.isCancelled) this.#send(received);
     };
     try {
       await handshake;
-      const reply = await this.#forward(message, onMessage, AbortSignal.any([cancelled, closing]));
-      if (!isAnswered) this.#send(missingAnswer(reply, id, url));
+      const reply = await this.#forward(message, onMessage, AbortSignal.any([pending.cancel.signal, closing]));
+      if (!isAnswered && !pending.isCancelled) this.#send(missingAnswer(reply, id, url));
     } catch (thrown) {
-      if (isAnswered || cancelled.aborted || closing.aborted) return;
+      if (isAnswered || pending.isCancelled || closing.aborted) return;
       this.#send(errorFor(id, NO_CONNECTION, messageOf(thrown)));
       say(`${method}: ${messageOf(thrown)}`);
     }
@@ -124,6 +128,7 @@ export class Bridge {
     const method = "method" in message ? message.method : undefined;
     const requestId = "params" in message ? (message.params?.requestId as RequestId) : "";
     const cancelled = method === "notifications/cancelled" ? this.#pending.get(requestId) : undefined;
+    if (cancelled) cancelled.isCancelled = true;
     try {
       await handshake;
       // In the stateless revision a request is cancelled by closing its connection.
