@@ -53,7 +53,7 @@ export async function startPlayer(given: z.input<typeof PlayerOptions>, self: Ag
   const mcp = playerEndpoint({ player, manual, identity, notifications }, self);
   const server = await listen(self.network, {
     log: self.log,
-    // A player that is not called listens for the tools of its own machine only.
+    // No other machine calls this player, so it listens on loopback only, for tools on this machine.
     host: options.host ?? listenHostFor(options.pull ? null : options.manager, self.network.interfaces()),
     allowedHosts: hostsOf(options.endpoint),
     ports: options.ports,

@@ -23,10 +23,7 @@ export const removePlayer =
   (state, at) => {
     const player = playerOf(state, playerId);
     if (!player.ok) return player;
-    const draft = new Draft(state, at);
-    leaveOpenLeagues(draft, playerId);
-    const isInLog = isInSomeLeague(draft.state, playerId);
-    draft.agent(playerId, isInLog ? { type: "remove" } : { type: "forget", reason: "removed" });
+    const draft = withoutPlayer(state, at, playerId, { inLog: "remove", reason: "removed" });
     return draft.decision({ playerId, name: player.value.name });
   };
 
@@ -39,12 +36,22 @@ export const leaveLeagues =
   (state, at) => {
     const player = playerOf(state, playerId);
     if (!player.ok) return player;
-    const draft = new Draft(state, at);
-    leaveOpenLeagues(draft, playerId);
-    const isInLog = isInSomeLeague(draft.state, playerId);
-    draft.agent(playerId, isInLog ? { type: "dismiss" } : { type: "forget", reason: "left" });
-    return draft.decision({ playerId });
+    return withoutPlayer(state, at, playerId, { inLog: "dismiss", reason: "left" }).decision({ playerId });
   };
+
+/** Takes a player out of open leagues. A player of a running or completed league is kept with the state after `inLog`; another one is forgotten. */
+function withoutPlayer(
+  state: ManagerState,
+  at: string,
+  playerId: string,
+  { inLog, reason }: { readonly inLog: "remove" | "dismiss"; readonly reason: "removed" | "left" },
+): Draft {
+  const draft = new Draft(state, at);
+  leaveOpenLeagues(draft, playerId);
+  const isInLog = isInSomeLeague(draft.state, playerId);
+  draft.agent(playerId, isInLog ? { type: inLog } : { type: "forget", reason });
+  return draft;
+}
 
 /** Replaces the token of a player. Rejects a player that the run starts, because the run manages the tokens of its agents. */
 export const resetToken =

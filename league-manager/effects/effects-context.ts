@@ -15,7 +15,7 @@ export const MANAGER_SENDER = "league_manager:LM01";
 /** The time limits for a move, in milliseconds. The limit of a player takes precedence over that of its league. */
 export interface MoveLimits {
   ofLeague(leagueId: string): number;
-  /** Returns undefined if the player with this name has no limit of its own. */
+  /** Returns undefined if the player with this name has no separate limit. */
   ofPlayer(name: string): number | undefined;
 }
 

@@ -173,7 +173,7 @@ it("players receive the options of the match with defaults, and the time limit i
   }
 });
 
-it("a player with its own time limit for a move is told it", async () => {
+it("the requests to a player with a separate time limit contain this limit", async () => {
   mayAnswer.resolve();
   const { player_1, player_2 } = league.order().roles;
   const roles = { player_1, player_2: { ...player_2, move_ms: 90_000 } } as StartGame["roles"];

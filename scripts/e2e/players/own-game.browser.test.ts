@@ -132,7 +132,7 @@ it("a person plays the game of new-game by its text, and continues when a host w
   await host.stop();
 });
 
-it("a person plays a game of a file on the board that it declares, with a width and height of its own", async () => {
+it("a person plays a game of a file whose declared board has another width and height", async () => {
   const file = join(newFolder(), "last-mark.ts");
   writeFileSync(file, LAST_MARK);
   const host = await startGameHost([file]);

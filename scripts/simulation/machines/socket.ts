@@ -9,7 +9,7 @@ type Side = "client" | "server";
 
 const otherSide = { client: "server", server: "client" } as const;
 
-/** A WebSocket at `/mcp` of a simulated server, with the production code at both ends. Each frame has a fate of its own, and frames keep their order. */
+/** A WebSocket at `/mcp` of a simulated server, with the production code at both ends. Each frame is delivered, delayed or lost independently. Frames keep their order. */
 export class SocketConnection implements Link {
   readonly #wire: Wire;
   readonly #from: string;

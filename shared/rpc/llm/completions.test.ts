@@ -97,7 +97,7 @@ describe("a client of chat completions remembers", () => {
 });
 
 describe("a client of chat completions", () => {
-  it("sends further fields, whose token limit replaces its own, and the mode that it is told to use", async () => {
+  it("sends additional fields, uses their token limit instead of the default, and uses the given answer mode", async () => {
     await start((_, response) => sendCompletion(response, "{}"), {
       mode: "tool",
       extra: { reasoning_effort: "low", max_completion_tokens: 9 },
@@ -193,7 +193,7 @@ describe("the fault of a request names its cause, without the key, and without t
     expect(chat.requests).toHaveLength(4);
   });
 
-  it("a port without a server, after three repetitions if the client is told to repeat", async () => {
+  it("a port without a server, after three repetitions if the option to repeat is set", async () => {
     await start(() => {}, { repeatsRefused: true });
     await chat.close();
     expect(await ask()).toMatchObject({ requests: 4, thrown: { code: "ECONNREFUSED" } });
