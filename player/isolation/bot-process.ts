@@ -18,11 +18,6 @@ import { BOT_PROCESS } from "./permissions.ts";
 const PING_MS = 1_000;
 /** The time that a process has to write its last lines. */
 const END_MS = 1_000;
-/**
- * The time after the time limit in which the bot may still answer. The player must not report the missing answer before the
- * time of the referee is over: the referee would take the report for an invalid answer.
- */
-const LATE_MS = 1_000;
 const MAX_LINE_BYTES = 16 * 1024;
 /** The exit code of Node.js if a top-level await does not end. */
 const UNSETTLED = 13;
@@ -145,10 +140,9 @@ export class BotProcess {
     this.#send({ id, question });
     const abort = (): void => {
       this.#send({ abort: id });
-      void this.check().then(() => {
-        const giveUp = (): void => this.#take(id)?.reject(new Error("the bot did not answer in time"));
-        if (!this.#isDebugged) this.#clock.after(LATE_MS, giveUp);
-      });
+      void this.check().then(
+        () => this.#isDebugged || this.#take(id)?.reject(new Error("the bot did not answer in time")),
+      );
     };
     signal?.addEventListener("abort", abort, { once: true });
     try {

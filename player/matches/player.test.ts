@@ -2,6 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInThisContext } from "node:vm";
 import { describe, expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
+import { manualClock } from "#shared/lib/testing/clock.ts";
 import type { GameInvite } from "#shared/protocol/messages.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import type { Turn } from "../sdk.ts";
@@ -160,4 +161,21 @@ describe("a turn whose answer was rejected", () => {
     ]);
     expect(state).toMatchObject({ playing: [{ actions: [first, last, after] }] });
   });
+});
+
+test("a bot that does not answer in time is reported one second after its time limit", async () => {
+  const clock = manualClock();
+  const choose = ({ signal }: Turn): Promise<never> =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("too late"))));
+  const player = new Player({ readsHistory: false, name: "bot", create: () => ({ choose }) }, () => {}, clock);
+  await player.invite(invite, TOKEN);
+  const { league_id, match_id, epoch, your_role } = invite;
+  const request = { league_id, match_id, epoch, your_role, tick: 0, game_round: 1, game_state: {}, legal_actions: [1] };
+  const answered = vi.fn();
+  const answer = player.move({ ...request, time_limit_seconds: 5, deadline: "2026-01-01T00:00:05Z" }, TOKEN);
+  void answer.then(answered);
+  await clock.advance(5_900);
+  expect(answered).not.toHaveBeenCalled();
+  await clock.advance(100);
+  expect(await answer).toEqual({ failed: "too late" });
 });

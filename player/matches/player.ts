@@ -14,6 +14,12 @@ const MAX_MATCHES = 10_000;
 /** The number of message ids of accepted invitations that are remembered. */
 const MAX_ENVELOPES = 10_000;
 
+/**
+ * The time for which a player waits before it reports that its bot did not answer in time. The time of the referee is then over, too. Otherwise the
+ * referee could take the report for an invalid answer.
+ */
+const LATE_MS = 1_000;
+
 /** Shows a line to the user. A line that the bot has written in a match has the invitation of the match. */
 type ShowLine = (line: string, match?: GameInvite) => void;
 
@@ -86,6 +92,7 @@ export class Player {
     if (!match || (epoch !== null && epoch > match.invite.epoch)) return "unknown_match";
     if (epoch !== null && epoch < match.invite.epoch) return "old_epoch";
     if (request.your_role !== match.info.role) return "wrong_role";
+    const endsAt = this.#clock.monotonic() + request.time_limit_seconds * 1000;
     let answer = request.error == null ? match.answers.get(request.tick) : undefined;
     if (!answer) {
       answer = chooseAction(match, request, this.#bot.readsHistory);
@@ -95,7 +102,9 @@ export class Player {
       return { move: await answer };
     } catch (thrown) {
       match.answers.delete(request.tick);
-      return { failed: this.#faultOf(thrown) };
+      const failed = this.#faultOf(thrown);
+      if (this.#clock.monotonic() >= endsAt) await this.#clock.pause(LATE_MS, match.end.signal);
+      return { failed };
     }
   }
 
