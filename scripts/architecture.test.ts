@@ -13,9 +13,12 @@ const SOURCE_FOLDERS = ["shared", "league-manager", "referee", "player", "script
 /** The layer of each component. A component may import components of lower layers. */
 const LAYERS: Readonly<Record<string, number>> = {
   "shared/lib": 0,
+  "shared/statistics": 1,
   "shared/games": 1,
   "shared/session": 2,
   "shared/protocol": 2,
+  "shared/formats": 3,
+  "shared/standings": 3,
   "shared/store": 3,
   "shared/rpc": 3,
   "shared/runtime": 4,

@@ -1,0 +1,98 @@
+import type { ZodType } from "zod";
+
+/** A match of a league, as far as a format may know it. The league's own matches have this form. */
+export interface FormatMatch {
+  readonly matchId: string;
+  /** Player ids in the order of the game's roles. */
+  readonly players: readonly string[];
+  /** Null until the match is completed. `points` has 3, 1 or 0 by seat, and is empty for a match that counts for nobody (aborted, annulled). */
+  readonly outcome: {
+    readonly points: readonly number[];
+    readonly scores: readonly number[];
+    readonly termination: "normal" | "forfeit" | "aborted";
+  } | null;
+}
+
+/** A round of a league, as far as a format may know it. */
+export interface FormatRound {
+  /** From 1, without gaps. */
+  readonly roundId: number;
+  readonly matches: readonly FormatMatch[];
+  /** The players that have a bye in this round. */
+  readonly byes: readonly string[];
+}
+
+/** A player of a league, as far as a format may know it. */
+export interface FormatPlayer {
+  readonly playerId: string;
+  /** The number of rounds that were paired when the player entered: 0, or more for a late entry. */
+  readonly enteredAfter: number;
+  /** Whether the player has left the league, or was removed. A format pairs it no more. */
+  readonly hasLeft: boolean;
+}
+
+/** What a format knows of a league. */
+export interface LeagueView {
+  /** The source of all random choices of the format: the seed of the league. */
+  readonly seed: string;
+  /** The number of roles of the game. */
+  readonly roleCount: number;
+  /** The players in the order of their seeding, the first seed first. Late entries come last. */
+  readonly players: readonly FormatPlayer[];
+  /** All rounds that are paired so far. */
+  readonly rounds: readonly FormatRound[];
+}
+
+/** A round that a format adds. A player is in several pairings of a round only if the format has legs or opens its rounds at once. */
+export interface NewRound {
+  /** The players of each match, in the order of the game's roles. The legs of a pairing follow each other. */
+  readonly pairings: readonly (readonly string[])[];
+  readonly byes: readonly string[];
+  /** The name of the round for people, if it has one: "Final". */
+  readonly label?: string;
+}
+
+/** The next step of a league: rounds to add, nothing before another match is completed, or no more rounds at all. */
+export type Next = { readonly rounds: readonly NewRound[] } | "wait" | "completed";
+
+/**
+ * A way to pair the players of a league. A format is pure: its results depend on its arguments alone, and random choices derive from `view.seed`.
+ *
+ * `contract.test.ts` checks these obligations for every format of the registry:
+ * - with at least as many players as roles, `next` returns rounds at the start, and "completed" after finitely many matches (formats without an end
+ *   of their own: when `view` has the number of matches of their options);
+ * - it pairs players of the view that have not left, each player at most once in a match, and gives no bye to a player with a match in that round;
+ * - it returns at least one pairing in each round, and never more than `slots` matches in a format that opens its rounds at once;
+ * - it accepts forfeits, double forfeits, aborted matches, late entries and players that leave at any time, and ends all the same;
+ * - `remaining` is never lower than the number of matches that are still to come without late entries.
+ */
+export interface Format<Options = unknown> {
+  /** The id in configs and events: "swiss". */
+  readonly id: string;
+  /** The name for people: "Swiss system". */
+  readonly name: string;
+  /** One sentence that describes the pairings. */
+  readonly description: string;
+  /** Parses options and adds defaults. `options.parse({})` returns the defaults if the format needs no option. */
+  readonly options: ZodType<Options>;
+  /** The numbers of roles of the games that can be played: two, or any number. */
+  readonly roles: "two" | "any";
+  /**
+   * `in_order`: a round is opened when all matches of the earlier rounds are completed. `at_once`: a round is opened as soon as it is paired, so that
+   * several rounds are played at the same time.
+   */
+  readonly opensRounds: "in_order" | "at_once";
+  /** The points of a bye: those of a win in a Swiss system, none if all players have equally many byes or byes do not matter. */
+  readonly byePoints: 0 | 3;
+  /** The tie-breaks of the standings, if the config names none. */
+  readonly tieBreaks: readonly string[];
+  /**
+   * Returns the next step. It is called at the start, after each completed match and after each change of the players, until it returns "completed".
+   * `slots` is the number of matches that can be started now, at least 0.
+   */
+  next(view: LeagueView, slots: number, options: Options): Next;
+  /** Returns the maximum number of matches that are not completed or not paired yet; null if the format has no end of its own. */
+  remaining(view: LeagueView, options: Options): number | null;
+  /** The order of the players at the end, by groups of equal rank, for formats whose result is not the order by points (elimination). */
+  ranking?(view: LeagueView, options: Options): readonly (readonly string[])[];
+}
