@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { inOneLine } from "#shared/lib/text.ts";
+import * as announcements from "#shared/protocol/announcements.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import {
@@ -88,10 +89,10 @@ export function matchOperations(
     notification("GAME_START", messages.GameStart),
     notification("GAME_ERROR", messages.GameError, notifications.gameError),
     notification("ROUND_RESULT", messages.RoundResult),
-    notification("ROUND_ANNOUNCEMENT", messages.RoundAnnouncement),
-    notification("ROUND_START", messages.RoundStart, notifications.roundStarted),
-    notification("ROUND_END", messages.RoundEnd, notifications.roundEnded),
-    notification("LEAGUE_STANDINGS_UPDATE", messages.StandingsUpdate, notifications.standings),
+    notification("ROUND_ANNOUNCEMENT", announcements.RoundAnnouncement),
+    notification("ROUND_START", announcements.RoundStart, notifications.roundStarted),
+    notification("ROUND_END", announcements.RoundEnd, notifications.roundEnded),
+    notification("LEAGUE_STANDINGS_UPDATE", announcements.StandingsUpdate, notifications.standings),
   ];
 }
 

@@ -27,13 +27,28 @@ export interface Turn<G extends BotGame = GameId> {
   readonly history: readonly { readonly tick: number; readonly view: ViewOf<G>; readonly action: unknown }[];
   /** The reason why the previous answer of this turn was rejected; null if the turn is requested for the first time. */
   readonly rejection: string | null;
-  readonly clock: { readonly deadline: Date; remainingMs(): number };
+  readonly clock: {
+    /** The end of this turn: by the limit for a move or, if it is earlier, by the clock of this role. */
+    readonly deadline: Date;
+    /** The milliseconds until the end of this turn. */
+    remainingMs(): number;
+    /** The clocks of the match when this turn was requested; null in a match without clocks. */
+    readonly match: MatchClocks | null;
+  };
   /** Random numbers. A league with the same seed draws the same numbers. A repeated request after a rejected action draws others. */
   readonly random: Random;
   /** Aborted when the time limit of this turn or the match is over. */
   readonly signal: AbortSignal;
   /** Writes a line to the player's terminal and log. */
   log(message: string): void;
+}
+
+/** The clocks of a match. Each role gains `incrementMs` after each of its actions. */
+export interface MatchClocks {
+  readonly initialMs: number;
+  readonly incrementMs: number;
+  /** The time that each role has left, by role. */
+  readonly remainingMs: Readonly<Record<string, number>>;
 }
 
 /** The facts of a match, passed to a bot when the match begins. */

@@ -1,6 +1,6 @@
 import type { GameId } from "#shared/games/registry.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
-import type { MatchInfo } from "../sdk.ts";
+import type { MatchClocks, MatchInfo } from "../sdk.ts";
 
 /** The pipes between a player and the process of its bot, as file descriptors of the process. A message is a line of JSON. */
 export const PIPES = { fromPlayer: 3, toPlayer: 4 };
@@ -21,6 +21,7 @@ export interface TurnData {
   /** Milliseconds since 1970. */
   readonly deadline: number;
   readonly remainingMs: number;
+  readonly clocks: MatchClocks | null;
   /** The seed of `turn.random`. */
   readonly seed: string;
 }

@@ -12,7 +12,7 @@ interface TurnParts {
 
 /** Builds the turn that the bot receives. */
 export function turnOf(data: TurnData, { history, signal, log, clock }: TurnParts): Turn {
-  const { game, role, view, tick, legal, rejection, deadline, remainingMs, seed } = data;
+  const { game, role, view, tick, legal, rejection, deadline, remainingMs, clocks, seed } = data;
   const endsAt = clock.monotonic() + remainingMs;
   let random: Random | undefined;
   return {
@@ -22,7 +22,7 @@ export function turnOf(data: TurnData, { history, signal, log, clock }: TurnPart
     tick,
     history,
     rejection,
-    clock: { deadline: new Date(deadline), remainingMs: () => endsAt - clock.monotonic() },
+    clock: { deadline: new Date(deadline), remainingMs: () => endsAt - clock.monotonic(), match: clocks },
     signal,
     log,
     get legal() {

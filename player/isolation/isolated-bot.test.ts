@@ -13,14 +13,30 @@ describe("a turn", () => {
     const match = await beginWith(`
       const { role, view, legal, tick, history, rejection, clock, random } = turn;
       turn.log("thinking");
-      return { role, view, legal, tick, history, rejection, left: clock.remainingMs() > 29_000, at: clock.deadline, n: [random.int(1, 1e9), random.int(1, 1e9)] };
+      return { role, view, legal, tick, history, rejection, left: clock.remainingMs() > 29_000, at: clock.deadline, clocks: clock.match, n: [random.int(1, 1e9), random.int(1, 1e9)] };
     `);
     const history = [{ tick: 0, view: { round: 1 }, action: "rock" }] as unknown as Turn["history"];
-    const turn = playerTurn(1, { history });
+    const clock = { initial_ms: 60_000, increment_ms: 500, remaining_ms: { player_1: 59_000, player_2: 60_500 } };
+    const turn = playerTurn(1, { history, clock });
     const { role, view, legal, tick, rejection } = turn;
-    const given = { role, view, legal, tick, history, rejection, left: true, at: turn.clock.deadline.toISOString() };
+    const clocks = { initialMs: 60_000, incrementMs: 500, remainingMs: { player_1: 59_000, player_2: 60_500 } };
+    const given = {
+      role,
+      view,
+      legal,
+      tick,
+      history,
+      rejection,
+      left: true,
+      at: turn.clock.deadline.toISOString(),
+      clocks,
+    };
     const n = [turn.random.int(1, 1e9), turn.random.int(1, 1e9)];
-    expect(await match.choose(playerTurn(1, { history }))).toMatchObject({ ...given, at: expect.any(String), n });
+    expect(await match.choose(playerTurn(1, { history, clock }))).toMatchObject({
+      ...given,
+      at: expect.any(String),
+      n,
+    });
     expect(shown).toEqual(["thinking"]);
   });
 

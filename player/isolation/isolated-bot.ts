@@ -175,7 +175,7 @@ class IsolatedMatch implements MatchBot {
     const history = turn.history.slice(this.#sent);
     this.#sent = turn.history.length;
     const deadline = clock.deadline.getTime();
-    const times = { deadline, remainingMs: clock.remainingMs() };
+    const times = { deadline, remainingMs: clock.remainingMs(), clocks: clock.match };
     return { game, role, view, tick, legal: legalOf(turn), history, rejection, ...times, seed: seedOf(turn) };
   }
 

@@ -191,7 +191,7 @@ describe("a language model without a legal action", () => {
   it("answers before the time limit if the model does not", async () => {
     const player = await begin(() => {});
     const startedAt = performance.now();
-    const clock = { deadline: new Date(0), remainingMs: () => 2_000 - (performance.now() - startedAt) };
+    const clock = { deadline: new Date(0), remainingMs: () => 2_000 - (performance.now() - startedAt), match: null };
     await expect(player.choose(firstTurn({ clock }))).rejects.toThrow("LLM timeout: the model did not answer in time");
     expect(clock.remainingMs()).toBeGreaterThan(0);
   });

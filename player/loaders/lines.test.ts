@@ -59,11 +59,14 @@ function begin(loaded: LoadedBot): MatchBot {
   return player;
 }
 
+/** Only the second turn has clocks. */
+const clocks = { initialMs: 60_000, incrementMs: 0, remainingMs: { player_1: 59_000, player_2: 60_000 } };
+
 const turn = (tick: number, signal = new AbortController().signal): Turn =>
   ({
     ...{ game: "rps.v1", role: "player_1", view: { round: tick + 1 }, legal: ["rock", "paper"], tick, signal },
     ...{ history: [], random: createRandom(`test/${tick}`) },
-    clock: { deadline: new Date(0), remainingMs: () => 30_000 },
+    clock: { deadline: new Date(0), remainingMs: () => 30_000, match: tick === 1 ? clocks : null },
     log: (line: string) => void shown.push(line),
   }) as unknown as Turn;
 
@@ -82,12 +85,13 @@ describe("a program that plays by lines", () => {
     const match = { league_id: "rps", match_id: "R1M1", epoch: 1, game: "rps.v1", options: { best_of: 3 } };
     const { role, roles } = INFO;
     const time = { deadline: "1970-01-01T00:00:00.000Z", remaining_ms: 30_000 };
+    const clock = { initial_ms: 60_000, increment_ms: 0, remaining_ms: { player_1: 59_000, player_2: 60_000 } };
     const question = { type: "turn", legal: ["rock", "paper"], ...time };
     const [, first, second] = received();
     expect(received()).toEqual([
       { type: "start", ...match, role, roles },
       { ...question, tick: 0, view: { round: 1 }, seed: expect.any(Number) },
-      { ...question, tick: 1, view: { round: 2 }, seed: expect.any(Number) },
+      { ...question, tick: 1, view: { round: 2 }, seed: expect.any(Number), clock },
       { type: "end", result: RESULT },
     ]);
     expect(first?.seed).not.toBe(second?.seed);

@@ -2,11 +2,12 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
+import type { ClockState } from "#shared/lib/time-control.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
-import type { MatchInfo, Turn } from "../sdk.ts";
+import type { MatchClocks, MatchInfo, Turn } from "../sdk.ts";
 import { programStart } from "./program-start.ts";
 
 /** A program that plays by lines of JSON: the words of its command, or a command for the shell, and the folder in which it runs. */
@@ -196,7 +197,14 @@ const lineOfTurn = ({ tick, view, legal, clock, random }: Turn): object => ({
   legal,
   deadline: clock.deadline.toISOString(),
   remaining_ms: Math.round(clock.remainingMs()),
+  ...(clock.match && { clock: clockFields(clock.match) }),
   seed: random.int(0, 2 ** 31 - 1),
+});
+
+const clockFields = ({ initialMs, incrementMs, remainingMs }: MatchClocks): ClockState => ({
+  initial_ms: initialMs,
+  increment_ms: incrementMs,
+  remaining_ms: { ...remainingMs },
 });
 
 const write = ({ stdin }: ChildProcessWithoutNullStreams, line: object): void =>

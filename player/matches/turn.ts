@@ -4,7 +4,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import { asText, cutTo, inOneLine } from "#shared/lib/text.ts";
 import type { GameInvite, MoveRequest } from "#shared/protocol/messages.ts";
-import type { Turn } from "../sdk.ts";
+import type { MatchClocks, Turn } from "../sdk.ts";
 
 /** The values that all turns of a match share. */
 export interface TurnContext {
@@ -41,6 +41,11 @@ function legalIn(game: Game | undefined, invite: GameInvite, view: unknown): rea
   return [...game.legalActions(view, invite.your_role)];
 }
 
+function clocksIn({ clock }: MoveRequest): MatchClocks | null {
+  if (clock == null) return null;
+  return { initialMs: clock.initial_ms, incrementMs: clock.increment_ms, remainingMs: clock.remaining_ms };
+}
+
 class PlayedTurn {
   readonly game: GameId;
   readonly role: string;
@@ -69,7 +74,7 @@ class PlayedTurn {
     this.tick = request.tick;
     this.history = match.history;
     this.rejection = rejectionIn(request.error);
-    this.clock = { deadline, remainingMs: () => endsAt - clock.monotonic() };
+    this.clock = { deadline, remainingMs: () => endsAt - clock.monotonic(), match: clocksIn(request) };
     this.log = match.log;
     this.#match = match;
     this.#request = request;

@@ -1,5 +1,5 @@
 import { ok } from "#shared/lib/result.ts";
-import * as messages from "#shared/protocol/messages.ts";
+import * as announcements from "#shared/protocol/announcements.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { RefereeContext } from "./context.ts";
 import { getGameState } from "./game-state.ts";
@@ -24,13 +24,18 @@ export const GAME_CREATIONS: ReadonlySet<string> = new Set([
 
 /** Notifications of the manager that a referee acknowledges and does not act on. */
 export const notificationOperations = () => [
-  operation({ request: "ROUND_ANNOUNCEMENT", reply: "ACK", payload: messages.RoundAnnouncement, handle: () => ok({}) }),
-  operation({ request: "ROUND_START", reply: "ACK", payload: messages.RoundStart, handle: () => ok({}) }),
-  operation({ request: "ROUND_END", reply: "ACK", payload: messages.RoundEnd, handle: () => ok({}) }),
+  operation({
+    request: "ROUND_ANNOUNCEMENT",
+    reply: "ACK",
+    payload: announcements.RoundAnnouncement,
+    handle: () => ok({}),
+  }),
+  operation({ request: "ROUND_START", reply: "ACK", payload: announcements.RoundStart, handle: () => ok({}) }),
+  operation({ request: "ROUND_END", reply: "ACK", payload: announcements.RoundEnd, handle: () => ok({}) }),
   operation({
     request: "LEAGUE_STANDINGS_UPDATE",
     reply: "ACK",
-    payload: messages.StandingsUpdate,
+    payload: announcements.StandingsUpdate,
     handle: () => ok({}),
   }),
 ];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentStates } from "./lifecycle.ts";
+import { ClockState } from "../lib/time-control.ts";
 import { compiled, endpoint, id, match, points, roleMap } from "./message-fields.ts";
 import { MoveLimit } from "./timeouts.ts";
 import { Transports } from "./transports.ts";
@@ -149,6 +149,8 @@ export const MoveRequest = compiled({
   time_limit_seconds: z.number(),
   deadline: z.string(),
   last_round_trip_ms: z.number().nullish(),
+  /** The clocks of the match; absent in a match without clocks. */
+  clock: ClockState.nullish(),
   /** The GAME_ERROR that is the reason for this repeated request. */
   error: z.unknown().optional(),
 });
@@ -213,45 +215,3 @@ export type MatchResult = z.infer<typeof MatchResult>;
 
 /** Sent by the manager to a referee that did not answer. The match has been assigned to another referee. */
 export const MatchWithdrawn = z.object({ ...match, epoch: z.int() });
-
-const scheduledMatch = z.object({ match_id: id, game: id, roles: roleMap(id), referee_endpoint: z.string().nullish() });
-const standing = z.object({
-  rank: z.int(),
-  player_id: id,
-  display_name: z.string(),
-  played: z.int(),
-  wins: z.int(),
-  draws: z.int(),
-  losses: z.int(),
-  points: z.int(),
-  state: z.enum(agentStates).nullish(),
-});
-
-/**
- * The fields of a shortened list. If a list has more than 100 entries, only those of the recipient are sent:
- * `truncated` is true, `total` is the number of all entries, and `resource` names the resource with the whole list.
- */
-const list = {
-  truncated: z.boolean().optional(),
-  total: z.int().optional(),
-  resource: z.string().max(1000).optional(),
-};
-
-export const RoundAnnouncement = compiled({
-  league_id: id,
-  round_id: z.int(),
-  matches: z.array(scheduledMatch),
-  ...list,
-});
-export const RoundStart = z.object({ league_id: id, round_id: z.int() });
-export const RoundEnd = z.object({
-  league_id: id,
-  round_id: z.int(),
-  matches_completed: z.int(),
-  next_round_id: z.int().nullable(),
-  summary: z.record(z.string(), z.unknown()),
-  ...list,
-});
-export type RoundEnd = z.infer<typeof RoundEnd>;
-export const StandingsUpdate = compiled({ league_id: id, round_id: z.int(), standings: z.array(standing), ...list });
-export type StandingsUpdate = z.infer<typeof StandingsUpdate>;

@@ -1,7 +1,8 @@
 import { reasonInWords, withoutVersion } from "../../games/game.ts";
 import { derivedMessageId } from "../../lib/ids.ts";
+import type { StandingsUpdate } from "../announcements.ts";
 import type { Envelope } from "../envelope.ts";
-import type { GameInvite, GameResult, MoveRequest, StandingsUpdate } from "../messages.ts";
+import type { GameInvite, GameResult, MoveRequest } from "../messages.ts";
 import { boardFields } from "./board-fields.ts";
 import { errorOf } from "./codes.ts";
 import type { Contact, Dialect, Wordings } from "./dialect.ts";

@@ -1,6 +1,7 @@
 import { matchRef } from "../../lib/ids.ts";
+import type { RoundEnd } from "../announcements.ts";
 import type { Envelope } from "../envelope.ts";
-import type { GameInvite, MoveRequest, RoundEnd } from "../messages.ts";
+import type { GameInvite, MoveRequest } from "../messages.ts";
 
 /** The payload of ROUND_RESULT, with the facts of the game. */
 export type RoundFacts = Readonly<Record<string, unknown>> & { readonly moves: Readonly<Record<string, unknown>> };
