@@ -13,7 +13,7 @@ import type { Session } from "#shared/session/session.ts";
 import { type AgentDirectory, agentDirectory } from "./agents.ts";
 import { hostInstructions, LEAGUE_TOOLS, refereeInstructions } from "./listing.ts";
 import { createAsker } from "./match/ask.ts";
-import type { MatchDriver } from "./match/driven-match.ts";
+import type { HostedDriver } from "./match/driven-match.ts";
 import { answerHandlers } from "./match/late-answers.ts";
 import { matchTable } from "./match/match-table.ts";
 import type { RefereeContext } from "./operations/context.ts";
@@ -113,7 +113,7 @@ const driverOf = (
   { rejections }: Listening,
   identity: Identity,
   { clock, ids }: AgentProcess,
-): MatchDriver => ({
+): HostedDriver => ({
   host,
   asker: createAsker(peers, () => flat("referee:", identity.id), clock, ids),
   clock,

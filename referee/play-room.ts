@@ -11,7 +11,7 @@ import { createDirector } from "./codenames/director.ts";
 import { codenamesChanged, codenamesResources } from "./codenames/resources.ts";
 import { codenamesTable } from "./codenames/table.ts";
 import { codenamesOperations } from "./codenames/tools.ts";
-import type { MatchDriver } from "./match/driven-match.ts";
+import type { HostedDriver } from "./match/driven-match.ts";
 import { type Bots, type BotsContext, createBots } from "./play/bots.ts";
 import { openBrowser } from "./play/browser.ts";
 import { createPlay, type Play } from "./play/play.ts";
@@ -28,7 +28,7 @@ import type { Waits } from "./sessions/waits.ts";
 interface PlayRoomContext {
   readonly db: DatabaseSync;
   readonly writer: Writer;
-  readonly driver: MatchDriver;
+  readonly driver: HostedDriver;
   readonly agents: AgentDirectory;
   readonly seats: SeatTable;
   readonly sessions: SessionTable;

@@ -7,14 +7,24 @@ import type { SessionHost } from "../sessions/host.ts";
 import type { Asker, SeatedPlayer } from "./ask.ts";
 import type { AskFault } from "./ask-fault.ts";
 
+/** The part of a session host that plays matches. */
+export interface MatchHost extends Pick<SessionHost, "read" | "submit" | "forfeit"> {
+  readonly lobby: Pick<SessionHost["lobby"], "inviting">;
+}
+
 /** The context of the functions that play matches. */
 export interface MatchDriver {
-  readonly host: SessionHost;
+  readonly host: MatchHost;
   readonly asker: Asker;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Called with each published fault, its system message and a description of the request, for the log of the process. */
   readonly onFault?: (player: SeatedPlayer, fault: AskFault, request: string) => void;
+}
+
+/** The driver of a session host, which also serves other interfaces. */
+export interface HostedDriver extends MatchDriver {
+  readonly host: SessionHost;
 }
 
 /** A match under way. */

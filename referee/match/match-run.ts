@@ -1,6 +1,6 @@
 import { matchRef } from "#shared/lib/ids.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
-import { type MatchDriver, MatchWithdrawn } from "./driven-match.ts";
+import { type HostedDriver, MatchWithdrawn } from "./driven-match.ts";
 import { matchResult } from "./messages.ts";
 import { playMatch } from "./play-match.ts";
 import type { RefereeOptions, RefereeState, Running } from "./referee-state.ts";
@@ -38,7 +38,7 @@ async function playAndReport(options: RefereeOptions, { order, sessionId, withdr
 }
 
 /** Aborts a match that failed because of an internal error, and returns its result. A completed match keeps its result. */
-async function abortedResult(driver: MatchDriver, order: StartGame, sessionId: string): Promise<MatchResult> {
+async function abortedResult(driver: HostedDriver, order: StartGame, sessionId: string): Promise<MatchResult> {
   const { host } = driver;
   await host.abort(sessionId, INTERNAL_ERROR).catch(() => {});
   const session = host.read(sessionId)?.session;

@@ -12,12 +12,12 @@ import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { createWaits, type Waits } from "../sessions/waits.ts";
 import { evenOddRoles, startTestLeague, type TestLeague, testDriver } from "../testing/match.ts";
-import { type MatchDriver, MatchWithdrawn } from "./driven-match.ts";
+import { type HostedDriver, MatchWithdrawn } from "./driven-match.ts";
 import { notifyResult, seatsOf } from "./messages.ts";
 import { playMatch, playSeats } from "./play-match.ts";
 
 let peers: Peers;
-let driver: MatchDriver & { readonly waits: Waits };
+let driver: HostedDriver & { readonly waits: Waits };
 let league: TestLeague;
 /** P01 answers move requests when this is resolved. */
 let mayAnswer: PromiseWithResolvers<void>;
@@ -71,7 +71,7 @@ it("the number of reads of the session does not depend on the number of actions"
   mayAnswer.resolve();
   const reads = async (more: object): Promise<number> => {
     let count = 0;
-    const read: MatchDriver["host"]["read"] = (id) => {
+    const read: HostedDriver["host"]["read"] = (id) => {
       count++;
       return driver.host.read(id);
     };

@@ -5,7 +5,7 @@ import type { Session } from "#shared/session/session.ts";
 import type { SeatedPlayer } from "./ask.ts";
 import { type AskFault, publishedFault } from "./ask-fault.ts";
 import { askForMove } from "./ask-move.ts";
-import { type Match, type MatchDriver, sessionOf, stopIfWithdrawn } from "./driven-match.ts";
+import { type HostedDriver, type Match, type MatchDriver, sessionOf, stopIfWithdrawn } from "./driven-match.ts";
 import {
   invitationFor,
   matchResult,
@@ -50,7 +50,7 @@ export async function playMatch(
  * players the result. Rejects with MatchWithdrawn once `signal` is aborted.
  */
 export async function playSeats(
-  driver: MatchDriver,
+  driver: HostedDriver,
   order: StartGame,
   sessionId: string,
   signal: AbortSignal,
@@ -71,7 +71,7 @@ export async function playSeats(
  * reference to the session while it waits, so that the host can remove an abandoned session from memory. It reads the session and
  * subscribes to the next commit in the same turn of the event loop, so that it misses no commit.
  */
-function nextStep(driver: MatchDriver, match: Match, sessionId: string): Promise<unknown> | null {
+function nextStep(driver: HostedDriver, match: Match, sessionId: string): Promise<unknown> | null {
   const session = sessionOf(driver, sessionId);
   if (session.status === "completed") return null;
   const due = dueIn(match, session);

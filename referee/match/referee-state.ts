@@ -1,10 +1,12 @@
 import type { StartGame } from "#shared/protocol/messages.ts";
+import type { HostedDriver } from "./driven-match.ts";
 import type { MatchSessions } from "./match-sessions.ts";
 import type { MatchTable } from "./match-table.ts";
 import type { ReportOptions } from "./report.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
 export interface RefereeOptions extends ReportOptions {
+  readonly driver: HostedDriver;
   readonly matches: MatchTable;
   /** Called after match tokens of seats have changed in the database. */
   readonly onTokensChanged?: () => void;

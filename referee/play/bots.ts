@@ -10,14 +10,14 @@ import type { Disk } from "#shared/runtime/files/disk.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import { readOrCreateSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import type { Session } from "#shared/session/session.ts";
-import { type MatchDriver, MatchWithdrawn } from "../match/driven-match.ts";
+import { type HostedDriver, MatchWithdrawn } from "../match/driven-match.ts";
 import { playSeats } from "../match/play-match.ts";
 import { GameNotLoaded } from "../sessions/rejections.ts";
 import { BotProcesses, builtInBots } from "./bot-processes.ts";
 import type { AvailableBots } from "./context.ts";
 
 export interface BotsContext {
-  readonly driver: MatchDriver;
+  readonly driver: HostedDriver;
   /** The endpoints of bots that are already running, by name. */
   readonly known: ReadonlyMap<string, string>;
   readonly dataFolder: string;
@@ -92,7 +92,7 @@ interface SeatedBot {
 }
 
 /** The order of a match with the seats of a session, for the driver. Only the seat of the bot has an endpoint. */
-function orderFor(host: MatchDriver["host"], session: Session, role: Role, { bot, endpoint, secret }: SeatedBot) {
+function orderFor(host: HostedDriver["host"], session: Session, role: Role, { bot, endpoint, secret }: SeatedBot) {
   const sessionId = session.id;
   // Each seat has a separate match id, because one player may have several seats of a game and distinguishes its matches by their ids.
   const match_id = `${sessionId}-${role}`;

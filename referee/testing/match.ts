@@ -18,7 +18,7 @@ import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { type Logger, openLog } from "#shared/runtime/process/logger.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { createAsker } from "../match/ask.ts";
-import type { MatchDriver } from "../match/driven-match.ts";
+import type { HostedDriver } from "../match/driven-match.ts";
 import { startReferee } from "../service.ts";
 import type { SessionHost } from "../sessions/host.ts";
 
@@ -56,7 +56,7 @@ export interface TestLeague {
 }
 
 /** A driver of matches that calls players as REF01. */
-export const testDriver = (host: SessionHost, peers: Peers, clock: Clock = systemClock): MatchDriver => ({
+export const testDriver = (host: SessionHost, peers: Peers, clock: Clock = systemClock): HostedDriver => ({
   host,
   asker: createAsker(peers, () => "referee:REF01", clock, systemIds),
   clock,
