@@ -3,13 +3,14 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { roundRobin } from "#shared/formats/round-robin.ts";
 import { playerId, systemIds } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
-import { roundRobin } from "../league/round-robin.ts";
+import { numbered } from "../league/match-ids.ts";
 import { afterCommands, running, SETTINGS } from "../league/testing/leagues.ts";
 import { createProjections, type Projections } from "../projections/projections.ts";
 import { ledgerOn, opened, profile, registered } from "../store/testing/ledger.ts";
@@ -43,7 +44,7 @@ beforeAll(async () => {
     opened("first"),
     ...PLAYERS.map((player_id): NewLeagueEvent => ({ type: "player_entered", player_id, name_commitment: "" })),
     { type: "started" },
-    ...roundRobin(PLAYERS, 2).map((round): NewLeagueEvent => ({ type: "round_paired", ...round })),
+    ...numbered(roundRobin(PLAYERS, 2)).map((round): NewLeagueEvent => ({ type: "round_paired", ...round })),
   ];
   await ledger.execute(() =>
     ok({

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { roundRobin } from "#shared/formats/round-robin.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
@@ -6,9 +7,9 @@ import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "./commands.t
 import { QUOTED_CHARACTERS } from "./events.ts";
 import { matchOf } from "./evolve.ts";
 import type { League, Match } from "./league.ts";
+import { matchIdOf, numbered } from "./match-ids.ts";
 import { forfeitOf, REMOVED, SHUT_DOWN } from "./outcome.ts";
 import { decideReport, MAX_ABORTS } from "./report.ts";
-import { matchIdOf, roundRobin } from "./round-robin.ts";
 
 type Decided = Result<readonly NewLeagueEvent[], ProtocolError>;
 type CommandOf<T extends LeagueCommand["type"]> = Extract<LeagueCommand, { type: T }>;
@@ -85,7 +86,7 @@ function decideStart({ leagueId: league_id, status, entrants, roles }: League): 
     const message = `league ${league_id} has ${entrants.size} of at least ${roles.length} players`;
     return err(protocolError("L001", message, {}, true));
   }
-  const rounds = roundRobin([...entrants.keys()].sort(), roles.length);
+  const rounds = numbered(roundRobin([...entrants.keys()].sort(), roles.length));
   return ok([{ type: "started" }, ...rounds.map((round) => ({ type: "round_paired", ...round }) as const)]);
 }
 

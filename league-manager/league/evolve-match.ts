@@ -1,8 +1,8 @@
 import { follows } from "#shared/lib/result.ts";
 import type { LeagueEvent } from "./events.ts";
 import type { League, Match, Outcome, Round, Withdrawal } from "./league.ts";
+import { positionOf } from "./match-ids.ts";
 import { abortedOutcome, outcomeOfResult, REMOVED, SHUT_DOWN } from "./outcome.ts";
-import { positionOf } from "./round-robin.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 type MatchEvent = EventOf<"match_assigned" | "match_released" | "match_completed" | "match_aborted">;

@@ -1,7 +1,7 @@
 import { follows } from "#shared/lib/result.ts";
 import type { LeagueEvent } from "./events.ts";
 import type { League, Match, Round } from "./league.ts";
-import { matchIdOf } from "./round-robin.ts";
+import { matchIdOf } from "./match-ids.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 

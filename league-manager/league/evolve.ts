@@ -3,7 +3,7 @@ import type { LeagueEvent } from "./events.ts";
 import { changedMatch } from "./evolve-match.ts";
 import { changedRounds } from "./evolve-rounds.ts";
 import type { League, Match, Withdrawal } from "./league.ts";
-import { positionOf } from "./round-robin.ts";
+import { positionOf } from "./match-ids.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 type Changes = Partial<League>;

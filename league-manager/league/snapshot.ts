@@ -1,6 +1,6 @@
 import type { League, Match, Outcome, Round } from "./league.ts";
+import { matchIdOf } from "./match-ids.ts";
 import { sharedOutcome } from "./outcome.ts";
-import { matchIdOf } from "./round-robin.ts";
 
 /**
  * The format version of snapshots. Increase it with every change of `League` or of this file. A snapshot of another format is ignored, and the

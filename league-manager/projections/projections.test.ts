@@ -2,13 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { roundRobin } from "#shared/formats/round-robin.ts";
 import { playerId } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import type { League, Match } from "../league/league.ts";
+import { numbered } from "../league/match-ids.ts";
 import { summaryOf } from "../league/outcome.ts";
-import { roundRobin } from "../league/round-robin.ts";
 import { foldStandings } from "../league/standings.ts";
 import type { Decide } from "../ledger.ts";
 import { ledgerOn, opened, profile, registered } from "../store/testing/ledger.ts";
@@ -59,7 +60,7 @@ async function ledgerWithLeague(count: number) {
       reply: null,
     });
   await ledger.execute(register);
-  const rounds = roundRobin(players, 2).map((round): NewLeagueEvent => ({ type: "round_paired", ...round }));
+  const rounds = numbered(roundRobin(players, 2)).map((round): NewLeagueEvent => ({ type: "round_paired", ...round }));
   const entries = players.map(
     (player_id): NewLeagueEvent => ({ type: "player_entered", player_id, name_commitment: "" }),
   );

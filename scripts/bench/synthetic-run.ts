@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { roundRobin } from "#shared/formats/round-robin.ts";
 import type { Game } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
@@ -21,7 +22,7 @@ import { agentStream } from "../../league-manager/agents/events.ts";
 import type { NewLeagueEvent } from "../../league-manager/league/commands.ts";
 import { FORMAT_VERSION, leagueStream, parseLeagueEvent } from "../../league-manager/league/events.ts";
 import { foldLeague } from "../../league-manager/league/evolve.ts";
-import { roundRobin } from "../../league-manager/league/round-robin.ts";
+import { numbered } from "../../league-manager/league/match-ids.ts";
 import { leagueSeed, seedOfMatch } from "../../league-manager/league/seeds.ts";
 import { leagueSnapshot } from "../../league-manager/league/snapshot.ts";
 import type { Write } from "../../league-manager/ledger.ts";
@@ -48,7 +49,7 @@ export async function writeSyntheticRun(folder: string, playerCount: number, unp
   const store = managerStore(db, localWriter(db, systemClock));
   const { runId } = await openRun(store, RUN_SEED, systemIds);
   for (const id of players) await writePlayer(store, id);
-  const rounds = roundRobin(players.toSorted(), game.roles.length);
+  const rounds = numbered(roundRobin(players.toSorted(), game.roles.length));
   let version = await append(store, 0, [
     ...openingEvents(runId, game, players),
     ...rounds.map((round): NewLeagueEvent => ({ type: "round_paired", ...round })),

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
+import { roundRobin } from "#shared/formats/round-robin.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { matchSeed, type SeedRule } from "#shared/session/match-seed.ts";
 import type { League } from "../../../league-manager/league/league.ts";
+import { numbered, positionOf } from "../../../league-manager/league/match-ids.ts";
 import { rolesOf } from "../../../league-manager/league/outcome.ts";
 import { faultOfUnplayed } from "../../../league-manager/league/result-check.ts";
-import { positionOf, roundRobin } from "../../../league-manager/league/round-robin.ts";
 import { RUN_FILE } from "../files.ts";
 import { type ExportedMatch, MAX_PLAYERS, type UnloggedLeague, type UnloggedRun } from "../format.ts";
 import { type CheckedLeague, type CheckedMatch, checkMatches } from "./match.ts";
@@ -85,7 +86,7 @@ function scheduleOf({ game, players }: UnloggedLeague): readonly ScheduledMatch[
   const roles = findGame(game)?.roles ?? [];
   const ids = [...new Set(players.map(({ player_id }) => player_id))];
   if (roles.length === 0 || ids.length > MAX_PLAYERS) return [];
-  return roundRobin(ids, roles.length).flatMap(({ round_id, pairings }) =>
+  return numbered(roundRobin(ids, roles.length)).flatMap(({ round_id, pairings }) =>
     pairings.map((pairing) => ({ match_id: pairing.match_id, round_id, roles: rolesOf({ roles }, pairing) })),
   );
 }

@@ -17,17 +17,16 @@ const sizes = fc
 function expectFair(count: number, roleCount: number): void {
   const rounds = schedule(count, roleCount);
   const perPlayer = Math.floor(count / roleCount);
-  expect(rounds.map(({ round_id }) => round_id)).toEqual(Array.from({ length: count }, (_, index) => index + 1));
-  for (const { pairings, byes, round_id } of rounds) {
-    const listed = [...pairings.flatMap(({ players }) => players), ...byes];
+  expect(rounds).toHaveLength(count);
+  for (const { pairings, byes } of rounds) {
+    const listed = [...pairings.flat(), ...byes];
     expect(new Set(listed).size).toBe(count);
     expect(listed).toHaveLength(count);
-    expect(pairings.map(({ match_id }) => match_id)).toEqual(pairings.map((_, index) => `R${round_id}M${index + 1}`));
-    expect(pairings.every(({ players }) => players.length === roleCount)).toBe(true);
+    expect(pairings.every((players) => players.length === roleCount)).toBe(true);
   }
   for (let number = 1; number <= count; number++) {
     const player = `P${number}`;
-    const seats = rounds.flatMap(({ pairings }) => pairings.map(({ players }) => players.indexOf(player)));
+    const seats = rounds.flatMap(({ pairings }) => pairings.map((players) => players.indexOf(player)));
     for (let role = 0; role < roleCount; role++) expect(seats.filter((seat) => seat === role)).toHaveLength(perPlayer);
     expect(rounds.filter(({ byes }) => byes.includes(player))).toHaveLength(count % roleCount);
   }
@@ -37,7 +36,7 @@ function expectFair(count: number, roleCount: number): void {
 function meetings(count: number, roleCount: number): readonly [least: number, most: number] {
   const counts = new Map<string, number>();
   for (const { pairings } of schedule(count, roleCount)) {
-    for (const { players } of pairings) {
+    for (const players of pairings) {
       for (const [a, first] of players.entries()) {
         for (const second of players.slice(a + 1)) {
           const pair = [first, second].sort().join();
@@ -60,7 +59,7 @@ describe("the schedule of a game of more than two roles", () => {
   });
 
   it("gives each of four players each role in four rounds", () => {
-    const [first, ...others] = schedule(4, 4).map(({ pairings }) => pairings[0]?.players);
+    const [first, ...others] = schedule(4, 4).map(({ pairings }) => pairings[0]);
     expect([first, ...others]).toEqual([
       ["P1", "P2", "P3", "P4"],
       ["P2", "P3", "P4", "P1"],

@@ -1,4 +1,4 @@
-import type { Tables } from "./round-robin.ts";
+import type { NewRound } from "./format.ts";
 
 /**
  * The schedule of n players for a game of k > 2 roles: n rounds of floor(n / k) matches.
@@ -10,12 +10,12 @@ import type { Tables } from "./round-robin.ts";
  * positions of the matches so that all distances occur about equally often, and all players meet about equally often. With up to 24 players any two
  * meet at least once and at most k + 1 times.
  */
-export function rotation(playerIds: readonly string[], roleCount: number): readonly Tables[] {
+export function rotation(playerIds: readonly string[], roleCount: number): readonly NewRound[] {
   const count = playerIds.length;
   const { matches, byes } = positionsOf(count, roleCount);
   return playerIds.map((_, turn) => {
     const playerAt = (position: number): string => playerIds[(position + turn) % count] as string;
-    return { tables: matches.map((positions) => positions.map(playerAt)), byes: byes.map(playerAt) };
+    return { pairings: matches.map((positions) => positions.map(playerAt)), byes: byes.map(playerAt) };
   });
 }
 

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import type { LeagueView, NewRound } from "./format.ts";
+import { findFormat, formatIds } from "./registry.ts";
+import { roundRobin, roundRobinFormat } from "./round-robin.ts";
+
+const PLAYERS = ["A", "B", "C", "D"];
+const options = (more: object = {}) => roundRobinFormat.options.parse(more);
+
+/** A league with these rounds, of which the first `completed` are completed. */
+const leagueOf = (rounds: readonly NewRound[], completed: number, players = PLAYERS, late = 0): LeagueView => ({
+  seed: "s",
+  roleCount: 2,
+  players: players.map((playerId, index) => ({
+    playerId,
+    enteredAfter: index < players.length - late ? 0 : rounds.length,
+    hasLeft: false,
+  })),
+  rounds: rounds.map(({ pairings, byes }, index) => ({
+    roundId: index + 1,
+    byes,
+    matches: pairings.map((seats, position) => ({
+      matchId: `R${index + 1}M${position + 1}`,
+      players: seats,
+      outcome: index < completed ? { points: [1, 1], scores: [0, 0], termination: "normal" } : null,
+    })),
+  })),
+});
+
+describe("the round robin format", () => {
+  test("is in the registry by its id", () => {
+    expect(findFormat("round-robin")).toBe(roundRobinFormat);
+    expect(formatIds).toContain("round-robin");
+    expect(findFormat("Round-Robin")).toBeNull();
+  });
+
+  test("returns the schedule of one cycle at the start and no more rounds", () => {
+    expect(roundRobinFormat.next(leagueOf([], 0), 9, options())).toEqual({ rounds: roundRobin(PLAYERS, 2) });
+    expect(roundRobinFormat.next(leagueOf(roundRobin(PLAYERS, 2), 0), 9, options())).toBe("completed");
+  });
+
+  test("swaps the roles of two-player games in the second cycle", () => {
+    const first = roundRobin(PLAYERS, 2);
+    const second = first.map(({ pairings, byes }) => ({ pairings: pairings.map((pair) => pair.toReversed()), byes }));
+    expect(roundRobinFormat.next(leagueOf([], 0), 9, options({ cycles: 3 }))).toEqual({
+      rounds: [...first, ...second, ...first],
+    });
+  });
+
+  test("counts the matches that are still to come", () => {
+    expect(roundRobinFormat.remaining(leagueOf([], 0), options({ cycles: 2 }))).toBe(12);
+    expect(roundRobinFormat.remaining(leagueOf(roundRobin(PLAYERS, 2), 1), options())).toBe(4);
+  });
+
+  test("pairs a late entry with all players in further rounds if the option makeup is set", () => {
+    const late = leagueOf(roundRobin(PLAYERS, 2), 1, [...PLAYERS, "E", "F"], 2);
+    expect(roundRobinFormat.next(late, 9, options())).toBe("completed");
+    const next = roundRobinFormat.next(late, 9, options({ makeup: true }));
+    const rounds = typeof next === "object" ? next.rounds : [];
+    const pairs = rounds.flatMap(({ pairings }) => pairings.map((pair) => pair.toSorted().join("")));
+    expect(pairs.toSorted()).toEqual(["AE", "AF", "BE", "BF", "CE", "CF", "DE", "DF", "EF"]);
+    for (const { pairings } of rounds) expect(new Set(pairings.flat()).size).toBe(2 * pairings.length);
+    expect(roundRobinFormat.remaining(late, options({ makeup: true }))).toBe(4 + 9);
+    const firsts = rounds.flatMap(({ pairings }) => pairings.map(([first]) => first));
+    expect(firsts.filter((first) => first === "E")).toHaveLength(3);
+    expect(firsts.filter((first) => first === "F")).toHaveLength(2);
+  });
+
+  test("with the option makeup waits for late entries until all matches are completed", () => {
+    const rounds = roundRobin(PLAYERS, 2);
+    expect(roundRobinFormat.next(leagueOf(rounds, 2), 9, options({ makeup: true }))).toBe("wait");
+    expect(roundRobinFormat.next(leagueOf(rounds, 3), 9, options({ makeup: true }))).toBe("completed");
+  });
+});

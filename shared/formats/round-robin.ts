@@ -1,0 +1,106 @@
+import { z } from "zod";
+import { invariant } from "#shared/lib/result.ts";
+import { bergerRounds } from "./berger.ts";
+import type { Format, LeagueView, NewRound } from "./format.ts";
+import { rotation } from "./rotation.ts";
+import { activePlayers, matchesOf, openMatches } from "./view.ts";
+
+const Options = z.strictObject({
+  cycles: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(1)
+    .describe("The number of times that the schedule is played. Each cycle rotates the roles."),
+  makeup: z
+    .boolean()
+    .default(false)
+    .describe("Whether late entries play the matches that they have missed, in further rounds (games of two roles)."),
+});
+type Options = z.infer<typeof Options>;
+
+/**
+ * The schedule of one cycle. A game of two roles uses the Berger tables: every player meets every other player once. A game of more roles uses
+ * `rotation`. With fewer players than roles there are no rounds. Throws if a player is repeated.
+ */
+export function roundRobin(playerIds: readonly string[], roleCount: number): readonly NewRound[] {
+  invariant(new Set(playerIds).size === playerIds.length, "a player is listed once in a schedule");
+  if (playerIds.length < roleCount) return [];
+  return roleCount === 2 ? bergerRounds(playerIds) : rotation(playerIds, roleCount);
+}
+
+/** All rounds of all cycles. In cycle c, from 0, the roles of each match are rotated by c: a second cycle of a game of two roles swaps them. */
+function schedule(playerIds: readonly string[], roleCount: number, cycles: number): readonly NewRound[] {
+  const cycle = roundRobin(playerIds, roleCount);
+  return Array.from({ length: cycles }, (_, turns) =>
+    cycle.map(({ pairings, byes }) => ({ pairings: pairings.map((players) => rotated(players, turns)), byes })),
+  ).flat();
+}
+
+const rotated = (players: readonly string[], turns: number): readonly string[] =>
+  players.map((_, role) => players[(role + turns) % players.length] as string);
+
+/** A key for two players in any order. */
+const pairKey = (a: string, b: string): string => (a < b ? `${a} ${b}` : `${b} ${a}`);
+
+/** The pairings of late entries with all other players that are not paired yet. The roles alternate over the list of players. */
+function missedPairings(view: LeagueView, { cycles, makeup }: Options): readonly (readonly string[])[] {
+  const isLate = view.players.map(({ enteredAfter }) => enteredAfter > 0);
+  if (!makeup || view.roleCount !== 2 || !isLate.includes(true)) return [];
+  const meetings = new Map<string, number>();
+  for (const { players } of matchesOf(view)) {
+    const key = pairKey(players[0] as string, players[1] as string);
+    meetings.set(key, (meetings.get(key) ?? 0) + 1);
+  }
+  return view.players.flatMap((late, index) =>
+    view.players.slice(0, index).flatMap((other, otherIndex) => {
+      if (!isLate[index] || late.hasLeft || other.hasLeft) return [];
+      const met = meetings.get(pairKey(late.playerId, other.playerId)) ?? 0;
+      return Array.from({ length: Math.max(0, cycles - met) }, (_, more) =>
+        rotated([late.playerId, other.playerId], (index + otherIndex + met + more) % 2),
+      );
+    }),
+  );
+}
+
+/** Distributes pairings over as few rounds as the first fit needs. No player is twice in a round. These rounds have no byes. */
+function makeupRounds(pairings: readonly (readonly string[])[]): readonly NewRound[] {
+  const rounds: { readonly pairings: (readonly string[])[]; readonly players: Set<string> }[] = [];
+  for (const pairing of pairings) {
+    let round = rounds.find(({ players }) => !pairing.some((player) => players.has(player)));
+    if (round === undefined) {
+      round = { pairings: [], players: new Set() };
+      rounds.push(round);
+    }
+    round.pairings.push(pairing);
+    for (const player of pairing) round.players.add(player);
+  }
+  return rounds.map(({ pairings }) => ({ pairings, byes: [], label: "Makeup" }));
+}
+
+export const roundRobinFormat: Format<Options> = {
+  id: "round-robin",
+  name: "Round robin",
+  description:
+    "Every player meets every other player, by the Berger tables; games of more than two roles rotate the players.",
+  options: Options,
+  roles: "any",
+  opensRounds: "in_order",
+  byePoints: 0,
+  tieBreaks: ["points", "wins", "draws"],
+
+  next(view, _slots, options) {
+    const rounds =
+      view.rounds.length === 0
+        ? schedule(activePlayers(view), view.roleCount, options.cycles)
+        : makeupRounds(missedPairings(view, options));
+    if (rounds.length > 0) return { rounds };
+    return options.makeup && openMatches(view) > 0 ? "wait" : "completed";
+  },
+
+  remaining(view, options) {
+    if (view.rounds.length > 0) return openMatches(view) + missedPairings(view, options).length;
+    const rounds = schedule(activePlayers(view), view.roleCount, options.cycles);
+    return rounds.reduce((sum, { pairings }) => sum + pairings.length, 0);
+  },
+};
