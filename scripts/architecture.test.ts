@@ -178,6 +178,7 @@ describe("the source tree", () => {
         ...PURE_FOLDERS,
         "shared/games/chess",
         "shared/games/contract",
+        "shared/games/openings",
         "shared/games/words",
         "shared/protocol/dialects",
       ]),

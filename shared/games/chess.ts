@@ -1,9 +1,20 @@
 import { Chess, DEFAULT_POSITION, type Square } from "chess.js";
 import { z } from "zod";
-import { err, ok } from "../lib/result.ts";
+import { err, ok, type Result } from "../lib/result.ts";
+import {
+  ADJUDICATION_OPTIONS,
+  ADJUDICATION_TEXTS,
+  type Adjudication,
+  adjudicatedResult,
+  adjudicationOf,
+  afterScore,
+  NEEDED_OPTIONS,
+  type Score,
+} from "./chess/adjudication.ts";
 import { explainIllegalMove } from "./chess/illegal-moves.ts";
 import { hasMove, listMoves, makeMove } from "./chess/moves.ts";
 import { startPosition, uciOfSan } from "./chess/position.ts";
+import { textOf } from "./chess/text.ts";
 import type { Game } from "./game.ts";
 
 const ROLES = ["white", "black"] as const;
@@ -18,10 +29,15 @@ interface ChessOutcome {
     | "insufficient_material"
     | "threefold_repetition"
     | "fifty_moves"
-    | "move_limit";
+    | "move_limit"
+    | "resignation"
+    | "draw_adjudicated";
 }
 
-/** UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. */
+/**
+ * UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. With an option of adjudication, the score of the position from the
+ * point of view of the role may follow, as engines report it: "e2e4 cp 35", "e2e4 mate -3".
+ */
 type ChessAction = string;
 
 export interface ChessView {
@@ -35,14 +51,21 @@ export interface ChessView {
 export interface ChessState extends ChessView {
   /** The positions since the last irreversible move, including the current one. A FEN does not record repetition. */
   readonly positions: readonly string[];
+  /** Present only with an option of adjudication. */
+  readonly adjudication?: Adjudication;
 }
 
-const UCI = /^([a-h][1-8])([a-h][1-8])([qrbn])?$/;
+const ACTION = /^(([a-h][1-8])([a-h][1-8])([qrbn])?)(?: (cp|mate) (-?\d{1,6}))?$/;
+const MAX_ACTION = 20;
 /** Mixed case is excluded: "B4c3" is a bishop's move in SAN. */
 const LOOSE_UCI = /^(?:([a-h][1-8])[-x]?([a-h][1-8])|([A-H][1-8])[-xX]?([A-H][1-8]))=?([qrbnQRBN])?$/;
 const FIFTY_MOVES_PLIES = 100;
 
-const Options = z.strictObject({
+/** At most 300 plies of UCI with one space between them. */
+const MOVES = /^[a-h][1-8][a-h][1-8][qrbn]?(?: [a-h][1-8][a-h][1-8][qrbn]?){0,299}$/;
+const MOVES_FORM = "must be 1 to 300 moves in UCI, with one space between them: e2e4 e7e5";
+
+const OptionFields = z.strictObject({
   /** The position in which the game begins. */
   fen: z
     .string()
@@ -54,10 +77,22 @@ const Options = z.strictObject({
       return z.NEVER;
     })
     .default(DEFAULT_POSITION),
+  /** The moves from `fen` that lead to the position in which the players begin. */
+  moves: z.string().regex(MOVES, { error: MOVES_FORM, abort: true }).optional(),
   /** The number of plies after which the game is a draw; no limit if absent. */
   max_plies: z.int().min(1).max(12_000).optional(),
+  ...ADJUDICATION_OPTIONS,
 });
-type ChessOptions = z.infer<typeof Options>;
+type ChessOptions = z.infer<typeof OptionFields>;
+
+const Options = OptionFields.superRefine((options, context) => {
+  const start = startOf(options);
+  if (!start.ok) context.addIssue({ code: "custom", path: ["moves"], message: start.error });
+  for (const [name, needed] of NEEDED_OPTIONS) {
+    if (options[name] === undefined || options[needed] !== undefined) continue;
+    context.addIssue({ code: "custom", path: [name], message: `has no effect without ${needed}` });
+  }
+});
 
 /**
  * A live board for each line of play, so that no FEN is parsed at every ply. A move takes the board to the state after
@@ -88,7 +123,9 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
     rules: RULES,
     options: {
       fen: "position in FEN where the game begins; default: the initial position",
+      moves: "moves in UCI from `fen`, like `e2e4 e7e5`: the players begin in the position after them; default: none",
       max_plies: "1 to 12000: the game is a draw after this number of plies; default: no limit",
+      ...ADJUDICATION_TEXTS,
     },
     simultaneous: false,
     hiddenInformation: false,
@@ -98,14 +135,18 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
     winningReason: "checkmate",
   },
   options: Options,
-  action: z.string("a move is UCI text like e2e4").max(10, "a move is UCI text like e2e4"),
-  initialState: ({ options: { fen, max_plies } }) => ({
-    fen,
-    turn: turnOf(fen),
-    outcome: null,
-    positions: [positionKey(fen)],
-    ...(max_plies !== undefined && { ends_at: plyOf(fen) + max_plies }),
-  }),
+  action: z.string("a move is UCI text like e2e4").max(MAX_ACTION, "a move is UCI text like e2e4"),
+  initialState({ options }) {
+    const start = startOf(options);
+    if (!start.ok) throw new Error(start.error);
+    const adjudication = adjudicationOf(options);
+    const { max_plies } = options;
+    return {
+      ...start.value,
+      ...(max_plies !== undefined && { ends_at: plyOf(start.value.fen) + max_plies }),
+      ...(adjudication && { adjudication }),
+    };
+  },
   toAct: (state) => (state.outcome === null ? [state.turn] : []),
   legalActions: (state, role) => (state.outcome === null && role === state.turn ? listMoves(boardOf(state)) : []),
   applyAction(state, role, action) {
@@ -113,17 +154,20 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
     if (role !== state.turn) return err({ message: `it is ${state.turn}'s turn` });
     // The actions of a replayed log are not parsed by the schema, and a pattern would accept the array ["e2e4"] as
     // text.
-    const [, from, to, promotion] = (typeof action === "string" && UCI.exec(action)) || [];
-    if (!from || !to) return err({ message: "a move is UCI text like e2e4, or e7e8q for a promotion" });
+    const [, move, from, to, promotion, unit, value] = (typeof action === "string" && ACTION.exec(action)) || [];
+    if (!move || !from || !to) return err({ message: "a move is UCI text like e2e4, or e7e8q for a promotion" });
+    if (unit !== undefined && !state.adjudication)
+      return err({ message: `this game has no adjudication, so a move has no score: write ${move}` });
     const board = boardOf(state);
     const isPromotion = board.get(from as Square)?.type === "p" && /[18]$/.test(to);
     // chess.js would promote to a knight, or ignore the letter.
     if (isPromotion !== (promotion !== undefined)) {
-      return err({ message: isPromotion ? `name the piece: ${from}${to}q` : `${action} is not a promotion` });
+      return err({ message: isPromotion ? `name the piece: ${from}${to}q` : `${move} is not a promotion` });
     }
-    if (!makeMove(board, from as Square, action)) return err({ message: `${action} is not a legal move` });
+    if (!makeMove(board, from as Square, move)) return err({ message: `${move} is not a legal move` });
     boards.delete(state);
-    const next = stateAfter(state, board);
+    const score = unit === undefined ? null : ({ unit: unit as Score["unit"], value: Number(value) } as const);
+    const next = stateAfter(state, board, score);
     boards.set(next, board);
     return ok(next);
   },
@@ -136,7 +180,7 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
     return { scores, reason };
   },
   viewState: ({ fen, turn, outcome, ends_at }) => ({ fen, turn, outcome, ...(ends_at !== undefined && { ends_at }) }),
-  toText: (state) => textOf(state),
+  toText: textOf,
   readAction: ({ fen }, text) => uciOf(text) ?? uciOfSan(fen, text),
   explainIllegal: ({ fen }, text) => explainIllegalMove(fen, text),
 };
@@ -148,22 +192,46 @@ function uciOf(text: string): ChessAction | null {
   return squares && (squares + promotion).toLowerCase();
 }
 
+/** Returns the state in which the players begin, or the reason why the moves of the options do not lead to one. */
+function startOf({ fen, moves }: Pick<ChessOptions, "fen" | "moves">): Result<ChessState, string> {
+  let state: ChessState = { fen, turn: turnOf(fen), outcome: null, positions: [positionKey(fen)] };
+  for (const [ply, move] of (moves?.split(" ") ?? []).entries()) {
+    const applied = chess.applyAction(state, state.turn, move);
+    if (!applied.ok) return err(`ply ${ply + 1}: ${applied.error.message}`);
+    state = applied.value;
+  }
+  return state.outcome === null ? ok(state) : err("the game is over after these moves");
+}
+
 /** Returns the state after a move that the board has made. */
-function stateAfter(before: ChessState, board: Chess): ChessState {
+function stateAfter(before: ChessState, board: Chess, score: Score | null): ChessState {
   const fen = board.fen();
   const clock = Number(fen.split(" ", 5)[4]);
   // The clock is 0 after a pawn move or a capture: no earlier position can occur again.
   const positions = [...(clock === 0 ? [] : before.positions), positionKey(fen)];
-  const { ends_at } = before;
+  const { ends_at, turn } = before;
+  const adjudication = before.adjudication && afterScore(before.adjudication, turn, score);
   const isLast = ends_at !== undefined && plyOf(fen) >= ends_at;
-  const outcome = outcomeOf(board, before.turn, fen, positions, clock) ?? (isLast ? MOVE_LIMIT : null);
-  return { fen, turn: turnOf(fen), outcome, positions, ...(ends_at !== undefined && { ends_at }) };
+  const outcome =
+    outcomeOf(board, turn, fen, positions, clock) ??
+    (adjudication ? adjudicatedResult(adjudication, turn, moveNumberOf(before.fen)) : null) ??
+    (isLast ? MOVE_LIMIT : null);
+  return {
+    fen,
+    turn: turnOf(fen),
+    outcome,
+    positions,
+    ...(ends_at !== undefined && { ends_at }),
+    ...(adjudication && { adjudication }),
+  };
 }
 
 const MOVE_LIMIT: ChessOutcome = { winner: null, reason: "move_limit" };
 
 /** Returns the number of plies before a position, if its FEN counts moves from the beginning. */
-const plyOf = (fen: string): number => 2 * Number(fen.split(" ", 6)[5]) - (turnOf(fen) === "white" ? 2 : 1);
+const plyOf = (fen: string): number => 2 * moveNumberOf(fen) - (turnOf(fen) === "white" ? 2 : 1);
+
+const moveNumberOf = (fen: string): number => Number(fen.split(" ", 6)[5]);
 
 const turnOf = (fen: string): Color => (fen.split(" ", 2)[1] === "w" ? "white" : "black");
 
@@ -192,14 +260,4 @@ function outcomeOf(
   if (positions.filter((position) => position === key).length >= 3)
     return { winner: null, reason: "threefold_repetition" };
   return clock >= FIFTY_MOVES_PLIES ? { winner: null, reason: "fifty_moves" } : null;
-}
-
-function textOf({ fen, turn, outcome }: ChessView): string {
-  const rows = (fen.split(" ", 1)[0] ?? "").split("/").map((rank, index) => {
-    const cells = rank.replace(/\d/g, (n) => ".".repeat(Number(n)));
-    return `${8 - index}  ${[...cells].join(" ")}`;
-  });
-  const end =
-    outcome && `The game is over: ${outcome.winner ? `${outcome.winner} wins` : "draw"} by ${outcome.reason}.`;
-  return [...rows, "   a b c d e f g h", end ?? `${turn} to move.`, fen].join("\n");
 }

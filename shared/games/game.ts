@@ -88,7 +88,8 @@ export type BoardKind = "chess" | "marks" | "discs" | "words";
  * `contract/` checks these obligations, for the built-in games in `conformance.test.ts`:
  * - `toAct` is empty if and only if the state is terminal, and `outcome` is not null exactly then;
  * - `applyAction` rejects every action that `legalActions` does not list, for any role at any time, with an `Illegal`,
- *   and never throws; a game with `listsSample` may accept other actions of roles that are to act;
+ *   and never throws; a game with `listsSample` may accept other actions of roles that are to act, and an option may
+ *   allow a listed action with an addition (the score of the position in chess);
  * - the roles of a team have the same score;
  * - in a simultaneous game `toAct` lists all roles that have not yet chosen in the open turn; the order of choices does
  *   not matter, and no choice is visible in another role's view before the turn closes;
