@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { BUILT_IN_BOTS, builtInBots } from "#shared/games/built-in-bots.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { endingOf } from "#shared/lib/module-file.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
@@ -14,12 +15,6 @@ import { LLM_FORMS, LLM_PREFIX, llmBot } from "./llm.ts";
 import { programBot } from "./program-file.ts";
 
 const botsFolder = fileURLToPath(new URL("../bots/", import.meta.url));
-
-/** The names of the built-in bots. Each is a file in `player/bots`. */
-export const builtInBots: readonly string[] = readdirSync(botsFolder)
-  .map((file) => basename(file, endingOf(import.meta.url)))
-  .filter((name) => /^(?!uci)\w+$/.test(name))
-  .sort();
 
 /**
  * Loads a bot. `spec` is the name of a built-in bot, the path of a file (bot-files.ts), `uci:COMMAND`, `lines:COMMAND` or `llm:URL#MODEL`.
@@ -50,5 +45,6 @@ async function builtInBot(name: string): Promise<LoadedBot> {
   const file = pathToFileURL(resolve(botsFolder, `${name}${endingOf(import.meta.url)}`));
   const form = formOf(((await import(file.href)) as { default?: unknown }).default);
   if (typeof form === "string") throw new Error(`${name}: ${form}`);
-  return { name, readsHistory: false, create: () => form.create() };
+  const games = BUILT_IN_BOTS[name]?.games;
+  return { name, ...(games && { games }), readsHistory: false, create: () => form.create() };
 }

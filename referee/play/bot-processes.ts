@@ -1,18 +1,7 @@
-import { readdirSync } from "node:fs";
-import { basename } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Clock } from "#shared/lib/clock.ts";
-import { endingOf } from "#shared/lib/module-file.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import { createSupervisor, type Supervisor } from "#shared/runtime/process/supervisor.ts";
-
-/** The modules of the built-in bots. A referee knows players by their programs and endpoints only. */
-const BOT_FILES = fileURLToPath(new URL("../../player/bots/", import.meta.url));
-/** The names of the built-in bots. */
-export const builtInBots: readonly string[] = readdirSync(BOT_FILES)
-  .map((file) => basename(file, endingOf(import.meta.url)))
-  .filter((name) => /^(?!uci)\w+$/.test(name));
 
 interface BotProcessesContext {
   readonly dataFolder: string;

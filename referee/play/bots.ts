@@ -1,3 +1,4 @@
+import { builtInBots } from "#shared/games/built-in-bots.ts";
 import type { Role } from "#shared/games/game.ts";
 import { isBuiltIn } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
@@ -13,7 +14,7 @@ import type { Session } from "#shared/session/session.ts";
 import { type HostedDriver, MatchWithdrawn } from "../match/driven-match.ts";
 import { playSeats } from "../match/play-match.ts";
 import { GameNotLoaded } from "../sessions/rejections.ts";
-import { BotProcesses, builtInBots } from "./bot-processes.ts";
+import { BotProcesses } from "./bot-processes.ts";
 import type { AvailableBots } from "./context.ts";
 
 export interface BotsContext {

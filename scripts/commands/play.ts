@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
+import { BUILT_IN_BOTS } from "#shared/games/built-in-bots.ts";
 import type { Game, Role } from "#shared/games/game.ts";
 import { findGame, type GameId } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
@@ -145,10 +146,10 @@ async function gameOf(
   throw new StartError(`${unable.bot} does not play ${game.id}; it plays ${unable.games?.join(", ")}`, EXIT.usage);
 }
 
-/** Returns the games that a bot of a file or an engine plays; null for all games. */
+/** Returns the games that a bot plays; null for all games. */
 async function gamesOf(spec: string, allow: BotPermissions): Promise<readonly string[] | null> {
   if (spec.startsWith("uci:")) return UCI_GAMES;
-  if (!isModuleFile(spec)) return null;
+  if (!isModuleFile(spec)) return BUILT_IN_BOTS[spec]?.games ?? null;
   const bot = await loadBot(spec, systemClock, { recordsFolder: () => "", say() {}, warn() {}, allow, inspect: null });
   await bot.close?.();
   return bot.games ?? null;

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { relative, resolve } from "node:path";
+import { builtInBots, playsGame } from "#shared/games/built-in-bots.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { isWildcard, localUrl } from "#shared/rpc/http/machine-addresses.ts";
 import { permissionArgs } from "#shared/runtime/cli/permission-options.ts";
@@ -11,7 +12,6 @@ import { UCI_GAMES } from "../../player/bots/uci.ts";
 import { BOT_FILES, isBotFile } from "../../player/loaders/bot-files.ts";
 import { linesSpec } from "../../player/loaders/lines.ts";
 import { LLM_FORMS, llmSpec } from "../../player/loaders/llm.ts";
-import { builtInBots } from "../../player/loaders/load-bot.ts";
 
 /** The files of a run and the address of its manager. */
 interface RunLocation {
@@ -149,6 +149,10 @@ function withAbsoluteBot(player: Extract<PlayerConfig, { readonly bot: string }>
 const isBot = (bot: string): boolean =>
   /^(uci|lines|llm):/.test(bot) || builtInBots.includes(bot) || (isBotFile(bot) && existsSync(bot));
 
+/** Returns whether a bot plays a game, as far as its name tells; true for a player without a bot. */
+const canPlay = (bot: string | null, game: string): boolean =>
+  bot === null || (bot.startsWith("uci:") ? UCI_GAMES.some((uciGame) => uciGame === game) : playsGame(bot, game));
+
 interface ConfigFault {
   readonly path: readonly (string | number)[];
   readonly message: string;
@@ -160,15 +164,13 @@ interface ConfigFault {
  */
 function faultOfLimits({ leagues, players }: Config): ConfigFault | null {
   for (const [index, { league_id, game, min_players, max_players }] of leagues.entries()) {
-    const ableCount = players.filter(
-      (player) => !botOf(player)?.startsWith("uci:") || UCI_GAMES.some((uciGame) => uciGame === game),
-    ).length;
+    const ableCount = players.filter((player) => canPlay(botOf(player), game)).length;
     const has = `league ${league_id} has ${ableCount} of the players in this config`;
     const roleCount = findGame(game)?.roles.length ?? 2;
-    if (players.length < roleCount)
-      return { path: ["leagues", index, "game"], message: `${has}, but a match of ${game} needs ${roleCount}` };
     if (min_players !== undefined && min_players > ableCount)
       return { path: ["leagues", index, "min_players"], message: `${has}, but waits for ${min_players}` };
+    if (ableCount < roleCount)
+      return { path: ["leagues", index, "game"], message: `${has}, but a match of ${game} needs ${roleCount}` };
     if (max_players !== undefined && max_players < ableCount)
       return { path: ["leagues", index, "max_players"], message: `${has}, but room for only ${max_players}` };
   }

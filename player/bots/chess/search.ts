@@ -1,0 +1,102 @@
+import { type Board, fromOf, isInCheck, keyOf, listMoves, type Move, make, promotionOf, toOf } from "./board.ts";
+import { evaluate, PIECE_VALUES } from "./evaluation.ts";
+
+/** The number of positions of a search. The limit is a number and not a time, so that a run can be repeated with its seed. */
+const MAX_POSITIONS = 12_000;
+const MAX_DEPTH = 12;
+const MATE = 100_000;
+
+/** The positions that a search may still visit. */
+interface Budget {
+  positions: number;
+}
+
+/**
+ * Returns the best move by iterative deepening, alpha-beta and a search of captures. `played` has the keys of the earlier positions of the match: a move
+ * that repeats one of them counts as a draw. Moves of equal value: the first of `moves`, which the caller may shuffle.
+ */
+export function bestMove(board: Board, moves: readonly Move[], played: ReadonlySet<string>): Move {
+  const budget: Budget = { positions: MAX_POSITIONS };
+  let ranked = [...moves];
+  for (let depth = 1; depth <= MAX_DEPTH; depth++) {
+    const values = searchRoot(board, ranked, depth, played, budget);
+    // An unfinished depth has values for its first moves only, and the first is the best one of the previous depth.
+    if (values.size > 0)
+      ranked = ranked.toSorted((a, b) => (values.get(b) ?? -Infinity) - (values.get(a) ?? -Infinity));
+    if (budget.positions <= 0 || Math.abs(values.get(ranked[0] as Move) ?? 0) > MATE / 2) break;
+  }
+  return ranked[0] as Move;
+}
+
+/** Returns the values of the moves that were searched completely. Moves that are worse than the best one have an upper bound as their value. */
+function searchRoot(
+  board: Board,
+  moves: readonly Move[],
+  depth: number,
+  played: ReadonlySet<string>,
+  budget: Budget,
+): ReadonlyMap<Move, number> {
+  const values = new Map<Move, number>();
+  let best = -Infinity;
+  for (const move of moves) {
+    const takeBack = make(board, move);
+    const isRepetition = played.has(keyOf(board));
+    const value = isRepetition ? 0 : -search(board, depth - 1, -Infinity, -best, 1, budget);
+    takeBack();
+    if (budget.positions <= 0) break;
+    // A later move of equal value must not overtake the first one.
+    values.set(move, value > best ? value : Math.min(value, best - 1));
+    best = Math.max(best, value);
+  }
+  return values;
+}
+
+/** The value of a position for the side to move. `ply` is the distance from the root: a mate in fewer plies is better. */
+function search(board: Board, depth: number, alpha: number, beta: number, ply: number, budget: Budget): number {
+  if (depth <= 0) return searchCaptures(board, alpha, beta, budget);
+  if (budget.positions-- <= 0) return 0;
+  let lower = alpha;
+  let hasMove = false;
+  const side = board.turn;
+  for (const move of inOrder(board, listMoves(board, false))) {
+    const takeBack = make(board, move);
+    if (isInCheck(board, side)) {
+      takeBack();
+      continue;
+    }
+    hasMove = true;
+    const value = -search(board, depth - 1, -beta, -lower, ply + 1, budget);
+    takeBack();
+    lower = Math.max(lower, value);
+    if (lower >= beta) return lower;
+  }
+  if (hasMove) return lower;
+  return isInCheck(board, side) ? ply - MATE : 0;
+}
+
+/** The value of a position after the captures in it, so that a search does not end in the middle of an exchange. */
+function searchCaptures(board: Board, alpha: number, beta: number, budget: Budget): number {
+  budget.positions--;
+  const value = evaluate(board);
+  if (value >= beta) return value;
+  let lower = Math.max(alpha, value);
+  const side = board.turn;
+  for (const move of inOrder(board, listMoves(board, true))) {
+    const takeBack = make(board, move);
+    if (!isInCheck(board, side)) lower = Math.max(lower, -searchCaptures(board, -beta, -lower, budget));
+    takeBack();
+    if (lower >= beta) break;
+  }
+  return lower;
+}
+
+/** Sorts moves: the capture of a valuable piece by a cheap one comes first. */
+function inOrder({ squares }: Board, moves: Move[]): Move[] {
+  const gainOf = (move: Move): number => {
+    const captured = PIECE_VALUES[Math.abs(squares[toOf(move)] as number)] as number;
+    const mover = Math.abs(squares[fromOf(move)] as number);
+    return captured * 10 + (PIECE_VALUES[promotionOf(move)] as number) - (captured > 0 ? mover : 0);
+  };
+  const gains = new Map(moves.map((move) => [move, gainOf(move)]));
+  return moves.sort((a, b) => (gains.get(b) as number) - (gains.get(a) as number));
+}
