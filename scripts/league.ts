@@ -18,6 +18,7 @@ import { withPermissionOptions } from "#shared/runtime/cli/permission-options.ts
 import { DATA_FOLDER, DEFAULT_CONFIG, MANAGER_ENDPOINT, PORT_RANGES, portHelp } from "#shared/runtime/defaults.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { BOT_FILES } from "../player/loaders/bot-files.ts";
+import { addArchiveCommands } from "./cli/archive.ts";
 import { addBotCommands } from "./cli/bots.ts";
 import { addCheckCommand } from "./cli/check.ts";
 import { exitWith, program, subcommand } from "./cli/command-line.ts";
@@ -160,28 +161,7 @@ subcommand("codenames", "Play Codenames at this terminal with a model at an Open
   .option("--continue [token]", "continue the game with this token, or the newest game (default: a new game)")
   .action(async (options) => exitWith((await import("./commands/codenames.ts")).codenames(options)));
 
-subcommand("export", "Write the logs and seeds of a league into a folder that anyone can verify.", [
-  "npm run league -- export                       # the newest run, into league-export",
-  "npm run league -- export --out results --sign league.key",
-])
-  .argument("[folder]", "folder of a run, or a data folder to export its newest run", DATA_FOLDER)
-  .addOption(new Option("--format <format>", "format of the export").choices(["json"]).default("json"))
-  .option("--out <folder>", "folder to write", "league-export")
-  .option("--sign <keyfile>", "sign the export with this Ed25519 private key in PEM format (default: not signed)")
-  .action(async (folder: string, options) =>
-    exitWith((await import("./commands/export.ts")).exportRun(folder, options)),
-  );
-
-subcommand("verify", "Check an export: replay every match and recompute the standings.", [
-  "npm run league -- verify league-export",
-  "npm run league -- verify league-export --key league.pub",
-  "npm run league -- verify league-export --game ./my-game.ts   # a league of your own game",
-])
-  .argument("<folder>", "folder of an export")
-  .addOption(gameFilesOption())
-  .option("--key <keyfile>", "require a signature with this Ed25519 key in PEM format (default: no key is required)")
-  .option("--json", "print one JSON document on stdout")
-  .action(async (folder: string, options) => exitWith((await import("./commands/export.ts")).verify(folder, options)));
+addArchiveCommands();
 
 subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command.", [
   "npm run --silent league -- mcp                                     # host games",

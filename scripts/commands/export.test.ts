@@ -69,6 +69,36 @@ it("verify accepts an exported run, and rejects it with the name of the file aft
   expect(new Set(printed.faults.map((fault: { file: string }) => fault.file))).toEqual(new Set([file]));
 }, 90_000);
 
+it("export writes reports of a run, and rejects formats that cannot be written", async () => {
+  const test = await testLeague(
+    ["random", "greedy"],
+    [{ league_id: "chess", game: "chess.v1", options: { max_plies: 8 } }],
+  );
+  expect((await run(test, "--quiet").ended).code).toBe(0);
+  const [data, out, exported] = ["data", "reports", "exported"].map((name) => join(test.folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const written = await league(["export", data, "--format", "pgn,csv,jsonl", "--out", out]);
+  const names = ["standings.csv", "matches.csv", "games.pgn", "actions.jsonl"];
+  expect([written.code, written.stderr]).toEqual([0, ""]);
+  expect(written.stdout).toBe(names.map((name) => `${join(out, name)}\n`).join(""));
+  expect(readFileSync(join(out, "games.pgn"), "utf8")).toContain("{move limit} 1/2-1/2\n");
+  await league(["export", data, "--out", exported]);
+  const [mixed, signed, inExport] = await Promise.all([
+    league(["export", data, "--format", "csv,json", "--out", out]),
+    league(["export", data, "--format", "csv", "--sign", "key.pem", "--out", out]),
+    league(["export", data, "--format", "csv", "--out", exported]),
+  ]);
+  expect([mixed.code, mixed.stderr]).toEqual([
+    2,
+    expect.stringContaining("give json, or one or more of csv, pgn, jsonl"),
+  ]);
+  expect([signed.code, signed.stderr]).toEqual([2, "only the format json can be signed: omit --sign\n"]);
+  expect([inExport.code, inExport.stderr]).toEqual([2, expect.stringContaining("name another folder with --out")]);
+}, 90_000);
+
 it("export names a key file without a key, and writes nothing", async () => {
   const test = await testLeague([], RPS);
   const key = join(test.folder, "key.pem");

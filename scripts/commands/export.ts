@@ -7,18 +7,40 @@ import type { Standing } from "../../league-manager/league/standings.ts";
 import { exportOf } from "../archive/export/export-store.ts";
 import { findStore } from "../archive/export/find-store.ts";
 import { MANIFEST, writeExport } from "../archive/files.ts";
+import { EXPORT_FOLDER, REPORT_FOLDER, type ReportFormat } from "../archive/reports/report-formats.ts";
+import { withLeagues } from "../archive/reports/report-run.ts";
+import { writeReports } from "../archive/reports/write-reports.ts";
 import { publicKeyIn, signer } from "../archive/signature.ts";
 import { type Verified, verifyExport } from "../archive/verify/verify.ts";
 import { standingsTable } from "../run/progress.ts";
 
-/**
- * `league export`: writes the logs, matches and seeds of a run into a folder that can be verified on any machine. Resolves with the exit code. Rejects
- * with StartError if there is no run, or the folder or the key cannot be used.
- */
-export async function exportRun(
-  folder: string,
-  flags: { readonly out: string; readonly sign?: string },
-): Promise<number> {
+interface ExportFlags {
+  /** `json` for the export that can be verified, or reports. */
+  readonly format: "json" | readonly ReportFormat[];
+  /** Absent for the default folder of the format. */
+  readonly out?: string;
+  readonly sign?: string;
+}
+
+/** `league export`. Resolves with the exit code. Rejects with StartError if there is no run, or the folder or the key cannot be used. */
+export async function exportRun(folder: string, flags: ExportFlags): Promise<number> {
+  const { format, out, sign } = flags;
+  if (format === "json")
+    return exportFolder(folder, { out: out ?? EXPORT_FOLDER, ...(sign !== undefined && { sign }) });
+  if (sign !== undefined) throw new StartError("only the format json can be signed: omit --sign", EXIT.usage);
+  const target = resolve(out ?? REPORT_FOLDER);
+  if (existsSync(join(target, MANIFEST)))
+    throw new StartError(
+      `${target} is an export, which has no other files: name another folder with --out`,
+      EXIT.usage,
+    );
+  const names = await withLeagues(resolve(folder), (leagues) => writeReports(target, format, leagues));
+  for (const name of names) process.stdout.write(`${join(target, name)}\n`);
+  return EXIT.ok;
+}
+
+/** Writes the logs, matches and seeds of a run into a folder that can be verified on any machine. */
+async function exportFolder(folder: string, flags: { readonly out: string; readonly sign?: string }): Promise<number> {
   const sign = flags.sign === undefined ? () => null : signer(resolve(flags.sign));
   const store = findStore(resolve(folder));
   const { files, matches, unplayed } = await exportOf(store);

@@ -1,0 +1,91 @@
+import { readingStore } from "#shared/runtime/files/store-file.ts";
+import type { RecordedEvent } from "#shared/store/event-log.ts";
+import { inReadTransaction, OtherFormat, openSqlite } from "#shared/store/sqlite.ts";
+import { noWriter } from "#shared/store/writer.ts";
+import type { Profile } from "../../../league-manager/agents/agent.ts";
+import { leagueStream, parseLeagueEvent } from "../../../league-manager/league/events.ts";
+import { foldLeague } from "../../../league-manager/league/evolve.ts";
+import type { League, Match } from "../../../league-manager/league/league.ts";
+import { rolesOf, summaryOf } from "../../../league-manager/league/outcome.ts";
+import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
+import { tallyOf } from "../../../league-manager/league/standings.ts";
+import { type ManagerStore, managerStore } from "../../../league-manager/store/manager-store.ts";
+import { readRun } from "../../../league-manager/store/run-identity.ts";
+import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
+import type { ExportedMatch, LoggedLeague } from "../format.ts";
+
+/** A league of a manager's store. */
+export interface StoredLeague {
+  readonly league: League;
+  readonly events: readonly RecordedEvent[];
+  /** The players in the order of their entry. An erased player has its id as its name, and no salt. */
+  readonly players: LoggedLeague["players"];
+}
+
+/** The content of a manager's store during one transaction. */
+export interface StoredRun {
+  readonly store: ManagerStore;
+  readonly runId: string;
+  readonly seed: string;
+  readonly leagues: readonly StoredLeague[];
+}
+
+/**
+ * Calls `read` with the content of a manager's store. All reads are in one transaction, so that they are consistent while the manager runs. Rejects
+ * with StartError if the store cannot be read.
+ */
+export const readingRun = <T>(storeFile: string, read: (run: StoredRun) => T): Promise<T> =>
+  readingStore(storeFile, () => {
+    const db = openStore(storeFile);
+    try {
+      const store = managerStore(db, noWriter);
+      return inReadTransaction(db, () => read(storedRun(store)));
+    } finally {
+      db.close();
+    }
+  });
+
+function openStore(storeFile: string): ReturnType<typeof openSqlite> {
+  try {
+    return openSqlite(storeFile, MANAGER_SCHEMA);
+  } catch (thrown) {
+    if (!(thrown instanceof OtherFormat)) throw thrown;
+    throw thrown.withAdvice("export it with the version that wrote it; this version can verify that export");
+  }
+}
+
+function storedRun(store: ManagerStore): StoredRun {
+  const { runId, seed } = readRun(store);
+  const profiles = store.loadProfiles();
+  const leagues = store.log.streams(leagueStream("")).flatMap((stream) => {
+    const events = store.log.read(stream);
+    const league = foldLeague(events.map(({ body }) => parseLeagueEvent(body)));
+    return league ? [{ league, events, players: playersOf(league, profiles) }] : [];
+  });
+  return { store, runId, seed, leagues };
+}
+
+const playersOf = ({ entrants }: League, profiles: ReadonlyMap<string, Profile>): LoggedLeague["players"] =>
+  [...entrants.keys()].map((player_id) => {
+    const profile = profiles.get(player_id);
+    return { player_id, display_name: profile?.name ?? player_id, salt: profile?.salt ?? null };
+  });
+
+/** Returns the standings of a league as they are exported. */
+export const standingsOf = ({ league, players }: StoredLeague): LoggedLeague["standings"] =>
+  tallyOf(league)
+    .standings(players.map(({ player_id, display_name }) => ({ player_id, display_name })))
+    .map((row) => ({ ...row }));
+
+/** Returns a completed match with its log and seed. */
+export function exportedMatch({ store, seed: runSeed }: StoredRun, league: League, match: Match): ExportedMatch {
+  const { leagueId: league_id, game, options } = league;
+  const { matchId: match_id, roundId: round_id, refereeId: referee_id, epoch } = match;
+  return {
+    ...{ league_id, match_id, round_id, game, options, roles: rolesOf(league, match), referee_id, epoch },
+    ...summaryOf(match),
+    faults: [...summaryOf(match).faults],
+    seed: seedOfMatch(leagueSeed(runSeed, league_id), league_id, match_id, epoch),
+    log: [...(store.sessionLogOf(league_id, match_id)?.log ?? [])],
+  };
+}

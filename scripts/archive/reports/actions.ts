@@ -1,0 +1,26 @@
+import { parseEntry } from "#shared/session/entry.ts";
+import type { ExportedMatch } from "../format.ts";
+
+/** An action of a completed match, as a line of `actions.jsonl`. */
+interface ActionLine {
+  readonly league_id: string;
+  readonly match_id: string;
+  /** The number of actions before this one. */
+  readonly tick: number;
+  readonly role: string;
+  readonly player_id: string;
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  readonly action: unknown;
+}
+
+/** Yields the actions of a match as lines of JSON (JSON Lines). */
+export function* actionLines({ league_id, match_id, roles, log }: ExportedMatch): Iterable<string> {
+  for (const text of log) {
+    const entry = parseEntry(text);
+    if (entry.type !== "acted") continue;
+    const { tick, role, at: time, action } = entry;
+    const line: ActionLine = { league_id, match_id, tick, role, player_id: roles[role] ?? "", time, action };
+    yield `${JSON.stringify(line)}\n`;
+  }
+}

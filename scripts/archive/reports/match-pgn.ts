@@ -1,0 +1,54 @@
+import { type PgnGame, type PgnResult, type PgnTermination, pgnOf } from "#shared/games/chess/pgn.ts";
+import { chess } from "#shared/games/chess.ts";
+import { parseEntry } from "#shared/session/entry.ts";
+import { POINTS } from "#shared/session/verdict.ts";
+import { publicReason } from "../../../league-manager/league/outcome.ts";
+import type { ExportedMatch } from "../format.ts";
+
+/** The fields of a completed match of chess that its PGN needs. */
+export type PgnMatch = Pick<
+  ExportedMatch,
+  "league_id" | "round_id" | "options" | "roles" | "match_points" | "termination" | "reason" | "faults" | "log"
+>;
+
+/** Returns a completed match of chess as PGN. Throws if its log is not a log of chess. */
+export function pgnOfMatch(match: PgnMatch, nameOf: (playerId: string) => string): string {
+  const { white = "", black = "" } = match.roles;
+  const entries = match.log.map(parseEntry);
+  const [created] = entries;
+  const options = chess.options.parse(created?.type === "created" ? created.options : (match.options ?? {}));
+  const game: PgnGame = {
+    event: match.league_id,
+    startedAt: created?.at ?? null,
+    round: String(match.round_id),
+    white: nameOf(white),
+    black: nameOf(black),
+    result: resultOf(match.match_points[white], match.match_points[black]),
+    termination: terminationOf(match),
+    timeControl: null,
+    fen: options.fen,
+    moves: entries.flatMap((entry) => (entry.type === "acted" ? [{ uci: String(entry.action) }] : [])),
+    reason: publicReason(match).replaceAll("_", " "),
+  };
+  return pgnOf(game);
+}
+
+/** Returns the result by the points of both players. A forfeit of both, and an abort, have no result in PGN. */
+function resultOf(white: number | undefined, black: number | undefined): PgnResult {
+  if (white === POINTS.win) return "1-0";
+  if (black === POINTS.win) return "0-1";
+  return white === POINTS.draw ? "1/2-1/2" : "*";
+}
+
+/** The causes of faults that are a violation of the rules of chess or of the messages. */
+const VIOLATIONS: readonly string[] = ["illegal_move", "bad_reply", "bad_json", "too_large"];
+
+/** Returns how a match ended, in the terms of PGN. The reasons of a draw that only an option of the league causes are adjudications. */
+function terminationOf({ termination, reason, faults }: PgnMatch): PgnTermination {
+  if (termination === "aborted") return "unterminated";
+  if (termination === "normal") return reason === "move_limit" ? "adjudication" : "normal";
+  const causes = faults.map(({ cause }) => cause);
+  if (causes.some((cause) => VIOLATIONS.includes(cause))) return "rules infraction";
+  if (causes.some((cause) => cause === "timeout" || cause === "clock")) return "time forfeit";
+  return causes.includes("resigned") ? "normal" : "abandoned";
+}

@@ -1,0 +1,78 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { z } from "zod";
+import { messageOf } from "#shared/lib/result.ts";
+import { faultLine } from "#shared/lib/schema-messages.ts";
+import { inOneLine } from "#shared/lib/text.ts";
+import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
+import { findStore } from "../export/find-store.ts";
+import { exportedMatch, readingRun, standingsOf } from "../export/stored-run.ts";
+import { MANIFEST, matchFile, RUN_FILE } from "../files.ts";
+import { completedMatches, ExportedMatch, ExportedRun } from "../format.ts";
+
+/** A league in a report. */
+export interface ReportLeague {
+  readonly league_id: string;
+  readonly game: string;
+  /** The roles of the game; empty if they are not known. */
+  readonly roles: readonly string[];
+  readonly status: string;
+  readonly players: readonly { readonly player_id: string; readonly display_name: string }[];
+  /** One row for each player, with its columns by name. */
+  readonly standings: readonly Readonly<Record<string, unknown>>[];
+  /** Reads the completed matches one after the other, because all logs of a large league do not fit into memory. */
+  matches(): Iterable<ExportedMatch>;
+}
+
+/** Calls `use` with the leagues of a folder: of an export, or of the newest run or the served league of a data folder. Rejects with StartError if the folder has no leagues. */
+export async function withLeagues<T>(folder: string, use: (leagues: readonly ReportLeague[]) => T): Promise<T> {
+  if (existsSync(join(folder, MANIFEST))) return readingExport(folder, () => use(exportedLeagues(folder)));
+  return await readingRun(findStore(folder), (run) =>
+    use(
+      run.leagues.map((stored) => ({
+        league_id: stored.league.leagueId,
+        game: stored.league.game,
+        roles: stored.league.roles,
+        status: stored.league.status,
+        players: stored.players,
+        standings: standingsOf(stored),
+        *matches() {
+          for (const match of completedMatches(stored.league)) yield exportedMatch(run, stored.league, match);
+        },
+      })),
+    ),
+  );
+}
+
+/** The leagues of an export. The files are not verified. */
+const exportedLeagues = (folder: string): readonly ReportLeague[] =>
+  readExported(folder, RUN_FILE, ExportedRun).leagues.map(
+    ({ league_id, game, status, players, standings, matches }) => ({
+      ...{ league_id, game, status, players, standings },
+      roles: matches[0] === undefined ? [] : Object.keys(readMatch(folder, league_id, matches[0]).roles),
+      *matches() {
+        for (const id of matches) yield readMatch(folder, league_id, id);
+      },
+    }),
+  );
+
+const readMatch = (folder: string, leagueId: string, matchId: string): ExportedMatch =>
+  readExported(folder, matchFile(leagueId, matchId), ExportedMatch);
+
+/** Parses a JSON file of an export. */
+function readExported<T>(folder: string, file: string, schema: z.ZodType<T>): T {
+  const parsed = schema.safeParse(JSON.parse(readFileSync(join(folder, file), "utf8")));
+  if (parsed.success) return parsed.data;
+  throw new Error(`${file}: ${parsed.error.issues.slice(0, 1).map(faultLine).join("")}`);
+}
+
+/** Calls `read`. An export is untrusted input: if `read` throws because of its content, a StartError names the folder. */
+function readingExport<T>(folder: string, read: () => T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof StartError) throw thrown;
+    const fault = fileFault(thrown) ?? `${folder} is not a sound export: ${inOneLine(messageOf(thrown))}`;
+    throw new StartError(`${fault}. "league verify ${folder}" checks the export.`, EXIT.failed);
+  }
+}

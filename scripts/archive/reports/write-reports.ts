@@ -1,0 +1,92 @@
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { chess } from "#shared/games/chess.ts";
+import { inOneLine } from "#shared/lib/text.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { actionLines } from "./actions.ts";
+import { csvHeader, csvRow } from "./csv.ts";
+import { pgnOfMatch } from "./match-pgn.ts";
+import type { ReportFormat } from "./report-formats.ts";
+import type { ReportLeague } from "./report-run.ts";
+import { matchesTable, standingsTable, type Table } from "./tables.ts";
+
+/** A file of a report. */
+interface ReportFile {
+  readonly name: string;
+  /** The text in parts, so that it is never in memory as a whole. */
+  readonly parts: Iterable<string>;
+}
+
+/** Returns the files of a format. */
+function filesOf(format: ReportFormat, leagues: readonly ReportLeague[]): readonly ReportFile[] {
+  switch (format) {
+    case "csv":
+      return [
+        { name: "standings.csv", parts: csvOf(standingsTable(leagues)) },
+        { name: "matches.csv", parts: csvOf(matchesTable(leagues)) },
+      ];
+    case "pgn":
+      return [{ name: "games.pgn", parts: pgnGames(leagues) }];
+    case "jsonl":
+      return [{ name: "actions.jsonl", parts: allActions(leagues) }];
+  }
+}
+
+function* csvOf({ columns, rows }: Table): Iterable<string> {
+  yield csvHeader(columns);
+  for (const row of rows) yield csvRow(row);
+}
+
+function* allActions(leagues: readonly ReportLeague[]): Iterable<string> {
+  for (const { matches } of leagues) for (const match of matches()) yield* actionLines(match);
+}
+
+function* pgnGames(leagues: readonly ReportLeague[]): Iterable<string> {
+  for (const { game, players, matches } of leagues) {
+    if (game !== chess.id) continue;
+    const names = new Map(players.map(({ player_id, display_name }) => [player_id, display_name]));
+    for (const match of matches()) yield pgnOfMatch(match, (id) => names.get(id) ?? id);
+  }
+}
+
+/** Writes reports into a folder, in place of earlier ones. Returns the names of the files. Throws StartError if a report cannot be written. */
+export function writeReports(
+  folder: string,
+  formats: readonly ReportFormat[],
+  leagues: readonly ReportLeague[],
+): readonly string[] {
+  if (formats.includes("pgn") && !leagues.some(({ game }) => game === chess.id)) {
+    const games = [...new Set(leagues.map(({ game }) => game))].map(inOneLine);
+    throw new StartError(`the format pgn is for ${chess.id}; the leagues play ${games.join(", ")}`, EXIT.usage);
+  }
+  mkdirSync(folder, { recursive: true });
+  return formats.flatMap((format) =>
+    filesOf(format, leagues).map(({ name, parts }) => {
+      writeInParts(join(folder, name), parts);
+      return name;
+    }),
+  );
+}
+
+/** The number of characters that are written at once. */
+const CHUNK_CHARACTERS = 1 << 16;
+
+/** Writes a file. An earlier file is replaced only when the new one is complete. */
+function writeInParts(file: string, parts: Iterable<string>): void {
+  const unfinished = `${file}.part`;
+  const opened = openSync(unfinished, "w");
+  try {
+    let pending = "";
+    for (const text of parts) {
+      pending += text;
+      if (pending.length < CHUNK_CHARACTERS) continue;
+      writeFileSync(opened, pending);
+      pending = "";
+    }
+    writeFileSync(opened, pending);
+    renameSync(unfinished, file);
+  } finally {
+    closeSync(opened);
+    rmSync(unfinished, { force: true });
+  }
+}
