@@ -1,6 +1,8 @@
 import { isoAt } from "#shared/lib/clock.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
+import type { ClockState } from "#shared/lib/time-control.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
+import { charge, clockFault, timeLeft } from "#shared/session/clock.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SeatedPlayer } from "./ask.ts";
 import type { AskFault } from "./ask-fault.ts";
@@ -15,8 +17,9 @@ const MAX_INVITATIONS = 10;
 
 /**
  * Asks a player for its action in the open turn of `session`, and submits the answer. Repeats the request with the error after a malformed answer
- * or an illegal action. `player.moveMs` covers all requests of the turn. Time in which this process, and not the player, is busy does not count: the time for
- * which an answer waits to be read, and the time that the check of a rejected action takes.
+ * or an illegal action. The limit of the turn, `player.moveMs` or the clock of the role, covers all requests of the turn. In a match with clocks the
+ * player is charged the time from the first request to the arrival of the accepted answer. Time in which this process, and not the player, is busy does
+ * not count: the time for which an answer waits to be read, and the time that the check of a rejected action takes.
  * Returns the session after the action was committed, the ended session if it has ended in the meantime, or the fault for which the player
  * forfeits. Rejects with MatchWithdrawn if an answer arrives after the match was withdrawn.
  */
@@ -27,10 +30,10 @@ export async function askForMove(
   player: SeatedPlayer,
 ): Promise<Result<Session, AskFault>> {
   const { asker, clock } = driver;
-  const limitMs = player.moveMs;
-  let deadline = clock.monotonic() + limitMs;
   const turn = turnFor(match, session, player);
   const { match_id, tick } = turn;
+  const { limitMs, overFault } = turnLimit(session, player);
+  let deadline = clock.monotonic() + limitMs;
   let fault: AskFault | null = null;
   let invitations = 0;
   for (let answers = 0; answers < MAX_ANSWERS; answers++) {
@@ -41,18 +44,22 @@ export async function askForMove(
       deadline: isoAt(clock.now() + leftMs),
       time_limit_seconds: Math.round(leftMs) / 1000,
       last_round_trip_ms: asker.lastRoundTripMs(player.endpoint),
+      ...clockField(session, player, limitMs - leftMs),
       ...(fault && { error: protocolError("G001", fault.detail, { match_id, tick }, true) }),
     };
     const reply = await asker.requestMove(player, request, leftMs);
     const answeredAt = clock.monotonic();
     deadline += reply.lateMs;
     if (reply.kind === "move") {
-      const acted = await submit(driver, match, session, player, reply.move);
+      const spentMs = Math.max(0, Math.floor(limitMs - (deadline - answeredAt)));
+      if (session.clocks && charge(session.clocks, player.role, spentMs) === null)
+        return err(clockFault(session.clocks));
+      const acted = await submit(driver, match, session, player, reply.move, spentMs);
       if (acted.ok) return acted;
       deadline += clock.monotonic() - answeredAt;
       fault = { code: "G001", cause: "illegal_move", detail: `illegal move: ${acted.error}`, raw: reply.raw() };
     } else if (reply.kind === "unanswered") {
-      return err(reply.fault);
+      return err(overFault.cause === "clock" && reply.fault.cause === "timeout" ? overFault : reply.fault);
     } else if (reply.kind === "unknown_match" && invitations < MAX_INVITATIONS) {
       invitations++;
       answers--; // does not count as an answer
@@ -61,7 +68,23 @@ export async function askForMove(
       fault = reply.fault;
     }
   }
-  return err(fault ?? { code: "G002", cause: "timeout", detail: `no legal action within ${limitMs} ms` });
+  const isOver = overFault.cause === "clock" && deadline <= clock.monotonic();
+  return err(isOver ? overFault : (fault ?? overFault));
+}
+
+/** The time limit of a turn, and the fault if it passes without an action. The limit is that for a move or, if it is earlier, the clock of the role. */
+function turnLimit({ clocks }: Session, { role, moveMs }: SeatedPlayer): { limitMs: number; overFault: AskFault } {
+  if (clocks !== null && timeLeft(clocks, role) <= moveMs)
+    return { limitMs: timeLeft(clocks, role), overFault: clockFault(clocks) };
+  const detail = `no legal action within ${moveMs} ms`;
+  return { limitMs: moveMs, overFault: { code: "G002", cause: "timeout", detail } };
+}
+
+/** The clocks in a request, after the role has spent `spentMs` of its time in this turn. Other roles may have acted in a simultaneous turn. */
+function clockField({ turnClocks }: Session, { role }: SeatedPlayer, spentMs: number): { clock?: ClockState } {
+  if (turnClocks === null) return {};
+  const left = Math.max(0, Math.round(timeLeft(turnClocks, role) - spentMs));
+  return { clock: { ...turnClocks, remaining_ms: { ...turnClocks.remaining_ms, [role]: left } } };
 }
 
 /** Submits the move of a player. Returns the session after the move, or the reason why the move is illegal. */
@@ -71,9 +94,10 @@ async function submit(
   { id, turnTick }: Session,
   { role }: SeatedPlayer,
   move: unknown,
+  spentMs: number,
 ): Promise<Result<Session, string>> {
   stopIfWithdrawn(match);
-  const acted = await driver.host.submit(id, { role, action: move, expectedTick: turnTick });
+  const acted = await driver.host.submit(id, { role, action: move, expectedTick: turnTick, spentMs });
   if (acted.ok) return acted;
   if (acted.error.code === "ILLEGAL_ACTION") return err(acted.error.message);
   // The session has expired, or ended through another endpoint, while the player was asked: no player is at fault.

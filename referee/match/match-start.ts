@@ -76,7 +76,8 @@ async function createSession({ options, sessions }: RefereeState, order: StartGa
       ? seats.map(({ agentId, tokenHash }) => ({ sql: UPDATE_TOKEN, parameters: [tokenHash, agentId] }))
       : []),
   ];
-  const session = await driver.host.create({ game, options: parsed, seed: order.seed, seats, alongside });
+  const { seed, clock } = order;
+  const session = await driver.host.create({ game, options: parsed, seed, clock, seats, alongside });
   if (isKnown) options.onTokensChanged?.();
   sessions.forget();
   return session.id;

@@ -58,13 +58,14 @@ export function invitationFor({ order, options }: Match, player: SeatedPlayer): 
     roles: playerIds(order),
     seed_commitment: sha256Hex(order.seed),
     ...(order.run_id != null && { run_id: order.run_id }),
+    ...(order.clock && { clock: order.clock }),
     bot_seed: hmacBase64Url(order.seed, player.role),
   };
 }
 
 /**
  * The fields of a player's MOVE_REQUEST that stay the same when the request is repeated in one turn. The request also contains `deadline`,
- * `time_limit_seconds`, `last_round_trip_ms` and, in a repetition, `error`.
+ * `time_limit_seconds`, `last_round_trip_ms`, the `clock` of a match with clocks and, in a repetition, `error`.
  */
 export function turnFor(
   { order, game, closedRounds }: Match,

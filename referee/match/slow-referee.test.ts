@@ -5,7 +5,9 @@ import { afterEach, expect, it } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
+import type { ClockState } from "#shared/lib/time-control.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
+import { timeLeft } from "#shared/session/clock.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost } from "../sessions/host.ts";
@@ -80,7 +82,8 @@ it.each([
   const db = openSqlite(":memory:", SESSION_SCHEMA);
   const host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
   const options = rps.options.parse({});
-  const { id } = await host.create({ game: rps as never, options, seed: order.seed, seats: seatsOf(order) });
+  const clock = { initial_ms: LIMIT_MS, increment_ms: 0 };
+  const { id } = await host.create({ game: rps as never, options, seed: order.seed, clock, seats: seatsOf(order) });
   const driver = testDriver(host, peers);
   const { signal } = new AbortController();
   const players = seatedPlayers(order, signal);
@@ -101,9 +104,11 @@ it.each([
   Atomics.wait(memory, NEVER ?? 0, 0, LIMIT_MS);
 
   expect(await acted).toMatchObject({ ok: true });
+  const chargedMs = LIMIT_MS - timeLeft(sessionOf(driver, id).clocks as ClockState, asked.role);
   player.postMessage("requests");
   const [[first, second]] = await once(player, "message");
   expect([first.transport, second.transport]).toEqual([transport, transport]);
-  // With the time for which the answer waited, it would be larger by LIMIT_MS or more.
+  // With the time for which the answer waited, both would be larger by LIMIT_MS or more.
   expect(second.lastRoundTripMs).toBeLessThan(busyFrom - sentAt + LIMIT_MS / 2);
+  expect(chargedMs).toBeLessThan(busyFrom - sentAt + LIMIT_MS / 2);
 });

@@ -7,6 +7,7 @@ import { hmacBase64Url } from "#shared/lib/hash.ts";
 import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { err } from "#shared/lib/result.ts";
+import type { TimeControl } from "#shared/lib/time-control.ts";
 import { eventOf, type Fault } from "#shared/session/entry.ts";
 import { replay } from "#shared/session/replay.ts";
 import { create, type Decision, type Session } from "#shared/session/session.ts";
@@ -39,6 +40,8 @@ interface NewSessionOptions extends Partial<Access> {
   /** The options, as parsed by the game. */
   readonly options: unknown;
   readonly seed: string;
+  /** Absent for a session without clocks. */
+  readonly clock?: TimeControl | undefined;
   readonly seats: readonly Seat[];
   /** Returns further statements for the transaction that creates the session. */
   readonly alongside?: (sessionId: string) => readonly Statement[];
@@ -58,6 +61,8 @@ interface Submission {
   readonly expectedTick: number | null;
   /** Whether a driver submits the action. It may submit actions that only drivers may make, such as skipping a role. */
   readonly byDriver?: boolean;
+  /** The time that the role is charged, in whole milliseconds. Required in a session with clocks, ignored in others. */
+  readonly spentMs?: number;
   /** Returns further statements for the transaction of the action, given the session after it. */
   readonly alongside?: Alongside;
 }
@@ -143,11 +148,13 @@ export function createHost(
 }
 
 async function addSession(sessions: LiveSessions, id: string, options: NewSessionOptions): Promise<Session> {
-  const { game, options: gameOptions, seed, seats, alongside, ...accessOptions } = options;
+  const { game, options: gameOptions, seed, clock: timeControl = null, seats, alongside, ...accessOptions } = options;
   const { store, clock, live } = sessions;
   const access = { ...DRIVEN, ...accessOptions };
   const participants = Object.fromEntries(seats.map((seat) => [seat.role, seat.agentId]));
-  const { entry, next }: Decision = create({ id, game, options: gameOptions, participants, seed, at: clock.iso() });
+  const { entry, next }: Decision = create({
+    ...{ id, game, options: gameOptions, participants, seed, clock: timeControl, at: clock.iso() },
+  });
   const append = { stream: id, expectedVersion: 0, events: [eventOf(entry)] };
   const setup = { sessionId: id, template: game.id, seed, seats, ...access };
   const adding = [...store.adding(setup, snapshotOf(next), entry.at), ...(alongside?.(id) ?? [])];
@@ -163,7 +170,7 @@ async function submit(
   sessions: LiveSessions,
   lobby: Lobby,
   found: Live | null,
-  { role, action, expectedTick, byDriver = false, alongside }: Submission,
+  { role, action, expectedTick, byDriver = false, spentMs, alongside }: Submission,
 ): Promise<Committed> {
   if (!found) return rejected("UNKNOWN_SESSION");
   const { game } = found.session;
@@ -171,7 +178,8 @@ async function submit(
   if (waiting) return rejected("WAITING_FOR_PLAYERS", waiting.message);
   const parsed = game.action.safeParse(action);
   const isForbidden = !byDriver && parsed.success && game.isDriverAction?.(parsed.data) === true;
-  const command = { type: "act", role, action: isForbidden ? undefined : parsed.data, expectedTick } as const;
+  const act = { type: "act", role, action: isForbidden ? undefined : parsed.data, expectedTick } as const;
+  const command = spentMs === undefined ? act : { ...act, spentMs };
   const decided = await run(sessions, found, command, alongside);
   const isUnparsed = !decided.ok && decided.error.code === "ILLEGAL_ACTION" && parsed.error !== undefined;
   return isUnparsed ? err({ ...decided.error, message: firstIssue(parsed.error) }) : decided;

@@ -16,6 +16,10 @@ export const TimeControl = z.strictObject({
 });
 export type TimeControl = Readonly<z.infer<typeof TimeControl>>;
 
+/** Returns a time control as chess players write it, in seconds: `60+1`. */
+export const timeControlText = ({ initial_ms, increment_ms }: TimeControl): string =>
+  `${initial_ms / 1000}+${increment_ms / 1000}`;
+
 /** The clocks of a match at one moment, as messages and views contain them. */
 export const ClockState = z.object({
   initial_ms: z.number(),

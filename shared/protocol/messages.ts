@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { ClockState } from "../lib/time-control.ts";
+import { ClockState, TimeControl } from "../lib/time-control.ts";
 import { compiled, endpoint, id, match, points, roleMap } from "./message-fields.ts";
 import { MoveLimit } from "./timeouts.ts";
 import { Transports } from "./transports.ts";
@@ -75,6 +75,9 @@ export const messageTypes = [
 ] as const;
 export type MessageType = (typeof messageTypes)[number];
 
+/** Unknown fields are ignored, as in all messages. */
+const TimeControlOnWire = z.object(TimeControl.shape);
+
 /** The arguments of `start_game`, with which the manager assigns a match to a referee. */
 export const StartGame = z.object({
   ...match,
@@ -86,6 +89,8 @@ export const StartGame = z.object({
   run_id: id.nullish(),
   game: id,
   options: z.unknown(),
+  /** Absent for a match without clocks. */
+  clock: TimeControlOnWire.optional(),
   seed: z.string().max(1000),
   roles: roleMap(
     z.object({
@@ -121,6 +126,8 @@ export const GameInvite = compiled({
   bot_seed: z.string(),
   /** The run of the manager. Earlier versions do not send it. */
   run_id: id.nullish(),
+  /** Absent for a match without clocks. */
+  clock: TimeControlOnWire.optional(),
 });
 export type GameInvite = z.infer<typeof GameInvite>;
 

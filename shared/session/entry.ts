@@ -1,10 +1,12 @@
 import { z } from "zod";
 import "../lib/schema-messages.ts";
 import type { NewEvent } from "../lib/hash-chain.ts";
+import { TimeControl } from "../lib/time-control.ts";
 
 const faultCauses = [
   "refused",
   "timeout",
+  "clock",
   "http_error",
   "bad_json",
   "bad_reply",
@@ -39,9 +41,20 @@ const Entry = z.discriminatedUnion("type", [
     participants: z.record(z.string(), z.string()),
     /** SHA-256 of the seed string. The seed itself is published when the session has ended. */
     seed_commitment: z.string(),
+    /** Absent in a session without clocks. */
+    clock: z.object(TimeControl.shape).optional(),
     at,
   }),
-  z.object({ type: z.literal("acted"), tick, role: z.string(), agent: z.string(), action: z.unknown(), at }),
+  z.object({
+    type: z.literal("acted"),
+    tick,
+    role: z.string(),
+    agent: z.string(),
+    action: z.unknown(),
+    /** The time that the role is charged for this action; absent in a session without clocks. */
+    spent_ms: z.int().min(0).optional(),
+    at,
+  }),
   z.object({ type: z.literal("forfeited"), tick, faults: z.array(Fault).min(1).readonly(), at }),
   z.object({ type: z.literal("aborted"), tick, reason: z.string(), at }),
   z.object({ type: z.literal("expired"), tick, at }),

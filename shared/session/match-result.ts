@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Role } from "../games/game.ts";
 import { matchAgentId } from "../lib/ids.ts";
+import type { TimeControl } from "../lib/time-control.ts";
 import type { Fault } from "./entry.ts";
 import { replayTexts } from "./replay.ts";
 import { optionsOfNew, type Session } from "./session.ts";
@@ -42,6 +43,8 @@ export interface ReportedMatch extends Omit<MatchOutcome, "faults"> {
   readonly game: string;
   /** The options in the league's config, before they are parsed. */
   readonly options: unknown;
+  /** The time control in the league's config; null or absent for a match without clocks. */
+  readonly clock?: TimeControl | null | undefined;
   readonly seed: string;
   /** Role to player. */
   readonly roles: Readonly<Record<Role, string>>;
@@ -76,8 +79,17 @@ export function faultsOfMatch(reported: ReportedMatch): readonly string[] {
   const hasConfiguredOptions =
     options.success &&
     [options.data, optionsOfNew(game, options.data)].some((accepted) => isDeepStrictEqual(session.options, accepted));
-  return hasConfiguredOptions ? faults : [...faults, "the log belongs to a match with other options"];
+  return [
+    ...faults,
+    ...(hasConfiguredOptions ? [] : ["the log belongs to a match with other options"]),
+    ...(isDeepStrictEqual(timeControlOf(session), reported.clock ?? null)
+      ? []
+      : ["the log belongs to a match with other clocks"]),
+  ];
 }
+
+const timeControlOf = ({ clocks }: Session): TimeControl | null =>
+  clocks && { initial_ms: clocks.initial_ms, increment_ms: clocks.increment_ms };
 
 /** Returns the participants of a match's session (role to agent id), as the referees of this project name them. */
 export const participantsOf = ({

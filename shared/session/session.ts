@@ -1,6 +1,8 @@
 import type { Game, Outcome, Role } from "../games/game.ts";
 import { sha256Hex } from "../lib/hash.ts";
 import { err, follows, invariant, ok, type Result } from "../lib/result.ts";
+import type { ClockState, TimeControl } from "../lib/time-control.ts";
+import { clocksAfterAction, clocksAfterForfeit, startClocks } from "./clock.ts";
 import type { Entry, Fault } from "./entry.ts";
 
 export type Termination = "normal" | "forfeit" | "aborted" | "expired";
@@ -18,6 +20,10 @@ export interface Session {
   /** The tick at which the open turn began; lower than `tick` while a simultaneous turn waits for its last choice. */
   readonly turnTick: number;
   readonly state: unknown;
+  /** The clocks with the charges of all recorded actions; null in a session without clocks. */
+  readonly clocks: ClockState | null;
+  /** The clocks at `turnTick`. Those of a simultaneous turn would show which roles have acted. */
+  readonly turnClocks: ClockState | null;
   readonly status: "active" | "completed";
   readonly termination: Termination | null;
   readonly outcome: Outcome | null;
@@ -56,6 +62,8 @@ export type Command =
        * simultaneous game it must not lie in a closed turn.
        */
       readonly expectedTick: number | null;
+      /** The time that the role is charged, in whole milliseconds. Required in a session with clocks, ignored in others. */
+      readonly spentMs?: number;
     }
   | { readonly type: "forfeit"; readonly faults: readonly Fault[] }
   | { readonly type: "abort"; readonly reason: string }
@@ -73,6 +81,8 @@ export interface SessionSetup {
   readonly options: unknown;
   readonly participants: Readonly<Record<Role, string>>;
   readonly seed: string;
+  /** Absent for a session without clocks. */
+  readonly clock?: TimeControl | null;
   readonly at: string;
 }
 
@@ -91,6 +101,7 @@ export function create(setup: SessionSetup): Decision {
     options: optionsOfNew(setup.game, setup.options),
     participants: setup.participants,
     seed_commitment: sha256Hex(setup.seed),
+    ...(setup.clock && { clock: setup.clock }),
     at: setup.at,
   };
   return { entry, next: evolveCreated(setup.game, entry, setup.seed) };
@@ -101,6 +112,7 @@ export function evolveCreated(game: Game, entry: Extract<Entry, { type: "created
   const filledRoles = Object.keys(entry.participants);
   const isComplete = filledRoles.length === game.roles.length && game.roles.every((role) => filledRoles.includes(role));
   follows(isComplete, `${game.id} is played by ${game.roles.join(" and ")}, not by ${filledRoles.join(" and ")}`);
+  const clocks = entry.clock ? startClocks(entry.clock, game.roles) : null;
   return {
     id: entry.session_id,
     game,
@@ -110,6 +122,8 @@ export function evolveCreated(game: Game, entry: Extract<Entry, { type: "created
     tick: 0,
     turnTick: 0,
     state: game.initialState({ options: game.options.parse(entry.options), seed }),
+    clocks,
+    turnClocks: clocks,
     status: "active",
     termination: null,
     outcome: null,
@@ -144,7 +158,7 @@ function decideAct(
   command: Extract<Command, { type: "act" }>,
   at: string,
 ): Result<Decision, Rejection> {
-  const { role, action, expectedTick } = command;
+  const { role, action, expectedTick, spentMs } = command;
   const toAct = session.game.toAct(session.state);
   const { simultaneous } = session.game.info;
   if (!session.game.roles.includes(role)) return err({ code: "NOT_YOUR_TURN", message: "No such role" });
@@ -161,8 +175,10 @@ function decideAct(
   if (!applied.ok) return err({ code: "ILLEGAL_ACTION", message: applied.error.message });
   const agent = session.participants[role];
   invariant(agent !== undefined, `role ${role} has no agent`);
-  const entry = { type: "acted", tick: session.tick, role, agent, action, at } as const;
-  return ok({ entry, next: advance(session, applied.value, toAct.length === 1) });
+  const charged = session.clocks && { spent_ms: spentMs };
+  const entry = { type: "acted", tick: session.tick, role, agent, action, ...charged, at } as const;
+  const clocks = clocksAfterAction(session.clocks, entry);
+  return ok({ entry, next: advance(session, applied.value, clocks, toAct.length === 1) });
 }
 
 const ended = (session: Session, entry: Entry): Result<Decision, Rejection> =>
@@ -179,12 +195,14 @@ export function evolve(session: Session, entry: Entry): Session {
       const closesTurn = session.game.toAct(session.state).length === 1;
       const applied = session.game.applyAction(session.state, entry.role, entry.action);
       follows(applied.ok, `the log has an illegal action at tick ${entry.tick}`);
-      return advance(session, applied.value, closesTurn);
+      return advance(session, applied.value, clocksAfterAction(session.clocks, entry), closesTurn);
     }
     case "forfeited": {
       const areRolesKnown = entry.faults.every((fault) => session.game.roles.includes(fault.role));
       follows(entry.faults.length > 0 && areRolesKnown, "a forfeit names one or more roles of the game");
-      return { ...session, status: "completed", ...endedEarly(entry) };
+      const clocks = clocksAfterForfeit(session.clocks, entry.faults);
+      const turnClocks = clocksAfterForfeit(session.turnClocks, entry.faults);
+      return { ...session, clocks, turnClocks, status: "completed", ...endedEarly(entry) };
     }
     case "aborted":
     case "expired":
@@ -218,7 +236,7 @@ function endedEarly(
   }
 }
 
-function advance(session: Session, state: unknown, closesTurn: boolean): Session {
+function advance(session: Session, state: unknown, clocks: ClockState | null, closesTurn: boolean): Session {
   const tick = session.tick + 1;
   const outcome = session.game.outcome(state);
   return {
@@ -226,6 +244,8 @@ function advance(session: Session, state: unknown, closesTurn: boolean): Session
     state,
     tick,
     turnTick: closesTurn ? tick : session.turnTick,
+    clocks,
+    turnClocks: closesTurn ? clocks : session.turnClocks,
     ...(outcome && { outcome, status: "completed", termination: "normal", reason: outcome.reason }),
   };
 }
