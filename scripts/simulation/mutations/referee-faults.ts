@@ -17,8 +17,8 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
   {
     name: "the time limit for a move is taken as seconds",
     file: "referee/match/ask-move.ts",
-    from: "const limitMs = player.moveMs;",
-    to: "const limitMs = player.moveMs / 1_000;",
+    from: "return { limitMs: moveMs, overFault",
+    to: "return { limitMs: moveMs / 1_000, overFault",
   },
   {
     name: "a refused connection to a player is not retried",
