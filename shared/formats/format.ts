@@ -62,7 +62,8 @@ export type Next = { readonly rounds: readonly NewRound[] } | "wait" | "complete
  * - with at least as many players as roles, `next` returns rounds at the start, and "completed" after finitely many matches (formats without an end
  *   of their own: when `view` has the number of matches of their options);
  * - it pairs players of the view that have not left, each player at most once in a match, and gives no bye to a player with a match in that round;
- * - it returns at least one pairing in each round, and never more than `slots` matches in a format that opens its rounds at once;
+ * - it returns at least one pairing in each round;
+ * - a format that opens its rounds at once returns no round without a free slot: all rounds but the last have fewer matches than `slots`;
  * - it accepts forfeits, double forfeits, aborted matches, late entries and players that leave at any time, and ends all the same;
  * - `remaining` is never lower than the number of matches that are still to come without late entries.
  */

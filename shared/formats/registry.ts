@@ -1,8 +1,11 @@
 import type { Format } from "./format.ts";
+import { gauntlet } from "./gauntlet.ts";
+import { matchFormat } from "./match.ts";
 import { roundRobinFormat } from "./round-robin.ts";
+import { sprt } from "./sprt.ts";
 
 /** The formats. A new one is one file and one line here; the contract test then includes it. */
-export const FORMATS: readonly Format[] = [roundRobinFormat];
+export const FORMATS: readonly Format[] = [roundRobinFormat, matchFormat, gauntlet, sprt];
 
 /** The ids of all formats: the values of `format` in configs. */
 export const formatIds: readonly string[] = FORMATS.map(({ id }) => id);

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { invariant } from "#shared/lib/result.ts";
 import { bergerRounds } from "./berger.ts";
 import type { Format, LeagueView, NewRound } from "./format.ts";
+import { meetingsOf } from "./pair-series.ts";
 import { rotation } from "./rotation.ts";
-import { activePlayers, matchesOf, openMatches } from "./view.ts";
+import { activePlayers, openMatches, pairKey } from "./view.ts";
 
 const Options = z.strictObject({
   cycles: z
@@ -40,18 +41,11 @@ function schedule(playerIds: readonly string[], roleCount: number, cycles: numbe
 const rotated = (players: readonly string[], turns: number): readonly string[] =>
   players.map((_, role) => players[(role + turns) % players.length] as string);
 
-/** A key for two players in any order. */
-const pairKey = (a: string, b: string): string => (a < b ? `${a} ${b}` : `${b} ${a}`);
-
 /** The pairings of late entries with all other players that are not paired yet. The roles alternate over the list of players. */
 function missedPairings(view: LeagueView, { cycles, makeup }: Options): readonly (readonly string[])[] {
   const isLate = view.players.map(({ enteredAfter }) => enteredAfter > 0);
   if (!makeup || view.roleCount !== 2 || !isLate.includes(true)) return [];
-  const meetings = new Map<string, number>();
-  for (const { players } of matchesOf(view)) {
-    const key = pairKey(players[0] as string, players[1] as string);
-    meetings.set(key, (meetings.get(key) ?? 0) + 1);
-  }
+  const meetings = meetingsOf(view);
   return view.players.flatMap((late, index) =>
     view.players.slice(0, index).flatMap((other, otherIndex) => {
       if (!isLate[index] || late.hasLeft || other.hasLeft) return [];

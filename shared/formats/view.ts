@@ -10,3 +10,6 @@ export const matchesOf = (view: LeagueView): readonly FormatMatch[] => view.roun
 /** The number of matches that are not completed. */
 export const openMatches = (view: LeagueView): number =>
   matchesOf(view).filter(({ outcome }) => outcome === null).length;
+
+/** A key for two players in any order. */
+export const pairKey = (a: string, b: string): string => (a < b ? `${a} ${b}` : `${b} ${a}`);

@@ -1,0 +1,42 @@
+import { z } from "zod";
+import type { Format, LeagueView } from "./format.ts";
+import { nextOfSeries, type Pair, remainingOfSeries } from "./pair-series.ts";
+import { activePlayers } from "./view.ts";
+
+const Options = z.strictObject({
+  champion: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("The id of the player that plays all matches; the first seed if it is absent."),
+  games: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(2)
+    .describe("The number of matches of the champion with each other player."),
+});
+type Options = z.infer<typeof Options>;
+
+/** The pairs of the champion and its opponents. There are none if the champion is not in the league. */
+function pairsOf(view: LeagueView, { champion = view.players[0]?.playerId }: Options): readonly Pair[] {
+  const players = activePlayers(view);
+  if (champion === undefined || !players.includes(champion)) return [];
+  return players
+    .filter((player) => player !== champion)
+    .map((player, index): Pair => (index % 2 === 0 ? [champion, player] : [player, champion]));
+}
+
+/** The league ends early if the champion leaves, because no other player is paired with another one. */
+export const gauntlet: Format<Options> = {
+  id: "gauntlet",
+  name: "Gauntlet",
+  description: "One player, the champion, plays a number of matches with alternating roles against every other player.",
+  options: Options,
+  roles: "two",
+  opensRounds: "at_once",
+  byePoints: 0,
+  tieBreaks: ["points", "wins", "draws"],
+  next: (view, slots, options) => nextOfSeries(view, pairsOf(view, options), { games: options.games }, slots),
+  remaining: (view, options) => remainingOfSeries(view, pairsOf(view, options), options.games),
+};

@@ -1,0 +1,64 @@
+import { z } from "zod";
+import type { Format, LeagueView, Next } from "./format.ts";
+import { nextOfSeries, type Pair, remainingOfSeries } from "./pair-series.ts";
+import { rotation } from "./rotation.ts";
+import { activePlayers, openMatches } from "./view.ts";
+
+const Options = z.strictObject({
+  games: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(100)
+    .describe("The number of matches of each two players; in games of more than two roles, the number of rounds."),
+});
+type Options = z.infer<typeof Options>;
+
+/** All pairs of the players. The first-named player alternates, so that every player is the first of about half of its pairs. */
+const allPairs = (players: readonly string[]): readonly Pair[] =>
+  players.flatMap((second, index) =>
+    players
+      .slice(0, index)
+      .map((first, position): Pair => ((index + position) % 2 === 1 ? [first, second] : [second, first])),
+  );
+
+/** Adds rounds of the rotation while slots are free. */
+function nextOfRotation(view: LeagueView, slots: number, games: number): Next {
+  const players = activePlayers(view);
+  const left = games - view.rounds.length;
+  if (players.length < view.roleCount || left <= 0) return "completed";
+  const turns = rotation(players, view.roleCount);
+  const matchesPerRound = Math.floor(players.length / view.roleCount);
+  const count = Math.min(left, Math.ceil(slots / matchesPerRound));
+  if (count === 0) return "wait";
+  return {
+    rounds: Array.from({ length: count }, (_, index) => {
+      const turn = turns[(view.rounds.length + index) % turns.length];
+      return { pairings: turn?.pairings ?? [], byes: turn?.byes ?? [] };
+    }),
+  };
+}
+
+export const matchFormat: Format<Options> = {
+  id: "match",
+  name: "Match",
+  description:
+    "Every two players play a number of matches with alternating roles, as many at the same time as possible.",
+  options: Options,
+  roles: "any",
+  opensRounds: "at_once",
+  byePoints: 0,
+  tieBreaks: ["points", "wins", "draws"],
+
+  next(view, slots, { games }) {
+    if (view.roleCount !== 2) return nextOfRotation(view, slots, games);
+    return nextOfSeries(view, allPairs(activePlayers(view)), { games }, slots);
+  },
+
+  remaining(view, { games }) {
+    const players = activePlayers(view);
+    if (view.roleCount === 2) return remainingOfSeries(view, allPairs(players), games);
+    const rounds = Math.max(0, games - view.rounds.length);
+    return openMatches(view) + rounds * Math.floor(players.length / view.roleCount);
+  },
+};

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import type { Format, FormatRound, LeagueView, Next } from "./format.ts";
+import { gauntlet } from "./gauntlet.ts";
+import { matchFormat } from "./match.ts";
+import { pairCounts, sprt, sprtOf } from "./sprt.ts";
+import { playLeague } from "./testing/play-league.ts";
+
+const players = (ids: string) => [...ids].map((playerId) => ({ playerId, enteredAfter: 0, hasLeft: false }));
+const leagueOf = (ids: string, rounds: readonly FormatRound[] = [], roleCount = 2): LeagueView => ({
+  ...{ seed: "s", roleCount, players: players(ids), rounds },
+});
+const pairings = (next: Next): readonly string[] =>
+  typeof next === "string" ? [next] : next.rounds.map((round) => round.pairings.map((one) => one.join("")).join(" "));
+
+/** All rounds of a league in which every match is a draw. */
+function allRounds(format: Format, options: object, playerCount: number, roleCount = 2): readonly FormatRound[] {
+  const league = { format, options: format.options.parse(options), playerCount, roleCount, slots: 4, seed: "s" };
+  const play = (seats: readonly string[]) => seats.map(() => 1);
+  return playLeague({ ...league, disturbances: {}, play }).at(-1)?.view.rounds ?? [];
+}
+
+describe("a match", () => {
+  test("of two players has rounds of two matches with swapped roles, as many as there are free slots", () => {
+    const options = matchFormat.options.parse({ games: 5 });
+    expect(pairings(matchFormat.next(leagueOf("AB"), 4, options))).toEqual(["AB BA", "AB BA"]);
+    expect(pairings(matchFormat.next(leagueOf("AB"), 99, options))).toEqual(["AB BA", "AB BA", "AB"]);
+    expect(matchFormat.remaining(leagueOf("AB"), options)).toBe(5);
+  });
+
+  test("of three players is played by all pairs in turn", () => {
+    const options = matchFormat.options.parse({ games: 2 });
+    expect(pairings(matchFormat.next(leagueOf("ABC"), 99, options))).toEqual(["AB BA", "CA AC", "BC CB"]);
+  });
+
+  test("of a game of more roles gives each player each role in turn", () => {
+    const rounds = allRounds(matchFormat, { games: 6 }, 3, 3).map(({ matches }) => matches[0]?.players.join(" "));
+    expect(rounds).toEqual([...rounds.slice(0, 3), ...rounds.slice(0, 3)]);
+    expect(new Set(rounds.map((seats) => seats?.slice(0, 4))).size).toBe(3);
+  });
+});
+
+describe("a gauntlet", () => {
+  test("pairs the first seed with every other player, with alternating roles", () => {
+    const rounds = allRounds(gauntlet, { games: 2 }, 4);
+    const played = rounds.map(({ matches }) => matches.map((match) => match.players.join("-")).join(" "));
+    expect(played).toEqual(["P001-P002 P002-P001", "P003-P001 P001-P003", "P001-P004 P004-P001"]);
+  });
+
+  test("has the champion of its options, and ends when the champion leaves", () => {
+    const options = gauntlet.options.parse({ champion: "B" });
+    const league = leagueOf("ABC");
+    expect(pairings(gauntlet.next(league, 1, options))).toEqual(["BA AB"]);
+    const left = league.players.map((player) => ({ ...player, hasLeft: player.playerId === "B" }));
+    expect(gauntlet.next({ ...league, players: left }, 1, options)).toBe("completed");
+  });
+});
+
+/** A round of an SPRT: A plays B twice, with swapped roles, and has these points. Null is an open match. */
+const pairRound = (first: number | null, second: number | null, index: number): FormatRound => ({
+  roundId: index + 1,
+  byes: [],
+  matches: [first, second].map((points, leg) => {
+    const ofBoth = points === null ? [] : [points, points === 1 ? 1 : 3 - points];
+    return {
+      matchId: `R${index + 1}M${leg + 1}`,
+      players: leg === 0 ? ["A", "B"] : ["B", "A"],
+      outcome:
+        points === null
+          ? null
+          : { points: leg === 0 ? ofBoth : ofBoth.toReversed(), scores: [], termination: "normal" },
+    };
+  }),
+});
+
+describe("an SPRT", () => {
+  const options = sprt.options.parse({ elo0: 0, elo1: 50 });
+
+  test("counts pairs of matches by the points of the first player", () => {
+    const rounds = (
+      [
+        [0, 0],
+        [0, 1],
+        [3, 0],
+        [1, 1],
+        [3, 1],
+        [3, 3],
+        [3, null],
+      ] as const
+    ).map(([first, second], index) => pairRound(first, second, index));
+    expect(pairCounts(leagueOf("AB", rounds))).toEqual([1, 1, 2, 1, 1]);
+  });
+
+  test("does not count aborted matches and double forfeits", () => {
+    const [round] = [pairRound(3, 3, 0)];
+    const withOutcome = (points: readonly number[]): FormatRound => ({
+      ...round,
+      matches: round.matches.map((match, leg) =>
+        leg === 0 ? { ...match, outcome: { points, scores: [], termination: "forfeit" } } : match,
+      ),
+    });
+    const league = leagueOf("AB", [withOutcome([]), withOutcome([0, 0])]);
+    expect(pairCounts(league)).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  test("ends with a decision although matches are open", () => {
+    const won = Array.from({ length: 40 }, (_, index) => pairRound(3, index % 3 === 0 ? 1 : 3, index));
+    const league = leagueOf("AB", [...won, pairRound(null, null, won.length)]);
+    expect(sprtOf(league, options).state).toBe("H1");
+    expect(sprt.next(league, 4, options)).toBe("completed");
+    expect(sprt.remaining(league, options)).toBe(2);
+  });
+
+  test("goes on while the test is not decided, and ends after max_games matches", () => {
+    const rounds = Array.from({ length: 3 }, (_, index) => pairRound(3, 0, index));
+    const league = leagueOf("AB", rounds);
+    expect(pairings(sprt.next(league, 2, options))).toEqual(["AB BA"]);
+    expect(sprt.next(league, 2, sprt.options.parse({ max_games: 6 }))).toBe("completed");
+    expect(sprt.remaining(league, sprt.options.parse({ max_games: 10 }))).toBe(4);
+  });
+
+  test("rejects hypotheses in the wrong order", () => {
+    expect(sprt.options.safeParse({ elo0: 5, elo1: 5 }).success).toBe(false);
+  });
+});
