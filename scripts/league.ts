@@ -48,6 +48,7 @@ subcommand("run", "Play every league of a config and print the standings.", [
   .option("--keep", "keep running after the last match, with a page of standings")
   .option("--json", "print one JSON document on stdout instead of tables")
   .option("--seed <seed>", "make matches and results repeatable (default: a random seed)")
+  .option("--crosstable", "also print the results of each player against each other player")
   .option("--quiet", "print no progress")
   .option("--resume", "continue the newest unfinished run with its config and seed")
   .action(async (config: string, options) => exitWith((await import("./commands/run.ts")).run(config, options)));

@@ -51,14 +51,19 @@ export const Standings = z.object({
   standings: z.array(
     z.object({
       league_id: z.string(),
-      rank: z.int(),
+      rank: z.int().describe("players whose tie-breaks are all equal share a rank"),
       player_id: z.string(),
       display_name: z.string(),
       played: z.int(),
       wins: z.int(),
       draws: z.int(),
       losses: z.int(),
+      byes: z.int().optional().describe("absent if no player has had a bye"),
       points: z.number(),
+      tie_breaks: z
+        .record(z.string(), z.number().nullable())
+        .optional()
+        .describe("the tie-breaks without a column, by their ids, in their order; null if one does not apply"),
       state: z.enum(agentStates).nullable().describe("the player's lifecycle state"),
     }),
   ),

@@ -24,6 +24,10 @@ function changedByLeague(league: League, event: LeagueEvent): readonly string[] 
     case "player_entered":
     case "player_left":
       return ["league://standings", standingsOf(league)];
+    case "round_opened": {
+      const hasByes = (league.rounds[event.round_id - 1]?.byes.length ?? 0) > 0;
+      return hasByes ? ["league://standings", standingsOf(league)] : [];
+    }
     // The matches of the round are omitted, because there can be hundreds of thousands. Each changes again when it is assigned.
     case "round_paired":
       return scheduleOf(league, event.round_id);

@@ -1,6 +1,6 @@
+import type { Standing } from "#shared/standings/standings.ts";
 import type { League, Match, Termination } from "../league/league.ts";
 import { rolesOf, summaryOf } from "../league/outcome.ts";
-import type { Standing } from "../league/standings.ts";
 
 /** A completed match as `league run --json` prints it. */
 export interface CompletedMatch {

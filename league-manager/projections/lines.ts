@@ -1,9 +1,9 @@
 import { spoken } from "#shared/games/game.ts";
 import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import { POINTS } from "#shared/session/verdict.ts";
+import type { Standing } from "#shared/standings/standings.ts";
 import type { Awaited } from "../agents/awaited-players.ts";
 import type { Outcome } from "../league/league.ts";
-import type { Standing } from "../league/standings.ts";
 import type { LiveEvent } from "./live.ts";
 
 /**

@@ -1,12 +1,12 @@
 import { matchRef } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import type { AgentState } from "#shared/protocol/lifecycle.ts";
+import type { Standing } from "#shared/standings/standings.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { Awaited } from "../agents/awaited-players.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { League, MatchFault } from "../league/league.ts";
-import type { Standing } from "../league/standings.ts";
 import type { Commit, CommittedEvent } from "../ledger.ts";
 import { type CompletedMatch, completedMatch } from "./document.ts";
 import type { Projections } from "./projections.ts";

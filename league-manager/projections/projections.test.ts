@@ -9,8 +9,7 @@ import { createRandom } from "#shared/lib/rng.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import type { League, Match } from "../league/league.ts";
 import { numbered } from "../league/match-ids.ts";
-import { summaryOf } from "../league/outcome.ts";
-import { foldStandings } from "../league/standings.ts";
+import { standingsOf } from "../league/standings-of.ts";
 import type { Decide } from "../ledger.ts";
 import { ledgerOn, opened, profile, registered } from "../store/testing/ledger.ts";
 import { createProjections } from "./projections.ts";
@@ -69,15 +68,10 @@ async function ledgerWithLeague(count: number) {
 }
 
 /** The standings computed from all recorded matches. */
-const folded = ({ rounds, entrants }: League) =>
-  foldStandings(
-    [...entrants.keys()].map((player_id) => ({ player_id, display_name: `name of ${player_id}` })),
-    rounds
-      .flatMap(({ matches }) => matches.filter(({ outcome }) => outcome !== null))
-      .map((match) => {
-        const { match_points: points, termination, winner } = summaryOf(match);
-        return { points, termination, winner };
-      }),
+const folded = (league: League) =>
+  standingsOf(
+    league,
+    [...league.entrants.keys()].map((player_id) => ({ player_id, display_name: `name of ${player_id}` })),
   );
 
 test.each(["a", "b", "c", "d", "e"])(
@@ -106,7 +100,7 @@ test.each(["a", "b", "c", "d", "e"])(
   },
 );
 
-test("standings are the same array until a result or an entry changes them", async () => {
+test("standings are the same array until a result, an entry or a bye changes them", async () => {
   const ledger = await ledgerWithLeague(4);
   const projections = createProjections(ledger);
   ledger.onCommit((commit) => {
@@ -118,4 +112,17 @@ test("standings are the same array until a result or an entry changes them", asy
   expect(projections.standings(league())).toBe(before);
   await ledger.execute(append(...eventsOf(league().rounds[0]?.matches[0] as Match, ENDS[0])));
   expect(projections.standings(league())).not.toBe(before);
+});
+
+test("a bye is counted when its round is opened", async () => {
+  const ledger = await ledgerWithLeague(3);
+  const projections = createProjections(ledger);
+  ledger.onCommit((commit) => {
+    for (const committed of commit.events) projections.advance(committed, commit);
+  });
+  const league = (): League => ledger.state.leagues.get("first") as League;
+  expect(projections.standings(league()).map(({ byes }) => byes)).toEqual([undefined, undefined, undefined]);
+  await ledger.execute(append({ type: "round_opened", round_id: 1, absent: [] }));
+  const withBye = projections.standings(league()).filter(({ byes }) => byes === 1);
+  expect(withBye.map(({ player_id }) => player_id)).toEqual(league().rounds[0]?.byes);
 });

@@ -1,8 +1,9 @@
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
+import { createTally, type Standing, type Tally, tallyOf } from "#shared/standings/standings.ts";
 import type { Agent } from "../agents/agent.ts";
 import { evolveAgent } from "../agents/evolve.ts";
 import type { League } from "../league/league.ts";
-import { createTally, type Standing, type Tally, tallyOf } from "../league/standings.ts";
+import { openedRounds, rankedStandings } from "../league/standings-of.ts";
 import type { Commit, CommittedEvent, ManagerState } from "../ledger.ts";
 import type { StateChange } from "./live.ts";
 
@@ -43,13 +44,15 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
   };
   const nameOf = (playerId: string): string => ledger.state.agents.get(playerId)?.name ?? playerId;
 
-  const advanceLeague = ({ leagueId, event }: Extract<CommittedEvent, { kind: "league" }>): void => {
+  const advanceLeague = ({ leagueId, event }: Extract<CommittedEvent, { kind: "league" }>, { state }: Commit): void => {
     const projection = projectionFor(leagueId);
     if (event.type === "match_completed") {
       projection.tally.add({ points: event.match_points, termination: event.termination });
     }
+    const byes = event.type === "round_opened" ? state.leagues.get(leagueId)?.rounds[event.round_id - 1]?.byes : [];
+    projection.tally.addByes(byes ?? []);
     if (event.type === "match_completed" || event.type === "match_aborted") projection.completed++;
-    if (CHANGES_STANDINGS.has(event.type)) projection.rows = null;
+    if (CHANGES_STANDINGS.has(event.type) || byes?.length) projection.rows = null;
   };
 
   const advanceAgent = (
@@ -78,13 +81,15 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
     },
     advance(committed, commit) {
       if (committed.kind === "agent") return advanceAgent(committed, commit);
-      advanceLeague(committed);
+      advanceLeague(committed, commit);
       return null;
     },
     standings(league) {
       const projection = projectionFor(league.leagueId);
-      projection.rows ??= projection.tally.standings(
+      projection.rows ??= rankedStandings(
+        league,
         [...league.entrants.keys()].map((player_id) => ({ player_id, display_name: nameOf(player_id) })),
+        projection.tally,
       );
       return projection.rows;
     },
@@ -99,7 +104,7 @@ const CHANGES_STANDINGS = new Set<CommittedEvent["event"]["type"]>([
 ]);
 
 const projectionOf = (league: League): LeagueProjection => ({
-  tally: tallyOf(league),
+  tally: tallyOf(openedRounds(league)),
   completed: league.completedCount,
   rows: null,
 });

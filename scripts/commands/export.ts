@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { counted, cutTo, escapeJson, escapeUnprintable, inOneLine } from "#shared/lib/text.ts";
 import { loadGames } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import type { Standing } from "../../league-manager/league/standings.ts";
+import type { Standing } from "#shared/standings/standings.ts";
 import { exportOf } from "../archive/export/export-store.ts";
 import { findStore } from "../archive/export/find-store.ts";
 import { MANIFEST, writeExport } from "../archive/files.ts";
@@ -12,7 +12,7 @@ import { withLeagues } from "../archive/reports/report-run.ts";
 import { writeReports } from "../archive/reports/write-reports.ts";
 import { publicKeyIn, signer } from "../archive/signature.ts";
 import { type Verified, verifyExport } from "../archive/verify/verify.ts";
-import { standingsTable } from "../run/progress.ts";
+import { standingsTable } from "../run/tables.ts";
 
 interface ExportFlags {
   /** `json` for the export that can be verified, or reports. */

@@ -9,13 +9,15 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { checkFormat } from "#shared/store/sqlite.ts";
 import { faultOfRun, withAbsolutePaths } from "../run/agents.ts";
 import { llmLines, llmTotals } from "../run/llm-totals.ts";
-import { createProgress, silentProgress, standingsTable } from "../run/progress.ts";
+import { createProgress, silentProgress } from "../run/progress.ts";
 import { runLeagues } from "../run/run.ts";
 import { beginRun, type RunFolder, resumeRun } from "../run/run-folder.ts";
+import { crosstableText, standingsTable } from "../run/tables.ts";
 
 interface RunFlags {
   readonly keep?: boolean;
   readonly json?: boolean;
+  readonly crosstable?: boolean;
   readonly seed?: string;
   readonly quiet?: boolean;
   readonly resume?: boolean;
@@ -63,7 +65,11 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
       }
       const tables = document.leagues
         .filter(({ status }) => status === "completed")
-        .map(({ league_id, game, standings }) => standingsTable(`${league_id} (${game})`, standings));
+        .flatMap((league) => {
+          const title = `${league.league_id} (${league.game})`;
+          const table = standingsTable(title, league.standings);
+          return flags.crosstable ? [table, crosstableText(`${title}: crosstable`, league)] : [table];
+        });
       process.stdout.write(`${tables.join("\n\n")}\n`);
       if (flags.quiet) return;
       const lines = llmLines(folder.path);

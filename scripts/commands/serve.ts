@@ -11,7 +11,8 @@ import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
 import { managerUrlOf, startAgents } from "../run/agents.ts";
 import { writeJsonAtomically } from "../run/json-file.ts";
-import { createProgress, standingsTable } from "../run/progress.ts";
+import { createProgress } from "../run/progress.ts";
+import { standingsTable } from "../run/tables.ts";
 import { addressLines, isOpenToNetwork, managerUrls, startHint } from "./manager-addresses.ts";
 import { readConfig } from "./run.ts";
 

@@ -4,7 +4,8 @@ import stringWidth from "string-width";
 import { expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
-import { createProgress, standingsTable } from "./progress.ts";
+import { createProgress } from "./progress.ts";
+import { crosstableText, standingsTable } from "./tables.ts";
 
 test("standingsTable aligns its columns for names of any script", () => {
   const names = ["Ann", "Zoë", "李小龍", "👩‍🚀 Ada", "e\u0301"];
@@ -55,6 +56,35 @@ test("progress at a terminal reports a suspended player", () => {
   });
   progress.end();
   expect(drawn()).toBe("Ann (P01) is suspended: it did not answer in time\n");
+});
+
+test("standingsTable has columns for byes and tie-breaks of leagues that have them", () => {
+  const row = { display_name: "Ann", player_id: "P01", played: 2, wins: 1, draws: 0, losses: 1, byes: 1, points: 6 };
+  const tie_breaks = { "sonneborn-berger": 7.5, "head-to-head": null };
+  const [, header, first] = standingsTable("l", [{ rank: 1, ...row, tie_breaks }]).split("\n");
+  expect(header).toBe("  #  Player       Played  Won  Drawn  Lost  Byes  Points  S-B  Direct");
+  expect(first).toBe("  1  Ann     P01       2    1      0     1     1       6  7.5");
+});
+
+test("crosstableText shows the results of each pair in the order of the standings", () => {
+  const counts = { played: 2, wins: 1, draws: 0, losses: 0, points: 4 };
+  const standings = ["P02", "P01", "P03"].map((player_id, index) => ({
+    ...{ rank: index + 1, player_id, display_name: `name ${player_id}`, ...counts },
+  }));
+  const match = (match_id: string, points: Readonly<Record<string, number>>, termination: "normal" | "forfeit") => {
+    const [a = "", b = ""] = Object.keys(points);
+    const result = { winner: null, points, termination, reason: "", referee_id: null };
+    return { match_id, round_id: 1, roles: { x: a, y: b }, ...result };
+  };
+  const matches = [match("R1M1", { P01: 0, P02: 3 }, "normal"), match("R2M1", { P01: 3, P03: 0 }, "forfeit")];
+  const league = { league_id: "l", game: "rps.v1", status: "completed", standings, matches };
+  expect(crosstableText("l", league).split("\n")).toEqual([
+    "l",
+    "  #  Player         1  2  3  Points",
+    "  1  name P02  P02  *  1  .       4",
+    "  2  name P01  P01  0  *  +       4",
+    "  3  name P03  P03  .  -  *       4",
+  ]);
 });
 
 test("progress at a terminal shows the missing players of a league until it starts", async () => {

@@ -1,13 +1,11 @@
-import { createRequire } from "node:module";
 import { styleText } from "node:util";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import { counted } from "#shared/lib/text.ts";
+import type { Standing } from "#shared/standings/standings.ts";
 import type { Awaited } from "../../league-manager/agents/awaited-players.ts";
-import type { Standing } from "../../league-manager/league/standings.ts";
 import { nameIn, resultLine, stateLine, waitingLine, waitingText } from "../../league-manager/projections/lines.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
-
-const require = createRequire(import.meta.url);
+import { widthOf } from "./tables.ts";
 
 /** The progress that `league run` and `league serve` show on stderr: bars that are redrawn at a terminal, plain lines elsewhere. */
 export interface Progress {
@@ -152,31 +150,4 @@ function cutToWidth(text: string, columns: number): string {
   let line = text;
   while (widthOf(line) >= columns) line = line.slice(0, -1);
   return line;
-}
-
-/** Returns the standings as a table of text with aligned columns. */
-export function standingsTable(title: string, standings: readonly Standing[]): string {
-  const header = ["#", "Player", "", "Played", "Won", "Drawn", "Lost", "Points"];
-  const rows = standings.map(({ rank, display_name, player_id, played, wins, draws, losses, points }) =>
-    [rank, display_name, player_id, played, wins, draws, losses, points].map(String),
-  );
-  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((row) => widthOf(row[column] ?? ""))));
-  const isText = (column: number): boolean => column === 1 || column === 2;
-  const lines = [header, ...rows].map((row) =>
-    row
-      .map((cell, column) => {
-        const space = " ".repeat((widths[column] ?? 0) - widthOf(cell));
-        return isText(column) ? cell + space : space + cell;
-      })
-      .join("  ")
-      .trimEnd(),
-  );
-  return [title, ...lines.map((line) => `  ${line}`)].join("\n");
-}
-
-/** Returns the width of a text on a terminal. The library is loaded only for text that is not ASCII, because its patterns take 50 ms to compile. */
-function widthOf(text: string): number {
-  if (/^[ -~]*$/.test(text)) return text.length;
-  const { default: stringWidth } = require("string-width") as typeof import("string-width");
-  return stringWidth(text);
 }

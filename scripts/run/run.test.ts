@@ -41,6 +41,7 @@ const Document = z.strictObject({
           wins: count,
           draws: count,
           losses: count,
+          byes: count.optional(),
           points: count,
         }),
       ),
@@ -61,7 +62,8 @@ function recomputeStandings(matches: z.infer<typeof Document>["leagues"][number]
   rows.sort(
     (a, b) => b.points - a.points || b.wins - a.wins || b.draws - a.draws || (a.player_id < b.player_id ? -1 : 1),
   );
-  return rows.map((row, index) => ({ rank: index + 1, ...row }));
+  const keyOf = ({ points, wins, draws }: (typeof rows)[number]): string => [points, wins, draws].join();
+  return rows.map((row) => ({ rank: rows.findIndex((other) => keyOf(other) === keyOf(row)) + 1, ...row }));
 }
 
 describe("league run", () => {

@@ -12,7 +12,9 @@ const standing = z.object({
   wins: z.int(),
   draws: z.int(),
   losses: z.int(),
-  points: z.int(),
+  byes: z.int().optional(),
+  points: z.number(),
+  tie_breaks: z.record(z.string(), z.number().nullable()).optional(),
   state: z.enum(agentStates).nullish(),
 });
 

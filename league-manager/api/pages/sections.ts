@@ -1,9 +1,10 @@
 import { findGame } from "#shared/games/registry.ts";
 import { escapeHtml } from "#shared/lib/text.ts";
+import type { Standing } from "#shared/standings/standings.ts";
+import { tieBreakColumns } from "#shared/standings/tie-breaks.ts";
 import type { Awaited } from "../../agents/awaited-players.ts";
 import type { League, Match, Round } from "../../league/league.ts";
 import { publicReason, rolesOf, summaryOf } from "../../league/outcome.ts";
-import type { Standing } from "../../league/standings.ts";
 import { resultText, waitingText } from "../../projections/lines.ts";
 import type { Projections } from "../../projections/projections.ts";
 
@@ -58,20 +59,27 @@ const FIGURES = [
   ["Drawn", "D"],
   ["Lost", "L"],
   ["Points", "Pts"],
-] as const;
-const FIGURE_HEADINGS = FIGURES.map(
-  ([heading, short]) => `<th class="n" aria-label="${heading}" data-short="${short}"><span>${heading}</span></th>`,
-).join("");
+] satisfies readonly (readonly [heading: string, short: string])[];
+const headingOf = (heading: string, short: string): string =>
+  `<th class="n" aria-label="${heading}" data-short="${short}"><span>${heading}</span></th>`;
 
 function standingsTable(standings: readonly Standing[]): string {
   if (standings.length === 0) return "<p>No player has entered this league yet.</p>";
-  const rows = standings.map(
-    (row) =>
-      `<tr><td class="n">${row.rank}</td><td>${escapeHtml(row.display_name)} <small>${escapeHtml(row.player_id)}</small></td>` +
-      [row.played, row.wins, row.draws, row.losses, row.points].map((n) => `<td class="n">${n}</td>`).join("") +
-      "</tr>",
-  );
-  return `<div class="wide"><table><thead><tr><th class="n">#</th><th>Player</th>${FIGURE_HEADINGS}</tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
+  const hasByes = standings[0]?.byes !== undefined;
+  const tieBreaks = tieBreakColumns(standings);
+  const figures = hasByes ? FIGURES.toSpliced(-1, 0, ["Byes", "B"]) : FIGURES;
+  const headings = [
+    ...figures.map(([heading, short]) => headingOf(heading, short)),
+    ...tieBreaks.map(({ heading }) => headingOf(heading, heading)),
+  ];
+  const rows = standings.map((row) => {
+    const { rank, display_name, player_id, played, wins, draws, losses, byes = 0, points, tie_breaks = {} } = row;
+    const counts = [played, wins, draws, losses, ...(hasByes ? [byes] : []), points];
+    const cells = [...counts, ...tieBreaks.map(({ id }) => tie_breaks[id] ?? "")].map((n) => `<td class="n">${n}</td>`);
+    const player = `${escapeHtml(display_name)} <small>${escapeHtml(player_id)}</small>`;
+    return `<tr><td class="n">${rank}</td><td>${player}</td>${cells.join("")}</tr>`;
+  });
+  return `<div class="wide"><table><thead><tr><th class="n">#</th><th>Player</th>${headings.join("")}</tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
 }
 
 const matchesTable = (rows: readonly string[]): string =>

@@ -51,7 +51,7 @@ describe("the announcements of a league", () => {
     expect(standings).toMatchObject([
       { rank: 1, player_id: "P02", display_name: "P02", points: 3, state: "ACTIVE" },
       { rank: 2, player_id: "P01", points: 0 },
-      { rank: 3, player_id: "P03", points: 0 },
+      { rank: 2, player_id: "P03", byes: 1, points: 0 },
     ]);
   });
 

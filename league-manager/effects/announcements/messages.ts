@@ -1,6 +1,6 @@
+import type { Standing, StandingsPlayer } from "#shared/standings/standings.ts";
 import type { League, Match } from "../../league/league.ts";
 import { winnerOf } from "../../league/outcome.ts";
-import type { Standing, StandingsPlayer } from "../../league/standings.ts";
 import type { ManagerState } from "../../ledger.ts";
 import { RoundStandings } from "./round-standings.ts";
 

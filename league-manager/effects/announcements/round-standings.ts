@@ -1,5 +1,6 @@
+import { createTally, type Standing, type StandingsPlayer, type Tally } from "#shared/standings/standings.ts";
 import type { League } from "../../league/league.ts";
-import { createTally, type Standing, type StandingsPlayer, type Tally } from "../../league/standings.ts";
+import { rankedStandings } from "../../league/standings-of.ts";
 
 /**
  * Computes the standings of leagues after each round. It caches one tally for each league and adds each round once, without the results of later
@@ -9,15 +10,17 @@ export class RoundStandings {
   readonly #tallies = new Map<string, { tally: Tally; rounds: number }>();
 
   /** The standings of these players after a round. The caller ensures that this round and all earlier ones are completed. */
-  after({ leagueId, rounds }: League, roundId: number, players: readonly StandingsPlayer[]): readonly Standing[] {
+  after(league: League, roundId: number, players: readonly StandingsPlayer[]): readonly Standing[] {
+    const { leagueId, rounds } = league;
     let progress = this.#tallies.get(leagueId);
     // An earlier round than that of the previous call is rare: the queue of an agent is more than a round behind.
     if (!progress || progress.rounds > roundId) progress = { tally: createTally(), rounds: 0 };
-    for (const { matches } of rounds.slice(progress.rounds, roundId)) {
+    for (const { matches, byes } of rounds.slice(progress.rounds, roundId)) {
       for (const match of matches) progress.tally.addMatch(match);
+      progress.tally.addByes(byes);
     }
     progress.rounds = roundId;
     this.#tallies.set(leagueId, progress);
-    return progress.tally.standings(players);
+    return rankedStandings(league, players, progress.tally, () => rounds.slice(0, roundId));
   }
 }

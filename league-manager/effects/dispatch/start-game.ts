@@ -6,10 +6,10 @@ import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Timeouts } from "#shared/protocol/timeouts.ts";
 import { transportsField } from "#shared/protocol/transports.ts";
+import { createTally } from "#shared/standings/standings.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { needsLegalActions } from "../../agents/capabilities.ts";
 import { currentMatches, type League, type Match } from "../../league/league.ts";
-import { createTally } from "../../league/standings.ts";
 import type { ManagerState } from "../../ledger.ts";
 import type { EndpointFor, MoveLimits } from "../effects-context.ts";
 

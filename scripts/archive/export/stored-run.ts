@@ -8,7 +8,7 @@ import { foldLeague } from "../../../league-manager/league/evolve.ts";
 import type { League, Match } from "../../../league-manager/league/league.ts";
 import { rolesOf, summaryOf } from "../../../league-manager/league/outcome.ts";
 import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
-import { tallyOf } from "../../../league-manager/league/standings.ts";
+import { standingsOf as leagueStandings } from "../../../league-manager/league/standings-of.ts";
 import { type ManagerStore, managerStore } from "../../../league-manager/store/manager-store.ts";
 import { readRun } from "../../../league-manager/store/run-identity.ts";
 import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
@@ -73,9 +73,10 @@ const playersOf = ({ entrants }: League, profiles: ReadonlyMap<string, Profile>)
 
 /** Returns the standings of a league as they are exported. */
 export const standingsOf = ({ league, players }: StoredLeague): LoggedLeague["standings"] =>
-  tallyOf(league)
-    .standings(players.map(({ player_id, display_name }) => ({ player_id, display_name })))
-    .map((row) => ({ ...row }));
+  leagueStandings(
+    league,
+    players.map(({ player_id, display_name }) => ({ player_id, display_name })),
+  ).map((row) => ({ ...row }));
 
 /** Returns a completed match with its log and seed. */
 export function exportedMatch({ store, seed: runSeed }: StoredRun, league: League, match: Match): ExportedMatch {

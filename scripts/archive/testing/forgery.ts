@@ -2,10 +2,10 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findGame } from "#shared/games/registry.ts";
 import { chainHash, GENESIS } from "#shared/lib/hash-chain.ts";
+import { createTally } from "#shared/standings/standings.ts";
 import { AgentEvent } from "../../../league-manager/agents/events.ts";
 import { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { forfeitOf, SHUT_DOWN } from "../../../league-manager/league/outcome.ts";
-import { foldStandings } from "../../../league-manager/league/standings.ts";
 import {
   agentLogFile,
   canonical,
@@ -63,11 +63,16 @@ export function forgeRun(folder: string, change: (forgery: Forgery) => void): vo
     agent.log_head = writeLog(folder, agentLogFile(agent.agent_id), agents[agent.agent_id] as Json[]);
   }
   const players = league.players.map(({ player_id, display_name }: Json) => ({ player_id, display_name }));
-  const results = league.matches.flatMap((matchId: string) => {
+  const tally = createTally();
+  for (const matchId of league.matches) {
     const match = matches[matchId];
-    return match ? [{ ...match, points: match.match_points }] : [];
-  });
-  league.standings = foldStandings(players, results);
+    if (match) tally.add({ ...match, points: match.match_points });
+  }
+  const opened = forgery.events.flatMap(({ type, round_id }) => (type === "round_opened" ? [round_id] : []));
+  for (const { type, round_id, byes } of forgery.events) {
+    if (type === "round_paired" && opened.includes(round_id)) tally.addByes(byes);
+  }
+  league.standings = tally.standings(players);
   writeFileSync(join(folder, RUN_FILE), canonical(run));
   rewriteManifest(folder);
 }

@@ -19,7 +19,7 @@ export function checkLogged(source: Source, run: LoggedRun, exported: LoggedLeag
   const { findings } = source;
   const matches = checkMatches(source, exported, RUN_FILE);
   const { league } = log;
-  if (!league) return { matches, unplayed: null, discarded: 0 };
+  if (!league) return { matches, league, unplayed: null, discarded: 0 };
   for (const message of leagueFaults(run, exported, league))
     findings.blame(RUN_FILE, `${exported.league_id}: ${message}`);
   for (const checked of matches) checkResult(findings, exported, league, checked);
@@ -27,7 +27,7 @@ export function checkLogged(source: Source, run: LoggedRun, exported: LoggedLeag
     findings.except(RUN_FILE, `the seeds of ${exported.league_id} cannot be checked before it is completed`);
   const discarded = checkDiscarded(findings, log);
   const unplayed = league.status === "completed" ? null : league.matchCount - league.completedCount;
-  return { matches, unplayed, discarded };
+  return { matches, league, unplayed, discarded };
 }
 
 /** Returns the faults of a league's fields, which must follow from its log. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { matchRef } from "#shared/lib/ids.ts";
 import { parseEntry } from "#shared/session/entry.ts";
 import { faultsOfMatch, participantsOf } from "#shared/session/match-result.ts";
+import type { League } from "../../../league-manager/league/league.ts";
 import { matchFile } from "../files.ts";
 import { ExportedMatch, type LoggedLeague, type UnloggedLeague } from "../format.ts";
 import { readDocument, type Source } from "./source.ts";
@@ -11,6 +12,8 @@ type ExportedLeague = UnloggedLeague | LoggedLeague;
 /** The result of the check of one league. */
 export interface CheckedLeague {
   readonly matches: readonly CheckedMatch[];
+  /** The league that follows from its log; null without a sound log. */
+  readonly league: League | null;
   /** The number of matches still to be played; null if the league is completed. */
   readonly unplayed: number | null;
   /** The number of discarded assignments; 0 for a league without a log. */

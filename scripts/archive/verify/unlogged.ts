@@ -38,7 +38,7 @@ export function checkUnlogged(source: Source, run: UnloggedRun, league: Unlogged
   }
   const listed = new Set(league.matches);
   const unplayed = scheduleOf(league).filter(({ match_id }) => !listed.has(match_id)).length;
-  return { matches, unplayed: league.status === "completed" ? null : unplayed, discarded: 0 };
+  return { matches, league: null, unplayed: league.status === "completed" ? null : unplayed, discarded: 0 };
 }
 
 const STATUSES: readonly string[] = ["open", "running", "completed"] satisfies readonly League["status"][];

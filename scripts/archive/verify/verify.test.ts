@@ -53,6 +53,22 @@ describe("verify accepts", () => {
   });
 });
 
+describe("verify accepts the standings of earlier versions", () => {
+  it("with distinct ranks and without byes", () => {
+    const faults = faultsAfter((folder) =>
+      forgeFile(folder, RUN_FILE, ({ leagues }) => {
+        for (const league of leagues) {
+          league.standings = league.standings.map(({ byes: _, ...row }: Json, index: number) => ({
+            ...row,
+            rank: index + 1,
+          }));
+        }
+      }),
+    );
+    expect(faults).toEqual([]);
+  });
+});
+
 describe("verify rejects an export in which", () => {
   it.each<[string, (match: Json) => void, RegExp]>([
     [

@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from "node:util";
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
-import { foldStandings, type Standing } from "../../../league-manager/league/standings.ts";
+import { foldStandings, type Standing } from "#shared/standings/standings.ts";
+import { standingsOf } from "../../../league-manager/league/standings-of.ts";
 import { agentLogFile, leagueLogFile, MANIFEST, RUN_FILE, SIGNATURE } from "../files.ts";
 import { ExportedRun, type LoggedRun } from "../format.ts";
 import { fingerprintOf, Signature, signingKey } from "../signature.ts";
@@ -130,16 +131,18 @@ function checkStandings(
   { league_id, players, standings }: ExportedRun["leagues"][number],
   leagues: ReadonlyMap<string, CheckedLeague>,
 ): readonly Standing[] {
-  const results = (leagues.get(league_id)?.matches ?? []).map(({ match }) => ({
-    ...match,
-    points: match.match_points,
-  }));
+  const checked = leagues.get(league_id);
+  const results = (checked?.matches ?? []).map(({ match }) => ({ ...match, points: match.match_points }));
   const names = players.map(({ player_id, display_name }) => ({ player_id, display_name }));
-  const recomputed = foldStandings(names, results);
-  if (!isDeepStrictEqual(standings, recomputed))
+  const recomputed = checked?.league ? standingsOf(checked.league, names) : foldStandings(names, results);
+  if (!isDeepStrictEqual(standings, recomputed) && !isDeepStrictEqual(standings, withDistinctRanks(recomputed)))
     findings.blame(RUN_FILE, `the standings of ${league_id} do not follow from its matches`);
   return recomputed;
 }
+
+/** The standings as earlier versions exported them: every row has its own rank, and byes have no column. */
+const withDistinctRanks = (rows: readonly Standing[]): readonly object[] =>
+  rows.map(({ byes: _, ...row }, index) => ({ ...row, rank: index + 1 }));
 
 /** Blames the files that the league file does not list. */
 function checkUnlistedFiles(source: Source, run: ExportedRun, matches: readonly CheckedMatch[]): void {

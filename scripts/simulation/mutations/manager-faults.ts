@@ -61,7 +61,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   },
   {
     name: "a loss gives three points in the standings",
-    file: "league-manager/league/standings.ts",
+    file: "shared/standings/standings.ts",
     from: "losses * POINTS.loss",
     to: "losses * POINTS.win",
   },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { foldStandings, type StandingsResult } from "./standings.ts";
+import type { StandingsRound } from "./history.ts";
+import { foldStandings, type StandingsResult, tallyOf } from "./standings.ts";
 
 const player = (player_id: string) => ({ player_id, display_name: `name of ${player_id}` });
 const players = (...ids: string[]) => ids.map(player);
@@ -11,6 +12,17 @@ const result = (points: Points, termination: StandingsResult["termination"] = "n
 });
 const win = (winner: string, loser: string) => result({ [winner]: 3, [loser]: 0 });
 const draw = (a: string, b: string) => result({ [a]: 1, [b]: 1 });
+
+/** A round with these results. */
+const roundOf = (roundId: number, results: readonly StandingsResult[]): StandingsRound => ({
+  roundId,
+  matches: results.map(({ points, termination }) => ({
+    players: Object.keys(points),
+    outcome: { points: Object.values(points), termination },
+    logHead: "head",
+  })),
+  byes: [],
+});
 
 const order = (ids: string[], results: StandingsResult[]) =>
   foldStandings(players(...ids), results).map((row) => row.player_id);
@@ -26,7 +38,7 @@ describe("the points of a match", () => {
   test("are 1 for each player of a draw", () => {
     expect(foldStandings(players("P01", "P02"), [draw("P02", "P01")])).toEqual([
       { rank: 1, ...player("P01"), played: 1, wins: 0, draws: 1, losses: 0, points: 1 },
-      { rank: 2, ...player("P02"), played: 1, wins: 0, draws: 1, losses: 0, points: 1 },
+      { rank: 1, ...player("P02"), played: 1, wins: 0, draws: 1, losses: 0, points: 1 },
     ]);
   });
 
@@ -79,28 +91,91 @@ describe("the order of the standings", () => {
     ]);
   });
 
-  test("is by draws third, descending: they are equal if points and wins are equal, so the id decides", () => {
+  test("is by draws third, descending: they are equal if points and wins are equal, so the rank is shared", () => {
     // Points are 3 wins + draws, so with equal points and wins the draws are also equal.
-    expect(order(["P02", "P01"], [draw("P01", "P02"), win("P01", "P02"), win("P02", "P01")])).toEqual(["P01", "P02"]);
+    const results = [draw("P01", "P02"), win("P01", "P02"), win("P02", "P01")];
+    expect(foldStandings(players("P02", "P01"), results).map(({ rank }) => rank)).toEqual([1, 1]);
   });
 
-  test("is by player id fourth, ascending, with numbers compared as numbers", () => {
+  test("of players that share a rank is by player id, ascending, with numbers compared as numbers", () => {
     expect(order(["p1", "P100", "P99", "P10", "P2", "P1", "É", "Z"], [])).toEqual([
       ...["P1", "P2", "P10", "P99", "P100", "Z", "p1", "É"],
     ]);
   });
 
-  test("does not depend on losses: players with equal points and wins are sorted by id even if one has played more", () => {
-    expect(order(["P01", "P02", "P03"], [win("P01", "P03"), win("P02", "P03"), win("P03", "P01")])).toEqual([
-      "P01",
-      "P02",
-      "P03",
+  test("does not depend on losses: players with equal points and wins share a rank even if one has played more", () => {
+    const results = [win("P01", "P03"), win("P02", "P03"), win("P03", "P01")];
+    expect(foldStandings(players("P01", "P02", "P03"), results).map((row) => [row.player_id, row.rank])).toEqual([
+      ["P01", 1],
+      ["P02", 1],
+      ["P03", 1],
+    ]);
+  });
+});
+
+describe("the rank", () => {
+  test("is shared by players with equal points, wins and draws, and the next rank is skipped", () => {
+    const results = [draw("P01", "P04"), win("P03", "P02")];
+    const rows = foldStandings(players("P01", "P02", "P03", "P04", "P05"), results);
+    expect(rows.map((row) => [row.player_id, row.rank])).toEqual([
+      ["P03", 1],
+      ["P01", 2],
+      ["P04", 2],
+      ["P02", 4],
+      ["P05", 4],
     ]);
   });
 
-  test("gives distinct ranks from 1, even to players with equal points", () => {
-    const rows = foldStandings(players("P03", "P01", "P02"), [draw("P01", "P02")]);
-    expect(rows.map((row) => row.rank)).toEqual([1, 2, 3]);
+  test("differs if a further tie-break differs, whose values are a column", () => {
+    const rules = { tieBreaks: ["head-to-head"], byePoints: 0 } as const;
+    const two = [win("P02", "P01"), win("P01", "P03")];
+    const rows = tallyOf([roundOf(1, two)]).standings(players("P01", "P02", "P03"), {
+      rules,
+      rounds: () => [roundOf(1, two)],
+    });
+    expect(rows.map((row) => [row.player_id, row.rank, row.tie_breaks])).toEqual([
+      ["P02", 1, { "head-to-head": 3 }],
+      ["P01", 2, { "head-to-head": 0 }],
+      ["P03", 3, { "head-to-head": null }],
+    ]);
+    const cycle = [roundOf(1, [win("P01", "P02"), win("P02", "P03"), win("P03", "P01")])];
+    const cyclic = tallyOf(cycle).standings(players("P01", "P02", "P03"), { rules, rounds: () => cycle });
+    expect(cyclic.map(({ rank }) => rank)).toEqual([1, 1, 1]);
+  });
+
+  test("follows the ranking of the format, which takes precedence over points", () => {
+    const tally = tallyOf([roundOf(1, [win("P01", "P02"), win("P01", "P03"), win("P04", "P01")])]);
+    const ranking = [["P04"], ["P01"], ["P03", "P02"]];
+    const rows = tally.standings(players("P01", "P02", "P03", "P04", "P05"), { ranking });
+    expect(rows.map((row) => [row.player_id, row.rank, row.points])).toEqual([
+      ["P04", 1, 3],
+      ["P01", 2, 6],
+      ["P02", 3, 0],
+      ["P03", 3, 0],
+      ["P05", 5, 0],
+    ]);
+  });
+});
+
+describe("a bye", () => {
+  const byes = { roundId: 1, matches: [], byes: ["P02"] };
+
+  test("has a column as soon as a player has had one, and gives the points of the format", () => {
+    const context = { rules: { tieBreaks: ["points"], byePoints: 3 } } as const;
+    const rows = tallyOf([byes]).standings(players("P01", "P02"), context);
+    expect(rows).toEqual([
+      { rank: 1, ...player("P02"), played: 0, wins: 0, draws: 0, losses: 0, byes: 1, points: 3 },
+      { rank: 2, ...player("P01"), played: 0, wins: 0, draws: 0, losses: 0, byes: 0, points: 0 },
+    ]);
+    expect(tallyOf([]).standings(players("P01"), context)[0]).not.toHaveProperty("byes");
+  });
+
+  test("gives no points in a round robin", () => {
+    const rows = tallyOf([byes]).standings(players("P01", "P02"));
+    expect(rows.map(({ rank, points }) => [rank, points])).toEqual([
+      [1, 0],
+      [1, 0],
+    ]);
   });
 });
 

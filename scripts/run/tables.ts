@@ -1,0 +1,61 @@
+import { createRequire } from "node:module";
+import { cellText, crosstable } from "#shared/standings/crosstable.ts";
+import type { Standing } from "#shared/standings/standings.ts";
+import { tieBreakColumns } from "#shared/standings/tie-breaks.ts";
+import type { ResultsDocument } from "../../league-manager/projections/document.ts";
+
+const require = createRequire(import.meta.url);
+
+/** Returns the standings as a table of text with aligned columns. */
+export function standingsTable(title: string, standings: readonly Standing[]): string {
+  const byes = standings[0]?.byes === undefined ? [] : ["Byes"];
+  const tieBreaks = tieBreakColumns(standings);
+  const headings = tieBreaks.map(({ heading }) => heading);
+  const header = ["#", "Player", "", "Played", "Won", "Drawn", "Lost", ...byes, "Points", ...headings];
+  const rows = standings.map((row) => {
+    const { rank, display_name, player_id, played, wins, draws, losses, points } = row;
+    const matches = [played, wins, draws, losses, ...byes.map(() => row.byes ?? 0)];
+    const values = tieBreaks.map(({ id }) => row.tie_breaks?.[id] ?? "");
+    return [rank, display_name, player_id, ...matches, points, ...values].map(String);
+  });
+  return textTable(title, [header, ...rows]);
+}
+
+/** Returns the results of every player of a league against every other player. The columns are the players in the order of the rows. */
+export function crosstableText(title: string, { standings, matches }: ResultsDocument["leagues"][number]): string {
+  const rounds = matches.map(({ round_id, match_id, roles, points, termination }) => {
+    const players = Object.values(roles);
+    const outcome = { points: players.flatMap((id) => points[id] ?? []), termination };
+    return { roundId: round_id, matches: [{ matchId: match_id, players, outcome, logHead: null }], byes: [] };
+  });
+  const { players, results } = crosstable(standings, rounds);
+  const header = ["#", "Player", "", ...players.map((_, index) => String(index + 1)), "Points"];
+  const rows = players.map(({ rank, display_name, player_id, points }, index) => {
+    const cells = (results[index] ?? []).map((cell, column) => (column === index ? "*" : cellText(cell) || "."));
+    return [String(rank), display_name, player_id, ...cells, String(points)];
+  });
+  return textTable(title, [header, ...rows]);
+}
+
+/** Aligns the columns of a table: names and ids on the left, numbers on the right. */
+function textTable(title: string, rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? "")))) ?? [];
+  const isText = (column: number): boolean => column === 1 || column === 2;
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => {
+        const space = " ".repeat((widths[column] ?? 0) - widthOf(cell));
+        return isText(column) ? cell + space : space + cell;
+      })
+      .join("  ")
+      .trimEnd(),
+  );
+  return [title, ...lines.map((line) => `  ${line}`)].join("\n");
+}
+
+/** Returns the width of a text on a terminal. The library is loaded only for text that is not ASCII, because its patterns take 50 ms to compile. */
+export function widthOf(text: string): number {
+  if (/^[ -~]*$/.test(text)) return text.length;
+  const { default: stringWidth } = require("string-width") as typeof import("string-width");
+  return stringWidth(text);
+}
