@@ -50,8 +50,8 @@ describe("the announcements of a league", () => {
     const standings = league.agent("P01").of("LEAGUE_STANDINGS_UPDATE").at(0)?.payload.standings;
     expect(standings).toMatchObject([
       { rank: 1, player_id: "P02", display_name: "P02", points: 3, state: "ACTIVE" },
-      { rank: 2, player_id: "P01", points: 0 },
-      { rank: 2, player_id: "P03", byes: 1, points: 0 },
+      { rank: 2, player_id: "P01", byes: 1, points: 0 },
+      { rank: 2, player_id: "P03", byes: 0, points: 0 },
     ]);
   });
 

@@ -36,8 +36,8 @@ it("the reports have a row for each player, each match and each action", async (
   const [{ league_id, standings }] = leagues;
   const [{ rank, player_id, display_name, played, wins, draws, losses, points }] = standings;
   const [header, first, ...others] = linesOf(join(out, "standings.csv"));
-  expect(header).toBe("league,rank,player_id,display_name,played,wins,draws,losses,points");
-  expect(first).toBe([league_id, rank, player_id, display_name, played, wins, draws, losses, points].join(","));
+  expect(header).toBe("league,rank,player_id,display_name,played,wins,draws,losses,points,byes");
+  expect(first).toBe([league_id, rank, player_id, display_name, played, wins, draws, losses, points, 1].join(","));
   expect(others).toHaveLength(5);
   const matches = linesOf(join(out, "matches.csv"));
   expect(matches).toHaveLength(1 + 6);

@@ -88,7 +88,7 @@ test("a query is answered, and a wrong message with an error of the classroom or
   ]) {
     answers.push(await send(league.manager, { ...QUERY, query_type: "GET_STANDINGS", ...more }));
   }
-  expect(answers[0].result).toMatchObject({ success: true, data: { standings: [{ rank: 1 }, { rank: 2 }] } });
+  expect(answers[0].result).toMatchObject({ success: true, data: { standings: [{ rank: 1 }, { played: 1 }] } });
   const codes = answers.slice(1, 6).map(({ result }) => [result.message_type, result.error_code]);
   expect(codes).toEqual(["E011", "E012", "E005", "E021", "E003"].map((code) => ["LEAGUE_ERROR", code]));
   const unknown = answers.slice(6).map(({ error }) => error);
