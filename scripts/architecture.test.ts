@@ -35,6 +35,7 @@ const LIBRARY_USERS: Readonly<Record<string, readonly string[]>> = {
   undici: ["shared/rpc"],
   ws: ["shared/rpc"],
   "chess.js": ["shared/games"],
+  openskill: ["shared/statistics"],
   "eventsource-parser": ["shared/lib"],
   kysely: ["shared/store", "league-manager", "referee"],
   "node:sqlite": ["shared/store", "league-manager", "referee"],
