@@ -1,6 +1,7 @@
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { invariant } from "#shared/lib/result.ts";
+import { LONGEST_MOVE_MS } from "#shared/protocol/timeouts.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import { readOrCreateSecret, type Secrets, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { type Place, placesOf } from "./agents/places.ts";
@@ -55,13 +56,18 @@ export const numbersOf = (config: Config, field: "min_players" | "max_players"):
     }),
   );
 
-/** The time limits for a move that a config sets. Players are identified by name. */
+/**
+ * The time limits for a move that a config sets. Players are identified by name. In a league with clocks only its own `move_ms` and those of players
+ * apply, because the default would end most moves before the clock.
+ */
 export function moveLimits({
   leagues,
   players,
   timeouts,
 }: Pick<Config, "leagues" | "players" | "timeouts">): MoveLimits {
-  const byLeague = new Map(leagues.map(({ league_id, move_ms }) => [league_id, move_ms]));
+  const byLeague = new Map(
+    leagues.map(({ league_id, move_ms, clock }) => [league_id, move_ms ?? (clock && LONGEST_MOVE_MS)]),
+  );
   const byName = new Map(players.map(({ name, move_ms }) => [name, move_ms]));
   return {
     ofLeague: (leagueId) => byLeague.get(leagueId) ?? timeouts.move_ms,
@@ -71,7 +77,7 @@ export function moveLimits({
 
 /** The settings of each league that follow from the config and the run. */
 export const leagueSettings = ({ leagues }: Config, { runId, seed }: RunIdentity): readonly LeagueSettings[] =>
-  leagues.map(({ league_id, game: id, options }) => {
+  leagues.map(({ league_id, game: id, options, clock = null }) => {
     const game = findGame(id);
     invariant(game, `unknown game ${id}`);
     return {
@@ -80,6 +86,7 @@ export const leagueSettings = ({ leagues }: Config, { runId, seed }: RunIdentity
       game: game.id,
       roles: game.roles,
       options,
+      clock,
       format: "round-robin",
       seedCommitment: sha256Hex(leagueSeed(seed, league_id)),
     };

@@ -10,6 +10,20 @@ async function limitsWith(test: Parameters<typeof startScriptedLeague>[0], confi
 const league = { league_id: "rps", game: "rps.v1" };
 const players = ["P01", "P02"].map((name) => ({ name, self: true }));
 
+it("START_GAME has the clocks of the league, and then only the limits of the league and its players", async (test) => {
+  const clock = { initial_ms: 60_000, increment_ms: 1_000 };
+  const config = (more: object) => ({
+    timeouts: { move_ms: 7_000 },
+    players,
+    leagues: [{ ...league, clock, ...more }],
+  });
+  const scripted = await startScriptedLeague(test, { config: config({}) });
+  const order = await scripted.order("REF01", "R1M1");
+  expect(order.clock).toEqual(clock);
+  expect(order.timeouts.move_ms).toBe(86_400_000);
+  expect((await limitsWith(test, config({ move_ms: 5_000 })))[0]).toBe(5_000);
+});
+
 it("the time limit for a move is that of the config", async (test) => {
   const limits = await limitsWith(test, { timeouts: { move_ms: 7_000 }, players });
   expect(limits).toEqual([7_000, ["P01", undefined], ["P02", undefined]]);

@@ -3,6 +3,7 @@ import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import { matchOf } from "../league/evolve.ts";
+import { hasTimedOut } from "../league/outcome.ts";
 import { decideReport } from "../league/report.ts";
 import type { Decide } from "../ledger.ts";
 import { Draft, noLeague } from "./draft.ts";
@@ -37,13 +38,12 @@ export const reportResult =
     return draft.decision({ status: events.length > 0 ? "RECORDED" : "ALREADY_RECORDED" });
   };
 
-/** Counts a timeout of a player that lost by timeout. Every other completed match resets the count; an abort does not change it. */
+/** Counts a timeout of a player that did not answer. Every other completed match resets the count; an abort does not change it. */
 function countTimeouts(draft: Draft, leagueId: string, players: readonly string[], event: NewLeagueEvent): void {
   if (event.type !== "match_completed") return;
   const { match_id: matchId, epoch, faults } = event;
   for (const playerId of players) {
     if (!draft.state.agents.has(playerId)) continue;
-    const hasTimedOut = faults.some((fault) => fault.player_id === playerId && fault.code === "G002");
-    draft.agent(playerId, { type: hasTimedOut ? "time_out" : "answer", leagueId, matchId, epoch });
+    draft.agent(playerId, { type: hasTimedOut(faults, playerId) ? "time_out" : "answer", leagueId, matchId, epoch });
   }
 }

@@ -1,4 +1,5 @@
 import type { DistributiveOmit } from "#shared/lib/distributive-omit.ts";
+import type { TimeControl } from "#shared/lib/time-control.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { LeagueEvent } from "./events.ts";
 
@@ -48,6 +49,8 @@ export interface LeagueSettings {
   readonly game: string;
   readonly roles: readonly string[];
   readonly options: Readonly<Record<string, unknown>>;
+  /** The clocks of its matches; null for matches without clocks. */
+  readonly clock: TimeControl | null;
   readonly format: "round-robin";
   readonly seedCommitment: string;
 }

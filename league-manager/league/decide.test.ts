@@ -1,6 +1,6 @@
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { LeagueCommand } from "./commands.ts";
-import { CODENAMES, entered, given, running, SETTINGS } from "./testing/leagues.ts";
+import { afterCommands, CODENAMES, entered, given, running, SETTINGS } from "./testing/leagues.ts";
 
 const pairing = (match_id: string, ...players: string[]) => ({ match_id, players });
 const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };
@@ -18,11 +18,26 @@ const assign = (epoch: number): LeagueCommand => ({ ...ASSIGN, epoch }) as Leagu
 
 describe("the registration of a league", () => {
   it("begins with an event that has the properties of the config and the run", () => {
-    const { leagueId, runId, seedCommitment, ...config } = SETTINGS;
+    const { leagueId, runId, seedCommitment, clock, ...config } = SETTINGS;
     const opened = { type: "opened", league_id: leagueId, run_id: runId, seed_commitment: seedCommitment } as const;
     given()
       .when({ type: "open", settings: SETTINGS })
       .leadsTo({ ...opened, ...config });
+    expect(clock).toBeNull();
+  });
+
+  it("has the clocks of the config in its events, and applies a change of them", () => {
+    const clock = { initial_ms: 60_000, increment_ms: 1_000 };
+    const { game, roles, options, format } = SETTINGS;
+    const withClock = { type: "open", settings: { ...SETTINGS, clock } } as const;
+    const reconfigured = { type: "reconfigured", game, roles, options, format } as const;
+    given({ type: "open", settings: SETTINGS })
+      .when(withClock)
+      .leadsTo({ ...reconfigured, clock });
+    given(withClock).when(withClock).leadsTo();
+    given(withClock).when({ type: "open", settings: SETTINGS }).leadsTo(reconfigured);
+    expect(afterCommands([withClock]).league.clock).toEqual(clock);
+    expect(afterCommands([withClock, { type: "open", settings: SETTINGS }]).league.clock).toBeNull();
   });
 
   it("rejects every other command before the league is opened", () => {

@@ -64,14 +64,21 @@ const rejectState = ({ leagueId: league_id, status }: League, detail: string): D
   err(protocolError("L005", `league ${league_id} is ${status}: ${detail}`, { league_id }));
 
 function decideOpen(league: League | null, settings: LeagueSettings): Decided {
-  const { leagueId, runId, seedCommitment, ...config } = settings;
+  const { leagueId, runId, seedCommitment } = settings;
+  const config = configOf(settings);
   if (league === null) {
     return ok([{ type: "opened", league_id: leagueId, run_id: runId, ...config, seed_commitment: seedCommitment }]);
   }
-  const { game, roles, options, format } = league;
-  const isSame = isDeepStrictEqual({ game, roles, options, format }, config);
+  const isSame = isDeepStrictEqual(configOf(league), config);
   return isSame || league.status !== "open" ? UNCHANGED : ok([{ type: "reconfigured", ...config }]);
 }
+
+/** The settings that the config determines, as events contain them. */
+const configOf = ({ game, roles, options, clock, format }: LeagueSettings) => ({
+  ...{ game, roles, options },
+  ...(clock && { clock }),
+  format,
+});
 
 function decideEnter(league: League, { playerId, nameCommitment }: CommandOf<"enter">): Decided {
   const { leagueId: league_id, status, entrants } = league;

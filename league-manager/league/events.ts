@@ -1,5 +1,6 @@
 import { z } from "zod";
 import "#shared/lib/schema-messages.ts";
+import { TimeControl } from "#shared/lib/time-control.ts";
 import { WireFault } from "#shared/protocol/messages.ts";
 
 /** The format version of these events. Every event carries it as `v`. */
@@ -14,6 +15,9 @@ const roundId = z.int().min(1);
 const common = { v: z.literal(FORMAT_VERSION), at: z.string() };
 /** Player ids in the order of the game's roles. */
 const players = z.array(id).min(1).readonly();
+
+/** The clocks of the matches; absent for matches without clocks. */
+const clock = TimeControl.optional();
 
 /** The maximum number of characters of a reason that quotes a referee. */
 export const QUOTED_CHARACTERS = 300;
@@ -54,6 +58,7 @@ export const LeagueEvent = z.compile(
       roles: z.array(id).min(1).readonly(),
       /** The options of the game as in the config. */
       options: z.record(z.string(), z.unknown()),
+      clock,
       format: z.literal("round-robin"),
       /** SHA-256 of the league's seed, lowercase hex. */
       seed_commitment: z.string(),
@@ -65,6 +70,7 @@ export const LeagueEvent = z.compile(
       game: id,
       roles: z.array(id).min(1).readonly(),
       options: z.record(z.string(), z.unknown()),
+      clock,
       format: z.literal("round-robin"),
     }),
     /** `name_commitment` is the SHA-256 of the salt, a newline and the display name; the salt is in the player's profile. */

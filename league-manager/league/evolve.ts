@@ -38,6 +38,7 @@ const openedLeague = (event: EventOf<"opened">): League => ({
   game: event.game,
   roles: event.roles,
   options: event.options,
+  clock: event.clock ?? null,
   format: event.format,
   seedCommitment: event.seed_commitment,
   status: "open",
@@ -53,8 +54,8 @@ function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" 
   switch (event.type) {
     case "reconfigured": {
       follows(league.status === "open", "reconfigured after the start");
-      const { game, roles, options, format } = event;
-      return { game, roles, options, format };
+      const { game, roles, options, clock = null, format } = event;
+      return { game, roles, options, clock, format };
     }
     case "player_entered": {
       const { player_id, name_commitment } = event;

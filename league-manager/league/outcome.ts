@@ -59,6 +59,13 @@ export const abortedOutcome = (reason: string): Outcome =>
 export const publicReason = ({ termination, reason }: Pick<Outcome, "termination" | "reason">): string =>
   termination === "aborted" ? "aborted" : reason;
 
+/**
+ * Whether a player lost a match because it did not answer. A player that lost on time may have answered, so its loss does not count towards its
+ * suspension.
+ */
+export const hasTimedOut = (faults: readonly MatchFault[], playerId: string): boolean =>
+  faults.some(({ player_id, code, cause }) => player_id === playerId && code === "G002" && cause !== "clock");
+
 /** The result of a match that is not played because players are absent: they and their teams lose. */
 export function forfeitOf(
   { game, roles }: Pick<League, "game" | "roles">,

@@ -13,8 +13,8 @@ export function faultOfResult(league: League, match: Match, seed: string, result
   if (result.round_id !== match.roundId) return `round ${result.round_id} is not the round of the match`;
   if (result.termination === "aborted" && result.log.length === 0)
     return faultOfUnplayed(league, match.players, result);
-  const { game, options } = league;
-  return faultsOfMatch({ ...result, game, options, seed, roles: rolesOf(league, match) })[0] ?? null;
+  const { game, options, clock } = league;
+  return faultsOfMatch({ ...result, game, options, clock, seed, roles: rolesOf(league, match) })[0] ?? null;
 }
 
 /** Returns the fault of a result without a session log, or null. Only an abort and a forfeit of absent players have no log. */

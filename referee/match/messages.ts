@@ -32,11 +32,14 @@ export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly S
       matchToken: player.match_token,
       wantsLegalActions: player.legal_actions,
       wantsRoundResults: player.round_results,
-      contact: contactOf(player, moveMs),
+      contact: contactOf(player, firstLimitMs(order, moveMs)),
       offersWebSocket: offersWebSocket(player.transports),
       moveMs,
       signal,
     }));
+
+/** The time limit of the first move: that for a move or, if it is earlier, the clock. */
+const firstLimitMs = ({ clock }: StartGame, moveMs: number): number => Math.min(moveMs, clock?.initial_ms ?? moveMs);
 
 /** How to address a player of another dialect; null for a native one. */
 function contactOf(player: StartGame["roles"][string], moveMs: number): Contact | null {
@@ -97,7 +100,11 @@ export function notifyStart({ asker }: MatchDriver, match: Match): void {
     league_id: order.league_id,
     round_id: order.round_id,
     match_id: order.match_id,
-    game_config: { game_type: order.game, ...(options as object), time_limit_seconds: moveMs / 1000 },
+    game_config: {
+      game_type: order.game,
+      ...(options as object),
+      time_limit_seconds: firstLimitMs(order, moveMs) / 1000,
+    },
     players: players.map(({ playerId, role }) => ({ player_id: playerId, role })),
   });
   for (const player of players)

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import "#shared/lib/schema-messages.ts";
+import { TimeControl } from "#shared/lib/time-control.ts";
 import { WireFault } from "#shared/protocol/messages.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 import type { League, Match } from "../../league-manager/league/league.ts";
@@ -18,6 +19,8 @@ export const ExportedMatch = z.strictObject({
   round_id: z.int(),
   game: z.string(),
   options: z.unknown(),
+  /** Absent for a match without clocks. */
+  clock: TimeControl.optional(),
   /** Player ids by role. */
   roles: z.record(z.string(), z.string()),
   referee_id: z.string().nullable(),
@@ -40,6 +43,8 @@ const league = {
   league_id: z.string(),
   game: z.string(),
   options: z.unknown(),
+  /** Absent for matches without clocks. */
+  clock: TimeControl.optional(),
   status: z.string(),
 };
 const played = {

@@ -3,8 +3,11 @@ import { z } from "zod";
 const ms = (defaultMs: number, description: string) =>
   z.int().min(1).max(86_400_000).default(defaultMs).describe(`${description}, milliseconds`);
 
+/** The longest time limit for a move, in milliseconds. */
+export const LONGEST_MOVE_MS = 86_400_000;
+
 /** The time limit for a move, in milliseconds. */
-export const MoveLimit = z.int().min(1).max(86_400_000);
+export const MoveLimit = z.int().min(1).max(LONGEST_MOVE_MS);
 
 /** The timeouts of the league protocol in milliseconds, by operation. Each of them can be configured. */
 export const Timeouts = z

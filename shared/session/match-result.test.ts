@@ -3,6 +3,7 @@ import { codenames } from "../games/codenames.ts";
 import type { Game } from "../games/game.ts";
 import { rps } from "../games/rps.ts";
 import { chainHash, GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
+import type { TimeControl } from "../lib/time-control.ts";
 import { eventOf } from "./entry.ts";
 import { faultsOfMatch, outcomeOf, type ReportedMatch } from "./match-result.ts";
 import type { Command, Session } from "./session.ts";
@@ -19,10 +20,11 @@ function play(
   game: unknown,
   options: unknown,
   commands: readonly Command[],
+  clock: TimeControl | null = null,
 ): { session: Session; rows: RecordedEvent[] } {
   const { roles } = game as Game;
   const participants = Object.fromEntries(roles.map((role, seat) => [role, `P0${seat + 1}@rps/R1M1`]));
-  const setup = { id: "s1", game: game as Game, options, participants, seed: SEED, at: AT };
+  const setup = { id: "s1", game: game as Game, options, participants, seed: SEED, clock, at: AT };
   const { session, entries } = playSession(setup, commands);
   return { session, rows: chainOf("s1", entries.map(eventOf)) };
 }
@@ -106,6 +108,25 @@ describe("faultsOfMatch", () => {
       ]);
     },
   );
+
+  test("rejects a match whose log has other clocks than the league", () => {
+    const control = { initial_ms: 60_000, increment_ms: 0 };
+    const message = "the log belongs to a match with other clocks";
+    expect(faultsOfMatch({ ...reported, clock: null })).toEqual([]);
+    expect(faultsOfMatch({ ...reported, clock: control })).toEqual([message]);
+    const timed = play(
+      rps,
+      { best_of: 3 },
+      [{ ...won[0], spentMs: 5 } as Command, { type: "abort", reason: "stop" }],
+      control,
+    );
+    const log = timed.rows.map(({ body }) => body);
+    const outcome = outcomeOf(timed.session, timed.rows.at(-1)?.hash ?? "", players);
+    const withClocks = { ...reported, ...outcome, log };
+    expect(faultsOfMatch({ ...withClocks, clock: control })).toEqual([]);
+    expect(faultsOfMatch({ ...withClocks, clock: { ...control, increment_ms: 1 } })).toEqual([message]);
+    expect(faultsOfMatch(withClocks)).toEqual([message]);
+  });
 
   test.each([[{ best_of: 2 }], [{}], [undefined], [{ best_of: 0 }], [{ best_of: "3" }]])(
     "rejects a match with the configured options %j if the log has other options",

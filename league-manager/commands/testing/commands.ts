@@ -36,6 +36,7 @@ export const settingsOf = (leagueId: string, game = "rps.v1"): LeagueSettings =>
   runId: "run",
   game,
   roles: ["player_1", "player_2"],
+  clock: null,
   options: {},
   format: "round-robin",
   seedCommitment: "commitment",

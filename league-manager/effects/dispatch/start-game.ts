@@ -49,6 +49,7 @@ export function startGameOf(
     run_id: league.runId,
     game: league.game,
     options: league.options,
+    ...(league.clock && { clock: league.clock }),
     seed: seedOf(league, match),
     roles: Object.fromEntries(seats),
     timeouts: { join_ms, move_ms: moveLimits.ofLeague(league.leagueId), game_over_ms },

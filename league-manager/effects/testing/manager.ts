@@ -20,6 +20,7 @@ const GAME = {
   game: "rps.v1",
   roles: ["player_1", "player_2"],
   options: { best_of: 1 },
+  clock: null,
   format: "round-robin",
 } as const;
 export const seedOf = ({ leagueId }: League, { matchId, epoch }: Match): string =>

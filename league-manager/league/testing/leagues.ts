@@ -21,6 +21,7 @@ export const SETTINGS: LeagueSettings = {
   game: "rps.v1",
   roles: ["player_1", "player_2"],
   options: { best_of: 1 },
+  clock: null,
   format: "round-robin",
   seedCommitment: "commitment of the seed",
 };
@@ -88,7 +89,7 @@ export function resultOf(league: League, match: Match, commands: readonly Comman
   const players = rolesOf(league, match);
   const participants = participantsOf({ league_id, match_id, roles: players });
   const options = game.options.parse(league.options);
-  const setup = { id: "session", game, options, participants, seed, at: AT };
+  const setup = { id: "session", game, options, participants, seed, clock: league.clock, at: AT };
   const { session, log, head } = playSession(setup, commands);
   return { league_id, match_id, round_id, epoch, ...outcomeOf(session, head, players), log };
 }

@@ -67,8 +67,9 @@ const headOf = (events: readonly RecordedEvent[]): string => events.at(-1)?.hash
 
 function exportedLeague(stored: StoredLeague, runSeed: string): LoggedRun["leagues"][number] {
   const { league, events, players } = stored;
-  const { leagueId: league_id, game, options, status, seedCommitment: seed_commitment } = league;
+  const { leagueId: league_id, game, options, clock, status, seedCommitment: seed_commitment } = league;
   return {
+    ...(clock && { clock }),
     ...{ league_id, game, options, status, players, seed_commitment, log_head: headOf(events) },
     matches: completedMatches(league).map(({ matchId }) => matchId),
     standings: standingsOf(stored),

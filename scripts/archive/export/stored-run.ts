@@ -80,9 +80,10 @@ export const standingsOf = ({ league, players }: StoredLeague): LoggedLeague["st
 
 /** Returns a completed match with its log and seed. */
 export function exportedMatch({ store, seed: runSeed }: StoredRun, league: League, match: Match): ExportedMatch {
-  const { leagueId: league_id, game, options } = league;
+  const { leagueId: league_id, game, options, clock } = league;
   const { matchId: match_id, roundId: round_id, refereeId: referee_id, epoch } = match;
   return {
+    ...(clock && { clock }),
     ...{ league_id, match_id, round_id, game, options, roles: rolesOf(league, match), referee_id, epoch },
     ...summaryOf(match),
     faults: [...summaryOf(match).faults],

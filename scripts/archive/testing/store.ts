@@ -12,6 +12,7 @@ import { removePlayer } from "../../../league-manager/commands/players.ts";
 import { reportResult } from "../../../league-manager/commands/report.ts";
 import { announceRound, openRound, scheduleMatch } from "../../../league-manager/commands/rounds.ts";
 import { player, referee, tokenOf } from "../../../league-manager/commands/testing/commands.ts";
+import type { LeagueSettings } from "../../../league-manager/league/commands.ts";
 import { matchOf } from "../../../league-manager/league/evolve.ts";
 import type { League, Match } from "../../../league-manager/league/league.ts";
 import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
@@ -50,11 +51,15 @@ export interface TestRun {
   complete(leagueId: string): Promise<void>;
 }
 
-/** Writes a store with leagues of rock, paper, scissors into a folder; `fill` executes the commands. Resolves with the file of the store. */
+/**
+ * Writes a store with leagues of rock, paper, scissors into a folder; `fill` executes the commands, and `more` replaces settings of the leagues. Resolves
+ * with the file of the store.
+ */
 export async function writeStore(
   folder: string,
   leagueIds: readonly string[],
   fill: (run: TestRun) => Promise<void>,
+  more: Partial<LeagueSettings> = {},
 ): Promise<string> {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, "league-manager.sqlite");
@@ -70,7 +75,7 @@ export async function writeStore(
   });
   const run = testRun(file, ledger, leagueIds);
   const settings = leagueIds.map((leagueId) => {
-    return { ...SETTINGS, leagueId, runId, seedCommitment: sha256Hex(leagueSeed(RUN_SEED, leagueId)) };
+    return { ...SETTINGS, ...more, leagueId, runId, seedCommitment: sha256Hex(leagueSeed(RUN_SEED, leagueId)) };
   });
   await run.execute(openLeagues(settings));
   await fill(run);

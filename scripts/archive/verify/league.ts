@@ -36,14 +36,15 @@ function leagueFaults(run: LoggedRun, exported: LoggedLeague, league: League): r
     league_id: league.leagueId,
     game: league.game,
     options: league.options,
+    clock: league.clock ?? undefined,
     status: league.status,
     seed_commitment: league.seedCommitment,
     matches: completedMatches(league).map(({ matchId }) => matchId),
     players: [...league.entrants.keys()],
   };
-  const { league_id, game, options, status, seed_commitment, matches } = exported;
+  const { league_id, game, options, clock, status, seed_commitment, matches } = exported;
   const players = exported.players.map(({ player_id }) => player_id);
-  const actual = { league_id, game, options, status, seed_commitment, matches, players };
+  const actual = { league_id, game, options, clock, status, seed_commitment, matches, players };
   const faults = Object.entries(expected).flatMap(([field, value]) =>
     isDeepStrictEqual(actual[field as keyof typeof actual], value) ? [] : [`its field ${field} differs from its log`],
   );

@@ -59,6 +59,7 @@ function faultsIn(
   const isSame = match.league_id === league.league_id && match.match_id === matchId && match.game === league.game;
   if (!isSame) faults.push(`contains another match: ${matchRef(match.league_id, match.match_id)} of ${match.game}`);
   if (!isDeepStrictEqual(match.options, league.options)) faults.push("its options are not those of the league");
+  if (!isDeepStrictEqual(match.clock, league.clock)) faults.push("its clocks are not those of the league");
   const unknownIds = Object.values(match.roles).filter((id) => !playerIds.has(id));
   for (const id of unknownIds) faults.push(`${id} is not a player of ${league.league_id}`);
   return match.log.length > 0 ? [...faults, ...faultsOfMatch(match)] : faults;

@@ -1,5 +1,6 @@
 import type { Agent } from "../../../league-manager/agents/agent.ts";
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
+import { hasTimedOut } from "../../../league-manager/league/outcome.ts";
 import type { AgentLog } from "./agent-log.ts";
 import type { Findings } from "./findings.ts";
 import type { LeagueLog } from "./league-log.ts";
@@ -173,16 +174,16 @@ class LogPosition {
   passCompletedMatch(playerId: string, event: EventOf<"match_completed">): void {
     const matchEvents = this.#matchEvents;
     const name = nameOf({ ...event, league_id: this.#leagueId });
-    const hasTimedOut = event.faults.some(({ player_id, code }) => player_id === playerId && code === "G002");
+    const isTimeout = hasTimedOut(event.faults, playerId);
     const version = matchEvents.versions.get(name);
     if (version === undefined) {
-      const needsNoEvent = ({ state, fails }: Agent): boolean => state === "SHUTDOWN" || (!hasTimedOut && fails === 0);
+      const needsNoEvent = ({ state, fails }: Agent): boolean => state === "SHUTDOWN" || (!isTimeout && fails === 0);
       if (this.#advance(event.at, needsNoEvent)) return;
-      matchEvents.blame(`${name}, which it ${hasTimedOut ? "lost because it did not answer" : "finished"}, is missing`);
+      matchEvents.blame(`${name}, which it ${isTimeout ? "lost because it did not answer" : "finished"}, is missing`);
       return;
     }
     const recorded = matchEvents.steps[version - 1]?.event;
-    if (recorded?.type !== (hasTimedOut ? "timed_out" : "answered")) return;
+    if (recorded?.type !== (isTimeout ? "timed_out" : "answered")) return;
     matchEvents.explain(version);
     if (recorded.at !== event.at) matchEvents.blame(`${name} did not end at ${recorded.at}`);
     if (version <= this.#version || version > this.#lastVersion)

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { findGame, findGameNamed, gameIds, knownGameIds } from "../../games/registry.ts";
 import { didYouMean } from "../../lib/suggestion.ts";
+import { TimeControl } from "../../lib/time-control.ts";
 import { MatchCapacity } from "../../protocol/match-capacity.ts";
 import { JoinCode } from "../../protocol/names.ts";
 import { MoveLimit, Timeouts } from "../../protocol/timeouts.ts";
@@ -27,8 +28,11 @@ const League = z
       .record(z.string(), z.unknown())
       .default({})
       .describe('the options of the game, e.g. {"best_of": 5}; its rules list them'),
+    clock: TimeControl.optional().describe(
+      'the clocks of the matches, e.g. {"initial_ms": 60000, "increment_ms": 1000}; a player whose time is over loses the match (default: no clocks)',
+    ),
     move_ms: MoveLimit.optional().describe(
-      "the time limit for a move in this league, milliseconds (default: timeouts.move_ms)",
+      "the time limit for a move in this league, milliseconds; with clocks, the earlier limit applies (default: timeouts.move_ms, or only the clock in a league with clocks)",
     ),
     max_players: z
       .int()
