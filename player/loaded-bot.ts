@@ -27,6 +27,8 @@ export interface MatchBot extends BotObject {
 /** A bot that is ready to play. */
 export interface LoadedBot {
   readonly name: string;
+  /** Identifies the version of the bot (bot-hash.ts). Absent if it has no files of its own. */
+  readonly hash?: string | undefined;
   /** The ids of the games that it plays; absent if it plays all games, also those that this process does not know. */
   readonly games?: readonly string[];
   /** Creates the object that plays one match. `log` writes a line to the terminal and the log of the match. */

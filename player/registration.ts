@@ -81,11 +81,12 @@ interface RegisteredPlayer {
 const requestOf = (
   name: string,
   contact: string | null,
-  { games }: LoadedBot,
+  { games, hash }: LoadedBot,
   { joinCode, leagueIds }: PlayerOptions,
 ) => ({
   display_name: name,
   version: VERSION,
+  ...(hash !== undefined && { bot_hash: hash }),
   // The games of files are covered by ANY_GAME, so that their requests list the legal actions.
   game_types: games ?? [...gameIds, ANY_GAME],
   contact_endpoint: contact,

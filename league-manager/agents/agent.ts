@@ -14,6 +14,8 @@ export interface Capabilities {
   /** The maximum number of matches that a referee has at the same time; 0 for a player. */
   readonly maxConcurrent: number;
   readonly dialect: string;
+  /** Identifies the version of a player's bot; null if the player has not sent it. */
+  readonly botHash: string | null;
   /** Whether the agent can be called over a WebSocket. */
   readonly offersWebSocket: boolean;
 }

@@ -5,7 +5,14 @@ import type { AgentEvent } from "./events.ts";
 
 type Fields = Pick<
   Extract<AgentEvent, { type: "returned" }>,
-  "game_types" | "legal_actions" | "round_results" | "announcements" | "max_concurrent" | "dialect" | "transports"
+  | "game_types"
+  | "legal_actions"
+  | "round_results"
+  | "announcements"
+  | "max_concurrent"
+  | "dialect"
+  | "bot_hash"
+  | "transports"
 >;
 
 /** Capabilities as the fields of an event. */
@@ -16,6 +23,7 @@ export const fieldsOf = (capabilities: Capabilities): Fields => ({
   announcements: capabilities.wantsAnnouncements,
   max_concurrent: capabilities.maxConcurrent,
   dialect: capabilities.dialect,
+  ...(capabilities.botHash !== null && { bot_hash: capabilities.botHash }),
   ...transportsField(capabilities.offersWebSocket),
 });
 
@@ -27,6 +35,7 @@ export const capabilitiesOf = (fields: Fields): Capabilities => ({
   wantsAnnouncements: fields.announcements,
   maxConcurrent: fields.max_concurrent,
   dialect: fields.dialect,
+  botHash: fields.bot_hash ?? null,
   offersWebSocket: offersWebSocket(fields.transports),
 });
 

@@ -23,6 +23,8 @@ const capabilities = {
   announcements: z.boolean(),
   max_concurrent: z.int().min(0),
   dialect: z.string(),
+  /** Absent for a player whose bot has no hash, for a referee, and in events of earlier versions. */
+  bot_hash: z.string().max(100).optional(),
   /** Absent for an agent that is called by POST only, and in events of earlier versions. */
   transports: Transports.optional(),
 };

@@ -121,6 +121,7 @@ const playerCapabilities = (request: PlayerRegisterRequest, dialect: string): Ca
   wantsAnnouncements: request.announcements ?? true,
   maxConcurrent: 0,
   dialect,
+  botHash: request.bot_hash ?? null,
   // The endpoint of a player without one is its inbox, and other dialects are exchanged by POST.
   offersWebSocket: dialect === NATIVE && request.contact_endpoint != null && offersWebSocket(request.transports),
 });
@@ -132,6 +133,7 @@ const refereeCapabilities = (request: RefereeRegisterRequest): Capabilities => (
   wantsAnnouncements: true,
   maxConcurrent: request.max_concurrent_matches,
   dialect: NATIVE,
+  botHash: null,
   offersWebSocket: offersWebSocket(request.transports),
 });
 

@@ -3,6 +3,7 @@ import { findGameNamed } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { hashOfImports } from "../bot-hash.ts";
 import type { TurnData } from "../bot-process/messages.ts";
 import { type BotHome, type LoadedBot, LoggedFault, type MatchBot } from "../loaded-bot.ts";
 import { seedOf } from "../matches/turn.ts";
@@ -28,7 +29,7 @@ const LOAD_MS = 10_000;
 export async function isolatedBot(path: string, name: string, clock: Clock, home: BotHome): Promise<LoadedBot> {
   const file = realpathSync(path); // Node.js reads a module at its real path
   const { allow, inspect } = home;
-  const { files, fault } = await codeFilesOf(file);
+  const { files, ofBot, fault } = await codeFilesOf(file);
   const program = { file, nodeOptions: nodeOptions(files, allow), environment: environmentOf(allow), inspect };
   const processes = new BotProcesses({ ...program, memoryMb: allow.memory_mb }, clock, home.warn);
   const cancel = clock.after(SLOW_LOAD_MS, () => {
@@ -48,6 +49,7 @@ export async function isolatedBot(path: string, name: string, clock: Clock, home
   if (invalid !== null) throw new StartError(`${name}: ${invalid}`, EXIT.config);
   return {
     name,
+    hash: hashOfImports(file, ofBot),
     ...(games && { games: games.map((game) => findGameNamed(game)?.id ?? game) }),
     readsHistory: true,
     create: (log) => new IsolatedMatch({ processes, log, clock, file, name }),

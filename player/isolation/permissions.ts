@@ -23,6 +23,8 @@ const PROJECT = ["..", "../../shared"].map((path) => resolve(dirname(BOT_PROCESS
 export interface CodeFiles {
   /** The absolute paths of the bot file, the code that it imports, and the files of the program that runs it. */
   readonly files: readonly string[];
+  /** The paths of the bot file and the code that it imports. */
+  readonly ofBot: readonly string[];
   /** The first import that was not found; null if there is none. */
   readonly fault: string | null;
 }
@@ -44,12 +46,12 @@ export async function codeFilesOf(file: string): Promise<CodeFiles> {
 async function search(file: string): Promise<CodeFiles> {
   const always = [...(await importedFiles(BOT_PROCESS)), file];
   try {
-    const imported = await importedFiles(file);
-    return { files: [...always, ...imported.filter((path) => isCodeOf(file, path))], fault: null };
+    const imported = (await importedFiles(file)).filter((path) => isCodeOf(file, path));
+    return { files: [...always, ...imported], ofBot: [file, ...imported], fault: null };
   } catch (thrown) {
     const [error] = (thrown as BuildFailure).errors;
     const { line, column } = error?.location ?? {};
-    return { files: always, fault: `${file}:${line}:${(column ?? 0) + 1}: ${error?.text}` };
+    return { files: always, ofBot: [file], fault: `${file}:${line}:${(column ?? 0) + 1}: ${error?.text}` };
   }
 }
 

@@ -6,6 +6,7 @@ import type { ClockState } from "#shared/lib/time-control.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { hashOfCommand } from "../bot-hash.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { MatchClocks, MatchInfo, Turn } from "../sdk.ts";
 import { programStart } from "./program-start.ts";
@@ -55,6 +56,7 @@ export async function linesBot(spec: string, clock: Clock): Promise<LoadedBot> {
   };
   return {
     name: `lines:${name}`,
+    hash: hashOfCommand(name, program.folder),
     readsHistory: false,
     create: (log) => new LinePlayer({ start, clock, players }, log),
     async close() {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { knownGameIds } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { faultLine } from "#shared/lib/schema-messages.ts";
 import { inOneLine, parsedJson } from "#shared/lib/text.ts";
 import { Completions } from "#shared/rpc/llm/completions.ts";
@@ -60,6 +61,7 @@ export async function llmBot(spec: string, clock: Clock, home: BotHome): Promise
   };
   return {
     name: `llm:${basename(model)}`,
+    hash: sha256Hex(JSON.stringify([settings, PROMPT_VERSION])),
     // A prompt is the text of the game, so the model plays the games that this process knows.
     games: knownGameIds(),
     readsHistory: false,

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import { botHome } from "../testing/home.ts";
@@ -55,6 +56,13 @@ test.each([
 ])("%s without choose is rejected when it is loaded", async (_form, source, reason) => {
   const loading = loadSource(source);
   await expect(loading).rejects.toMatchObject({ message: expect.stringContaining(reason), exitCode: EXIT.config });
+});
+
+test("a bot from a file or a command has a hash, and a built-in bot has none", async () => {
+  const source = "export default () => 1;";
+  expect((await loadSource(source)).hash).toBe(sha256Hex(source));
+  expect((await loadSource(`${source}\n`)).hash).toBe(sha256Hex(`${source}\n`));
+  expect(await loadBot("random", systemClock, botHome())).not.toHaveProperty("hash");
 });
 
 test("a function without parameters may return an action, even an object, and may throw", async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, extname, join, resolve } from "node:path";
 import type { Clock } from "#shared/lib/clock.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { hashOfFiles } from "../bot-hash.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import { isProgramEnding, type ProgramEnding } from "./bot-files.ts";
 import { linesBot, linesSpec } from "./lines.ts";
@@ -42,7 +43,7 @@ export async function programBot(spec: string, clock: Clock): Promise<LoadedBot>
       await bot.close?.();
       remove();
     };
-    return { ...bot, name: spec, close };
+    return { ...bot, name: spec, hash: hashOfFiles(folder, [file]), close };
   } catch (thrown) {
     remove();
     throw thrown;

@@ -15,6 +15,9 @@ const join_code = z.string().max(1000).nullish();
  */
 export const ANY_GAME = "*";
 
+/** The hash of a bot: a hexadecimal hash, or another short text such as a git commit. */
+export const BotHash = z.string().regex(/^[\w.+:-]{1,100}$/, "a bot_hash has 1 to 100 letters, digits, or . + : - _");
+
 export const RefereeRegisterRequest = z.object({
   display_name: DisplayName,
   version: z.string().max(100).default("1.0.0"),
@@ -31,6 +34,8 @@ export const PlayerRegisterRequest = z.object({
   display_name: DisplayName,
   version: z.string().max(100).default("1.0.0"),
   game_types: z.array(id).max(100),
+  /** Identifies the version of the bot, e.g. the SHA-256 of its file. Ratings over several runs distinguish its versions by it. */
+  bot_hash: BotHash.nullish(),
   /** null or absent: the player cannot be called, and polls an inbox at the manager. */
   contact_endpoint: endpoint.nullish(),
   league_ids: z.array(id).max(100).nullish(),
