@@ -36,6 +36,7 @@ const LIBRARY_USERS: Readonly<Record<string, readonly string[]>> = {
   ws: ["shared/rpc"],
   "chess.js": ["shared/games"],
   openskill: ["shared/statistics"],
+  "edmonds-blossom-fixed": ["shared/formats"],
   "eventsource-parser": ["shared/lib"],
   kysely: ["shared/store", "league-manager", "referee"],
   "node:sqlite": ["shared/store", "league-manager", "referee"],

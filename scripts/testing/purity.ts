@@ -11,7 +11,14 @@ export const PURE_FOLDERS = [
 ] as const;
 
 /** Libraries without effects. */
-const PURE_LIBRARIES = new Set(["zod", "chess.js", "openskill", "eventsource-parser", "node:util"]);
+const PURE_LIBRARIES = new Set([
+  "zod",
+  "chess.js",
+  "openskill",
+  "edmonds-blossom-fixed",
+  "eventsource-parser",
+  "node:util",
+]);
 
 /** Globals and methods whose results differ between machines or processes. capabilities.ts checks time and randomness. */
 const AMBIENT =
