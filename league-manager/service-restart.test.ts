@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { removePlayer } from "./commands/players.ts";
@@ -22,6 +24,26 @@ describe.concurrent("a restarted manager", () => {
     expect(order).toMatchObject({ epoch: 2, run_id: former.run_id });
     expect(await league.report("REF01", played(former))).toMatchObject(REJECTED);
     expect(await league.report("REF02", played(order))).toMatchObject(RECORDED);
+  });
+
+  it("knows an erased player only by its id, sends it no message, and completes its league", async (test) => {
+    const league = await startScriptedLeague(test, { players: 3 });
+    await league.begin();
+    const order = await league.order("REF01", "R1M1");
+    const operator = readFileSync(join(league.dataFolder, "operator-token"), "utf8").trim();
+    const forget = (player_id: string) =>
+      league.send("FORGET_PLAYER", "league_manager:operator", { player_id }, operator);
+    expect(await forget("P02")).toMatchObject({ isError: true, payload: { error_code: "L001" } });
+    expect(await forget("P01")).toMatchObject({ payload: { status: "FORGOTTEN", player_id: "P01" } });
+    const received = league.player("P01").received.length;
+    expect(await league.report("REF01", played(order))).toMatchObject(RECORDED);
+    const { leagues } = await league.completion();
+    expect(leagues[0]?.matches.map(({ termination }) => termination)).toEqual(["normal", "forfeit", "forfeit"]);
+    expect(league.player("P01").received.length).toBe(received);
+    await league.restart();
+    expect(league.storedAgent("P01")).toMatchObject({ name: "P01", salt: "", endpoint: "", tokenHash: "" });
+    expect((await league.completion()).leagues[0]?.standings).toEqual(leagues[0]?.standings);
+    expect(await forget("P02")).toMatchObject({ payload: { status: "FORGOTTEN" } });
   });
 
   it("keeps the epoch of a match that is not assigned", async (test) => {

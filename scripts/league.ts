@@ -18,7 +18,7 @@ import { withPermissionOptions } from "#shared/runtime/cli/permission-options.ts
 import { DATA_FOLDER, DEFAULT_CONFIG, MANAGER_ENDPOINT, PORT_RANGES, portHelp } from "#shared/runtime/defaults.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { BOT_FILES } from "../player/loaders/bot-files.ts";
-import { addArchiveCommands } from "./cli/archive.ts";
+import { addArchiveCommands, addPersonalDataCommands } from "./cli/archive.ts";
 import { addBotCommands } from "./cli/bots.ts";
 import { addCheckCommand } from "./cli/check.ts";
 import { exitWith, program, subcommand } from "./cli/command-line.ts";
@@ -163,6 +163,7 @@ subcommand("codenames", "Play Codenames at this terminal with a model at an Open
   .action(async (options) => exitWith((await import("./commands/codenames.ts")).codenames(options)));
 
 addArchiveCommands();
+addPersonalDataCommands();
 
 subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command.", [
   "npm run --silent league -- mcp                                     # host games",

@@ -45,6 +45,7 @@ describe("league operations", () => {
       "SCHEDULED",
     ],
     ["remove_player", "REMOVE_PLAYER", { player_id: "P01" }, "REMOVED"],
+    ["forget_player", "FORGET_PLAYER", { player_id: "P01" }, "FORGOTTEN"],
   ];
 
   /** The public state that the operations change. */

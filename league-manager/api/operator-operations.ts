@@ -6,12 +6,22 @@ import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Place } from "../agents/places.ts";
 import { noLeague } from "../commands/draft.ts";
+import { forgetPlayer } from "../commands/forget.ts";
 import { startLeague } from "../commands/leagues.ts";
 import { removePlayer, resetToken } from "../commands/players.ts";
 import { scheduleMatch } from "../commands/rounds.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Views } from "./resources.ts";
-import { LeagueId, PlayerId, Removed, Scheduled, ScheduleMatch, Started, TokenReset } from "./tool-schemas.ts";
+import {
+  Forgotten,
+  LeagueId,
+  PlayerId,
+  Removed,
+  Scheduled,
+  ScheduleMatch,
+  Started,
+  TokenReset,
+} from "./tool-schemas.ts";
 
 interface OperatorContext {
   readonly ledger: Pick<Ledger, "execute">;
@@ -25,6 +35,7 @@ interface OperatorContext {
 export const operatorOperations = (context: OperatorContext): readonly Operation<unknown>[] => [
   ...leagueOperations(context),
   removal(context),
+  erasure(context),
   tokenReset(context),
 ];
 
@@ -107,6 +118,27 @@ function removal({ ledger, operatorToken }: OperatorContext): Operation<unknown>
     handle: operatorGate(operatorToken)(async ({ player_id }: z.infer<typeof PlayerId>) => {
       const removed = await ledger.execute(removePlayer(player_id));
       return removed.ok ? ok({ status: "REMOVED", player_id }) : removed;
+    }),
+  });
+}
+
+function erasure({ ledger, operatorToken }: OperatorContext): Operation<unknown> {
+  return operation({
+    request: "FORGET_PLAYER",
+    reply: "FORGET_PLAYER_RESPONSE",
+    payload: PlayerId,
+    tool: {
+      name: "forget_player",
+      title: "Erase a player's personal data",
+      description:
+        "Removes a player and erases its name, its address and its token. Its matches and results stay, under its id. A player whose round is under way cannot be erased. Needs the operator token.",
+      plain: PlayerId,
+      result: Forgotten,
+      annotations: { readOnlyHint: false, destructiveHint: true },
+    },
+    handle: operatorGate(operatorToken)(async ({ player_id }: z.infer<typeof PlayerId>) => {
+      const forgotten = await ledger.execute(forgetPlayer(player_id));
+      return forgotten.ok ? ok({ status: "FORGOTTEN", player_id }) : forgotten;
     }),
   });
 }

@@ -117,6 +117,8 @@ export const Scheduled = z.object({
 });
 export const Removed = z.object({ status: z.literal("REMOVED"), player_id: z.string() });
 
+export const Forgotten = z.object({ status: z.literal("FORGOTTEN"), player_id: z.string() });
+
 export const TokenReset = z.object({
   status: z.literal("RESET"),
   player_id: z.string(),

@@ -40,7 +40,7 @@ export const leaveLeagues =
   };
 
 /** Takes a player out of open leagues. A player of a running or completed league is kept with the state after `inLog`; another one is forgotten. */
-function withoutPlayer(
+export function withoutPlayer(
   state: ManagerState,
   at: string,
   playerId: string,

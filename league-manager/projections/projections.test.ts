@@ -126,3 +126,15 @@ test("a bye is counted when its round is opened", async () => {
   const withBye = projections.standings(league()).filter(({ byes }) => byes === 1);
   expect(withBye.map(({ player_id }) => player_id)).toEqual(league().rounds[0]?.byes);
 });
+
+test("the standings show the id of a player whose name is erased, which has no event", async () => {
+  const ledger = await ledgerWithLeague(3);
+  const { standings } = createProjections(ledger);
+  const rows = () => standings(ledger.state.leagues.get("first") as League);
+  const before = rows();
+  expect(before.map(({ display_name }) => display_name)).toEqual(["name of P01", "name of P02", "name of P03"]);
+  await ledger.execute(() => ok({ writes: [profile("P03", "name of P03")], reply: null }));
+  expect(rows()).toBe(before);
+  await ledger.execute(() => ok({ writes: [{ type: "erase_profile", agentId: "P02" }], reply: null }));
+  expect(rows().map(({ display_name }) => display_name)).toEqual(["name of P01", "P02", "name of P03"]);
+});

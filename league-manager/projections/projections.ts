@@ -28,6 +28,8 @@ interface LeagueProjection {
   completed: number;
   /** The cached standings; null after a change. */
   rows: readonly Standing[] | null;
+  /** The agents whose names the cached standings have. */
+  agents: ManagerState["agents"] | null;
 }
 
 export function createProjections(ledger: { readonly state: ManagerState }): Projections {
@@ -38,7 +40,7 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
   const byTokenHash = new Map([...agents.values()].map(({ tokenHash, id }) => [tokenHash, id]));
 
   const projectionFor = (leagueId: string): LeagueProjection => {
-    const found = leagues.get(leagueId) ?? { tally: createTally(), completed: 0, rows: null };
+    const found = leagues.get(leagueId) ?? { tally: createTally(), completed: 0, rows: null, agents: null };
     leagues.set(leagueId, found);
     return found;
   };
@@ -86,6 +88,11 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
     },
     standings(league) {
       const projection = projectionFor(league.leagueId);
+      // The erasure of a name has no event.
+      const { agents: current } = ledger.state;
+      if (projection.agents !== current && projection.rows?.some((row) => row.display_name !== nameOf(row.player_id)))
+        projection.rows = null;
+      projection.agents = current;
       projection.rows ??= rankedStandings(
         league,
         [...league.entrants.keys()].map((player_id) => ({ player_id, display_name: nameOf(player_id) })),
@@ -107,4 +114,5 @@ const projectionOf = (league: League): LeagueProjection => ({
   tally: tallyOf(openedRounds(league)),
   completed: league.completedCount,
   rows: null,
+  agents: null,
 });

@@ -261,7 +261,7 @@ describe("the ledger", () => {
     await execute(() => ok({ agentEvents: [tokenReset], writes: [profile("P1", "new")], reply: null }));
     await execute(() => ok({ writes: [{ type: "erase_profile", agentId: "P2" }], reply: null }));
     expect(state().agents.get("P1")).toMatchObject({ name: "new", endpoint: "http://new", version: 2 });
-    expect(state().agents.get("P2")).toMatchObject({ name: "", tokenHash: "", version: 1 });
+    expect(state().agents.get("P2")).toMatchObject({ name: "P2", tokenHash: "", version: 1 });
     expect(afterCrash()).toEqual(state());
   });
 

@@ -10,7 +10,7 @@ import { evolveLeague } from "../league/evolve.ts";
 import type { League } from "../league/league.ts";
 import { restoreLeague } from "../league/snapshot.ts";
 import type { ManagerState } from "../ledger.ts";
-import { ERASED, inOrder, withForgotten } from "./manager-state.ts";
+import { erased, inOrder, withForgotten } from "./manager-state.ts";
 import type { ManagerStore } from "./manager-store.ts";
 
 /** The committed state, and the versions of streams and snapshots in the store. */
@@ -48,7 +48,7 @@ export function loadState(store: ManagerStore, leagueIds: readonly string[]): Lo
   let lastForgotten: ManagerState["lastForgotten"] = { player: 0, referee: 0 };
   for (const stream of store.log.streams(AGENT_PREFIX)) {
     const id = stream.slice(AGENT_PREFIX.length);
-    const profile = profiles.get(id) ?? ERASED;
+    const profile = profiles.get(id) ?? erased(id);
     let agent: Agent | null = null;
     const events = store.log.read(stream);
     for (const { body, seq } of events) {

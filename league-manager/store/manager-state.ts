@@ -5,8 +5,8 @@ import { evolveLeague } from "../league/evolve.ts";
 import type { League } from "../league/league.ts";
 import type { CommittedEvent, ManagerState, Write } from "../ledger.ts";
 
-/** The profile of an agent after it is erased. */
-export const ERASED: Profile = { name: "", salt: "", endpoint: "", tokenHash: "" };
+/** The profile of an agent after it is erased. Its id takes the place of its name. */
+export const erased = (agentId: string): Profile => ({ name: agentId, salt: "", endpoint: "", tokenHash: "" });
 
 /** Changed leagues and agents by id. A forgotten agent is null. */
 interface Changes {
@@ -40,7 +40,7 @@ export function evolveState(
     const next = evolveAgent(
       agent,
       committed.event,
-      profiles.get(committed.agentId) ?? agent ?? ERASED,
+      profiles.get(committed.agentId) ?? agent ?? erased(committed.agentId),
       committed.version,
     );
     changes.agents.set(committed.agentId, next);
@@ -66,7 +66,7 @@ function profilesOf(writes: readonly Write[]): ReadonlyMap<string, Profile> {
       const { name, salt, endpoint, tokenHash } = write.profile;
       profiles.set(write.agentId, { name, salt, endpoint, tokenHash });
     }
-    if (write.type === "erase_profile") profiles.set(write.agentId, ERASED);
+    if (write.type === "erase_profile") profiles.set(write.agentId, erased(write.agentId));
   }
   return profiles;
 }

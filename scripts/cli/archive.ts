@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import { gameFilesOption } from "#shared/runtime/cli/options.ts";
+import { endpointOption, gameFilesOption } from "#shared/runtime/cli/options.ts";
 import { DATA_FOLDER } from "#shared/runtime/defaults.ts";
 import { EXPORT_FOLDER, REPORT_FOLDER, REPORT_FORMATS, type ReportFormat } from "../archive/reports/report-formats.ts";
 import { exitWith, subcommand } from "./command-line.ts";
@@ -44,6 +44,37 @@ export function addArchiveCommands(): void {
       exitWith((await import("../commands/export.ts")).verify(folder, options)),
     );
 }
+
+/** Adds the commands for the personal data of players. */
+export function addPersonalDataCommands(): void {
+  subcommand("personal-data", "List what a data folder contains about a player.", [
+    "npm run league -- personal-data Ann",
+    "npm run league -- personal-data P03 --data data-class --json",
+  ])
+    .argument("<player>", PLAYER)
+    .option("--data <folder>", "data folder of the manager, or folder of a run", DATA_FOLDER)
+    .option("--json", "print one JSON document on stdout")
+    .action(async (player: string, options) =>
+      exitWith((await import("../archive/personal-data/personal-data.ts")).listPersonalData(player, options)),
+    );
+
+  subcommand("forget", "Remove a player and erase its personal data in a data folder. This cannot be undone.", [
+    "npm run league -- forget Ann --data data-class",
+    "npm run league -- forget P03 --manager http://192.168.1.7:8000/mcp",
+  ])
+    .argument("<player>", PLAYER)
+    .option("--data <folder>", "data folder of the manager, or folder of a run", DATA_FOLDER)
+    .option(
+      "--manager <url>",
+      "let the manager at this endpoint erase the player, by its id (default: of the manager that uses the folder)",
+      endpointOption,
+    )
+    .action(async (player: string, options) =>
+      exitWith((await import("../commands/operator.ts")).forget(player, options)),
+    );
+}
+
+const PLAYER = "name of the player, in all runs of the folder, or its id, e.g. P03, in the newest run";
 
 /** Parses the formats of an export. The folder of the format json has no other files, so it is written alone. */
 function formatsOption(text: string): "json" | readonly ReportFormat[] {

@@ -10,7 +10,8 @@ import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { Removed, Scheduled, Started, TokenReset } from "../../league-manager/api/tool-schemas.ts";
+import { Forgotten, Removed, Scheduled, Started, TokenReset } from "../../league-manager/api/tool-schemas.ts";
+import { forgetIn } from "../archive/personal-data/personal-data.ts";
 import { managerUrlOf } from "../run/agents.ts";
 import { readJson } from "../run/json-file.ts";
 
@@ -18,7 +19,7 @@ const TIMEOUT_MS = 10_000;
 const TOKEN_FILE = "operator-token";
 
 /** The options of all operator commands. */
-interface OperatorFlags {
+export interface OperatorFlags {
   /** The data folder of the manager, with the operator token. */
   readonly data: string;
   /** The endpoint of the manager; absent for the manager that `league serve` runs with the data folder. */
@@ -50,6 +51,15 @@ export async function removePlayer(player_id: string, flags: OperatorFlags): Pro
   await request("REMOVE_PLAYER", { player_id }, Removed, flags);
   print(`${player_id} is removed`);
   return EXIT.ok;
+}
+
+/** `league forget`: erases the personal data of a player. */
+export const forget = (player: string, flags: OperatorFlags): Promise<number> =>
+  forgetIn(player, flags, { clock: systemClock, forgetAtManager });
+
+/** Lets the manager erase the profile of a player. */
+async function forgetAtManager(player_id: string, flags: OperatorFlags): Promise<void> {
+  await request("FORGET_PLAYER", { player_id }, Forgotten, flags);
 }
 
 /** `league reset-token`: prints a new token for a player that has lost its token. */
@@ -100,8 +110,11 @@ function operatorToken(data: string): string {
   return readFileSync(file, "utf8").trim();
 }
 
-/** Returns the endpoint of the manager that `league serve` runs with a data folder, else the default endpoint. */
+/** Returns the endpoint of the manager that `league serve` runs with a data folder, or `league run` with the folder of a run, else the default endpoint. */
 function servedAt(data: string): string {
-  const served = z.object({ manager: Config.shape.manager }).safeParse(readJson(join(resolve(data), "serve.json")));
-  return served.success ? managerUrlOf(served.data) : MANAGER_ENDPOINT;
+  for (const file of ["serve.json", "config.json"]) {
+    const served = z.object({ manager: Config.shape.manager }).safeParse(readJson(join(resolve(data), file)));
+    if (served.success) return managerUrlOf(served.data);
+  }
+  return MANAGER_ENDPOINT;
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
@@ -49,6 +49,38 @@ describe("the commands of the operator", () => {
       stderr: `http://127.0.0.1:${test.port}/mcp: no answer (connection refused). Is the manager running?\n`,
     });
   }, 60_000);
+
+  it("erases a player while the manager runs, also in its log, and the manager starts again", async () => {
+    const test = await testLeague([], RPS);
+    const data = join(test.folder, "data");
+    const served = start("scripts/league.ts", ["serve", test.file]);
+    await served.line(/takes registrations at /);
+    const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
+    for (const [index, name] of ["Ann", "Zuzana"].entries()) {
+      const options = ["--name", name, "--port", String(test.port + 10 + index), "--data", join(test.folder, name)];
+      await start("scripts/league.ts", ["join", "random", ...options, ...manager]).line(/registered as P0/);
+    }
+    expect(await league(["start", "rps", "--data", data])).toMatchObject({ code: 0 });
+    await served.line(/rps: completed/);
+    const listed = await league(["personal-data", "Zuzana", "--data", data]);
+    expect([listed.code, listed.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^ {2}log .*league-manager\.log: \d+ mention/m),
+    ]);
+    const forgotten = await league(["forget", "Zuzana", "--data", data]);
+    expect([forgotten.code, forgotten.stdout]).toEqual([0, expect.stringContaining("P02 is erased in ")]);
+    const files = readdirSync(data, { recursive: true, encoding: "utf8" }).filter((name) =>
+      statSync(join(data, name)).isFile(),
+    );
+    expect(files.filter((name) => readFileSync(join(data, name)).includes("Zuzana"))).toEqual([]);
+    const page = await fetch(`http://127.0.0.1:${test.port}/`);
+    expect(await page.text()).not.toContain("Zuzana");
+    expect(await league(["forget", "P01", ...manager, "--data", data])).toMatchObject({ code: 0 });
+    served.signal("SIGINT");
+    await served.ended;
+    const again = start("scripts/league.ts", ["serve", test.file]);
+    await again.line(/takes registrations at |completed/);
+  }, 90_000);
 
   it("requires the operator token, in the data folder or in LEAGUE_TOKEN", async () => {
     const test = await testLeague([], RPS);
