@@ -77,7 +77,7 @@ export function moveLimits({
 
 /** The settings of each league that follow from the config and the run. */
 export const leagueSettings = ({ leagues }: Config, { runId, seed }: RunIdentity): readonly LeagueSettings[] =>
-  leagues.map(({ league_id, game: id, options, clock = null }) => {
+  leagues.map(({ league_id, game: id, options, clock = null, format, format_options, tie_breaks }) => {
     const game = findGame(id);
     invariant(game, `unknown game ${id}`);
     return {
@@ -87,7 +87,9 @@ export const leagueSettings = ({ leagues }: Config, { runId, seed }: RunIdentity
       roles: game.roles,
       options,
       clock,
-      format: "round-robin",
+      format,
+      formatOptions: format_options,
+      tieBreaks: tie_breaks ?? null,
       seedCommitment: sha256Hex(leagueSeed(seed, league_id)),
     };
   });

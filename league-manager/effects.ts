@@ -10,6 +10,7 @@ import { Withdrawals } from "./effects/dispatch/withdrawals.ts";
 import type { EffectsContext, EffectsDependencies, Part } from "./effects/effects-context.ts";
 import { createFailures } from "./effects/failures.ts";
 import { LeagueStart, type LeagueStartOptions } from "./effects/league-start.ts";
+import { Pairing } from "./effects/pairing.ts";
 import { Readiness } from "./effects/readiness.ts";
 import { Reconciler } from "./effects/reconciler.ts";
 import { Rounds } from "./effects/rounds.ts";
@@ -62,6 +63,7 @@ export function createEffects(options: EffectsOptions): Effects {
   // `dispatch` comes before `announcements`, because announcements name the referees of matches that are assigned in the same pass.
   const parts: readonly Part[] = [
     new LeagueStart(context, options.leagueStart),
+    new Pairing(context, (league) => dispatch.freeSlots(league)),
     new Rounds(context),
     dispatch,
     announcements,

@@ -20,7 +20,7 @@ import { createEffects } from "./effects.ts";
 import { createHosting, type HostingOptions } from "./hosted/hosting.ts";
 import { managerInboxes } from "./inbox/manager-inboxes.ts";
 import { type LeagueEvent, leagueStream } from "./league/events.ts";
-import { matchSeeds } from "./league/seeds.ts";
+import { leagueSeed, matchSeeds } from "./league/seeds.ts";
 import type { Ledger } from "./ledger.ts";
 import { ManagerOptions } from "./options.ts";
 import { liveEventsAtStart } from "./projections/live.ts";
@@ -118,7 +118,7 @@ function compose(core: Core, self: AgentProcess) {
   const inbox = managerInboxes(core, self);
   const { peers, inboxes } = inbox;
   const projections = createProjections(ledger);
-  const seedOf = matchSeeds(run.seed);
+  const seeds = seedsOf(run);
   const emit = core.onEvent;
   const effects = createEffects({
     ledger,
@@ -129,7 +129,8 @@ function compose(core: Core, self: AgentProcess) {
     notice: (message) => emit({ type: "notice", message }),
     timeouts: config.timeouts,
     moveLimits: moveLimits(config),
-    seedOf: ({ leagueId }, { matchId, epoch }) => seedOf(leagueId, matchId, epoch),
+    leagueSeedOf: seeds.leagueSeedOf,
+    seedOf: ({ leagueId }, { matchId, epoch }) => seeds.seedOf(leagueId, matchId, epoch),
     endpointFor: inbox.endpointFor,
     leagueStart: {
       ...startRule,
@@ -148,7 +149,7 @@ function compose(core: Core, self: AgentProcess) {
     inboxUrl: inbox.inboxUrl,
     onRegistered: effects.onRefereeRegistered,
   });
-  const readable = readSide(core, projections, seedOf, startRule);
+  const readable = readSide(core, projections, seeds, startRule);
   const register: HostingOptions["register"] = (request, caller) =>
     registration.player(request, caller, { isHosted: true });
   const hosting = createHosting({ ledger, inboxes, register, ...readable }, self);
@@ -176,15 +177,21 @@ function compose(core: Core, self: AgentProcess) {
   };
 }
 
+/** The seeds of the leagues and matches of a run. */
+const seedsOf = ({ seed }: RunIdentity): Pick<Views, "seedOf" | "leagueSeedOf"> => ({
+  seedOf: matchSeeds(seed),
+  leagueSeedOf: (leagueId) => leagueSeed(seed, leagueId),
+});
+
 /** The read access of the API to the state and the store. */
 const readSide = (
   { store, ledger }: Core,
   projections: Projections,
-  seedOf: Views["seedOf"],
+  seeds: Pick<Views, "seedOf" | "leagueSeedOf">,
   startRule: StartRule,
 ): Pick<ApiOptions, "views" | "readEvents"> => ({
   views: {
-    ...{ projections, seedOf },
+    ...{ projections, ...seeds },
     awaited: (league) => awaitedBy(ledger.state, startRule, league),
     logOf: (leagueId, matchId) => store.sessionLogOf(leagueId, matchId)?.log ?? [],
   },

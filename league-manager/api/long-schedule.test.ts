@@ -58,7 +58,7 @@ beforeAll(async () => {
     }),
   );
   const projections = createProjections(ledger);
-  views = { projections, awaited: () => null, logOf: () => [], seedOf: () => "a secret" };
+  views = { projections, leagueSeedOf: () => "", awaited: () => null, logOf: () => [], seedOf: () => "a secret" };
   origin = await serve(projections);
 });
 afterAll(() => {

@@ -25,7 +25,7 @@ import {
 
 interface OperatorContext {
   readonly ledger: Pick<Ledger, "execute">;
-  readonly views: Pick<Views, "projections">;
+  readonly views: Pick<Views, "projections" | "leagueSeedOf">;
   readonly operatorToken: string;
   readonly places: readonly Place[];
   readonly ids: Ids;
@@ -64,14 +64,14 @@ function leagueOperations({ ledger, views, operatorToken }: OperatorContext): re
         name: "start_league",
         title: "Start a league",
         description:
-          "Closes the registration of a league, creates its schedule and starts its matches. Needs the operator token.",
+          "Closes the registration of a league, pairs its players and starts its matches. Needs the operator token.",
         plain: LeagueId,
         result: Started,
         annotations: { readOnlyHint: false, destructiveHint: false },
       },
       handle: operatorOnly(async ({ league_id }: z.infer<typeof LeagueId>) => {
         if (!views.projections.league(league_id)) return err(noLeague(league_id));
-        const started = await ledger.execute(startLeague(league_id));
+        const started = await ledger.execute(startLeague(league_id, views.leagueSeedOf(league_id)));
         return started.ok ? ok({ status: "STARTED", league_id, ...started.value }) : started;
       }),
     }),

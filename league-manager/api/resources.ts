@@ -21,6 +21,8 @@ export interface Views {
   readonly awaited: (league: League) => Awaited | null;
   /** The session log of a completed match; empty for a match that was not played. */
   readonly logOf: (leagueId: string, matchId: string) => readonly string[];
+  /** The seed of a league, which is secret until the league is completed. */
+  readonly leagueSeedOf: (leagueId: string) => string;
   /** The seed of a match under an epoch, which is secret until the match is completed. */
   readonly seedOf: (leagueId: string, matchId: string, epoch: number) => string;
 }

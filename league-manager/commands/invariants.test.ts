@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { endpointKey } from "#shared/protocol/addresses.ts";
 import type { Place } from "../agents/places.ts";
 import type { Decide, Decision, ManagerState } from "../ledger.ts";
-import { completeLeague, openLeagues, startLeague } from "./leagues.ts";
+import { completeLeague, openLeagues, pairLeague, startLeague } from "./leagues.ts";
 import { assignMatch, releaseMatch } from "./matches.ts";
 import { recoverPlayer, removePlayer, resetToken } from "./players.ts";
 import { reportResult } from "./report.ts";
@@ -33,9 +33,9 @@ const fixed =
 const advanceLeague =
   (leagueId: string, action: "won" | "lost" | "aborted" | "release", referee: string): Step =>
   (state) => {
-    const { rounds = [], currentRound } = state.leagues.get(leagueId) ?? {};
+    const { rounds = [], currentRound, isPairingComplete = false } = state.leagues.get(leagueId) ?? {};
     const round = rounds[(currentRound ?? 0) - 1];
-    if (!round) return completeLeague(leagueId);
+    if (!round) return isPairingComplete ? completeLeague(leagueId) : pairLeague(leagueId, "seed", 0);
     if (!round.isOpened) return openRound(leagueId, round.roundId);
     const match = round.matches.find(({ status }) => status !== "completed");
     if (!match) return completeLeague(leagueId);
@@ -67,7 +67,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: playerId.map((id) => fixed(removePlayer(id))) },
   { weight: 1, arbitrary: playerId.map((id) => fixed(recoverPlayer(id))) },
   { weight: 1, arbitrary: playerId.map((id) => fixed(resetToken(id, tokenOf(`reset ${id}`), []))) },
-  { weight: 2, arbitrary: league.map((id) => fixed(startLeague(id))) },
+  { weight: 2, arbitrary: league.map((id) => fixed(startLeague(id, "seed"))) },
   {
     weight: 30,
     arbitrary: fc

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Decide } from "../ledger.ts";
-import { completeLeague, openLeagues, startLeague } from "./leagues.ts";
+import { completeLeague, openLeagues, pairLeague, startLeague } from "./leagues.ts";
 import { assignMatch, releaseMatches } from "./matches.ts";
 import { recoverPlayer, removePlayer, resetToken } from "./players.ts";
 import { reportResult } from "./report.ts";
@@ -21,6 +21,7 @@ import {
 } from "./testing/commands.ts";
 import { aborted, lost, SEED } from "./testing/results.ts";
 
+const start = (leagueId: string) => startLeague(leagueId, "seed");
 const twoPlayers = [open("rps"), player("A", { port: 1 }), player("B", { port: 2 })];
 const report = (result: Parameters<typeof reportResult>[0]) => reportResult(result, "REF01", SEED);
 const assign = (matchId: string, leagueId = "rps", epoch = 1) =>
@@ -48,7 +49,7 @@ describe("open leagues", () => {
 describe("the start of a league", () => {
   it("pairs the rounds and activates players and referees in one append", () => {
     given(...twoPlayers, referee("R"))
-      .when(startLeague("rps"))
+      .when(start("rps"))
       .leadsTo("rps started", "rps round_paired", "P01 activated", "P02 activated", "REF01 activated")
       .replies({ matches: 1 });
   });
@@ -56,22 +57,22 @@ describe("the start of a league", () => {
   it("does not change agents that are active or shut down", () => {
     const first = [...startedLeague("rps", 2), removePlayer("P02"), open("b")];
     const next = stateAfter([...first, player("player 1", { port: 1 }), player("C", { port: 3 })]);
-    const { state } = givenState(next).when(startLeague("b")).leadsTo("b started", "b round_paired", "P03 activated");
+    const { state } = givenState(next).when(start("b")).leadsTo("b started", "b round_paired", "P03 activated");
     expect(state.agents.get("P02")?.state).toBe("SHUTDOWN");
   });
 
   it("is rejected for an unknown league, for a running league, without two players and without a referee", () => {
     given(...twoPlayers)
-      .when(startLeague("gone"))
+      .when(start("gone"))
       .isRejected("L005", "no league gone");
     given(...startedLeague("rps", 2))
-      .when(startLeague("rps"))
+      .when(start("rps"))
       .isRejected("L005", "league rps is already running");
     given(open("rps"), player("A"), referee("R"))
-      .when(startLeague("rps"))
+      .when(start("rps"))
       .isRejected("L001", "league rps has 1 of at least 2 players", { retryable: true });
     given(...twoPlayers)
-      .when(startLeague("rps"))
+      .when(start("rps"))
       .isRejected("L001", "no referee is registered yet", { retryable: true });
   });
 });
@@ -145,7 +146,7 @@ describe("a match that an operator adds", () => {
       .when(match)
       .isRejected("L005", "P01 and P02 are in no running league together");
     const message = "P01 and P02 are in several running leagues: pass league_id, one of rps, b";
-    given(...both, startLeague("b"))
+    given(...both, start("b"))
       .when(match)
       .isRejected("L005", message, { context: { choices: ["rps", "b"] } });
   });
@@ -185,7 +186,7 @@ describe("matches and referees", () => {
 });
 
 describe("the end of a league", () => {
-  const played = [...startedLeague("rps", 2), ...playLeague("rps")];
+  const played = [...startedLeague("rps", 2), ...playLeague("rps"), pairLeague("rps", "seed", 0)];
 
   it("dismisses its players, and after the last league the referees", () => {
     given(...played)
@@ -197,7 +198,7 @@ describe("the end of a league", () => {
   });
 
   it("does not change players of other unfinished leagues", () => {
-    const next = [open("rps", "next"), ...startedLeague("rps", 2), ...playLeague("rps")];
+    const next = [open("rps", "next"), ...played];
     given(...next)
       .when(completeLeague("rps"))
       .leadsTo("rps completed");
@@ -216,12 +217,12 @@ describe("the end of a league", () => {
     const next = [...played, completeLeague("rps"), open("next")];
     const entered = [...next, player("player 1", { port: 1 }), player("player 2", { port: 2 })];
     given(...entered)
-      .when(startLeague("next"))
+      .when(start("next"))
       .leadsTo(
         ...["next started", "next round_paired", "P01 activated", "P02 activated"],
         ...["REF01 renewed", "REF01 activated"],
       );
-    given(...entered, startLeague("next"))
+    given(...entered, start("next"))
       .when(referee("late", { port: 9001 }))
       .leadsTo("REF02 registered", "REF02 activated");
   });
@@ -255,7 +256,7 @@ describe("a player that an operator removes", () => {
   it("stays registered if it is in a running league or in one that the config no longer lists", () => {
     const { state } = given(...startedLeague("rps", 2))
       .when(removePlayer("P01"))
-      .leadsTo("P01 removed");
+      .leadsTo("rps player_left", "P01 removed");
     expect(state.leagues.get("rps")?.entrants.has("P01")).toBe(true);
     const former = { ...stateAfter(twoPlayers), formerLeagues: [formerLeague("completed", "P01")] };
     givenState(former).when(removePlayer("P01")).leadsTo("rps player_left", "P01 removed");

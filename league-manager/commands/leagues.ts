@@ -17,12 +17,15 @@ export const openLeagues =
     return draft.decision(null);
   };
 
-/** Closes the registration of a league, pairs its rounds, and activates its players and all referees. Replies with the number of matches. */
+/**
+ * Closes the registration of a league, pairs its first rounds, and activates its players and all referees. `seed` is the seed of the league. Replies
+ * with the number of matches that are paired.
+ */
 export const startLeague =
-  (leagueId: string): Decide<{ readonly matches: number }> =>
+  (leagueId: string, seed: string): Decide<{ readonly matches: number }> =>
   (state, at) => {
     const draft = new Draft(state, at);
-    const started = draft.league(leagueId, { type: "start" });
+    const started = draft.league(leagueId, { type: "start", seed });
     if (!started.ok) return started;
     const referees = refereesOf(state);
     if (referees.length === 0) return err(protocolError("L001", "no referee is registered yet", {}, true));
@@ -32,6 +35,18 @@ export const startLeague =
     for (const id of referees) activateReferee(draft, id);
     const rounds = started.value.map((event) => (event.type === "round_paired" ? event.pairings.length : 0));
     return draft.decision({ matches: rounds.reduce((sum, matches) => sum + matches, 0) });
+  };
+
+/**
+ * Pairs the next rounds of a league. `seed` is the seed of the league, `slots` the number of matches that can be started now. Without a new round it
+ * has no events.
+ */
+export const pairLeague =
+  (leagueId: string, seed: string, slots: number): Decide<null> =>
+  (state, at) => {
+    const draft = new Draft(state, at);
+    const paired = draft.league(leagueId, { type: "pair", seed, slots });
+    return paired.ok ? draft.decision(null) : paired;
   };
 
 /**

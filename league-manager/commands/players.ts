@@ -6,7 +6,7 @@ import { isInSomeLeague } from "../agents/entries.ts";
 import type { Place } from "../agents/places.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
 import { Draft } from "./draft.ts";
-import { leaveOpenLeagues } from "./leave.ts";
+import { leaveOpenLeagues, leaveRunningLeagues } from "./leave.ts";
 
 /** Records that a suspended player has answered a health probe. */
 export const recoverPlayer =
@@ -50,6 +50,7 @@ export function withoutPlayer(
   leaveOpenLeagues(draft, playerId);
   const isInLog = isInSomeLeague(draft.state, playerId);
   draft.agent(playerId, isInLog ? { type: inLog } : { type: "forget", reason });
+  leaveRunningLeagues(draft, playerId);
   return draft;
 }
 

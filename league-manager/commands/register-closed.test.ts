@@ -12,7 +12,13 @@ describe("a new player", () => {
       .isRejected("L001", "no league of your games is open: the leagues play rps.v1");
     const chess = player("Ann", { game_types: ["chess"], league_ids: ["rps"] });
     given(open("rps")).when(chess).isRejected("L001", "league rps plays rps.v1, which is not in your game_types");
-    const running = [open("rps"), player("A", { port: 1 }), player("B", { port: 2 }), referee("R"), startLeague("rps")];
+    const running = [
+      open("rps"),
+      player("A", { port: 1 }),
+      player("B", { port: 2 }),
+      referee("R"),
+      startLeague("rps", "seed"),
+    ];
     given(...running)
       .when(player("Ann"))
       .isRejected("L001", `no league of your games is open: rps is running.${ADVICE}`);

@@ -118,7 +118,7 @@ describe("a player whose endpoint another player registers", () => {
   });
 
   it("keeps its entry in a running league", () => {
-    const running = [...ann, player("B", { port: 2 }), referee("R"), startLeague("rps"), open("next")];
+    const running = [...ann, player("B", { port: 2 }), referee("R"), startLeague("rps", "seed"), open("next")];
     const { state } = given(...running)
       .when(player("Eve", { port: 1, ...departed("P01") }))
       .leadsTo("next player_entered", "P01 endpoint_lost", "P03 registered");

@@ -173,7 +173,13 @@ describe("a returning player", () => {
   });
 
   it("stays shut down and cannot enter other leagues while its league runs", () => {
-    const running = [open("rps"), player("A", { port: 1 }), player("B", { port: 2 }), referee("R"), startLeague("rps")];
+    const running = [
+      open("rps"),
+      player("A", { port: 1 }),
+      player("B", { port: 2 }),
+      referee("R"),
+      startLeague("rps", "seed"),
+    ];
     const removed = [...running, removePlayer("P01"), open("next")];
     given(...removed)
       .when(player("A", { port: 1 }))

@@ -112,7 +112,12 @@ describe("the players of a match", () => {
       report(lost({ leagueId, matchId: "R1M1", players: ["P01", "P02"] })),
     ];
     const leagueIds = ["rps", "b", "c"];
-    const leagues = [open(...leagueIds, "open"), ...startedLeague("rps", 2), startLeague("b"), startLeague("c")];
+    const leagues = [
+      open(...leagueIds, "open"),
+      ...startedLeague("rps", 2),
+      startLeague("b", "seed"),
+      startLeague("c", "seed"),
+    ];
     const state = stateAfter([...leagues, ...leagueIds.flatMap(timeouts)]);
     expect(state.agents.get("P02")).toMatchObject({ state: "SHUTDOWN", fails: 3 });
     expect(state.agents.get("P01")).toMatchObject({ state: "ACTIVE", fails: 0 });

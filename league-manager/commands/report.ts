@@ -7,6 +7,7 @@ import { hasTimedOut } from "../league/outcome.ts";
 import { decideReport } from "../league/report.ts";
 import type { Decide } from "../ledger.ts";
 import { Draft, noLeague } from "./draft.ts";
+import { leaveRunningLeagues } from "./leave.ts";
 
 /** The reply to a referee. `FAULTY`: the result contradicts its log, so that it counts as an abort, and the referee receives `fault`. */
 export type ReportReply =
@@ -44,6 +45,8 @@ function countTimeouts(draft: Draft, leagueId: string, players: readonly string[
   const { match_id: matchId, epoch, faults } = event;
   for (const playerId of players) {
     if (!draft.state.agents.has(playerId)) continue;
-    draft.agent(playerId, { type: hasTimedOut(faults, playerId) ? "time_out" : "answer", leagueId, matchId, epoch });
+    const isTimeout = hasTimedOut(faults, playerId);
+    draft.agent(playerId, { type: isTimeout ? "time_out" : "answer", leagueId, matchId, epoch });
+    if (isTimeout) leaveRunningLeagues(draft, playerId);
   }
 }

@@ -32,6 +32,8 @@ export interface EffectsDependencies {
   readonly log: Logger;
   /** Sends a line for people, e.g. to the terminal. */
   readonly notice: (message: string) => void;
+  /** The seed of a league, which is secret until the league completes. */
+  readonly leagueSeedOf: (leagueId: string) => string;
   readonly timeouts: Timeouts;
   readonly moveLimits: MoveLimits;
   readonly endpointFor: EndpointFor;

@@ -67,12 +67,12 @@ export class LeagueStart implements Part {
   }
 
   async #start(leagueId: string): Promise<void> {
-    const { notice, execute } = this.#context;
+    const { notice, execute, leagueSeedOf } = this.#context;
     const absent = this.#options.startWhen === "roster" ? namesOf(this.#missingPlayers()) : "";
     const noticedAbsent = this.#noticedAbsent.get(leagueId) ?? "";
     this.#noticedAbsent.set(leagueId, absent);
     if (absent !== "" && absent !== noticedAbsent) notice(`league ${leagueId} starts without ${absent}`);
-    await execute(leagueId, startLeague(leagueId));
+    await execute(leagueId, startLeague(leagueId, leagueSeedOf(leagueId)));
   }
 
   #canStart(league: League): boolean {

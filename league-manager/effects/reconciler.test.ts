@@ -32,7 +32,7 @@ test("no pass takes place before the start, so that no commit is missed", async 
   };
   reconciler.wake();
   await clock.nextTurn();
-  expect(await league.ledger().execute(startLeague("rps"))).toMatchObject({ ok: true });
+  expect(await league.ledger().execute(startLeague("rps", "seed"))).toMatchObject({ ok: true });
   reconciler.start([part]);
   await clock.nextTurn();
   expect(reconciled).toEqual([1]);

@@ -2,16 +2,25 @@ import type { DistributiveOmit } from "#shared/lib/distributive-omit.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { LeagueEvent } from "./events.ts";
+import type { Seed } from "./seeds.ts";
 
 /** The commands to a league. `decideLeague` returns the events of a command or rejects it. */
 export type LeagueCommand =
   /** Opens the league, or applies a changed config to an open league. Without a change it has no events. */
   | { readonly type: "open"; readonly settings: LeagueSettings }
   | { readonly type: "enter"; readonly playerId: string; readonly nameCommitment: string }
-  /** Removes a player from an open league. It has no effect on a running league, where the later matches of a removed player are forfeited. */
-  | { readonly type: "leave"; readonly playerId: string }
-  /** Closes the registration and pairs every round. */
-  | { readonly type: "start" }
+  /**
+   * Removes a player from an open league. In a running league the format pairs the player no more; `agentVersion` is then the version of the player's
+   * stream at which it was shut down.
+   */
+  | { readonly type: "leave"; readonly playerId: string; readonly agentVersion?: number }
+  /** Closes the registration and pairs the first rounds. `seed` is the seed of the league. */
+  | { readonly type: "start"; readonly seed: Seed }
+  /**
+   * Pairs the next rounds. `seed` is the seed of the league, `slots` the number of matches that can be started now. Without a new round it has no
+   * events.
+   */
+  | { readonly type: "pair"; readonly seed: Seed; readonly slots: number }
   /** Opens the current round. */
   | {
       readonly type: "open_round";
@@ -51,7 +60,12 @@ export interface LeagueSettings {
   readonly options: Readonly<Record<string, unknown>>;
   /** The clocks of its matches; null for matches without clocks. */
   readonly clock: TimeControl | null;
-  readonly format: "round-robin";
+  /** The id of the format. */
+  readonly format: string;
+  /** The options of the format as in the config. */
+  readonly formatOptions: Readonly<Record<string, unknown>>;
+  /** The tie-breaks of the standings; null for those of the format. */
+  readonly tieBreaks: readonly string[] | null;
   readonly seedCommitment: string;
 }
 

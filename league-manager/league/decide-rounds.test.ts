@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { LeagueCommand } from "./commands.ts";
 import { summaryOf } from "./outcome.ts";
-import { afterCommands, entered, given, resultOf, running, SEED, WON } from "./testing/leagues.ts";
+import { afterCommands, entered, given, pair, resultOf, running, SEED, START, WON } from "./testing/leagues.ts";
 
 const PLAYERS = ["P01", "P02", "P03", "P04"];
-const started: readonly LeagueCommand[] = [...entered(PLAYERS), { type: "start" }];
+const started: readonly LeagueCommand[] = [...entered(PLAYERS), START];
 
 /** Appends the commands that play a match, which its first player wins. */
 function withWin(commands: readonly LeagueCommand[], matchId: string): readonly LeagueCommand[] {
@@ -146,9 +146,22 @@ describe("the scheduling of a match", () => {
 });
 
 describe("the completion of a league", () => {
-  it("is accepted after the last match, and has an event only once", () => {
+  it("is accepted when the format has no more rounds, and has an event only once", () => {
     const unfinished = running(["P01", "P02"]);
-    const finished = withWin(unfinished, "R1M1");
+    const played = withWin(unfinished, "R1M1");
+    given(...unfinished)
+      .when(pair())
+      .leadsTo();
+    given(...played)
+      .when({ type: "complete" })
+      .isRejected("L005", "league rps is running: its matches are not completed");
+    given(...played)
+      .when(pair())
+      .leadsTo({ type: "pairing_completed" });
+    const finished = [...played, pair()];
+    given(...finished)
+      .when(pair())
+      .leadsTo();
     given(...unfinished)
       .when({ type: "complete" })
       .isRejected("L005", "league rps is running: its matches are not completed");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LeagueCommand } from "./commands.ts";
-import { afterCommands, CODENAMES, entered, given, running, SETTINGS } from "./testing/leagues.ts";
+import { afterCommands, CODENAMES, entered, given, running, SETTINGS, START } from "./testing/leagues.ts";
 
 const pairing = (match_id: string, ...players: string[]) => ({ match_id, players });
 const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };
@@ -18,11 +18,14 @@ const assign = (epoch: number): LeagueCommand => ({ ...ASSIGN, epoch }) as Leagu
 
 describe("the registration of a league", () => {
   it("begins with an event that has the properties of the config and the run", () => {
-    const { leagueId, runId, seedCommitment, clock, ...config } = SETTINGS;
+    const { leagueId, runId, seedCommitment, clock, formatOptions, tieBreaks, ...config } = SETTINGS;
     const opened = { type: "opened", league_id: leagueId, run_id: runId, seed_commitment: seedCommitment } as const;
     given()
       .when({ type: "open", settings: SETTINGS })
       .leadsTo({ ...opened, ...config });
+    given()
+      .when({ type: "open", settings: { ...SETTINGS, formatOptions: { cycles: 2 }, tieBreaks: ["points"] } })
+      .leadsTo({ ...opened, ...config, format_options: { cycles: 2 }, tie_breaks: ["points"] });
     expect(clock).toBeNull();
   });
 
@@ -41,7 +44,7 @@ describe("the registration of a league", () => {
   });
 
   it("rejects every other command before the league is opened", () => {
-    given().when({ type: "start" }).isRejected("L005", "the league is not opened");
+    given().when(START).isRejected("L005", "the league is not opened");
   });
 
   it("applies a changed config only before the start", () => {
@@ -74,17 +77,25 @@ describe("the registration of a league", () => {
       .leadsTo();
   });
 
-  it("is closed after the start: no player can enter or leave", () => {
-    const started = given(...running(["P01", "P02"]));
+  it("is closed after the start: no player can enter, and one that leaves stays a player of the league", () => {
+    const commands = running(["P01", "P02"]);
+    const started = given(...commands);
     started.when({ type: "enter", playerId: "P03", nameCommitment: "c" }).isRejected("L001", "league rps is running");
-    started.when({ type: "leave", playerId: "P01" }).leadsTo();
+    const leave: LeagueCommand = { type: "leave", playerId: "P01", agentVersion: 7 };
+    started.when(leave).leadsTo({ type: "player_left", player_id: "P01", agent_version: 7 });
+    started.when({ ...leave, playerId: "P03" }).leadsTo();
+    given(...commands, leave)
+      .when(leave)
+      .leadsTo();
+    const { league } = afterCommands([...commands, leave]);
+    expect([[...league.entrants.keys()], league.departed]).toEqual([["P01", "P02"], ["P01"]]);
   });
 });
 
 describe("the start of a league", () => {
   it("pairs every round of its players in the order of their ids", () => {
     given(...entered(["P03", "P01", "P02"]))
-      .when({ type: "start" })
+      .when(START)
       .leadsTo(
         { type: "started" },
         { type: "round_paired", round_id: 1, pairings: [pairing("R1M1", "P02", "P03")], byes: ["P01"] },
@@ -95,16 +106,16 @@ describe("the start of a league", () => {
 
   it("is rejected with fewer players than the game has roles", () => {
     given(...entered(["P01"]))
-      .when({ type: "start" })
+      .when(START)
       .isRejected("L001", "league rps has 1 of at least 2 players", { retryable: true });
     given(...entered(["P01", "P02", "P03"], CODENAMES))
-      .when({ type: "start" })
+      .when(START)
       .isRejected("L001", "league codenames has 3 of at least 4 players", { retryable: true });
   });
 
   it("is rejected for a running league", () => {
     given(...running(["P01", "P02"]))
-      .when({ type: "start" })
+      .when(START)
       .isRejected("L005", "league rps is already running");
   });
 });

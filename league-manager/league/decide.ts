@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import { roundRobin } from "#shared/formats/round-robin.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "./commands.ts";
+import { decidePair, decideStart, isPlayed } from "./decide-pairing.ts";
 import { QUOTED_CHARACTERS } from "./events.ts";
 import { matchOf } from "./evolve.ts";
 import type { League, Match } from "./league.ts";
-import { matchIdOf, numbered } from "./match-ids.ts";
+import { matchIdOf } from "./match-ids.ts";
 import { forfeitOf, REMOVED, SHUT_DOWN } from "./outcome.ts";
 import { decideReport, MAX_ABORTS } from "./report.ts";
 
@@ -27,13 +27,12 @@ export function decideLeague(league: League | null, command: LeagueCommand): Dec
   switch (command.type) {
     case "enter":
       return decideEnter(league, command);
-    case "leave": {
-      const { playerId } = command;
-      const canLeave = league.status === "open" && league.entrants.has(playerId);
-      return canLeave ? ok([{ type: "player_left", player_id: playerId }]) : UNCHANGED;
-    }
+    case "leave":
+      return decideLeave(league, command);
     case "start":
-      return decideStart(league);
+      return decideStart(league, command);
+    case "pair":
+      return decidePair(league, command);
     case "open_round":
       return decideOpenRound(league, command);
     case "announce_round":
@@ -56,10 +55,6 @@ export function decideLeague(league: League | null, command: LeagueCommand): Dec
   }
 }
 
-/** Whether a league is running and all its matches are completed. */
-export const isPlayed = ({ status, rounds, currentRound }: League): boolean =>
-  status === "running" && rounds.length > 0 && currentRound === null;
-
 const rejectState = ({ leagueId: league_id, status }: League, detail: string): Decided =>
   err(protocolError("L005", `league ${league_id} is ${status}: ${detail}`, { league_id }));
 
@@ -74,10 +69,12 @@ function decideOpen(league: League | null, settings: LeagueSettings): Decided {
 }
 
 /** The settings that the config determines, as events contain them. */
-const configOf = ({ game, roles, options, clock, format }: LeagueSettings) => ({
+const configOf = ({ game, roles, options, clock, format, formatOptions, tieBreaks }: LeagueSettings) => ({
   ...{ game, roles, options },
   ...(clock && { clock }),
   format,
+  ...(Object.keys(formatOptions).length > 0 && { format_options: formatOptions }),
+  ...(tieBreaks && { tie_breaks: tieBreaks }),
 });
 
 function decideEnter(league: League, { playerId, nameCommitment }: CommandOf<"enter">): Decided {
@@ -87,14 +84,13 @@ function decideEnter(league: League, { playerId, nameCommitment }: CommandOf<"en
   return ok([{ type: "player_entered", player_id: playerId, name_commitment: nameCommitment }]);
 }
 
-function decideStart({ leagueId: league_id, status, entrants, roles }: League): Decided {
-  if (status !== "open") return err(protocolError("L005", `league ${league_id} is already ${status}`, { league_id }));
-  if (entrants.size < roles.length) {
-    const message = `league ${league_id} has ${entrants.size} of at least ${roles.length} players`;
-    return err(protocolError("L001", message, {}, true));
-  }
-  const rounds = numbered(roundRobin([...entrants.keys()].sort(), roles.length));
-  return ok([{ type: "started" }, ...rounds.map((round) => ({ type: "round_paired", ...round }) as const)]);
+function decideLeave(league: League, { playerId, agentVersion }: CommandOf<"leave">): Decided {
+  const { status, entrants, departed } = league;
+  if (status === "completed" || !entrants.has(playerId) || departed.includes(playerId)) return UNCHANGED;
+  if (status === "open") return ok([{ type: "player_left", player_id: playerId }]);
+  return agentVersion === undefined
+    ? rejectState(league, `${playerId} leaves a running league only with the version of its log`)
+    : ok([{ type: "player_left", player_id: playerId, agent_version: agentVersion }]);
 }
 
 /** Opens the current round, and forfeits its matches with players that are shut down. */

@@ -19,6 +19,9 @@ const players = z.array(id).min(1).readonly();
 /** The clocks of the matches; absent for matches without clocks. */
 const clock = TimeControl.optional();
 
+/** The maximum number of matches that a format can pair at once, in formats that open their rounds at once. */
+export const MAX_SLOTS = 1_000;
+
 /** The maximum number of characters of a reason that quotes a referee. */
 export const QUOTED_CHARACTERS = 300;
 /** The limit is that of the reason in MATCH_RESULT. */
@@ -26,6 +29,14 @@ const reason = z.string().max(2_000);
 
 /** The reasons why a match was taken from its referee. `aborted` and `overdue` count as aborts of the match. */
 const releaseReasons = ["aborted", "overdue", "unreachable", "refused"] as const;
+
+/** A format and its options as in the config. Logs of earlier versions have only the format. */
+const format = {
+  format: id,
+  format_options: z.record(z.string(), z.unknown()).optional(),
+  /** The tie-breaks of the standings; absent for those of the format. */
+  tie_breaks: z.array(id).readonly().optional(),
+};
 
 const Absence = z.strictObject({ player_id: id, agent_version: z.int().min(1), removed: z.literal(true).optional() });
 
@@ -59,7 +70,7 @@ export const LeagueEvent = z.compile(
       /** The options of the game as in the config. */
       options: z.record(z.string(), z.unknown()),
       clock,
-      format: z.literal("round-robin"),
+      ...format,
       /** SHA-256 of the league's seed, lowercase hex. */
       seed_commitment: z.string(),
     }),
@@ -71,19 +82,49 @@ export const LeagueEvent = z.compile(
       roles: z.array(id).min(1).readonly(),
       options: z.record(z.string(), z.unknown()),
       clock,
-      format: z.literal("round-robin"),
+      ...format,
     }),
     /** `name_commitment` is the SHA-256 of the salt, a newline and the display name; the salt is in the player's profile. */
     z.strictObject({ ...common, type: z.literal("player_entered"), player_id: id, name_commitment: z.string() }),
-    z.strictObject({ ...common, type: z.literal("player_left"), player_id: id }),
+    /**
+     * After the start: the player is shut down, so that the format pairs it no more. `agent_version` is then the version of the player's stream at which
+     * it was shut down. In logs of earlier versions no player leaves after the start.
+     */
+    z.strictObject({
+      ...common,
+      type: z.literal("player_left"),
+      player_id: id,
+      agent_version: z.int().min(1).optional(),
+    }),
     z.strictObject({ ...common, type: z.literal("started") }),
     z.strictObject({
       ...common,
       type: z.literal("round_paired"),
       round_id: roundId,
-      pairings: z.array(z.strictObject({ match_id: id, players })).readonly(),
+      pairings: z
+        .array(
+          z.strictObject({
+            match_id: id,
+            players,
+            /** Options of the game for this match, which take precedence over those of the league. */
+            options: z.record(z.string(), z.unknown()).optional(),
+          }),
+        )
+        .readonly(),
       byes: z.array(id).readonly(),
+      /** The name of the round for people. */
+      label: z.string().min(1).max(200).optional(),
+      /**
+       * Only in formats that open their rounds at once: the number of matches that could be started when the round was paired. The round is opened by
+       * this event.
+       */
+      slots: z.int().min(0).max(MAX_SLOTS).optional(),
     }),
+    /**
+     * The format adds no more rounds. If the result of the league is decided, the following events cancel the matches that are not completed. Logs of
+     * earlier versions do not have this event.
+     */
+    z.strictObject({ ...common, type: z.literal("pairing_completed") }),
     /**
      * All earlier rounds are completed. `absent` lists the players of the round that are shut down. The following events forfeit their matches of
      * this round. `agent_version` is the version of the player's stream at which it was shut down. `removed` states that the operator removed the
@@ -131,6 +172,8 @@ export const LeagueEvent = z.compile(
       reason,
       log_head: z.string(),
     }),
+    /** The match is not played, because the format has ended before it was completed. */
+    z.strictObject({ ...common, type: z.literal("match_cancelled"), match_id: id, epoch }),
     z.strictObject({ ...common, type: z.literal("completed") }),
   ]),
 );

@@ -2,10 +2,12 @@ import { follows } from "#shared/lib/result.ts";
 import type { LeagueEvent } from "./events.ts";
 import type { League, Match, Outcome, Round, Withdrawal } from "./league.ts";
 import { positionOf } from "./match-ids.ts";
-import { abortedOutcome, outcomeOfResult, REMOVED, SHUT_DOWN } from "./outcome.ts";
+import { abortedOutcome, CANCELLED, outcomeOfResult, REMOVED, SHUT_DOWN } from "./outcome.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
-type MatchEvent = EventOf<"match_assigned" | "match_released" | "match_completed" | "match_aborted">;
+type MatchEvent = EventOf<
+  "match_assigned" | "match_released" | "match_completed" | "match_aborted" | "match_cancelled"
+>;
 
 /** Returns the fields of the league that an event of a match changes. Throws if the event cannot follow. */
 export function changedMatch(league: League, before: Match, event: MatchEvent): Partial<League> {
@@ -23,7 +25,11 @@ export function changedMatch(league: League, before: Match, event: MatchEvent): 
   return {
     rounds,
     withdrawals: withdrawalsAfter(league, before, event),
-    ...(isCompleted && { completedCount: league.completedCount + 1, currentRound: firstOpenRound(rounds, index) }),
+    ...(isCompleted && {
+      completedCount: league.completedCount + 1,
+      currentRound: firstOpenRound(rounds, league.currentRound),
+      ...(open === 0 && { openRounds: league.openRounds.filter((roundId) => roundId !== match.roundId) }),
+    }),
   };
 }
 
@@ -44,6 +50,10 @@ function nextMatch(league: League, match: Match, event: MatchEvent): Match {
       `${matchId} has a result without a referee`,
     );
     return completed(match, outcomeOfResult(match.players, event), event.log_head);
+  }
+  if (event.type === "match_cancelled") {
+    follows(match.status !== "completed" && league.isPairingComplete, `${matchId} cannot be cancelled now`);
+    return completed({ ...match, refereeId: null }, abortedOutcome(CANCELLED), "");
   }
   follows(match.status === "assigned", `${matchId} is not assigned`);
   const isFromReferee = event.referee_id === refereeId || (event.type === "match_aborted" && event.referee_id === null);
@@ -80,16 +90,16 @@ function withdrawalsAfter(
   const isWithdrawn =
     event.type === "match_released"
       ? event.reason !== "aborted"
-      : event.type === "match_aborted" && event.referee_id === null;
+      : event.type === "match_cancelled" || (event.type === "match_aborted" && event.referee_id === null);
   return isWithdrawn && refereeId !== null
     ? [...league.withdrawals, { matchId, epoch, refereeId }]
     : league.withdrawals;
 }
 
-/** The number of the first round from `index` on that has a match that is not completed; null if there is none. */
-function firstOpenRound(rounds: readonly Round[], index: number): number | null {
-  for (let next = index; next < rounds.length; next++) {
-    if ((rounds[next] as Round).open > 0) return next + 1;
+/** The number of the first round from round `first` on that has a match that is not completed; null if there is none. */
+function firstOpenRound(rounds: readonly Round[], first: number | null): number | null {
+  for (let roundId = first ?? 1; roundId <= rounds.length; roundId++) {
+    if ((rounds[roundId - 1] as Round).open > 0) return roundId;
   }
   return null;
 }

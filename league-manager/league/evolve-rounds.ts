@@ -10,7 +10,7 @@ export function changedRounds(
   league: League,
   event: EventOf<"round_paired" | "round_opened" | "round_announced" | "match_scheduled">,
 ): Partial<League> {
-  const { rounds, currentRound, matchCount } = league;
+  const { rounds, currentRound, openRounds, matchCount } = league;
   const { round_id } = event;
   const round = rounds[round_id - 1];
   switch (event.type) {
@@ -20,6 +20,7 @@ export function changedRounds(
       return {
         rounds: [...rounds, paired],
         currentRound: currentRound ?? (hasMatches ? round_id : null),
+        ...(paired.isOpened && hasMatches && { openRounds: [...openRounds, round_id] }),
         matchCount: matchCount + paired.matches.length,
       };
     }
@@ -31,7 +32,10 @@ export function changedRounds(
         event.absent.every(({ player_id }) => plays(player_id)),
         `an absent player of round ${round_id} has no match`,
       );
-      return { rounds: rounds.with(round_id - 1, { ...round, isOpened: true }) };
+      return {
+        rounds: rounds.with(round_id - 1, { ...round, isOpened: true }),
+        openRounds: [...openRounds, round_id],
+      };
     }
     case "round_announced":
       follows(round?.isOpened && !round.isAnnounced, `round ${round_id} cannot be announced now`);
@@ -52,6 +56,7 @@ export function changedRounds(
 
 const emptyRound = (roundId: number): Round => ({
   roundId,
+  label: null,
   matches: [],
   byes: [],
   open: 0,
@@ -59,26 +64,51 @@ const emptyRound = (roundId: number): Round => ({
   isAnnounced: false,
 });
 
-function pairedRound(league: League, { round_id, pairings, byes }: EventOf<"round_paired">): Round {
+function pairedRound(league: League, { round_id, pairings, byes, label, slots }: EventOf<"round_paired">): Round {
   follows(league.status === "running", `round ${round_id} is paired while the league is not running`);
+  follows(!league.isPairingComplete, `round ${round_id} is paired after the end of the format`);
   follows(round_id === league.rounds.length + 1, `round ${round_id} is paired after round ${league.rounds.length}`);
   const matches = pairings.map((pairing, index) => newMatch(league, round_id, index, pairing));
-  const listed = new Set(byes);
-  for (const { players } of matches) for (const playerId of players) listed.add(playerId);
-  const entryCount = matches.length * league.roles.length + byes.length;
-  follows(listed.size === entryCount, `a player is listed twice in round ${round_id}`);
+  checkPlayers(round_id, matches, byes);
   follows(
     byes.every((playerId) => league.entrants.has(playerId)),
     `a player with a bye in round ${round_id} is not a player of the league`,
   );
-  return { ...emptyRound(round_id), matches, byes, open: matches.length };
+  return {
+    ...emptyRound(round_id),
+    label: label ?? null,
+    matches,
+    byes,
+    open: matches.length,
+    isOpened: slots !== undefined,
+  };
+}
+
+/** Throws if a player with a bye has a match in the round, or a player has matches with different players. The legs of a pairing have the same players. */
+function checkPlayers(roundId: number, matches: readonly Match[], byes: readonly string[]): void {
+  const pairings = new Map<string, readonly string[]>();
+  const list = (playerId: string, pairing: readonly string[]): void => {
+    const earlier = pairings.get(playerId);
+    const isListed = earlier !== undefined && !pairing.every((id) => earlier.includes(id));
+    follows(!isListed, `a player is listed twice in round ${roundId}`);
+    pairings.set(playerId, pairing);
+  };
+  for (const playerId of byes) list(playerId, []);
+  follows(pairings.size === byes.length, `a player is listed twice in round ${roundId}`);
+  for (const { players } of matches) for (const playerId of players) list(playerId, players);
+}
+
+interface NewMatch {
+  readonly match_id: string;
+  readonly players: readonly string[];
+  readonly options?: Match["options"] | undefined;
 }
 
 function newMatch(
   { roles, entrants }: League,
   roundId: number,
   index: number,
-  { match_id, players }: { readonly match_id: string; readonly players: readonly string[] },
+  { match_id, players, options = null }: NewMatch,
 ): Match {
   follows(match_id === matchIdOf(roundId, index), `${match_id} is not the next match of round ${roundId}`);
   follows(
@@ -91,6 +121,7 @@ function newMatch(
     matchId: match_id,
     roundId,
     players,
+    options,
     status: "scheduled",
     epoch: 1,
     refereeId: null,

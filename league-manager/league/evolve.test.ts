@@ -3,7 +3,7 @@ import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
 import type { LeagueEvent } from "./events.ts";
 import { evolveLeague, foldLeague, matchOf } from "./evolve.ts";
 import type { League } from "./league.ts";
-import { afterCommands, entered, running, stored } from "./testing/leagues.ts";
+import { afterCommands, entered, running, START, stored } from "./testing/leagues.ts";
 
 const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };
 const PLAYERS = ["P01", "P02", "P03"];
@@ -59,7 +59,12 @@ const FORGED: readonly (readonly [
     { type: "player_entered", player_id: "P01", name_commitment: "c" },
     /entered twice/,
   ],
-  ["a player that leaves late", runningLeague, { type: "player_left", player_id: "P01" }, /after the start/],
+  [
+    "a player that leaves late without the version of its log",
+    runningLeague,
+    { type: "player_left", player_id: "P01" },
+    /without the version/,
+  ],
   ["an unknown player that leaves", open, { type: "player_left", player_id: "P09" }, /without having entered/],
   [
     "a round that is paired before the start",
@@ -134,7 +139,7 @@ const FORGED: readonly (readonly [
   ],
   [
     "an absent player without a match",
-    afterCommands([...entered(PLAYERS), { type: "start" }]).league,
+    afterCommands([...entered(PLAYERS), START]).league,
     { type: "round_opened", round_id: 1, absent: [{ player_id: "P01", agent_version: 1 }] },
     /an absent player/,
   ],

@@ -39,23 +39,37 @@ const openedLeague = (event: EventOf<"opened">): League => ({
   roles: event.roles,
   options: event.options,
   clock: event.clock ?? null,
-  format: event.format,
+  ...formatFieldsOf(event),
   seedCommitment: event.seed_commitment,
   status: "open",
   entrants: new Map(),
+  departed: [],
   rounds: [],
   currentRound: null,
+  openRounds: [],
+  isPairingComplete: false,
   withdrawals: [],
   matchCount: 0,
   completedCount: 0,
+});
+
+/** The format of a league and its options. Logs of earlier versions have only the format. */
+const formatFieldsOf = ({
+  format,
+  format_options,
+  tie_breaks,
+}: EventOf<"opened" | "reconfigured">): Pick<League, "format" | "formatOptions" | "tieBreaks"> => ({
+  format,
+  formatOptions: format_options ?? {},
+  tieBreaks: tie_breaks ?? null,
 });
 
 function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" }>): Changes {
   switch (event.type) {
     case "reconfigured": {
       follows(league.status === "open", "reconfigured after the start");
-      const { game, roles, options, clock = null, format } = event;
-      return { game, roles, options, clock, format };
+      const { game, roles, options, clock = null } = event;
+      return { game, roles, options, clock, ...formatFieldsOf(event) };
     }
     case "player_entered": {
       const { player_id, name_commitment } = event;
@@ -63,20 +77,19 @@ function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" 
       follows(!league.entrants.has(player_id), `${player_id} entered twice`);
       return { entrants: new Map(league.entrants).set(player_id, name_commitment) };
     }
-    case "player_left": {
-      follows(league.status === "open", `${event.player_id} left after the start`);
-      const entrants = new Map(league.entrants);
-      follows(entrants.delete(event.player_id), `${event.player_id} left without having entered`);
-      return { entrants };
-    }
+    case "player_left":
+      return afterDeparture(league, event);
     case "started":
       follows(league.status === "open", "started twice");
       follows(league.entrants.size >= league.roles.length, "started with too few players");
       return { status: "running" };
     case "completed":
-      follows(league.status === "running" && league.rounds.length > 0, "completed without having been played");
+      follows(league.status === "running" && isPaired(league), "completed without having been played");
       follows(league.currentRound === null, "completed before its last match");
       return { status: "completed" };
+    case "pairing_completed":
+      follows(league.status === "running" && !league.isPairingComplete, "the pairing cannot be completed now");
+      return { isPairingComplete: true };
     case "withdrawal_settled": {
       const withdrawals = league.withdrawals.filter((withdrawal) => !isSettledBy(withdrawal, event));
       follows(withdrawals.length < league.withdrawals.length, `${event.match_id} is not withdrawn`);
@@ -93,6 +106,20 @@ function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" 
       return changedMatch(league, match, event);
     }
   }
+}
+
+/** Whether a league has rounds, or its format has none. */
+const isPaired = ({ rounds, isPairingComplete }: League): boolean => rounds.length > 0 || isPairingComplete;
+
+/** A player that leaves before the start is no entrant. A player that leaves later stays in the standings. */
+function afterDeparture(league: League, { player_id, agent_version }: EventOf<"player_left">): Changes {
+  const { status, entrants, departed } = league;
+  follows(status !== "completed", `${player_id} left after the end`);
+  follows(entrants.has(player_id), `${player_id} left without having entered`);
+  follows((agent_version !== undefined) === (status === "running"), `${player_id} left without the version of its log`);
+  if (status === "open") return { entrants: new Map([...entrants].filter(([id]) => id !== player_id)) };
+  follows(!departed.includes(player_id), `${player_id} left twice`);
+  return { departed: [...departed, player_id] };
 }
 
 /** Whether an event settles this withdrawal. */

@@ -10,7 +10,19 @@ import type { League, Match } from "./league.ts";
 import { advanceWork, type OpenWork, openWork } from "./open-work.ts";
 import { type LeagueSnapshot, leagueSnapshot, restoreLeague } from "./snapshot.ts";
 import { standingsOf } from "./standings-of.ts";
-import { act, entered, forfeitBy, resultOf, SEED, SETTINGS, stored, unplayed, WON } from "./testing/leagues.ts";
+import {
+  act,
+  entered,
+  forfeitBy,
+  pair,
+  resultOf,
+  SEED,
+  SETTINGS,
+  START,
+  stored,
+  unplayed,
+  WON,
+} from "./testing/leagues.ts";
 
 const REFEREES = ["REF01", "REF02", "REF03"];
 const RELEASES = ["unreachable", "refused", "overdue"] as const;
@@ -30,8 +42,9 @@ function commandOf(league: League, [kind, first, second]: Choice): LeagueCommand
   const match = pick(current?.matches ?? [], first);
   const roundId = (currentRound ?? 1) + (second % 9 === 0 ? 1 : 0);
   if (kind < 3) return { type: "enter", playerId: `P0${first % 9}`, nameCommitment: "c" };
-  if (kind < 5) return { type: "leave", playerId: `P0${first % 9}` };
-  if (kind < 12 || !match) return { type: "start" };
+  if (kind < 5) return { type: "leave", playerId: `P0${first % 9}`, agentVersion: 1 };
+  if (kind < 8) return pair(second % 5);
+  if (kind < 12 || !match) return START;
   if (kind < 32)
     return { type: "open_round", roundId, shutDown: new Map(first % 4 === 0 ? [[pick(players, second), 3]] : []) };
   if (kind < 38) return { type: "announce_round", roundId };
@@ -150,6 +163,7 @@ const EVERY_EVENT = [
   "match_released unreachable",
   "match_scheduled",
   "opened",
+  "pairing_completed",
   "player_entered",
   "player_left",
   "round_announced",

@@ -9,6 +9,8 @@ export interface Match {
   readonly roundId: number;
   /** Player ids in the order of the league's roles. */
   readonly players: readonly string[];
+  /** Options of the game for this match, which take precedence over those of the league; null for none. */
+  readonly options: Readonly<Record<string, unknown>> | null;
   readonly status: "scheduled" | "assigned" | "completed";
   /** The number of the attempt, from 1. It is raised each time the match is taken from a referee. */
   readonly epoch: number;
@@ -30,7 +32,7 @@ export interface Outcome {
   readonly winner: number | null;
   /** Scores by seat; empty if the result has no scores. */
   readonly scores: readonly number[];
-  /** Points by seat; empty for an aborted match. */
+  /** Points by seat; empty for an aborted or cancelled match. */
   readonly points: readonly number[];
   readonly termination: Termination;
   readonly reason: string;
@@ -39,6 +41,8 @@ export interface Outcome {
 
 export interface Round {
   readonly roundId: number;
+  /** The name of the round for people; null for none. */
+  readonly label: string | null;
   readonly matches: readonly Match[];
   readonly byes: readonly string[];
   /** The number of matches that are not completed. */
@@ -60,15 +64,27 @@ export interface League extends LeagueSettings {
   readonly status: "open" | "running" | "completed";
   /** The commitments to display names by player id, in the order of entry. */
   readonly entrants: ReadonlyMap<string, string>;
+  /** The players that have left after the start. */
+  readonly departed: readonly string[];
   /** `rounds[i].roundId` is i + 1. */
   readonly rounds: readonly Round[];
   /** The lowest round with a match that is not completed; null before the start and when all matches are completed. */
   readonly currentRound: number | null;
+  /** The opened rounds with matches that are not completed, in the order of their opening. At most one, unless the format opens its rounds at once. */
+  readonly openRounds: readonly number[];
+  /** Whether the format adds no more rounds. */
+  readonly isPairingComplete: boolean;
   readonly withdrawals: readonly Withdrawal[];
   readonly matchCount: number;
   readonly completedCount: number;
 }
 
-/** The matches of the current round; empty before the start and after the last match. */
-export const currentMatches = ({ rounds, currentRound }: Pick<League, "rounds" | "currentRound">): readonly Match[] =>
-  currentRound === null ? [] : (rounds[currentRound - 1]?.matches ?? []);
+/** The matches of the opened rounds that are not completed. */
+export const currentMatches = ({ rounds, openRounds }: Pick<League, "rounds" | "openRounds">): readonly Match[] =>
+  openRounds.flatMap((roundId) => rounds[roundId - 1]?.matches ?? []);
+
+/** The options of the game for a match. */
+export const optionsOf = (
+  league: Pick<League, "options">,
+  match: Pick<Match, "options">,
+): Readonly<Record<string, unknown>> => (match.options ? { ...league.options, ...match.options } : league.options);

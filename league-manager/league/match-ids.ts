@@ -16,6 +16,7 @@ export interface PairedRound {
   readonly pairings: readonly Pairing[];
   /** The players without a match in this round. */
   readonly byes: readonly string[];
+  readonly label?: string;
 }
 
 /** The players of a match, in the order of the game's roles. */
@@ -26,11 +27,12 @@ export interface Pairing {
 
 /** Numbers new rounds and their matches. `pairedRounds` is the number of rounds that the league has. */
 export const numbered = (rounds: readonly NewRound[], pairedRounds = 0): readonly PairedRound[] =>
-  rounds.map(({ pairings, byes }, index) => {
+  rounds.map(({ pairings, byes, label }, index) => {
     const round_id = pairedRounds + index + 1;
     return {
       round_id,
       pairings: pairings.map((players, position) => ({ match_id: matchIdOf(round_id, position), players })),
       byes,
+      ...(label !== undefined && { label }),
     };
   });

@@ -3,7 +3,7 @@ import type { LeagueCommand } from "./commands.ts";
 import { foldLeague } from "./evolve.ts";
 import type { League } from "./league.ts";
 import { advanceWork, type OpenWork, openWork } from "./open-work.ts";
-import { afterCommands, entered, running, unplayed } from "./testing/leagues.ts";
+import { afterCommands, entered, pair, running, START, unplayed } from "./testing/leagues.ts";
 
 const assign = (matchId: string, epoch = 1): LeagueCommand => ({ type: "assign", matchId, epoch, refereeId: "REF01" });
 const open = (roundId: number, ...shutDown: string[]): LeagueCommand => {
@@ -22,11 +22,25 @@ function workAfter(...commands: readonly LeagueCommand[]) {
   expect(advanced).toEqual(openWork(league));
   const { unassigned, assigned, roundsToAnnounce, ...work } = openWork(league);
   const lists = { unassigned: [...unassigned.keys()], assigned: [...assigned.keys()], announce: [...roundsToAnnounce] };
-  return { ...lists, open: work.roundToOpen, withdrawals: work.withdrawals, complete: work.isToComplete };
+  return {
+    ...lists,
+    open: work.roundToOpen,
+    withdrawals: work.withdrawals,
+    pair: work.isToPair,
+    complete: work.isToComplete,
+  };
 }
 
-const NO_WORK = { unassigned: [], assigned: [], announce: [], open: null, withdrawals: [], complete: false };
-const started: readonly LeagueCommand[] = [...entered(PLAYERS), { type: "start" }];
+const NO_WORK = {
+  unassigned: [],
+  assigned: [],
+  announce: [],
+  open: null,
+  withdrawals: [],
+  pair: false,
+  complete: false,
+};
+const started: readonly LeagueCommand[] = [...entered(PLAYERS), START];
 
 describe("the open work of a league", () => {
   it("is empty before the start", () => {
@@ -57,7 +71,7 @@ describe("the open work of a league", () => {
     expect(workAfter(...releasedMatch, settle).withdrawals).toEqual([]);
   });
 
-  it("completes the league after its last match", () => {
+  it("asks the format for more rounds after the last match, and completes the league when it has none", () => {
     const finished = [...running(["P01", "P02"])];
     for (let epoch = 1; epoch <= 3; epoch++) {
       finished.push(assign("R1M1", epoch));
@@ -66,8 +80,9 @@ describe("the open work of a league", () => {
       if (match)
         finished.push({ type: "report", result: unplayed(league, match, "full"), refereeId: "REF01", seed: "" });
     }
-    expect(workAfter(...finished)).toEqual({ ...NO_WORK, announce: [1], complete: true });
-    expect(workAfter(...finished, { type: "complete" })).toEqual({ ...NO_WORK, announce: [1] });
+    expect(workAfter(...finished)).toEqual({ ...NO_WORK, announce: [1], pair: true });
+    expect(workAfter(...finished, pair())).toEqual({ ...NO_WORK, announce: [1], complete: true });
+    expect(workAfter(...finished, pair(), { type: "complete" })).toEqual({ ...NO_WORK, announce: [1] });
   });
 
   it("assigns a match that is added to the opened round, and not one that is added to a later round", () => {

@@ -1,4 +1,4 @@
-import { isPlayed } from "./decide.ts";
+import { canPair, isPlayed } from "./decide-pairing.ts";
 import type { LeagueEvent } from "./events.ts";
 import { matchOf } from "./evolve.ts";
 import type { League, Match, Withdrawal } from "./league.ts";
@@ -15,7 +15,9 @@ export interface OpenWork {
   readonly assigned: ReadonlyMap<string, Match>;
   /** Matches that were taken from referees that have not acknowledged this. */
   readonly withdrawals: readonly Withdrawal[];
-  /** Whether all matches are completed and the league is not. */
+  /** Whether the format may add rounds in this state. */
+  readonly isToPair: boolean;
+  /** Whether the format adds no more rounds, all matches are completed and the league is not. */
   readonly isToComplete: boolean;
 }
 
@@ -40,7 +42,9 @@ export function openWork(league: League): OpenWork {
 export function advanceWork(work: OpenWork, league: League, event: LeagueEvent): OpenWork {
   const index = work as Index;
   switch (event.type) {
+    case "round_paired":
     case "round_opened":
+      if (!league.rounds[event.round_id - 1]?.isOpened) break;
       index.roundsToAnnounce.add(event.round_id);
       for (const match of league.rounds[event.round_id - 1]?.matches ?? []) indexMatch(index, match);
       break;
@@ -51,7 +55,8 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
     case "match_assigned":
     case "match_released":
     case "match_completed":
-    case "match_aborted": {
+    case "match_aborted":
+    case "match_cancelled": {
       const match = matchOf(league, event.match_id);
       if (match && league.rounds[match.roundId - 1]?.isOpened) indexMatch(index, match);
       break;
@@ -61,11 +66,11 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
 }
 
 /** The part of the open work that does not need a pass over the matches. */
-function workOfLeague(league: League): Pick<OpenWork, "roundToOpen" | "withdrawals" | "isToComplete"> {
-  const { status, currentRound, rounds, withdrawals } = league;
-  const current = status === "running" && currentRound !== null ? rounds[currentRound - 1] : undefined;
+function workOfLeague(league: League): Pick<OpenWork, "roundToOpen" | "withdrawals" | "isToPair" | "isToComplete"> {
+  const { currentRound, rounds, withdrawals } = league;
+  const current = currentRound === null ? undefined : rounds[currentRound - 1];
   const roundToOpen = current && !current.isOpened ? current.roundId : null;
-  return { roundToOpen, withdrawals, isToComplete: isPlayed(league) };
+  return { roundToOpen, withdrawals, isToPair: canPair(league), isToComplete: isPlayed(league) };
 }
 
 /** Adds a match of an opened round to the index of its status. */

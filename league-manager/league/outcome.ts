@@ -8,6 +8,8 @@ import type { League, Match, MatchFault, Outcome } from "./league.ts";
 export const SHUT_DOWN = "shut_down";
 /** The reason of such a match if the operator removed all of these players. */
 export const REMOVED = "removed_by_operator";
+/** The reason of a match that was not played because the format had ended. */
+export const CANCELLED = "cancelled";
 
 const NONE: readonly never[] = [];
 
@@ -57,7 +59,7 @@ export const abortedOutcome = (reason: string): Outcome =>
 
 /** The reason of a match as it may be published. The reason of an aborted match may quote an error with addresses and paths of a referee. */
 export const publicReason = ({ termination, reason }: Pick<Outcome, "termination" | "reason">): string =>
-  termination === "aborted" ? "aborted" : reason;
+  termination === "aborted" && reason !== CANCELLED ? "aborted" : reason;
 
 /**
  * Whether a player lost a match because it did not answer. A player that lost on time may have answered, so its loss does not count towards its

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import { faultsOfMatch } from "#shared/session/match-result.ts";
 import type { MatchSummary } from "./events.ts";
-import type { League, Match } from "./league.ts";
+import { type League, type Match, optionsOf } from "./league.ts";
 import { forfeitOf, rolesOf } from "./outcome.ts";
 
 /**
@@ -13,7 +13,8 @@ export function faultOfResult(league: League, match: Match, seed: string, result
   if (result.round_id !== match.roundId) return `round ${result.round_id} is not the round of the match`;
   if (result.termination === "aborted" && result.log.length === 0)
     return faultOfUnplayed(league, match.players, result);
-  const { game, options, clock } = league;
+  const { game, clock } = league;
+  const options = optionsOf(league, match);
   return faultsOfMatch({ ...result, game, options, clock, seed, roles: rolesOf(league, match) })[0] ?? null;
 }
 

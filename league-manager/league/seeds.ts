@@ -1,6 +1,9 @@
 import { hmacBase64Url } from "#shared/lib/hash.ts";
 import { matchSeed } from "#shared/session/match-seed.ts";
 
+/** The seed of a league as commands need it. A function is called when the format reads the seed; it may throw. */
+export type Seed = string | (() => string);
+
 /** The seed of a league: the HMAC of its id with the seed of the run as the key. It is secret until the league completes. */
 export const leagueSeed = (runSeed: string, leagueId: string): string => hmacBase64Url(runSeed, leagueId);
 

@@ -50,12 +50,15 @@ interface Head {
 
 /** A serialized round. Players are indexes in the order of entry. Referees and outcomes are indexes into the two lists. */
 interface RoundDocument {
+  readonly label?: string;
   readonly isOpened: boolean;
   readonly isAnnounced: boolean;
   readonly byes: readonly number[];
   readonly matches: readonly MatchRow[];
   readonly referees: readonly string[];
   readonly outcomes: readonly Outcome[];
+  /** The options of the matches that have options, by the index of the match. */
+  readonly options?: Readonly<Record<number, Match["options"]>>;
 }
 
 /** A match. The row of a match in its first epoch without a referee has only the players. -1 stands for no referee and no outcome. */
@@ -72,7 +75,7 @@ type MatchRow =
     ];
 
 function roundDocument(
-  { isOpened, isAnnounced, byes, matches }: Round,
+  { label, isOpened, isAnnounced, byes, matches }: Round,
   seats: ReadonlyMap<string, number>,
 ): RoundDocument {
   const referees = numbering<string>();
@@ -85,9 +88,12 @@ function roundDocument(
     return [players.map(seat), epoch, aborts, referee, assignedAt, outcomeNumber, logHead];
   };
   const rows = matches.map(rowOf);
+  const options = matches.flatMap((match, index) => (match.options ? [[index, match.options] as const] : []));
   return {
+    ...(label !== null && { label }),
     ...{ isOpened, isAnnounced, byes: byes.map(seat), matches: rows },
     ...{ referees: referees.all(), outcomes: outcomes.all() },
+    ...(options.length > 0 && { options: Object.fromEntries(options) }),
   };
 }
 
@@ -105,7 +111,7 @@ function numbering<T>() {
 }
 
 function restoredRound(text: string | null, roundId: number, players: readonly string[]): Round {
-  const { isOpened, isAnnounced, byes, ...document }: RoundDocument = JSON.parse(text ?? "");
+  const { label, isOpened, isAnnounced, byes, options, ...document }: RoundDocument = JSON.parse(text ?? "");
   const { referees } = document;
   const outcomes = document.outcomes.map(sharedOutcome);
   const matches = document.matches.map((row, index): Match => {
@@ -115,6 +121,7 @@ function restoredRound(text: string | null, roundId: number, players: readonly s
       matchId: matchIdOf(roundId, index),
       roundId,
       players: seats.map((seat) => entryAt(players, seat)),
+      options: options?.[index] ?? null,
       status: outcome ? "completed" : assignedAt === null ? "scheduled" : "assigned",
       epoch,
       refereeId: referee < 0 ? null : entryAt(referees, referee),
@@ -125,7 +132,8 @@ function restoredRound(text: string | null, roundId: number, players: readonly s
     };
   });
   const open = matches.reduce((count, { status }) => count + (status === "completed" ? 0 : 1), 0);
-  return { roundId, matches, byes: byes.map((seat) => entryAt(players, seat)), open, isOpened, isAnnounced };
+  const byePlayers = byes.map((seat) => entryAt(players, seat));
+  return { roundId, label: label ?? null, matches, byes: byePlayers, open, isOpened, isAnnounced };
 }
 
 const isPlain = (row: MatchRow): row is readonly number[] => typeof row[0] === "number";

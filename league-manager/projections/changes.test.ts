@@ -86,7 +86,7 @@ async function start() {
     for (const uri of changedBy(committed, change, projections)) notified.add(uri);
   };
   liveFeed({ ledger, projections, log: openLog(null, "test"), emit: () => {}, onCommitted });
-  const views = { projections, awaited: () => null, logOf: () => [], seedOf: () => "" };
+  const views = { projections, awaited: () => null, logOf: () => [], seedOf: () => "", leagueSeedOf: () => "" };
   const [resources, templates] = [managerResources(views), managerTemplates(views)];
   const contentOf = async (uri: string): Promise<string | null> => {
     const resource = resources.find((candidate) => candidate.uri === uri);

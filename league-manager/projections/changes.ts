@@ -35,6 +35,7 @@ function changedByLeague(league: League, event: LeagueEvent): readonly string[] 
     case "match_assigned":
     case "match_released":
     case "match_aborted":
+    case "match_cancelled":
       return matchAndSchedule(league, event.match_id);
     case "match_completed":
       return [...matchAndSchedule(league, event.match_id), "league://standings", standingsOf(league)];

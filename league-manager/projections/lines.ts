@@ -4,6 +4,7 @@ import { POINTS } from "#shared/session/verdict.ts";
 import type { Standing } from "#shared/standings/standings.ts";
 import type { Awaited } from "../agents/awaited-players.ts";
 import type { Outcome } from "../league/league.ts";
+import { CANCELLED } from "../league/outcome.ts";
 import type { LiveEvent } from "./live.ts";
 
 /**
@@ -56,7 +57,7 @@ export function resultText({ points, termination, reason, faults }: Result, name
   const winners = Object.keys(points).filter((playerId) => points[playerId] === POINTS.win);
   const verdict =
     winners.length === 0
-      ? { normal: "draw", forfeit: "no winner", aborted: "aborted" }[termination]
+      ? { normal: "draw", forfeit: "no winner", aborted: reason === CANCELLED ? CANCELLED : "aborted" }[termination]
       : `${winners.map(nameOf).join(" and ")} ${winners.length === 1 ? "wins" : "win"}`;
   const details = faults.map((fault) => `${nameOf(fault.player_id)}: ${fault.detail}`);
   const detail = inOneLine(details.join("; ") || spoken(reason));

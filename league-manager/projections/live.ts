@@ -73,7 +73,8 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
       return [notice(`${matchRef(league_id, event.match_id)} was aborted (${reason}) and is played again`)];
     }
     case "match_completed":
-    case "match_aborted": {
+    case "match_aborted":
+    case "match_cancelled": {
       const match = matchOf(league, event.match_id);
       const summary = match && completedMatch(league, match);
       if (!match || !summary) return [];

@@ -51,10 +51,10 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
     if (event.type === "match_completed") {
       projection.tally.add({ points: event.match_points, termination: event.termination });
     }
-    const byes = event.type === "round_opened" ? state.leagues.get(leagueId)?.rounds[event.round_id - 1]?.byes : [];
-    projection.tally.addByes(byes ?? []);
-    if (event.type === "match_completed" || event.type === "match_aborted") projection.completed++;
-    if (CHANGES_STANDINGS.has(event.type) || byes?.length) projection.rows = null;
+    const byes = byesOf(event, state.leagues.get(leagueId));
+    projection.tally.addByes(byes);
+    if (END_OF_MATCH.has(event.type)) projection.completed++;
+    if (CHANGES_STANDINGS.has(event.type) || byes.length > 0) projection.rows = null;
   };
 
   const advanceAgent = (
@@ -103,6 +103,14 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
     completed: (leagueId) => projectionFor(leagueId).completed,
   };
 }
+
+/** The players that have a bye in the round that an event opens. */
+function byesOf(event: CommittedEvent["event"], league: League | undefined): readonly string[] {
+  const isOpening = event.type === "round_opened" || (event.type === "round_paired" && event.slots !== undefined);
+  return (isOpening ? league?.rounds[event.round_id - 1]?.byes : null) ?? [];
+}
+
+const END_OF_MATCH = new Set<CommittedEvent["event"]["type"]>(["match_completed", "match_aborted", "match_cancelled"]);
 
 const CHANGES_STANDINGS = new Set<CommittedEvent["event"]["type"]>([
   "match_completed",

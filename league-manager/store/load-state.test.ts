@@ -7,7 +7,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { ok } from "#shared/lib/result.ts";
 import { StoreBusy } from "#shared/store/store-errors.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
-import { afterCommands, running, SETTINGS } from "../league/testing/leagues.ts";
+import { afterCommands, pair, running, SETTINGS } from "../league/testing/leagues.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
 import { keepSnapshots } from "./snapshots.ts";
 import { enter, LEAGUE_IDS, ledgerOn, type OpenedLedger, openLeague, stateAfterCrash } from "./testing/ledger.ts";
@@ -36,6 +36,7 @@ describe("snapshots of leagues", () => {
   const playLeague: Decide<null>[] = afterCommands([
     ...running(["P1", "P2"], { ...SETTINGS, leagueId: "first" }).slice(0, -1),
     { type: "open_round", roundId: 1, shutDown: new Map([["P1", 5]]) },
+    pair(),
     { type: "complete" },
   ])
     .events.slice(3)
@@ -58,7 +59,7 @@ describe("snapshots of leagues", () => {
       versions.push(snapshotVersion());
     }
     expect(state().leagues.get("first")?.status).toBe("completed");
-    expect(versions).toEqual([null, null, null, null, 5, 5, 5, 8]);
+    expect(versions).toEqual([null, null, null, null, 5, 5, 5, 5, 9]);
     expect(stateAfterCrash(file)).toEqual(state());
   });
 
@@ -158,7 +159,7 @@ describe("snapshots of leagues", () => {
     expect(opened.reads).not.toContain("league:first 0");
     expect(state()).toEqual(expected);
     for (const command of playLeague) await execute(command);
-    expect(state().leagues.get("first")).toMatchObject({ version: 8, status: "completed" });
+    expect(state().leagues.get("first")).toMatchObject({ version: 9, status: "completed" });
     expect(stateAfterCrash(file)).toEqual(state());
   });
 

@@ -8,7 +8,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import { matchRef, playerId, systemIds } from "#shared/lib/ids.ts";
 import { createRandom } from "#shared/lib/rng.ts";
-import type { LeagueConfig } from "#shared/runtime/config/config.ts";
+import type { LeagueConfig } from "#shared/runtime/config/leagues.ts";
 import { eventOf } from "#shared/session/entry.ts";
 import { outcomeOf } from "#shared/session/match-result.ts";
 import { create, decide, type Session } from "#shared/session/session.ts";
@@ -40,7 +40,13 @@ const GAME = "tic_tac_toe.v1";
  * `unplayedRounds` is not 0, the last rounds are not played and the league is not completed. Returns the number of completed matches.
  */
 export async function writeSyntheticRun(folder: string, playerCount: number, unplayedRounds = 0): Promise<number> {
-  const config: LeagueConfig = { league_id: LEAGUE, game: GAME, options: {}, format: "round-robin" };
+  const config: LeagueConfig = {
+    league_id: LEAGUE,
+    game: GAME,
+    options: {},
+    format: "round-robin",
+    format_options: {},
+  };
   const game = findGame(GAME) as Game;
   const players = Array.from({ length: playerCount }, (_, index) => playerId(index + 1));
   mkdirSync(folder, { recursive: true });

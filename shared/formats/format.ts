@@ -83,6 +83,11 @@ export interface Format<Options = unknown> {
    * several rounds are played at the same time.
    */
   readonly opensRounds: "in_order" | "at_once";
+  /**
+   * Whether matches that are open when `next` returns "completed" are cancelled, because the result is decided. Without this property they are played
+   * to their end. Only for formats that open their rounds at once.
+   */
+  readonly cancelsOpenMatches?: true;
   /** The points of a bye: those of a win in a Swiss system, none if all players have equally many byes or byes do not matter. */
   readonly byePoints: 0 | 3;
   /** The tie-breaks of the standings, if the config names none. */

@@ -76,12 +76,15 @@ export const sprt: Format<SprtFormatOptions> = {
   options: Options,
   roles: "two",
   opensRounds: "at_once",
+  cancelsOpenMatches: true,
   byePoints: 0,
   tieBreaks: ["points", "wins", "draws"],
 
   next(view, slots, options) {
     if (sprtOf(view, options).state !== "continue") return "completed";
-    return nextOfSeries(view, pairsOf(view), { limit: unpairedMatches(view, options) }, slots);
+    const next = nextOfSeries(view, pairsOf(view), { limit: unpairedMatches(view, options) }, slots);
+    // The last matches may still decide the test.
+    return next === "completed" && openMatches(view) > 0 && pairsOf(view).length > 0 ? "wait" : next;
   },
 
   remaining(view, options) {

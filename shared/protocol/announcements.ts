@@ -31,7 +31,11 @@ const list = {
 export const RoundAnnouncement = compiled({
   league_id: id,
   round_id: z.int(),
+  /** The name of the round for people. */
+  label: z.string().optional(),
   matches: z.array(scheduledMatch),
+  /** The players without a match in the round; absent if there are none, or more than 100. */
+  byes: z.array(id).optional(),
   ...list,
 });
 export const RoundStart = z.object({ league_id: id, round_id: z.int() });

@@ -7,7 +7,7 @@ import type { Place } from "../../agents/places.ts";
 import type { AdmissionPolicy } from "../../agents/policy.ts";
 import type { LeagueSettings } from "../../league/commands.ts";
 import type { League } from "../../league/league.ts";
-import { stored } from "../../league/testing/leagues.ts";
+import { LEAGUE_SEED, stored } from "../../league/testing/leagues.ts";
 import type { CommittedEvent, Decide, Decision, ManagerState } from "../../ledger.ts";
 import { evolveState } from "../../store/manager-state.ts";
 import { openLeagues, startLeague } from "../leagues.ts";
@@ -39,6 +39,8 @@ export const settingsOf = (leagueId: string, game = "rps.v1"): LeagueSettings =>
   clock: null,
   options: {},
   format: "round-robin",
+  formatOptions: {},
+  tieBreaks: null,
   seedCommitment: "commitment",
 });
 
@@ -136,7 +138,7 @@ export const startedLeague = (leagueId: string, players: number): readonly Decid
   open(leagueId),
   ...Array.from({ length: players }, (_, n) => player(`player ${n + 1}`, { port: n + 1 })),
   referee("referee", { port: 9000 }),
-  startLeague(leagueId),
+  startLeague(leagueId, LEAGUE_SEED),
 ];
 
 /** The events of a decision as "stream type", those of leagues first. */

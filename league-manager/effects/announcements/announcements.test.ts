@@ -36,6 +36,7 @@ describe("the announcements of a league", () => {
           roles: { player_1: "P02", player_2: "P03" },
         },
       ],
+      byes: ["P01"],
     });
     const ends = league
       .agent("P01")

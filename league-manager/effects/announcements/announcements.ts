@@ -2,6 +2,7 @@ import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { completeLeague } from "../../commands/leagues.ts";
 import { announceRound } from "../../commands/rounds.ts";
+import { opensAtOnce } from "../../league/format-view.ts";
 import type { League } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
 import type { EffectsContext, Part } from "../effects-context.ts";
@@ -13,6 +14,12 @@ import { AnnouncementQueues, type Sending } from "./queues.ts";
 const LAST_MS = 1_000;
 /** The same time if a player speaks another dialect. Such a player receives one message at a time, and may end its process only at the last one. */
 const LAST_OF_DIALECTS_MS = 5_000;
+
+/** An agent and the delivery of its announcements. */
+interface Recipient {
+  readonly agent: Agent;
+  readonly sending: Sending;
+}
 
 interface AnnouncementsOptions {
   /** Resolves when the pending assignments of a league are committed: ROUND_ANNOUNCEMENT names the referees. */
@@ -82,9 +89,7 @@ export class Announcements implements Part {
     const gate = this.#gateOf(leagueId, roundId);
     try {
       await this.#options.assigned(leagueId);
-      const endOfPrevious = roundId > 1 ? endOf(leagueId, roundId - 1) : [];
-      const round = [...endOfPrevious, ...startOf(leagueId, roundId)];
-      const players = this.#push(leagueId, round).filter(({ agent }) => agent.kind === "player");
+      const players = this.#pushRound(leagueId, roundId).filter(({ agent }) => agent.kind === "player");
       for (const { agent, sending } of players) void sending.received.then(() => gate.open(agent.id));
       await Promise.all(players.map(({ sending }) => sending.received));
       if (!this.#tasks.signal.aborted) await this.#context.execute(leagueId, announceRound(leagueId, roundId));
@@ -105,12 +110,37 @@ export class Announcements implements Part {
     if (!signal.aborted) await execute(leagueId, completeLeague(leagueId));
   }
 
-  /** Queues announcements for the players of a league and for all referees; none for agents that do not want announcements. */
-  #push(leagueId: string, announcements: readonly Announcement[]): readonly { agent: Agent; sending: Sending }[] {
+  /**
+   * Queues the start of a round, after the end of the previous one. A round that is opened at once is announced only to its players, because a league
+   * can have thousands of such rounds. They have no order, so that only the last one has an end: that of the league.
+   */
+  #pushRound(leagueId: string, roundId: number): readonly Recipient[] {
+    const league = this.#context.ledger.state.leagues.get(leagueId);
+    if (!league) return [];
+    if (opensAtOnce(league)) {
+      const players = new Set(league.rounds[roundId - 1]?.matches.flatMap((match) => match.players));
+      return this.#pushTo(this.#agentsOf(players), startOf(leagueId, roundId));
+    }
+    const endOfPrevious = roundId > 1 ? endOf(leagueId, roundId - 1) : [];
+    return this.#push(leagueId, [...endOfPrevious, ...startOf(leagueId, roundId)]);
+  }
+
+  /** Queues announcements for the players of a league and for all referees. */
+  #push(leagueId: string, announcements: readonly Announcement[]): readonly Recipient[] {
     const { leagues, agents } = this.#context.ledger.state;
-    const players = [...(leagues.get(leagueId)?.entrants.keys() ?? [])].flatMap((id) => agents.get(id) ?? []);
+    const players = this.#agentsOf(leagues.get(leagueId)?.entrants.keys() ?? []);
     const referees = [...agents.values()].filter(({ kind }) => kind === "referee");
-    return [...players, ...referees].map((agent) => {
+    return this.#pushTo([...players, ...referees], announcements);
+  }
+
+  #agentsOf(ids: Iterable<string>): readonly Agent[] {
+    const { agents } = this.#context.ledger.state;
+    return [...ids].flatMap((id) => agents.get(id) ?? []);
+  }
+
+  /** Queues announcements for agents; none for agents that do not want announcements. */
+  #pushTo(agents: readonly Agent[], announcements: readonly Announcement[]): readonly Recipient[] {
+    return agents.map((agent) => {
       const wantedAnnouncements = agent.wantsAnnouncements ? announcements : [];
       return { agent, sending: this.#queues.push(agent.id, wantedAnnouncements) };
     });

@@ -59,7 +59,12 @@ export class AnnouncementMessages {
         return this.#list({ type, leagueId, roundId }, recipientId, {
           all: () => round.matches,
           ownersOf: agentsOf,
-          payload: (matches) => ({ ...head, matches: matches.map((match) => this.#scheduled(league, match)) }),
+          payload: (matches) => ({
+            ...head,
+            ...(round.label !== null && { label: round.label }),
+            matches: matches.map((match) => this.#scheduled(league, match)),
+            ...(round.byes.length > 0 && round.byes.length <= MAX_ENTRIES && { byes: round.byes }),
+          }),
           resource: `league://${leagueId}/schedule/${roundId}`,
         });
       case "ROUND_END":

@@ -3,7 +3,9 @@ import { counted } from "#shared/lib/text.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { type Assignment, assignMatch, releaseMatches } from "../../commands/matches.ts";
 import { matchOf } from "../../league/evolve.ts";
-import { currentMatches, type League, type Match } from "../../league/league.ts";
+import { opensAtOnce } from "../../league/format-view.ts";
+import type { League, Match } from "../../league/league.ts";
+import { positionOf } from "../../league/match-ids.ts";
 import type { OpenWork } from "../../league/open-work.ts";
 import type { EffectsContext, Part } from "../effects-context.ts";
 import { FailedAttempts } from "./failed-attempts.ts";
@@ -54,6 +56,16 @@ export class Dispatch implements Part {
     return new Map(this.#referees.up().map(({ id, maxConcurrent }) => [id, maxConcurrent - (occupied.get(id) ?? 0)]));
   }
 
+  /** The number of further matches of a league that its referees can have. */
+  freeSlots({ game }: League): number {
+    const occupied = this.#occupied();
+    const free = this.#referees
+      .up()
+      .filter(({ gameTypes }) => gameTypes.includes(game))
+      .map(({ id, maxConcurrent }) => Math.max(0, maxConcurrent - (occupied.get(id) ?? 0)));
+    return free.reduce((sum, count) => sum + count, 0);
+  }
+
   /** The fit referees, except the given one, that are eligible for a match. */
   othersFor(league: League, match: Match, refereeId: string): readonly Agent[] {
     const occupied = this.#occupied();
@@ -86,7 +98,6 @@ export class Dispatch implements Part {
     const occupied = this.#occupied();
     const hasCapacity = ({ id, maxConcurrent }: Agent): boolean => (occupied.get(id) ?? 0) < maxConcurrent;
     if (!up.some(hasCapacity)) return;
-    const indexes = indexesOf(league);
     const eligibleFor = this.#referees.eligible(league, up);
     const withoutReferee: Match[] = [];
     for (const match of unassigned) {
@@ -95,7 +106,7 @@ export class Dispatch implements Part {
       const eligible = eligibleFor(match);
       if (eligible.size === 0) withoutReferee.push(match);
       if (![...eligible].some(hasCapacity)) continue;
-      const first = (indexes.get(match.matchId) ?? 0) % up.length;
+      const first = turnOf(league, match) % up.length;
       const order = [...up.slice(first), ...up.slice(0, first)].filter((candidate) => eligible.has(candidate));
       const referee = this.#preferred(league, match, order, occupied).find(hasCapacity);
       if (!referee) continue;
@@ -158,6 +169,6 @@ export class Dispatch implements Part {
   }
 }
 
-/** The indexes of the current round's matches in their round, from 0. */
-const indexesOf = (league: League): ReadonlyMap<string, number> =>
-  new Map(currentMatches(league).map(({ matchId }, index) => [matchId, index]));
+/** The turn of a match in the order of the referees: its index in its round, from 0. Rounds that are opened at once follow each other. */
+const turnOf = (league: League, { matchId, roundId }: Match): number =>
+  (positionOf(matchId)?.index ?? 0) + (opensAtOnce(league) ? roundId - 1 : 0);

@@ -28,7 +28,7 @@ test("a match with a player on loopback is assigned only to referees at the curr
       referee("R2", locatedAt("203.0.113.60")),
       referee("R3", locatedAt("127.0.0.1")),
     ],
-    startLeague("rps"),
+    startLeague("rps", "seed"),
   ];
   for (const command of commands) expect(await ledger.execute<unknown>(command)).toMatchObject({ ok: true });
   let addresses: readonly string[] = [];

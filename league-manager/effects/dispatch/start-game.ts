@@ -9,7 +9,7 @@ import { transportsField } from "#shared/protocol/transports.ts";
 import { createTally } from "#shared/standings/standings.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { needsLegalActions } from "../../agents/capabilities.ts";
-import { currentMatches, type League, type Match } from "../../league/league.ts";
+import { currentMatches, type League, type Match, optionsOf } from "../../league/league.ts";
 import type { ManagerState } from "../../ledger.ts";
 import type { EndpointFor, MoveLimits } from "../effects-context.ts";
 
@@ -48,7 +48,7 @@ export function startGameOf(
     epoch: match.epoch,
     run_id: league.runId,
     game: league.game,
-    options: league.options,
+    options: optionsOf(league, match),
     ...(league.clock && { clock: league.clock }),
     seed: seedOf(league, match),
     roles: Object.fromEntries(seats),

@@ -22,6 +22,8 @@ const GAME = {
   options: { best_of: 1 },
   clock: null,
   format: "round-robin",
+  formatOptions: {},
+  tieBreaks: null,
 } as const;
 export const seedOf = ({ leagueId }: League, { matchId, epoch }: Match): string =>
   seedOfMatch(leagueSeed("seed", leagueId), leagueId, matchId, epoch);
@@ -63,6 +65,7 @@ export async function startManager(options: ManagerOptions, leagueIds: readonly 
       clock,
       machineAddresses: () => new Set<string>(),
       seedOf,
+      leagueSeedOf: (leagueId: string) => leagueSeed("seed", leagueId),
       endpointFor: (_referee: unknown, endpoint: string) => endpoint,
       log: options.log ?? openLog(null, "test"),
     },

@@ -10,7 +10,7 @@ import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "../commands.
 import { decideLeague } from "../decide.ts";
 import { FORMAT_VERSION, type LeagueEvent } from "../events.ts";
 import { foldLeague } from "../evolve.ts";
-import type { League, Match } from "../league.ts";
+import { type League, type Match, optionsOf } from "../league.ts";
 import { rolesOf } from "../outcome.ts";
 
 export const AT = "2025-01-01T00:00:00.000Z";
@@ -23,6 +23,8 @@ export const SETTINGS: LeagueSettings = {
   options: { best_of: 1 },
   clock: null,
   format: "round-robin",
+  formatOptions: {},
+  tieBreaks: null,
   seedCommitment: "commitment of the seed",
 };
 
@@ -54,10 +56,18 @@ export const entered = (playerIds: readonly string[], settings = SETTINGS): read
   ...playerIds.map((playerId) => ({ type: "enter", playerId, nameCommitment: `name of ${playerId}` }) as const),
 ];
 
+/** The seed of the leagues of the tests. */
+export const LEAGUE_SEED = "seed of the league";
+
+export const START: LeagueCommand = { type: "start", seed: LEAGUE_SEED };
+
+/** The command that pairs the next rounds, or completes the pairing. */
+export const pair = (slots = 0): LeagueCommand => ({ type: "pair", seed: LEAGUE_SEED, slots });
+
 /** Commands that start a league of these players and open its first round. */
 export const running = (playerIds: readonly string[], settings = SETTINGS): readonly LeagueCommand[] => [
   ...entered(playerIds, settings),
-  { type: "start" },
+  START,
   { type: "open_round", roundId: 1, shutDown: new Map() },
 ];
 
@@ -88,7 +98,7 @@ export function resultOf(league: League, match: Match, commands: readonly Comman
   const { matchId: match_id, roundId: round_id, epoch } = match;
   const players = rolesOf(league, match);
   const participants = participantsOf({ league_id, match_id, roles: players });
-  const options = game.options.parse(league.options);
+  const options = game.options.parse(optionsOf(league, match));
   const setup = { id: "session", game, options, participants, seed, clock: league.clock, at: AT };
   const { session, log, head } = playSession(setup, commands);
   return { league_id, match_id, round_id, epoch, ...outcomeOf(session, head, players), log };

@@ -4,9 +4,10 @@ import { DatabaseSync, StatementSync } from "node:sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { startLeague } from "../../../league-manager/commands/leagues.ts";
 import { player, referee } from "../../../league-manager/commands/testing/commands.ts";
+import { leagueSeed } from "../../../league-manager/league/seeds.ts";
 import { writeExport } from "../files.ts";
 import { testExports } from "../testing/exports.ts";
-import { saltOf, writeStore } from "../testing/store.ts";
+import { RUN_SEED, saltOf, writeStore } from "../testing/store.ts";
 import { verifyExport } from "../verify/verify.ts";
 import { type Export, exportOf } from "./export-store.ts";
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
     await register("Bob", 9002);
     copyStore("before a player enters", run.file);
     await register("Cid", 9003);
-    await run.execute(startLeague("rps"));
+    await run.execute(startLeague("rps", leagueSeed(RUN_SEED, "rps")));
     await run.round("rps");
     copyStore("before a match is recorded", run.file);
     await run.round("rps");

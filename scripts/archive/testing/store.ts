@@ -6,7 +6,7 @@ import { systemIds } from "#shared/lib/ids.ts";
 import type { Command } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
-import { completeLeague, openLeagues, startLeague } from "../../../league-manager/commands/leagues.ts";
+import { completeLeague, openLeagues, pairLeague, startLeague } from "../../../league-manager/commands/leagues.ts";
 import { assignMatch, releaseMatch } from "../../../league-manager/commands/matches.ts";
 import { removePlayer } from "../../../league-manager/commands/players.ts";
 import { reportResult } from "../../../league-manager/commands/report.ts";
@@ -105,7 +105,7 @@ function testRun(file: string, ledger: Ledger, leagueIds: readonly string[]): Te
       for (const [index, name] of names.entries())
         await execute(player(name, { port: 9001 + index, salt: saltOf(name) }));
       await execute(referee("referee", { port: 9000 }));
-      for (const leagueId of leagueIds) await execute(startLeague(leagueId));
+      for (const leagueId of leagueIds) await execute(startLeague(leagueId, leagueSeed(RUN_SEED, leagueId)));
     },
     async play(leagueId, matchId, commands = WON) {
       const match = await assign(leagueId, matchId);
@@ -135,7 +135,10 @@ function testRun(file: string, ledger: Ledger, leagueIds: readonly string[]): Te
     },
     schedule: (leagueId, roundId, players) => execute(scheduleMatch(leagueId, players, roundId)),
     remove: (playerId) => execute(removePlayer(playerId)),
-    complete: (leagueId) => execute(completeLeague(leagueId)),
+    async complete(leagueId) {
+      await execute(pairLeague(leagueId, leagueSeed(RUN_SEED, leagueId), 0));
+      await execute(completeLeague(leagueId));
+    },
   };
   return run;
 }

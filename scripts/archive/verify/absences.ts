@@ -11,7 +11,10 @@ import { checkTimeouts } from "./timeouts.ts";
  */
 export function checkAbsences(source: Source, agents: ReadonlyMap<string, AgentLog>, logs: readonly LeagueLog[]): void {
   for (const log of logs) {
-    for (const event of log.events) if (event.type === "round_opened") checkCauses(source, agents, log, event);
+    for (const event of log.events) {
+      if (event.type === "round_opened") checkCauses(source, agents, log, event);
+      if (event.type === "player_left") checkDeparture(source, agents, log, event);
+    }
   }
   checkTimeouts(source, agents, logs);
 }
@@ -25,9 +28,26 @@ function checkCauses(
   for (const { player_id, agent_version, removed } of absent) {
     const text = `${player_id} is absent from round ${round_id} of ${league?.leagueId}`;
     const cause = agents.get(player_id)?.steps[agent_version - 1]?.cause;
-    if (cause?.type === "removed") findings.except(file, `${text}: the operator removed it`);
+    if (cause?.type === "dismissed") findings.except(file, `${text}: it has left`);
+    else if (cause?.type === "removed") findings.except(file, `${text}: the operator removed it`);
     else if (cause?.type !== "timed_out")
       findings.blame(file, `${text}, but neither timeouts nor the operator had shut it down`);
     else if (removed) findings.blame(file, `${text}: timeouts shut it down, and the operator did not remove it`);
   }
+}
+
+/** A player that leaves after the start is paired no more, so its own log must contain the cause. */
+function checkDeparture(
+  { findings }: Source,
+  agents: ReadonlyMap<string, AgentLog>,
+  { file, league }: LeagueLog,
+  { player_id, agent_version }: Extract<LeagueEvent, { type: "player_left" }>,
+): void {
+  if (agent_version === undefined) return;
+  const text = `${player_id} leaves ${league?.leagueId} after its start`;
+  const cause = agents.get(player_id)?.steps[agent_version - 1]?.cause;
+  if (cause?.type === "removed") findings.except(file, `${text}: the operator removed it`);
+  else if (cause?.type === "dismissed") findings.except(file, `${text} at its own request`);
+  else if (cause?.type !== "timed_out")
+    findings.blame(file, `${text}, but neither timeouts nor the operator had shut it down`);
 }

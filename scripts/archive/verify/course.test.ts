@@ -121,12 +121,12 @@ describe("verify accepts with an exception", () => {
       const { v, at } = events[0];
       const added = { v, at, type: "match_scheduled", match_id: "R3M2", round_id: 3, players: ["P01", "P02"] };
       events.splice(indexOf(forgery, "match_assigned", "R3M1"), 0, added);
-      const end = events.pop();
+      const end = events.splice(-2);
       const matchFields = { v, at, match_id: "R3M2", referee_id: "REF01" };
       const abort = { ...matchFields, type: "match_released", reason: "aborted", detail: "full" };
       for (const epoch of [1, 2]) events.push({ ...matchFields, type: "match_assigned", epoch }, { ...abort, epoch });
       events.push({ ...matchFields, type: "match_assigned", epoch: 3 });
-      events.push({ ...matchFields, type: "match_aborted", epoch: 3, reason: "full", log_head: "" }, end);
+      events.push({ ...matchFields, type: "match_aborted", epoch: 3, reason: "full", log_head: "" }, ...end);
       const noResult = { winner: null, final_scores: {}, match_points: {}, faults: [], log: [], log_head: "" };
       const roles = { player_1: "P01", player_2: "P02" };
       const seed = seedOfMatch(league.seed, "rps", "R3M2", 3);

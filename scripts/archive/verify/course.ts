@@ -4,9 +4,11 @@ import type { NewLeagueEvent } from "../../../league-manager/league/commands.ts"
 import { decideLeague } from "../../../league-manager/league/decide.ts";
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { matchOf } from "../../../league-manager/league/evolve.ts";
+import { opensAtOnce } from "../../../league-manager/league/format-view.ts";
 import type { League } from "../../../league-manager/league/league.ts";
 import { MAX_ABORTS } from "../../../league-manager/league/report.ts";
 import type { Findings } from "./findings.ts";
+import { checkPairings } from "./pairings.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 
@@ -26,9 +28,11 @@ interface Expected {
 
 /**
  * Checks that the pairings, forfeits and final aborts of a league are those that its format and rules require. The fold of the log checks only
- * that each event may follow the events before it.
+ * that each event may follow the events before it. `seed` is the seed of the league; null before the league is completed. Pairings that depend on
+ * the seed are then not checked.
  */
-export function checkCourse(findings: Findings, file: string): CourseCheck {
+export function checkCourse(findings: Findings, file: string, seed: string | null): CourseCheck {
+  const pairings = checkPairings(findings, file, seed);
   /** The required events by their index in the log. */
   const expected = new Map<number, Expected[]>();
   let count = 0;
@@ -37,7 +41,9 @@ export function checkCourse(findings: Findings, file: string): CourseCheck {
   return {
     step(before, event) {
       const index = count++;
-      for (const [offset, following] of decidedWith(before, event).entries()) {
+      const isFollowing = fulfilledBy(event, expected.get(index) ?? [])[0]?.length !== 0;
+      const decided = isFollowing ? [] : [...decidedWith(before, event), ...pairings.decidedWith(before, event, index)];
+      for (const [offset, following] of decided.entries()) {
         const earlier = expected.get(index + offset) ?? [];
         expected.set(index + offset, [...earlier, { event: following, cause: event.type }]);
       }
@@ -48,6 +54,7 @@ export function checkCourse(findings: Findings, file: string): CourseCheck {
     },
     end() {
       for (const [index, missing] of expected) for (const item of missing) blameMissing(index, item);
+      pairings.end();
     },
   };
 }
@@ -70,8 +77,8 @@ function checkEvent({ blame, except }: Findings, file: string, { index, before, 
   // The manager completes a league after the announcements of all its rounds.
   for (const roundId of event.type === "completed" && before ? unannouncedIn(before) : [])
     blame(file, `event ${index}: the league is completed before round ${roundId} is announced`);
-  if (event.type === "round_paired" && !isExplained)
-    blame(file, `event ${index}: the format of the league does not have this round`);
+  if (event.type === "match_cancelled" && !isExplained)
+    blame(file, `event ${index}: ${event.match_id} is cancelled, but the format of the league has not ended`);
   if (event.type === "match_completed" && event.referee_id === null && !isExplained)
     blame(
       file,
@@ -91,15 +98,17 @@ function checkEvent({ blame, except }: Findings, file: string, { index, before, 
 /** Returns the events of the decision that this event begins, with this event; none if it begins no decision. */
 function decidedWith(before: League | null, event: LeagueEvent): readonly NewLeagueEvent[] {
   if (before === null) return [];
-  if (event.type === "started") return eventsOf(decideLeague(before, { type: "start" }));
   if (event.type !== "round_opened") return [];
   const shutDown = new Map(event.absent.map(({ player_id, agent_version }) => [player_id, agent_version]));
   const removed = new Set(event.absent.flatMap(({ player_id, removed }) => (removed ? [player_id] : [])));
   return eventsOf(decideLeague(before, { type: "open_round", roundId: event.round_id, shutDown, removed }));
 }
 
-const unannouncedIn = ({ rounds }: League): readonly number[] =>
-  rounds.filter(({ isOpened, isAnnounced }) => isOpened && !isAnnounced).map(({ roundId }) => roundId);
+/** The rounds that are not announced. A round that is opened at once is announced only to its players, which can fail to answer until it is over. */
+const unannouncedIn = (league: League): readonly number[] =>
+  opensAtOnce(league)
+    ? []
+    : league.rounds.filter(({ isOpened, isAnnounced }) => isOpened && !isAnnounced).map(({ roundId }) => roundId);
 
 const eventsOf = (decided: ReturnType<typeof decideLeague>): readonly NewLeagueEvent[] =>
   decided.ok ? decided.value : [];

@@ -21,6 +21,7 @@ describe("verify reports exceptions and no faults for", () => {
     });
     expect(exceptions).toEqual([
       { file: leagueLogFile("rps"), message: "rps/R2M2 was added by the operator" },
+      { file: leagueLogFile("rps"), message: "P03 leaves rps after its start: the operator removed it" },
       { file: leagueLogFile("rps"), message: "P03 is absent from round 3 of rps: the operator removed it" },
       { file: matchFile("rps", "R1M1"), message: "rps/R1M1 was aborted without a log" },
     ]);

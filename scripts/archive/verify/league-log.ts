@@ -17,9 +17,9 @@ export interface LeagueLog {
 }
 
 /** Reads the log of a league. Blames the file if an event does not follow from the events before it or breaks the rules of `checkCourse`. */
-export function readLeagueLog(source: Source, { league_id, log_head }: LoggedLeague): LeagueLog {
+export function readLeagueLog(source: Source, { league_id, log_head, seed }: LoggedLeague): LeagueLog {
   const file = leagueLogFile(league_id);
-  const course = checkCourse(source.findings, file);
+  const course = checkCourse(source.findings, file, seed);
   const events: LeagueEvent[] = [];
   let league: League | null = null;
   const isSound = readLog(source, { file, schema: LeagueEvent, log_head }, (event) => {

@@ -1,89 +1,15 @@
 import { z } from "zod";
-import { findGame, findGameNamed, gameIds, knownGameIds } from "../../games/registry.ts";
-import { didYouMean } from "../../lib/suggestion.ts";
-import { TimeControl } from "../../lib/time-control.ts";
 import { MatchCapacity } from "../../protocol/match-capacity.ts";
 import { JoinCode } from "../../protocol/names.ts";
-import { MoveLimit, Timeouts } from "../../protocol/timeouts.ts";
+import { Timeouts } from "../../protocol/timeouts.ts";
 import { DATA_FOLDER, LOOPBACK_HOST, PORT_RANGES } from "../defaults.ts";
+import { League } from "./leagues.ts";
 import { Player } from "./players.ts";
 
 /** The minimum length of an operator token. */
 export const OPERATOR_TOKEN_LENGTH = 16;
 
 const port = z.int().min(1).max(65_535);
-const leagueId = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "use letters, digits, dot, dash and underscore");
-
-const League = z
-  .strictObject({
-    league_id: leagueId.describe("the league's id in URLs and file names"),
-    game: z.string().describe(`${gameIds.join(", ")}, or the .ts or .js file of another game, relative to this file`),
-    format: z
-      .literal("round-robin")
-      .default("round-robin")
-      .describe(
-        "every player meets every other player once; with more than two roles, a rotation in which each player has every role equally often",
-      ),
-    options: z
-      .record(z.string(), z.unknown())
-      .default({})
-      .describe('the options of the game, e.g. {"best_of": 5}; its rules list them'),
-    clock: TimeControl.optional().describe(
-      'the clocks of the matches, e.g. {"initial_ms": 60000, "increment_ms": 1000}; a player whose time is over loses the match (default: no clocks)',
-    ),
-    move_ms: MoveLimit.optional().describe(
-      "the time limit for a move in this league, milliseconds; with clocks, the earlier limit applies (default: timeouts.move_ms, or only the clock in a league with clocks)",
-    ),
-    max_players: z
-      .int()
-      .min(2)
-      .max(1_000)
-      .optional()
-      .describe(
-        "the maximum number of players: further players are rejected with L002; in a run it must be at least the size of the roster",
-      ),
-    min_players: z
-      .int()
-      .min(2)
-      .max(1_000)
-      .optional()
-      .describe(
-        "the number of registered players at which the league starts; a run starts with its roster, which must have at least this many players",
-      ),
-  })
-  .superRefine((league, context) => {
-    const game = findGame(league.game);
-    if (!game) {
-      context.addIssue({ code: "custom", path: ["game"], message: unknownGame(league.game) });
-    } else {
-      for (const field of ["max_players", "min_players"] as const) {
-        if (league[field] === undefined || league[field] >= game.roles.length) continue;
-        const message = `must be at least ${game.roles.length}, the number of players in a match of ${league.game}`;
-        context.addIssue({ code: "custom", path: [field], message });
-      }
-      const options = game.options.safeParse(league.options);
-      for (const issue of options.error?.issues ?? []) {
-        const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
-        const message = unknown.length > 0 ? unknownOption(unknown[0], game.options) : issue.message;
-        context.addIssue({ code: "custom", path: ["options", ...issue.path, ...unknown], message });
-      }
-    }
-  });
-export type LeagueConfig = z.infer<typeof League>;
-
-function unknownGame(game: string): string {
-  const namedGame = findGameNamed(game);
-  const hint = namedGame ? `. Did you mean ${JSON.stringify(namedGame.id)}?` : didYouMean(game, knownGameIds());
-  return `unknown game ${JSON.stringify(game)}${hint || `. Known games: ${knownGameIds().join(", ")}, or a .ts or .js file.`}`;
-}
-
-function unknownOption(name: string | undefined, options: z.ZodType): string {
-  const { properties = {} } = z.toJSONSchema(options, { io: "input", unrepresentable: "any" });
-  const names = Object.keys(properties);
-  const known = names.length === 0 ? "This game has no options." : `Options of this game: ${names.join(", ")}.`;
-  return `unknown option ${JSON.stringify(name)}${didYouMean(name, names) || `. ${known}`}`;
-}
-
 /** The config of a league run. The file is JSON with comments; the paths in it are relative to its folder. */
 export const Config = z
   .strictObject({

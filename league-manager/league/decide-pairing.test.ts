@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import type { LeagueCommand } from "./commands.ts";
+import { entered, given, LEAGUE_SEED, pair, running, SETTINGS, START } from "./testing/leagues.ts";
+
+const PLAYERS = ["P01", "P02", "P03"];
+
+describe("the pairing of a round robin", () => {
+  it("is a part of the start, with byes", () => {
+    const round = (round_id: number, bye: string, ...players: string[]) => ({
+      ...({ type: "round_paired", round_id, byes: [bye] } as const),
+      pairings: [{ match_id: `R${round_id}M1`, players }],
+    });
+    given(...entered(PLAYERS))
+      .when(START)
+      .leadsTo(
+        { type: "started" },
+        round(1, "P01", "P02", "P03"),
+        round(2, "P03", "P01", "P02"),
+        round(3, "P02", "P03", "P01"),
+      );
+  });
+
+  it("plays several cycles if the options of the format say so", () => {
+    const cycles = { ...SETTINGS, formatOptions: { cycles: 2 } };
+    const pairings = (round_id: number, ...players: string[]) => ({
+      ...({ type: "round_paired", round_id, byes: [] } as const),
+      pairings: [{ match_id: `R${round_id}M1`, players }],
+    });
+    given(...entered(["P01", "P02"], cycles))
+      .when(START)
+      .leadsTo({ type: "started" }, pairings(1, "P01", "P02"), pairings(2, "P02", "P01"));
+  });
+
+  it("does not read the seed of the league", () => {
+    const seed = (): string => {
+      throw new Error("the seed is read");
+    };
+    given(...entered(PLAYERS)).when({ ...START, seed } as LeagueCommand);
+  });
+
+  it("has no events while matches are open", () => {
+    given(...running(PLAYERS))
+      .when(pair())
+      .leadsTo();
+  });
+});
+
+it("a league with a format that this version does not know cannot be paired", () => {
+  const unknown = { ...SETTINGS, format: "swis" };
+  expect(() => given(...entered(PLAYERS, unknown)).when({ type: "start", seed: LEAGUE_SEED })).toThrow(
+    "league rps has the unknown format swis",
+  );
+});

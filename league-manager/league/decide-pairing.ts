@@ -1,0 +1,55 @@
+import { err, ok, type Result } from "#shared/lib/result.ts";
+import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
+import { MAX_SLOTS } from "./events.ts";
+import { formatOf, opensAtOnce, parsedOptions, viewOf } from "./format-view.ts";
+import { currentMatches, type League } from "./league.ts";
+import { numbered } from "./match-ids.ts";
+import type { Seed } from "./seeds.ts";
+
+type Decided = Result<readonly NewLeagueEvent[], ProtocolError>;
+type CommandOf<T extends LeagueCommand["type"]> = Extract<LeagueCommand, { type: T }>;
+
+/** Closes the registration. The first rounds are paired in the same append, unless the format opens its rounds at once. */
+export function decideStart(league: League, { seed }: CommandOf<"start">): Decided {
+  const { leagueId: league_id, status, entrants, roles } = league;
+  if (status !== "open") return err(protocolError("L005", `league ${league_id} is already ${status}`, { league_id }));
+  if (entrants.size < roles.length) {
+    const message = `league ${league_id} has ${entrants.size} of at least ${roles.length} players`;
+    return err(protocolError("L001", message, {}, true));
+  }
+  return ok([{ type: "started" }, ...pairingEvents({ ...league, status: "running" }, seed, 0)]);
+}
+
+/** Pairs the rounds that the format adds now. */
+export function decidePair(league: League, { seed, slots }: CommandOf<"pair">): Decided {
+  return ok(canPair(league) ? pairingEvents(league, seed, Math.min(slots, MAX_SLOTS)) : []);
+}
+
+/**
+ * Whether the format may add rounds. A format that opens its rounds in order is asked after the last match of its rounds, so that its pairings do not
+ * depend on the order of the results.
+ */
+export const canPair = (league: League): boolean =>
+  league.status === "running" && !league.isPairingComplete && (league.currentRound === null || opensAtOnce(league));
+
+/** Whether a league is running, its format adds no more rounds and all its matches are completed. */
+export const isPlayed = ({ status, isPairingComplete, currentRound }: League): boolean =>
+  status === "running" && isPairingComplete && currentRound === null;
+
+function pairingEvents(league: League, seed: Seed, slots: number): readonly NewLeagueEvent[] {
+  const next = formatOf(league).next(viewOf(league, seed), slots, parsedOptions(league));
+  if (next === "wait") return [];
+  if (next === "completed") return [{ type: "pairing_completed" }, ...cancellations(league)];
+  return numbered(next.rounds, league.rounds.length).map((round) => ({
+    type: "round_paired",
+    ...round,
+    ...(opensAtOnce(league) && { slots }),
+  }));
+}
+
+/** The events that cancel the open matches of a format whose result is decided. */
+const cancellations = (league: League): readonly NewLeagueEvent[] =>
+  (formatOf(league).cancelsOpenMatches ? currentMatches(league) : []).flatMap(({ matchId, epoch, status }) =>
+    status === "completed" ? [] : [{ type: "match_cancelled", match_id: matchId, epoch }],
+  );

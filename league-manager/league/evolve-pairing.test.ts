@@ -1,0 +1,47 @@
+import { expect, it } from "vitest";
+import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
+import { evolveLeague, matchOf } from "./evolve.ts";
+import type { League } from "./league.ts";
+import { afterCommands, running, stored } from "./testing/leagues.ts";
+
+const PLAYERS = ["P01", "P02", "P03"];
+const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };
+const assigned = afterCommands([...running(PLAYERS), ASSIGN]).league;
+const departed = afterCommands([...running(PLAYERS), { type: "leave", playerId: "P01", agentVersion: 1 }]).league;
+/** A league whose format has ended. */
+const paired = evolveLeague(assigned, stored({ type: "pairing_completed" }));
+const cancelled: NewLeagueEvent = { type: "match_cancelled", match_id: "R1M1", epoch: 1 };
+
+/** Events that cannot follow. A forged log may contain them. */
+const FORGED: readonly (readonly [string, League, NewLeagueEvent, RegExp])[] = [
+  ["a second end of the pairing", paired, { type: "pairing_completed" }, /cannot be completed now/],
+  [
+    "a round after the end of the pairing",
+    paired,
+    { type: "round_paired", round_id: paired.rounds.length + 1, pairings: [], byes: [] },
+    /after the end of the format/,
+  ],
+  ["a cancelled match before the end of the pairing", assigned, cancelled, /cannot be cancelled now/],
+  ["a second departure", departed, { type: "player_left", player_id: "P01", agent_version: 2 }, /left twice/],
+];
+
+it.each(FORGED)("evolveLeague throws on %s", (_, before, event, message) => {
+  expect(() => evolveLeague(before, stored(event))).toThrow(message);
+});
+
+it("a cancelled match counts for nobody, and its referee is told", () => {
+  const after = evolveLeague(paired, stored(cancelled));
+  const outcome = { termination: "aborted", reason: "cancelled", points: [], winner: null };
+  expect(matchOf(after, "R1M1")).toMatchObject({ status: "completed", refereeId: null, outcome, logHead: "" });
+  expect(after.withdrawals).toEqual([{ matchId: "R1M1", epoch: 1, refereeId: "REF01" }]);
+  expect([after.currentRound, after.openRounds, after.completedCount]).toEqual([2, [], 1]);
+});
+
+it("a round that is opened when it is paired is open at the same time as earlier rounds, with the options of its matches", () => {
+  const pairings = [{ match_id: "R4M1", players: ["P01", "P02"], options: { best_of: 3 } }];
+  const event = { type: "round_paired", round_id: 4, pairings, byes: ["P03"], label: "Extra", slots: 2 } as const;
+  const after = evolveLeague(assigned, stored(event));
+  expect(after.rounds[3]).toMatchObject({ isOpened: true, label: "Extra", open: 1, byes: ["P03"] });
+  expect(matchOf(after, "R4M1")?.options).toEqual({ best_of: 3 });
+  expect([after.currentRound, after.openRounds]).toEqual([1, [1, 4]]);
+});

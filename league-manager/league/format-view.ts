@@ -1,0 +1,51 @@
+import type { Format, FormatPlayer, LeagueView } from "#shared/formats/format.ts";
+import { findFormat } from "#shared/formats/registry.ts";
+import { compareIds } from "#shared/lib/ids.ts";
+import { invariant } from "#shared/lib/result.ts";
+import type { League } from "./league.ts";
+import type { Seed } from "./seeds.ts";
+
+/** The format of a league. Throws if this program does not know it. */
+export function formatOf({ leagueId, format }: Pick<League, "leagueId" | "format">): Format {
+  const found = findFormat(format);
+  invariant(found, `league ${leagueId} has the unknown format ${format}`);
+  return found;
+}
+
+/** Whether the rounds of a league are opened as soon as they are paired. */
+export const opensAtOnce = ({ format }: Pick<League, "format">): boolean =>
+  findFormat(format)?.opensRounds === "at_once";
+
+/** The options of the format with their defaults. */
+export function parsedOptions(league: Pick<League, "leagueId" | "format" | "formatOptions">): unknown {
+  const cached = parsed.get(league.formatOptions);
+  if (cached?.format === league.format) return cached.options;
+  const options = formatOf(league).options.parse(league.formatOptions);
+  parsed.set(league.formatOptions, { format: league.format, options });
+  return options;
+}
+const parsed = new WeakMap<object, { readonly format: string; readonly options: unknown }>();
+
+/** What a format knows of a league. The rounds are those of the league, so that a view of thousands of rounds costs nothing. */
+export const viewOf = (league: League, seed: Seed): LeagueView => ({
+  get seed() {
+    return typeof seed === "string" ? seed : seed();
+  },
+  roleCount: league.roles.length,
+  players: playersOf(league),
+  rounds: league.rounds,
+});
+
+/** The players in the order of their ids, which is that of the config for the players of a config. */
+function playersOf({ entrants, departed, format }: League): readonly FormatPlayer[] {
+  // The Berger numbers of earlier logs follow the order of the code units.
+  const ids = format === "round-robin" ? [...entrants.keys()].sort() : [...entrants.keys()].sort(compareIds);
+  return ids.map((playerId) => ({ playerId, enteredAfter: 0, hasLeft: departed.includes(playerId) }));
+}
+
+/** The number of matches that the league has at its end at most; null if the format has no end of its own. */
+export function expectedMatches(league: League): number | null {
+  if (league.isPairingComplete || league.status === "completed") return league.matchCount;
+  const remaining = findFormat(league.format)?.remaining(viewOf(league, ""), parsedOptions(league)) ?? null;
+  return remaining === null ? null : league.completedCount + remaining;
+}

@@ -1,0 +1,116 @@
+import { z } from "zod";
+import { FORMATS, findFormat, formatIds } from "../../formats/registry.ts";
+import { findGame, findGameNamed, gameIds, knownGameIds } from "../../games/registry.ts";
+import { didYouMean } from "../../lib/suggestion.ts";
+import { TimeControl } from "../../lib/time-control.ts";
+import { MoveLimit } from "../../protocol/timeouts.ts";
+
+const leagueId = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "use letters, digits, dot, dash and underscore");
+
+/** The config of one league. */
+export const League = z
+  .strictObject({
+    league_id: leagueId.describe("the league's id in URLs and file names"),
+    game: z.string().describe(`${gameIds.join(", ")}, or the .ts or .js file of another game, relative to this file`),
+    format: z
+      .string()
+      .default("round-robin")
+      .describe(`how the players are paired: ${FORMATS.map(({ id, name }) => `${id} (${name})`).join(", ")}`),
+    format_options: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .describe('the options of the format, e.g. {"rounds": 5} of swiss'),
+    tie_breaks: z
+      .array(z.string().min(1))
+      .min(1)
+      .max(20)
+      .optional()
+      .describe('the order of the standings, e.g. ["points", "wins"] (default: that of the format)'),
+    options: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .describe('the options of the game, e.g. {"best_of": 5}; its rules list them'),
+    clock: TimeControl.optional().describe(
+      'the clocks of the matches, e.g. {"initial_ms": 60000, "increment_ms": 1000}; a player whose time is over loses the match (default: no clocks)',
+    ),
+    move_ms: MoveLimit.optional().describe(
+      "the time limit for a move in this league, milliseconds; with clocks, the earlier limit applies (default: timeouts.move_ms, or only the clock in a league with clocks)",
+    ),
+    max_players: z
+      .int()
+      .min(2)
+      .max(1_000)
+      .optional()
+      .describe(
+        "the maximum number of players: further players are rejected with L002; in a run it must be at least the size of the roster",
+      ),
+    min_players: z
+      .int()
+      .min(2)
+      .max(1_000)
+      .optional()
+      .describe(
+        "the number of registered players at which the league starts; a run starts with its roster, which must have at least this many players",
+      ),
+  })
+  .superRefine((league, context) => {
+    const game = findGame(league.game);
+    if (!game) {
+      context.addIssue({ code: "custom", path: ["game"], message: unknownGame(league.game) });
+    } else {
+      for (const field of ["max_players", "min_players"] as const) {
+        if (league[field] === undefined || league[field] >= game.roles.length) continue;
+        const message = `must be at least ${game.roles.length}, the number of players in a match of ${league.game}`;
+        context.addIssue({ code: "custom", path: [field], message });
+      }
+      checkOptions(context, "options", "game", game.options, league.options);
+    }
+    const format = findFormat(league.format);
+    if (!format) {
+      context.addIssue({ code: "custom", path: ["format"], message: unknownFormat(league.format) });
+    } else {
+      checkOptions(context, "format_options", "format", format.options, league.format_options);
+      if (game && format.roles === "two" && game.roles.length !== 2) {
+        const message = `${format.id} is for games of two roles, and ${game.id} has ${game.roles.length}. Use ${formatsForAnyGame()}.`;
+        context.addIssue({ code: "custom", path: ["format"], message });
+      }
+    }
+  });
+export type LeagueConfig = z.infer<typeof League>;
+
+function unknownGame(game: string): string {
+  const namedGame = findGameNamed(game);
+  const hint = namedGame ? `. Did you mean ${JSON.stringify(namedGame.id)}?` : didYouMean(game, knownGameIds());
+  return `unknown game ${JSON.stringify(game)}${hint || `. Known games: ${knownGameIds().join(", ")}, or a .ts or .js file.`}`;
+}
+
+function unknownFormat(format: string): string {
+  return `unknown format ${JSON.stringify(format)}${didYouMean(format, formatIds) || `. Known formats: ${formatIds.join(", ")}.`}`;
+}
+
+const formatsForAnyGame = (): string =>
+  FORMATS.filter(({ roles }) => roles === "any")
+    .map(({ id }) => id)
+    .join(" or ");
+
+/** Reports the faults of the options of a game or format. */
+function checkOptions(
+  context: z.RefinementCtx,
+  field: "options" | "format_options",
+  owner: "game" | "format",
+  schema: z.ZodType,
+  options: unknown,
+): void {
+  for (const issue of schema.safeParse(options).error?.issues ?? []) {
+    const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+    const message = unknown.length > 0 ? unknownOption(unknown[0], owner, schema) : issue.message;
+    context.addIssue({ code: "custom", path: [field, ...issue.path, ...unknown], message });
+  }
+}
+
+function unknownOption(name: string | undefined, owner: "game" | "format", schema: z.ZodType): string {
+  const { properties = {} } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const names = Object.keys(properties);
+  const known = names.length === 0 ? `This ${owner} has no options.` : `Options of this ${owner}: ${names.join(", ")}.`;
+  return `unknown option ${JSON.stringify(name)}${didYouMean(name, names) || `. ${known}`}`;
+}
