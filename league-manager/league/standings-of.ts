@@ -1,3 +1,4 @@
+import { findFormat } from "#shared/formats/registry.ts";
 import { findGame } from "#shared/games/registry.ts";
 import {
   ROUND_ROBIN_RULES,
@@ -7,14 +8,30 @@ import {
   type Tally,
   tallyOf,
 } from "#shared/standings/standings.ts";
+import { isTieBreakId } from "#shared/standings/tie-breaks.ts";
+import { parsedOptions, viewOf } from "./format-view.ts";
 import type { League, Round } from "./league.ts";
 
-/** The rules by which a league ranks its players. */
-export function standingsRules({ game, roles }: Pick<League, "game" | "roles">): StandingsRules {
+/** The rules by which a league ranks its players: those of its format, with the tie-breaks of its config. */
+export function standingsRules({
+  game,
+  roles,
+  format: id,
+  tieBreaks,
+}: Pick<League, "game" | "roles" | "format" | "tieBreaks">): StandingsRules {
   const teams = findGame(game)?.info.teams;
-  return teams === undefined
-    ? ROUND_ROBIN_RULES
-    : { ...ROUND_ROBIN_RULES, teams: roles.map((role) => teams.findIndex((team) => team.roles.includes(role))) };
+  const format = findFormat(id);
+  return {
+    tieBreaks: (tieBreaks ?? format?.tieBreaks ?? ROUND_ROBIN_RULES.tieBreaks).filter(isTieBreakId),
+    byePoints: format?.byePoints ?? ROUND_ROBIN_RULES.byePoints,
+    ...(teams && { teams: roles.map((role) => teams.findIndex((team) => team.roles.includes(role))) }),
+  };
+}
+
+/** The order of a format that does not rank by points. */
+function rankingOf(league: League, rounds: () => readonly Round[]): readonly (readonly string[])[] | undefined {
+  const format = findFormat(league.format);
+  return format?.ranking?.(viewOf({ ...league, rounds: rounds() }, ""), parsedOptions(league));
 }
 
 /** The rounds whose matches and byes count: those that are opened. */
@@ -27,7 +44,8 @@ export const rankedStandings = (
   players: readonly StandingsPlayer[],
   tally: Tally,
   rounds: () => readonly Round[] = () => openedRounds(league),
-): readonly Standing[] => tally.standings(players, { rules: standingsRules(league), rounds });
+): readonly Standing[] =>
+  tally.standings(players, { rules: standingsRules(league), rounds, ranking: rankingOf(league, rounds) });
 
 /** The standings of a league, computed from all of its results. */
 export const standingsOf = (league: League, players: readonly StandingsPlayer[]): readonly Standing[] =>

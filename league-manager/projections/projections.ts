@@ -113,7 +113,9 @@ function byesOf(event: CommittedEvent["event"], league: League | undefined): rea
 const END_OF_MATCH = new Set<CommittedEvent["event"]["type"]>(["match_completed", "match_aborted", "match_cancelled"]);
 
 const CHANGES_STANDINGS = new Set<CommittedEvent["event"]["type"]>([
-  "match_completed",
+  ...END_OF_MATCH,
+  // The ranks of an elimination follow from its rounds.
+  "round_paired",
   "player_entered",
   "player_left",
 ]);

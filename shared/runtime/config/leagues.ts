@@ -4,6 +4,7 @@ import { findGame, findGameNamed, gameIds, knownGameIds } from "../../games/regi
 import { didYouMean } from "../../lib/suggestion.ts";
 import { TimeControl } from "../../lib/time-control.ts";
 import { MoveLimit } from "../../protocol/timeouts.ts";
+import { isTieBreakId, TIE_BREAK_IDS } from "../../standings/tie-breaks.ts";
 
 const leagueId = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "use letters, digits, dot, dash and underscore");
 
@@ -21,11 +22,11 @@ export const League = z
       .default({})
       .describe('the options of the format, e.g. {"rounds": 5} of swiss'),
     tie_breaks: z
-      .array(z.string().min(1))
+      .array(z.string().max(100))
       .min(1)
       .max(20)
       .optional()
-      .describe('the order of the standings, e.g. ["points", "wins"] (default: that of the format)'),
+      .describe(`the order of players with equal points (default: that of the format): ${TIE_BREAK_IDS.join(", ")}`),
     options: z
       .record(z.string(), z.unknown())
       .default({})
@@ -65,6 +66,10 @@ export const League = z
       }
       checkOptions(context, "options", "game", game.options, league.options);
     }
+    for (const [index, id] of (league.tie_breaks ?? []).entries()) {
+      if (!isTieBreakId(id))
+        context.addIssue({ code: "custom", path: ["tie_breaks", index], message: unknownTieBreak(id) });
+    }
     const format = findFormat(league.format);
     if (!format) {
       context.addIssue({ code: "custom", path: ["format"], message: unknownFormat(league.format) });
@@ -87,6 +92,9 @@ function unknownGame(game: string): string {
 function unknownFormat(format: string): string {
   return `unknown format ${JSON.stringify(format)}${didYouMean(format, formatIds) || `. Known formats: ${formatIds.join(", ")}.`}`;
 }
+
+const unknownTieBreak = (id: string): string =>
+  `unknown tie-break ${JSON.stringify(id)}${didYouMean(id, TIE_BREAK_IDS) || `. Tie-breaks: ${TIE_BREAK_IDS.join(", ")}.`}`;
 
 const formatsForAnyGame = (): string =>
   FORMATS.filter(({ roles }) => roles === "any")
