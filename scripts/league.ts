@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { Option } from "commander";
 import {
+  clockFlag,
   countOption,
   endpointOption,
   gameFilesOption,
@@ -48,6 +49,7 @@ subcommand("run", "Play every league of a config and print the standings.", [
   .option("--keep", "keep running after the last match, with a page of standings")
   .option("--json", "print one JSON document on stdout instead of tables")
   .option("--seed <seed>", "make matches and results repeatable (default: a random seed)")
+  .addOption(clockFlag("those of the config"))
   .option("--crosstable", "also print the results of each player against each other player")
   .option("--quiet", "print no progress")
   .option("--resume", "continue the newest unfinished run with its config and seed")
@@ -127,6 +129,7 @@ withPermissionOptions(
   )
   .option("--option <name=value...>", "options of the game, e.g. best_of=5 (default: those of the game)")
   .option("--seed <seed>", "make the match repeatable (default: a random seed)")
+  .addOption(clockFlag("no clocks"))
   .option("--data <folder>", "folder that keeps the logs and records (default: a temporary folder that is removed)")
   .addOption(verboseOption())
   .addOption(inspectOption("the time limits are then half a day"))

@@ -1,5 +1,6 @@
 import { findGame } from "#shared/games/registry.ts";
 import { matchRef } from "#shared/lib/ids.ts";
+import type { ClockState } from "#shared/lib/time-control.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import { GameInvite, GameResult, GameStart, type MessageType, MoveRequest } from "#shared/protocol/messages.ts";
@@ -32,6 +33,8 @@ export interface HostedMatch {
   readonly result: GameResult | null;
   /** Whether the player has received the result. */
   readonly isReported: boolean;
+  /** The clocks of the last request for a move; null before it, and in a match without clocks. */
+  readonly clock: ClockState | null;
 }
 
 /** The matches of a player that the manager hosts, by `league_id/match_id`, oldest first. Never changed in place. */
@@ -100,7 +103,17 @@ function invited(player: HostedPlayer, invite: GameInvite | undefined, isPlaying
   const view = openingView(game, invite.options, invite.your_role);
   const match: HostedMatch = isRepeated
     ? known
-    : { invite, view, isStarted: false, tick: 0, turn: null, moved: null, result: null, isReported: false };
+    : {
+        invite,
+        view,
+        isStarted: false,
+        tick: 0,
+        turn: null,
+        moved: null,
+        result: null,
+        isReported: false,
+        clock: null,
+      };
   const reply = { type: "GAME_INVITE_RESPONSE", payload: { match_id, accept: true } } as const;
   return { player: withMatch(player, ref, match), reply };
 }
@@ -133,7 +146,14 @@ function asked(
   const endsAtMs = nowMs + request.time_limit_seconds * 1000;
   const turn = { number, messageId: envelope.message_id, request, endsAtMs };
   return {
-    player: withMatch(player, ref, { ...match, view: request.game_state, isStarted: true, tick, turn }),
+    player: withMatch(player, ref, {
+      ...match,
+      view: request.game_state,
+      isStarted: true,
+      tick,
+      turn,
+      clock: request.clock ?? null,
+    }),
     reply: null,
   };
 }

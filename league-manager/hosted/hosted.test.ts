@@ -75,6 +75,22 @@ it("the manager answers invitations and notifications, and a request for a move 
   expect(await moved).toMatchObject({ type: "MOVE_RESPONSE", payload: { match_id: "R1M1", tick: 0, move: "b2" } });
 });
 
+it("a player sees the clocks of its match, and the time of its turn is the time of its request", async () => {
+  const { send, as, manager, token } = await startHosted();
+  const clock = { initial_ms: 60_000, increment_ms: 0, remaining_ms: { x: 9_540, o: 58_000 } };
+  expect((await send("GAME_INVITE", { ...INVITATION, clock: { initial_ms: 60_000, increment_ms: 0 } })).type).toBe(
+    "GAME_INVITE_RESPONSE",
+  );
+  const moved = send("MOVE_REQUEST", request(undefined, { clock, time_limit_seconds: 9.54 }));
+  const turn = await as("WAIT_FOR_TURN");
+  expect(turn.turns[0].game.clock).toEqual(clock);
+  expect(turn.turns[0].seconds_left).toBeLessThanOrEqual(9.54);
+  const { body } = await manager.post(JSON.stringify(rpcToolCall("wait_for_turn", { player_token: token })));
+  expect(body.result.content[0].text).toContain("seconds are left for this move. Clocks: x 0:09.5, o 0:58.");
+  await as("MAKE_MOVE", { move: "b2" });
+  await moved;
+});
+
 it("a request that is repeated after a broken connection gets the same move again", async () => {
   const { send, as } = await startHosted();
   await send("GAME_INVITE", INVITATION);

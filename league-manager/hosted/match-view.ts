@@ -8,7 +8,7 @@ import type { HostedMatch } from "./hosted-player.ts";
 /** Returns a match as its hosted player sees it, for boards and texts. `nameOf` returns the name of a player. */
 export function matchView(
   ref: string,
-  { invite, view, isStarted, tick, turn, moved, result }: HostedMatch,
+  { invite, view, isStarted, tick, turn, moved, result, clock }: HostedMatch,
   nameOf: (playerId: string) => string,
 ): GameView {
   const game = findGame(invite.game);
@@ -33,6 +33,7 @@ export function matchView(
     // The moves of the opponents are in the view only, in the form of each game.
     last_action: moved && !turn && !result ? { role, action: moved.move, tick: moved.tick } : null,
     result: result && resultIn(invite.roles, result),
+    ...(clock && { clock }),
   };
 }
 

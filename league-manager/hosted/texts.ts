@@ -2,6 +2,7 @@ import { reasonInWords, winnersInWords } from "#shared/games/game.ts";
 import { listName, wordOf } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { counted } from "#shared/lib/text.ts";
+import { clockInWords } from "#shared/web/texts/clock-text.ts";
 import type { PlayState, ShownLeague, ShownMatch } from "./hosted-state.ts";
 
 /** The maximum number of legal moves in a text. The structured content lists all. */
@@ -30,11 +31,18 @@ function turnInWords({ league_id, match_id, game, seconds_left, rejected }: Show
   const legal = game.legal_actions.slice(0, MAX_LISTED).map((action) => wordOf(action, rules));
   const more = game.legal_actions.length > MAX_LISTED ? ", …" : "";
   return [
-    `Your turn in ${league_id}/${match_id}: you are ${game.your_role} in ${game.name}, against ${opponents.join(", ")}. ${Math.floor(seconds_left ?? 0)} seconds are left for this move.`,
+    `Your turn in ${league_id}/${match_id}: you are ${game.your_role} in ${game.name}, against ${opponents.join(", ")}. ${Math.floor(seconds_left ?? 0)} seconds are left for this move.${clocksInWords(game.clock)}`,
     ...(rejected ? [`Your last move was rejected: ${rejected}`] : []),
     `\`\`\`\n${game.board}\n\`\`\``,
     `${listName(rules)}: ${legal.join(", ")}${more}`,
   ].join("\n\n");
+}
+
+/** The clocks of the roles, as the end of a text. */
+function clocksInWords(clock: ShownMatch["game"]["clock"]): string {
+  if (!clock) return "";
+  const times = Object.entries(clock.remaining_ms).map(([role, leftMs]) => `${role} ${clockInWords(leftMs)}`);
+  return ` Clocks: ${times.join(", ")}.`;
 }
 
 function resultInWords({ league_id, match_id, game }: ShownMatch): string {

@@ -1,4 +1,4 @@
-import { spoken } from "#shared/games/game.ts";
+import { reasonInWords } from "#shared/games/game.ts";
 import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 import type { Standing } from "#shared/standings/standings.ts";
@@ -60,6 +60,6 @@ export function resultText({ points, termination, reason, faults }: Result, name
       ? { normal: "draw", forfeit: "no winner", aborted: reason === CANCELLED ? CANCELLED : "aborted" }[termination]
       : `${winners.map(nameOf).join(" and ")} ${winners.length === 1 ? "wins" : "win"}`;
   const details = faults.map((fault) => `${nameOf(fault.player_id)}: ${fault.detail}`);
-  const detail = inOneLine(details.join("; ") || spoken(reason));
+  const detail = inOneLine(details.join("; ") || reasonInWords(reason));
   return detail === verdict ? verdict : `${verdict} (${cutTo(DETAIL_CHARACTERS, detail)})`;
 }

@@ -10,6 +10,7 @@ import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { type ReceivedMessage, startTestLeague, type TestLeague, testDriver } from "../testing/match.ts";
+import { matchState } from "../views/match-state.ts";
 import { MatchWithdrawn } from "./driven-match.ts";
 import { seatsOf } from "./messages.ts";
 import { playMatch } from "./play-match.ts";
@@ -109,9 +110,16 @@ describe("in a match with clocks", () => {
     const driver = newDriver();
     const order = league.order({ options: { best_of: 3 }, clock: CONTROL });
     const id = await createSession(driver, order);
-    driver.host.watch(id, ({ session }) => session.tick === 1 && first.resolve());
+    let seenDuringTurn = {};
+    driver.host.watch(id, ({ session }) => {
+      if (session.tick !== 1) return;
+      seenDuringTurn = matchState(session, "spectator", driver.host.lobby);
+      first.resolve();
+    });
     const result = await playMatch(driver, order, id, new AbortController().signal);
     expect(chargesOf(result.log).slice(0, 2)).toEqual([300, 700]);
+    // Spectators of the open turn did not see the charge of P01, which shows that it has chosen.
+    expect(seenDuringTurn).toMatchObject({ status: "active", clock: { remaining_ms: { player_1: 10_000 } } });
     expect([clocksFor("P01")[0], clocksFor("P02")[0]]).toEqual([
       [10_000, 10_000],
       [10_000, 10_000],

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isSessionId } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
+import { ClockState } from "#shared/lib/time-control.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { protocolRejected } from "../sessions/rejections.ts";
 import { matchState } from "../views/match-state.ts";
@@ -20,6 +21,7 @@ export const GameState = z.object({
   legal_actions: z.array(z.unknown()).optional(),
   termination: z.string().nullable(),
   reason: z.string().nullable(),
+  clock: ClockState.optional().describe("the clocks at the start of the open turn; absent in a match without clocks"),
 });
 
 /** GET_GAME_STATE: returns the state of a game or match as its caller may see it. */

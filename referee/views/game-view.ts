@@ -35,6 +35,7 @@ export function gameView(
     board,
     last_action: last && { role: last.role, action: last.action, tick: last.tick },
     result: status === "completed" ? resultOf(session) : null,
+    ...(session.turnClocks && { clock: session.turnClocks }),
   };
 }
 

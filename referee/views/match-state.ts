@@ -15,5 +15,6 @@ export function matchState(session: Session, viewer: Viewer, lobby: Lobby): obje
     ...(viewer !== "spectator" && { your_role: viewer, legal_actions: legalActions }),
     termination: session.termination,
     reason: session.reason,
+    ...(session.turnClocks && { clock: session.turnClocks }),
   };
 }

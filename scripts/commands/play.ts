@@ -7,6 +7,7 @@ import type { Game, Role } from "#shared/games/game.ts";
 import { findGame, type GameId } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
+import type { TimeControl } from "#shared/lib/time-control.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { type PermissionFlags, permissionsOf } from "#shared/runtime/cli/permission-options.ts";
@@ -39,6 +40,7 @@ interface PlayFlags extends PermissionFlags {
   readonly game?: string;
   readonly option?: readonly string[];
   readonly seed?: string;
+  readonly clock?: TimeControl;
   readonly json?: boolean;
   /** The folder that keeps the files of the match; absent for a temporary folder. */
   readonly data?: string;
@@ -120,7 +122,7 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
     players: [playerOf(names[0], first), playerOf(names[1], second)],
     games: isGameFile(named) ? [resolve(named)] : [],
     timeouts: flags.inspect ? DEBUG_TIMEOUTS : {},
-    leagues: [{ league_id: "play", game: game.id, options: optionsOf(flags.option ?? []) }],
+    leagues: [{ league_id: "play", game: game.id, options: optionsOf(flags.option ?? []), clock: flags.clock }],
   });
   if (parsed.success) return parsed.data;
   // Only the game options come from the command line, so faults are reported as faults of --option.

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
 import { systemClock } from "#shared/lib/clock.ts";
+import type { TimeControl } from "#shared/lib/time-control.ts";
 import { RUN_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import { loadConfig } from "#shared/runtime/config/config-file.ts";
@@ -19,6 +20,8 @@ interface RunFlags {
   readonly json?: boolean;
   readonly crosstable?: boolean;
   readonly seed?: string;
+  /** Replaces the clocks of all leagues of the config. */
+  readonly clock?: TimeControl;
   readonly quiet?: boolean;
   readonly resume?: boolean;
 }
@@ -36,6 +39,9 @@ export async function readConfig(file: string, faultOf?: typeof faultOfRun): Pro
   return config;
 }
 
+const withClock = (config: Config, clock: TimeControl | undefined): Config =>
+  clock === undefined ? config : { ...config, leagues: config.leagues.map((league) => ({ ...league, clock })) };
+
 /** Checks the format of a run's database. Rejects with StartError if another version of this program wrote it. */
 async function expectCurrentFormat({ path }: RunFolder): Promise<void> {
   const file = join(path, "league-manager.sqlite");
@@ -44,7 +50,7 @@ async function expectCurrentFormat({ path }: RunFolder): Promise<void> {
 
 /** `league run`: plays or resumes the leagues of a config. Resolves with the exit code of `runLeagues`. Rejects with StartError if it cannot start. */
 export async function run(configFile: string, flags: RunFlags): Promise<number> {
-  const config = await readConfig(configFile, faultOfRun);
+  const config = withClock(await readConfig(configFile, faultOfRun), flags.clock);
   const progress = flags.quiet ? silentProgress : createProgress(process.stderr, systemClock);
   const warn = (line: string): void => (flags.quiet ? void process.stderr.write(`${line}\n`) : progress.line(line));
   const folder = flags.resume ? await resumeRun(config.data, warn) : beginRun(config, flags.seed ?? null, systemClock);

@@ -157,7 +157,11 @@ export interface Game<Options = unknown, State = unknown, Action = unknown, View
 export const spoken = (identifier: string): string => identifier.replaceAll("_", " ");
 
 /** Returns the reason of a result as text for people. A reason may name several faults with commas between them. */
-export const reasonInWords = (reason: string): string => spoken(reason).replaceAll(",", ", ");
+export const reasonInWords = (reason: string): string =>
+  reason
+    .split(",")
+    .map((one) => (one === "clock" ? "lost on time" : spoken(one)))
+    .join(", ");
 
 /** Returns the winners as text: the name of a team, or the names of roles by `named`. */
 export function winnersInWords(

@@ -20,6 +20,14 @@ export type TimeControl = Readonly<z.infer<typeof TimeControl>>;
 export const timeControlText = ({ initial_ms, increment_ms }: TimeControl): string =>
   `${initial_ms / 1000}+${increment_ms / 1000}`;
 
+/** Parses a time control in seconds: `60+1`, or `60` without an increment. Returns null if the text is none. */
+export function parseTimeControl(text: string): TimeControl | null {
+  const [, initial, increment = "0"] = /^(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?$/.exec(text) ?? [];
+  const milliseconds = (seconds: string | undefined): number => Math.round(Number(seconds) * 1000);
+  const parsed = TimeControl.safeParse({ initial_ms: milliseconds(initial), increment_ms: milliseconds(increment) });
+  return parsed.success ? parsed.data : null;
+}
+
 /** The clocks of a match at one moment, as messages and views contain them. */
 export const ClockState = z.object({
   initial_ms: z.number(),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findGame } from "../games/registry.ts";
-import { TimeControl } from "../lib/time-control.ts";
+import type { TimeControl } from "../lib/time-control.ts";
 import { charge, clockFault, startClocks, timeLeft } from "./clock.ts";
 import { replayTexts } from "./replay.ts";
 import type { Command } from "./session.ts";
@@ -33,12 +33,6 @@ test("the fault of a loss on time names the time control", () => {
 
 test("a role without a clock is an error of this program", () => {
   expect(() => timeLeft(clocks, "red")).toThrow("red has no clock");
-});
-
-test("a time control has a positive time and an increment of 0 or more, in whole milliseconds", () => {
-  expect(TimeControl.parse({ initial_ms: 1 })).toEqual({ initial_ms: 1, increment_ms: 0 });
-  for (const wrong of [{}, { initial_ms: 0 }, { initial_ms: 1.5 }, { initial_ms: 9, increment_ms: -1 }, { seconds: 1 }])
-    expect(TimeControl.safeParse(wrong).success, JSON.stringify(wrong)).toBe(false);
 });
 
 describe("a session with clocks", () => {

@@ -1,3 +1,4 @@
+import type { ClockState } from "../lib/time-control.ts";
 import type { FactsOfGames } from "./game-facts.ts";
 
 /** The view of a game for one viewer: the contract between the server and the board. */
@@ -22,6 +23,8 @@ export interface GameView {
   readonly board: string;
   readonly last_action: { readonly role: string; readonly action: unknown; readonly tick: number } | null;
   readonly result: GameResult | null;
+  /** The clocks at the start of the open turn; absent in a game without clocks. */
+  readonly clock?: ClockState | undefined;
 }
 
 export interface PlayerView {

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { notationsInWords, optionsInWords } from "#shared/games/option-texts.ts";
 import { knownGameIds, knownGames } from "#shared/games/registry.ts";
+import { ClockState } from "#shared/lib/time-control.ts";
 import { PlayerName } from "../../sessions/seats.ts";
 import { hasMoveOrResigns } from "../turns.ts";
 
@@ -97,6 +98,7 @@ export const View = z.object({
       termination: z.string(),
     })
     .nullable(),
+  clock: ClockState.optional().describe("the clocks at the start of the open turn; absent in a game without clocks"),
   next: z.enum(["your_turn", "waiting_for_user", "waiting_for_opponent", "game_over"]),
 });
 export const Taken = View.extend({

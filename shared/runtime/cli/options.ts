@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf } from "../../lib/result.ts";
 import { cutTo, escapeUnprintable } from "../../lib/text.ts";
+import { parseTimeControl, type TimeControl } from "../../lib/time-control.ts";
 import { parseEndpoint } from "../../protocol/addresses.ts";
 import { DisplayName, JOIN_CODE_RULE, JoinCode } from "../../protocol/names.ts";
 import { INSPECTOR_PORT, LOOPBACK_HOST } from "../defaults.ts";
@@ -50,6 +51,20 @@ export function countOption(text: string): number {
   if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError("give a whole number of at least 1.");
   return count;
 }
+
+/** Parses the clocks of matches. */
+export function clockOption(text: string): TimeControl {
+  const clock = parseTimeControl(text);
+  if (clock === null) throw new InvalidArgumentError("give seconds for all moves and for each move, e.g. 60+1.");
+  return clock;
+}
+
+/** Creates the option `--clock` of a command that plays matches. */
+export const clockFlag = (fallback: string): Option =>
+  new Option(
+    "--clock <time+increment>",
+    `clocks of the matches in seconds, e.g. 60+1: each player has 60 s and gains 1 s with each move (default: ${fallback})`,
+  ).argParser(clockOption);
 
 /** Parses the number of players of a league. */
 export function playersOption(text: string): number {

@@ -8,6 +8,7 @@ import { DiscsBoard, MarksBoard } from "../boards/grid-boards.tsx";
 import { TextBoard } from "../boards/text-board.tsx";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
+import { clockInWords } from "../texts/clock-text.ts";
 import { announcement, resultInWords, turnInWords } from "../texts/game-texts.ts";
 import type { Transport } from "../transports/transport.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
@@ -96,11 +97,23 @@ function Players({ game, role }: { readonly game: GameView; readonly role: strin
           <li key={name} class={game.to_act.includes(name) ? "acting" : ""}>
             <span class={`side side-${name}`} aria-hidden="true" />
             <strong>{spoken(name)}</strong> <PlayerName player={game.players[name]} isYou={name === role} />
+            <ClockOf role={name} clock={game.clock} />
           </li>
         ))}
       </ul>
     </header>
   );
+}
+
+interface ClockProps {
+  readonly role: string;
+  readonly clock: GameView["clock"];
+}
+
+/** The time of a role at the start of the open turn. */
+function ClockOf({ role, clock }: ClockProps): JSX.Element | null {
+  const leftMs = clock?.remaining_ms[role];
+  return leftMs === undefined ? null : <span class="clock">{` ${clockInWords(leftMs)}`}</span>;
 }
 
 interface NameProps {

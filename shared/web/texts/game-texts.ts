@@ -39,6 +39,7 @@ export function resultInWords(game: Finished, facts: Facts): string {
   // If all sides have forfeited, the result is not a draw.
   if (winners.length === 0) return withReason(termination === "forfeit" ? "no winner" : "draw", explanation);
   const winner = winnersInWords(facts?.teams, winners, (role) => nameOf(game, role));
+  if (result.reason === "clock") return `${winner} wins on time`;
   return reason === "resigned" ? `${winner} wins by resignation` : `${winner} wins: ${explanation}`;
 }
 
