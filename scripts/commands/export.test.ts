@@ -81,7 +81,7 @@ it("export writes reports of a run, and rejects formats that cannot be written",
     string,
   ];
   const written = await league(["export", data, "--format", "pgn,csv,jsonl", "--out", out]);
-  const names = ["standings.csv", "matches.csv", "games.pgn", "actions.jsonl"];
+  const names = ["standings.csv", "crosstable.csv", "ratings.csv", "matches.csv", "games.pgn", "actions.jsonl"];
   expect([written.code, written.stderr]).toEqual([0, ""]);
   expect(written.stdout).toBe(names.map((name) => `${join(out, name)}\n`).join(""));
   expect(readFileSync(join(out, "games.pgn"), "utf8")).toContain("{move limit} 1/2-1/2\n");

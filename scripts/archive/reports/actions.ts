@@ -12,6 +12,8 @@ interface ActionLine {
   /** ISO 8601, UTC. */
   readonly time: string;
   readonly action: unknown;
+  /** The time that the role was charged; absent in a match without clocks. */
+  readonly spent_ms?: number;
 }
 
 /** Yields the actions of a match as lines of JSON (JSON Lines). */
@@ -19,8 +21,11 @@ export function* actionLines({ league_id, match_id, roles, log }: ExportedMatch)
   for (const text of log) {
     const entry = parseEntry(text);
     if (entry.type !== "acted") continue;
-    const { tick, role, at: time, action } = entry;
-    const line: ActionLine = { league_id, match_id, tick, role, player_id: roles[role] ?? "", time, action };
+    const { tick, role, at: time, action, spent_ms } = entry;
+    const line: ActionLine = {
+      ...{ league_id, match_id, tick, role, player_id: roles[role] ?? "", time, action },
+      ...(spent_ms !== undefined && { spent_ms }),
+    };
     yield `${JSON.stringify(line)}\n`;
   }
 }

@@ -1,6 +1,7 @@
 import { Chess } from "chess.js";
 import { describe, expect, it } from "vitest";
 import { chess } from "#shared/games/chess.ts";
+import type { TimeControl } from "#shared/lib/time-control.ts";
 import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
 import type { Command } from "#shared/session/session.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
@@ -11,18 +12,26 @@ const ROLES = { white: "P01", black: "P02" };
 const NAMES: Readonly<Record<string, string>> = { P01: 'Ann "A", Doe', P02: "Žofie \\" };
 
 /** A match of chess after these moves and commands. */
-function matchOf(moves: string, last: readonly Command[] = [], options: object = {}): PgnMatch {
+function matchOf(
+  moves: string,
+  last: readonly Command[] = [],
+  options: object = {},
+  clock: TimeControl | null = null,
+): PgnMatch {
   const match = { league_id: "class", match_id: "R3M1", round_id: 3, options, roles: ROLES };
   const participants = participantsOf(match);
-  const setup = { id: "s", game: chess, options: chess.options.parse(options), participants, seed: "1", at: AT };
+  const setup = { id: "s", game: chess, options: chess.options.parse(options), participants, seed: "1", at: AT, clock };
   const isWhiteFirst = chess.options.parse(options).fen.split(" ")[1] === "w";
   const acts = moves.split(" ").filter(Boolean);
-  const commands = acts.map((uci, ply) => act((ply % 2 === 0) === isWhiteFirst ? "white" : "black", uci));
+  const commands = acts.map((uci, ply) => ({
+    ...act((ply % 2 === 0) === isWhiteFirst ? "white" : "black", uci),
+    spentMs: 1_500 * (ply + 1),
+  }));
   const { session, log, head } = playSession(setup, [...commands, ...last]);
   return { ...match, ...outcomeOf(session, head, ROLES), log: [...log] };
 }
 
-const forfeit = (role: string, cause: "timeout" | "illegal_move" | "resigned" | "refused"): Command => ({
+const forfeit = (role: string, cause: "timeout" | "clock" | "illegal_move" | "resigned" | "refused"): Command => ({
   type: "forfeit",
   faults: [{ role, cause, detail: "detail" }],
 });
@@ -62,6 +71,18 @@ describe("pgnOfMatch", () => {
     const match = matchOf("e2e4 e7e5", [], { max_plies: 2 });
     expect(read(match).tags).toMatchObject({ Result: "1/2-1/2", Termination: "adjudication" });
     expect(pgnOfMatch(match, String)).toContain("{move limit} 1/2-1/2\n");
+  });
+
+  it("writes the clocks of a match with clocks", () => {
+    const match = matchOf(
+      "e2e4 e7e5 g1f3",
+      [forfeit("black", "clock")],
+      {},
+      { initial_ms: 60_000, increment_ms: 1_000 },
+    );
+    expect(pgnOfMatch(match, String)).toContain("1. e4 {[%clk 0:00:59.5]} 1... e5 {[%clk 0:00:58]} 2. Nf3");
+    expect(pgnOfMatch(match, String)).toContain("{[%clk 0:00:56]");
+    expect(read(match).tags).toMatchObject({ TimeControl: "60+1", Termination: "time forfeit", Result: "1-0" });
   });
 
   it("writes the start position of the options", () => {

@@ -1,6 +1,8 @@
-import { type PgnGame, type PgnResult, type PgnTermination, pgnOf } from "#shared/games/chess/pgn.ts";
+import { type PgnGame, type PgnMove, type PgnResult, type PgnTermination, pgnOf } from "#shared/games/chess/pgn.ts";
 import { chess } from "#shared/games/chess.ts";
-import { parseEntry } from "#shared/session/entry.ts";
+import type { TimeControl } from "#shared/lib/time-control.ts";
+import { clocksAfterAction, startClocks, timeLeft } from "#shared/session/clock.ts";
+import { type Entry, parseEntry } from "#shared/session/entry.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 import { publicReason } from "../../../league-manager/league/outcome.ts";
 import type { ExportedMatch } from "../format.ts";
@@ -16,6 +18,7 @@ export function pgnOfMatch(match: PgnMatch, nameOf: (playerId: string) => string
   const { white = "", black = "" } = match.roles;
   const entries = match.log.map(parseEntry);
   const [created] = entries;
+  const clock = (created?.type === "created" && created.clock) || null;
   const options = chess.options.parse(created?.type === "created" ? created.options : (match.options ?? {}));
   const game: PgnGame = {
     event: match.league_id,
@@ -25,12 +28,22 @@ export function pgnOfMatch(match: PgnMatch, nameOf: (playerId: string) => string
     black: nameOf(black),
     result: resultOf(match.match_points[white], match.match_points[black]),
     termination: terminationOf(match),
-    timeControl: null,
+    timeControl: clock && { initialMs: clock.initial_ms, incrementMs: clock.increment_ms },
     fen: options.fen,
-    moves: entries.flatMap((entry) => (entry.type === "acted" ? [{ uci: String(entry.action) }] : [])),
+    moves: movesOf(entries, clock),
     reason: publicReason(match).replaceAll("_", " "),
   };
   return pgnOf(game);
+}
+
+/** Returns the moves, in a match with clocks with the time that the mover has left after each move. */
+function movesOf(entries: readonly Entry[], clock: TimeControl | null): readonly PgnMove[] {
+  let clocks = clock && startClocks(clock, chess.roles);
+  return entries.flatMap((entry) => {
+    if (entry.type !== "acted") return [];
+    clocks = clocksAfterAction(clocks, entry);
+    return [{ uci: String(entry.action), ...(clocks && { clockMs: timeLeft(clocks, entry.role) }) }];
+  });
 }
 
 /** Returns the result by the points of both players. A forfeit of both, and an abort, have no result in PGN. */

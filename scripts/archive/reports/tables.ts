@@ -1,7 +1,9 @@
 import { parseEntry } from "#shared/session/entry.ts";
+import type { CrosstableResult } from "#shared/standings/crosstable.ts";
 import { publicReason } from "../../../league-manager/league/outcome.ts";
 import type { Cell } from "./csv.ts";
 import type { ReportLeague } from "./report-run.ts";
+import type { Results } from "./results.ts";
 
 /** A table with one header for the rows of all leagues. */
 export interface Table {
@@ -34,6 +36,69 @@ const cellOf = (value: unknown): Cell =>
     : typeof value === "string" || typeof value === "number" || typeof value === "boolean"
       ? value
       : JSON.stringify(value);
+
+/**
+ * Returns the crosstables of all leagues. The column `vs_2` has the points against the player with the number 2 of the same league, empty without a
+ * match.
+ */
+export function crosstableTable(leagues: readonly LeagueResults[]): Table {
+  const size = Math.max(0, ...leagues.map(({ results }) => results.crosstable.players.length));
+  const numbers = Array.from({ length: size }, (_, index) => index + 1);
+  const rows = leagues.flatMap(({ league, results: { crosstable } }) =>
+    crosstable.players.map(({ player_id, display_name, points }, index): readonly Cell[] => [
+      ...[league.league_id, index + 1, player_id, display_name, points],
+      ...numbers.map((n) => pointsIn(crosstable.results[index]?.[n - 1] ?? [])),
+    ]),
+  );
+  const columns = ["league", "number", "player_id", "display_name", "points", ...numbers.map((n) => `vs_${n}`)];
+  return { columns, rows };
+}
+
+/** A league with its results. */
+interface LeagueResults {
+  readonly league: ReportLeague;
+  readonly results: Results;
+}
+
+const pointsIn = (results: readonly CrosstableResult[]): number | null =>
+  results.length === 0 ? null : results.reduce((sum, { points }) => sum + points, 0);
+
+/** Returns the ratings of all leagues, the strongest player of each league first. */
+export function ratingsTable(leagues: readonly LeagueResults[]): Table {
+  const rows = leagues.flatMap(({ league: { league_id, players }, results: { ratings } }) => {
+    const names = new Map(players.map(({ player_id, display_name }) => [player_id, display_name]));
+    return ratings.rows.map(({ player, rating, error, matches, percent }): readonly Cell[] => [
+      ...[
+        league_id,
+        player,
+        names.get(player) ?? player,
+        rating,
+        error,
+        rounded(rating - error),
+        rounded(rating + error),
+      ],
+      ...[matches, percent, ratings.model],
+    ]);
+  });
+  return { columns: RATING_COLUMNS, rows };
+}
+
+const RATING_COLUMNS = [
+  ...[
+    "league",
+    "player_id",
+    "display_name",
+    "rating",
+    "error_95",
+    "lower_95",
+    "upper_95",
+    "matches",
+    "percent",
+    "model",
+  ],
+];
+
+const rounded = (value: number): number => Math.round(value * 10) / 10;
 
 /** Returns the completed matches of all leagues in the order of their rounds. Each role has four columns. */
 export function matchesTable(leagues: readonly ReportLeague[]): Table {

@@ -52,6 +52,24 @@ it("the reports have a row for each player, each match and each action", async (
   });
 });
 
+it("the crosstable has the points of each pair of players, and the ratings an interval for each player", async () => {
+  const folder = await exports.exported(plainRun);
+  const out = exports.newFolder();
+  await withLeagues(folder, (leagues) => writeReports(out, ["csv"], leagues));
+  expect(linesOf(join(out, "crosstable.csv")).slice(0, 4)).toEqual([
+    "league,number,player_id,display_name,points,vs_1,vs_2,vs_3",
+    "rps,1,P01,Ann,3,,3,0",
+    "rps,2,P02,Bob,3,0,,3",
+    "rps,3,P03,Cid,3,3,0,",
+  ]);
+  const [header, first, ...others] = linesOf(join(out, "ratings.csv"));
+  expect(header).toBe("league,player_id,display_name,rating,error_95,lower_95,upper_95,matches,percent,model");
+  expect(first).toMatch(/^rps,P01,Ann,1500,(\d+\.?\d*),(\d+\.?\d*),(\d+\.?\d*),2,50,bradley-terry$/);
+  const [error = 0, lower = 0, upper = 0] = (first ?? "").split(",").slice(4, 7).map(Number);
+  expect([lower, upper]).toEqual([1500 - error, 1500 + error]);
+  expect(others).toHaveLength(5);
+});
+
 it("a forfeit without a log and an abort are matches without actions", async () => {
   const folder = await exports.exported(eventfulRun);
   const out = exports.newFolder();

@@ -8,7 +8,8 @@ import { csvHeader, csvRow } from "./csv.ts";
 import { pgnOfMatch } from "./match-pgn.ts";
 import type { ReportFormat } from "./report-formats.ts";
 import type { ReportLeague } from "./report-run.ts";
-import { matchesTable, standingsTable, type Table } from "./tables.ts";
+import { resultsOf } from "./results.ts";
+import { crosstableTable, matchesTable, ratingsTable, standingsTable, type Table } from "./tables.ts";
 
 /** A file of a report. */
 interface ReportFile {
@@ -20,11 +21,15 @@ interface ReportFile {
 /** Returns the files of a format. */
 function filesOf(format: ReportFormat, leagues: readonly ReportLeague[]): readonly ReportFile[] {
   switch (format) {
-    case "csv":
+    case "csv": {
+      const withResults = leagues.map((league) => ({ league, results: resultsOf(league) }));
       return [
         { name: "standings.csv", parts: csvOf(standingsTable(leagues)) },
+        { name: "crosstable.csv", parts: csvOf(crosstableTable(withResults)) },
+        { name: "ratings.csv", parts: csvOf(ratingsTable(withResults)) },
         { name: "matches.csv", parts: csvOf(matchesTable(leagues)) },
       ];
+    }
     case "pgn":
       return [{ name: "games.pgn", parts: pgnGames(leagues) }];
     case "jsonl":

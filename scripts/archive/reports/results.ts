@@ -1,0 +1,43 @@
+import { findGame } from "#shared/games/registry.ts";
+import { type Crosstable, crosstable } from "#shared/standings/crosstable.ts";
+import { type RatingTable, ratingTable } from "#shared/statistics/rating-table.ts";
+import type { ExportedMatch } from "../format.ts";
+import type { ReportLeague } from "./report-run.ts";
+
+/** The results of a league: who has won against whom, and the ratings that follow. */
+export interface Results {
+  readonly crosstable: Crosstable;
+  readonly ratings: RatingTable;
+}
+
+/** Computes the results of a league in one pass over its matches. */
+export function resultsOf({ game, roles, standings, matches }: ReportLeague): Results {
+  const results = [...outcomesOf(matches())];
+  const teams = findGame(game)?.info.teams;
+  const seatsOfTeams = teams?.map((team) => team.roles.map((role) => roles.indexOf(role)));
+  const teamOfSeat = teams && roles.map((role) => teams.findIndex((team) => team.roles.includes(role)));
+  const rows = standings.map(({ player_id, display_name, rank, points }) => ({
+    player_id: String(player_id),
+    display_name: String(display_name),
+    rank: Number(rank),
+    points: Number(points),
+  }));
+  const players = rows.map(({ player_id }) => player_id);
+  return {
+    crosstable: crosstable(rows, [{ roundId: 0, matches: results, byes: [] }], teamOfSeat),
+    ratings: ratingTable(
+      players,
+      results.map(({ players, outcome }) => ({ players, points: outcome.points })),
+      seatsOfTeams,
+    ),
+  };
+}
+
+/** The parts of a match that its result needs. */
+function* outcomesOf(matches: Iterable<ExportedMatch>) {
+  for (const { match_id: matchId, roles, match_points, termination, log_head: logHead } of matches) {
+    const players = Object.values(roles);
+    const points = termination === "aborted" ? [] : players.map((id) => match_points[id] ?? 0);
+    yield { matchId, players, outcome: { points, termination }, logHead };
+  }
+}
