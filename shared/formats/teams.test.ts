@@ -1,0 +1,117 @@
+import { describe, expect, test } from "vitest";
+import type { FormatRound, LeagueView } from "./format.ts";
+import { seatedRounds, type TeamPlay, teamView } from "./teams.ts";
+
+const CODENAMES = [
+  [0, 1],
+  [2, 3],
+];
+const pairs: TeamPlay = {
+  teams: [
+    ["Ada", "Ben"],
+    ["Cleo", "Dan"],
+    ["Eve", "Finn"],
+  ],
+  sides: CODENAMES,
+};
+
+const viewWith = (rounds: readonly FormatRound[], { teams }: TeamPlay, left: readonly string[] = []): LeagueView => ({
+  seed: "seed",
+  roleCount: 4,
+  players: teams.flat().map((playerId) => ({ playerId, enteredAfter: 0, hasLeft: left.includes(playerId) })),
+  rounds,
+});
+
+const played: FormatRound = {
+  roundId: 1,
+  matches: [
+    {
+      matchId: "R1M1",
+      players: ["Ada", "Ben", "Cleo", "Dan"],
+      outcome: { points: [3, 3, 0, 0], scores: [1, 1, 0, 0], termination: "normal" },
+    },
+  ],
+  byes: ["Eve", "Finn"],
+};
+
+describe("teamView", () => {
+  test("shows teams as the players of matches, with the points of their sides and byes", () => {
+    expect(teamView(viewWith([played], pairs), pairs)).toMatchObject({
+      roleCount: 2,
+      players: [{ playerId: "T1" }, { playerId: "T2" }, { playerId: "T3" }],
+      rounds: [{ matches: [{ players: ["T1", "T2"], outcome: { points: [3, 0] } }], byes: ["T3"] }],
+    });
+  });
+
+  test("a team has left when it cannot fill its side", () => {
+    const { players } = teamView(viewWith([], pairs, ["Dan"]), pairs);
+    expect(players.map(({ hasLeft }) => hasLeft)).toEqual([false, true, false]);
+    const trio: TeamPlay = { teams: [["Ada", "Ben", "Cleo"]], sides: CODENAMES };
+    expect(teamView(viewWith([], trio, ["Ben"]), trio).players[0]?.hasLeft).toBe(false);
+  });
+
+  test("an aborted match has no points for a team either", () => {
+    const [match] = played.matches;
+    const outcome = { points: [], scores: [], termination: "aborted" } as const;
+    const round: FormatRound = { ...played, matches: [{ matchId: "R1M1", players: match?.players ?? [], outcome }] };
+    expect(teamView(viewWith([round], pairs), pairs).rounds[0]?.matches[0]?.outcome?.points).toEqual([]);
+  });
+});
+
+describe("seatedRounds", () => {
+  test("partners change their roles in each further match of their team", () => {
+    const round = { pairings: [["T2", "T1"]], byes: ["T3"] };
+    const [first] = seatedRounds([round], viewWith([], pairs), pairs);
+    expect(first).toEqual({ pairings: [["Cleo", "Dan", "Ada", "Ben"]], byes: ["Eve", "Finn"] });
+    const [second] = seatedRounds([round], viewWith([played], pairs), pairs);
+    expect(second?.pairings).toEqual([["Dan", "Cleo", "Ben", "Ada"]]);
+  });
+
+  test("the legs of a pairing are further matches of a team", () => {
+    const round = {
+      pairings: [
+        ["T1", "T2"],
+        ["T2", "T1"],
+      ],
+      byes: [],
+    };
+    const [legs] = seatedRounds([round], viewWith([], pairs), pairs);
+    expect(legs?.pairings).toEqual([
+      ["Ada", "Ben", "Cleo", "Dan"],
+      ["Dan", "Cleo", "Ben", "Ada"],
+    ]);
+  });
+
+  test("in a team with more players than roles they sit out in turn, and a member that has left is passed over", () => {
+    const trios: TeamPlay = {
+      teams: [
+        ["Ada", "Ben", "Cleo"],
+        ["Dan", "Eve", "Finn"],
+      ],
+      sides: [[0], [1]],
+    };
+    const round = {
+      pairings: [
+        ["T1", "T2"],
+        ["T1", "T2"],
+        ["T1", "T2"],
+        ["T1", "T2"],
+      ],
+      byes: [],
+    };
+    const [all] = seatedRounds([round], viewWith([], trios), trios);
+    expect(all?.pairings).toEqual([
+      ["Ada", "Dan"],
+      ["Ben", "Eve"],
+      ["Cleo", "Finn"],
+      ["Ada", "Dan"],
+    ]);
+    const [without] = seatedRounds([round], viewWith([], trios, ["Eve"]), trios);
+    expect(without?.pairings).toEqual([
+      ["Ada", "Dan"],
+      ["Ben", "Finn"],
+      ["Cleo", "Dan"],
+      ["Ada", "Finn"],
+    ]);
+  });
+});
