@@ -1,5 +1,6 @@
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { playerId } from "#shared/lib/ids.ts";
 import { invariant } from "#shared/lib/result.ts";
 import { LONGEST_MOVE_MS } from "#shared/protocol/timeouts.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
@@ -75,9 +76,13 @@ export function moveLimits({
   };
 }
 
+/** The id of the place of a listed player. */
+const idOfListed = (players: Config["players"], name: string): string =>
+  playerId(players.findIndex((player) => player.name === name) + 1);
+
 /** The settings of each league that follow from the config and the run. */
-export const leagueSettings = ({ leagues }: Config, { runId, seed }: RunIdentity): readonly LeagueSettings[] =>
-  leagues.map(({ league_id, game: id, options, clock = null, format, format_options, tie_breaks }) => {
+export const leagueSettings = ({ leagues, players }: Config, { runId, seed }: RunIdentity): readonly LeagueSettings[] =>
+  leagues.map(({ league_id, game: id, options, clock = null, format, format_options, tie_breaks, teams }) => {
     const game = findGame(id);
     invariant(game, `unknown game ${id}`);
     return {
@@ -90,6 +95,7 @@ export const leagueSettings = ({ leagues }: Config, { runId, seed }: RunIdentity
       format,
       formatOptions: format_options,
       tieBreaks: tie_breaks ?? null,
+      teams: teams ? teams.map((members) => members.map((name) => idOfListed(players, name))) : null,
       seedCommitment: sha256Hex(leagueSeed(seed, league_id)),
     };
   });

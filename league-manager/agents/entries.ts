@@ -62,6 +62,11 @@ function entryRejection(
   if (request.returning?.state === "SHUTDOWN" && isPlaying(state, request.id)) {
     return protocolError("L001", "the player is shut down until its running leagues are over", { league_id });
   }
+  if (league.teams?.every((members) => !members.includes(request.id))) {
+    return protocolError("L001", `league ${league_id} is played by teams, and "${request.name}" is in none`, {
+      league_id,
+    });
+  }
   if (!playsGame(request.capabilities, game)) {
     return protocolError("L001", `league ${league_id} plays ${game}, which is not in your game_types`, { league_id });
   }

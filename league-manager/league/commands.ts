@@ -66,6 +66,8 @@ export interface LeagueSettings {
   readonly formatOptions: Readonly<Record<string, unknown>>;
   /** The tie-breaks of the standings; null for those of the format. */
   readonly tieBreaks: readonly string[] | null;
+  /** The player ids of each team; null if each player plays for itself. */
+  readonly teams: readonly (readonly string[])[] | null;
   readonly seedCommitment: string;
 }
 

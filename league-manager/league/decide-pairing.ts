@@ -2,7 +2,7 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
 import { MAX_SLOTS } from "./events.ts";
-import { formatOf, opensAtOnce, parsedOptions, viewOf } from "./format-view.ts";
+import { formatOf, opensAtOnce, parsedOptions, viewOf, withPlayers } from "./format-view.ts";
 import { currentMatches, type League } from "./league.ts";
 import { numbered } from "./match-ids.ts";
 import type { Seed } from "./seeds.ts";
@@ -41,7 +41,7 @@ function pairingEvents(league: League, seed: Seed, slots: number): readonly NewL
   const next = formatOf(league).next(viewOf(league, seed), slots, parsedOptions(league));
   if (next === "wait") return [];
   if (next === "completed") return [{ type: "pairing_completed" }, ...cancellations(league)];
-  return numbered(next.rounds, league.rounds.length).map((round) => ({
+  return numbered(withPlayers(league, next.rounds), league.rounds.length).map((round) => ({
     type: "round_paired",
     ...round,
     ...(opensAtOnce(league) && { slots }),

@@ -30,12 +30,14 @@ const reason = z.string().max(2_000);
 /** The reasons why a match was taken from its referee. `aborted` and `overdue` count as aborts of the match. */
 const releaseReasons = ["aborted", "overdue", "unreachable", "refused"] as const;
 
-/** A format and its options as in the config. Logs of earlier versions have only the format. */
+/** A format, its options and the teams as in the config. Logs of earlier versions have only the format. */
 const format = {
   format: id,
   format_options: z.record(z.string(), z.unknown()).optional(),
   /** The tie-breaks of the standings; absent for those of the format. */
   tie_breaks: z.array(id).readonly().optional(),
+  /** The player ids of each team; absent if each player plays for itself. */
+  teams: z.array(z.array(id).min(1).readonly()).readonly().optional(),
 };
 
 const Absence = z.strictObject({ player_id: id, agent_version: z.int().min(1), removed: z.literal(true).optional() });

@@ -58,10 +58,12 @@ const formatFieldsOf = ({
   format,
   format_options,
   tie_breaks,
-}: EventOf<"opened" | "reconfigured">): Pick<League, "format" | "formatOptions" | "tieBreaks"> => ({
+  teams,
+}: EventOf<"opened" | "reconfigured">): Pick<League, "format" | "formatOptions" | "tieBreaks" | "teams"> => ({
   format,
   formatOptions: format_options ?? {},
   tieBreaks: tie_breaks ?? null,
+  teams: teams ?? null,
 });
 
 function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" }>): Changes {

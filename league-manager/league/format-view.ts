@@ -1,5 +1,7 @@
-import type { Format, FormatPlayer, LeagueView } from "#shared/formats/format.ts";
+import type { Format, FormatPlayer, LeagueView, NewRound } from "#shared/formats/format.ts";
 import { findFormat } from "#shared/formats/registry.ts";
+import { membersOf, seatedRounds, sidesOf, type TeamPlay, teamView } from "#shared/formats/teams.ts";
+import { findGame } from "#shared/games/registry.ts";
 import { compareIds } from "#shared/lib/ids.ts";
 import { invariant } from "#shared/lib/result.ts";
 import type { League } from "./league.ts";
@@ -26,8 +28,36 @@ export function parsedOptions(league: Pick<League, "leagueId" | "format" | "form
 }
 const parsed = new WeakMap<object, { readonly format: string; readonly options: unknown }>();
 
-/** What a format knows of a league. The rounds are those of the league, so that a view of thousands of rounds costs nothing. */
-export const viewOf = (league: League, seed: Seed): LeagueView => ({
+/** What a format knows of a league. In a league of teams the competitors are the teams. */
+export function viewOf(league: League, seed: Seed): LeagueView {
+  const play = teamPlayOf(league);
+  return play ? teamView(playerView(league, seed), play) : playerView(league, seed);
+}
+
+/** Returns rounds of competitors as rounds of players. In a league of teams the members take the roles. */
+export function withPlayers(league: League, rounds: readonly NewRound[]): readonly NewRound[] {
+  const play = teamPlayOf(league);
+  return play ? seatedRounds(rounds, playerView(league, ""), play) : rounds;
+}
+
+/** The order of a format that does not rank by points, by groups of competitors of equal rank; undefined for other formats. */
+export const competitorRanking = (league: League): readonly (readonly string[])[] | undefined =>
+  findFormat(league.format)?.ranking?.(viewOf(league, ""), parsedOptions(league));
+
+/** The order of a format that does not rank by points, by groups of players of equal rank; undefined for other formats. */
+export function rankingOf(league: League): readonly (readonly string[])[] | undefined {
+  const ranking = competitorRanking(league);
+  const play = teamPlayOf(league);
+  return play ? ranking?.map((group) => membersOf(group, play)) : ranking;
+}
+
+/** The teams of a league and the sides of its game; null if each player plays for itself. */
+export function teamPlayOf({ game, roles, teams }: Pick<League, "game" | "roles" | "teams">): TeamPlay | null {
+  return teams && { teams, sides: sidesOf(findGame(game), roles) };
+}
+
+/** The league with its players as competitors. The rounds are those of the league, so that a view of thousands of rounds costs nothing. */
+const playerView = (league: League, seed: Seed): LeagueView => ({
   get seed() {
     return typeof seed === "string" ? seed : seed();
   },

@@ -1,4 +1,5 @@
 import { findFormat } from "#shared/formats/registry.ts";
+import { teamIdOf } from "#shared/formats/teams.ts";
 import { findGame } from "#shared/games/registry.ts";
 import {
   ROUND_ROBIN_RULES,
@@ -9,7 +10,7 @@ import {
   tallyOf,
 } from "#shared/standings/standings.ts";
 import { isTieBreakId } from "#shared/standings/tie-breaks.ts";
-import { parsedOptions, viewOf } from "./format-view.ts";
+import { competitorRanking, rankingOf, teamPlayOf, viewOf } from "./format-view.ts";
 import type { League, Round } from "./league.ts";
 
 /** The rules by which a league ranks its players: those of its format, with the tie-breaks of its config. */
@@ -28,12 +29,6 @@ export function standingsRules({
   };
 }
 
-/** The order of a format that does not rank by points. */
-function rankingOf(league: League, rounds: () => readonly Round[]): readonly (readonly string[])[] | undefined {
-  const format = findFormat(league.format);
-  return format?.ranking?.(viewOf({ ...league, rounds: rounds() }, ""), parsedOptions(league));
-}
-
 /** The rounds whose matches and byes count: those that are opened. */
 export const openedRounds = ({ rounds }: Pick<League, "rounds">): readonly Round[] =>
   rounds.filter(({ isOpened }) => isOpened);
@@ -45,8 +40,38 @@ export const rankedStandings = (
   tally: Tally,
   rounds: () => readonly Round[] = () => openedRounds(league),
 ): readonly Standing[] =>
-  tally.standings(players, { rules: standingsRules(league), rounds, ranking: rankingOf(league, rounds) });
+  tally.standings(players, {
+    rules: standingsRules(league),
+    rounds,
+    ranking: rankingOf({ ...league, rounds: rounds() }),
+  });
 
 /** The standings of a league, computed from all of its results. */
 export const standingsOf = (league: League, players: readonly StandingsPlayer[]): readonly Standing[] =>
   rankedStandings(league, players, tallyOf(openedRounds(league)));
+
+/** A row of the standings of teams: `player_id` is the id of the team, `display_name` the names of its members. */
+export interface TeamStanding extends Standing {
+  /** The ids of the members. */
+  readonly members: readonly string[];
+}
+
+/** The standings of the teams of a league; null if each player plays for itself. */
+export function teamStandingsOf(league: League, nameOf: (playerId: string) => string): readonly TeamStanding[] | null {
+  const play = teamPlayOf(league);
+  if (!play) return null;
+  const opened = openedRounds(league);
+  const rounds = viewOf({ ...league, rounds: opened }, "").rounds.map((round, index) => ({
+    ...round,
+    matches: round.matches.map((match, seat) => ({ ...match, logHead: opened[index]?.matches[seat]?.logHead ?? null })),
+  }));
+  const teams = new Map(play.teams.map((members, index) => [teamIdOf(index), members]));
+  const rows = [...teams].map(([player_id, members]) => ({ player_id, display_name: members.map(nameOf).join(" & ") }));
+  const { teams: _, ...rules } = standingsRules(league);
+  const standings = tallyOf(rounds).standings(rows, {
+    rules,
+    rounds: () => rounds,
+    ranking: competitorRanking(league),
+  });
+  return standings.map((row) => ({ ...row, members: teams.get(row.player_id) ?? [] }));
+}

@@ -1,6 +1,7 @@
 import type { Standing } from "#shared/standings/standings.ts";
 import type { League, Match, Termination } from "../league/league.ts";
 import { rolesOf, summaryOf } from "../league/outcome.ts";
+import { type TeamStanding, teamStandingsOf } from "../league/standings-of.ts";
 
 /** A completed match as `league run --json` prints it. */
 export interface CompletedMatch {
@@ -24,6 +25,8 @@ export interface ResultsDocument {
     readonly status: string;
     readonly matches: readonly CompletedMatch[];
     readonly standings: readonly Standing[];
+    /** The standings of the teams; absent if each player plays for itself. */
+    readonly teams?: readonly TeamStanding[];
   }[];
 }
 
@@ -38,8 +41,19 @@ export const resultsDocument = (
     status: league.status,
     matches: league.rounds.flatMap(({ matches }) => matches.flatMap((match) => completedMatch(league, match) ?? [])),
     standings: standingsOf(league),
+    ...teamsOf(league, standingsOf),
   })),
 });
+
+function teamsOf(
+  league: League,
+  standingsOf: (league: League) => readonly Standing[],
+): { readonly teams?: readonly TeamStanding[] } {
+  if (!league.teams) return {};
+  const names = new Map(standingsOf(league).map(({ player_id, display_name }) => [player_id, display_name]));
+  const teams = teamStandingsOf(league, (playerId) => names.get(playerId) ?? playerId);
+  return teams ? { teams } : {};
+}
 
 /** Returns the document of a match, or null if the match is not completed. */
 export function completedMatch(league: League, match: Match): CompletedMatch | null {

@@ -73,8 +73,11 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
         .filter(({ status }) => status === "completed")
         .flatMap((league) => {
           const title = `${league.league_id} (${league.game})`;
-          const table = standingsTable(title, league.standings);
-          return flags.crosstable ? [table, crosstableText(`${title}: crosstable`, league)] : [table];
+          const tables = [
+            ...(league.teams ? [standingsTable(`${title}: teams`, league.teams)] : []),
+            standingsTable(title, league.standings),
+          ];
+          return flags.crosstable ? [...tables, crosstableText(`${title}: crosstable`, league)] : tables;
         });
       process.stdout.write(`${tables.join("\n\n")}\n`);
       if (flags.quiet) return;

@@ -1,3 +1,4 @@
+import type { Game } from "../games/game.ts";
 import type { FormatMatch, FormatPlayer, FormatRound, LeagueView, NewRound } from "./format.ts";
 
 /** The teams of a league and the sides of its game. */
@@ -8,13 +9,21 @@ export interface TeamPlay {
   readonly sides: readonly (readonly number[])[];
 }
 
+/** Returns the indexes of the roles of each side of a game. In a game without teams each role is a side. */
+export const sidesOf = (game: Pick<Game, "info"> | undefined, roles: readonly string[]): TeamPlay["sides"] =>
+  game?.info.teams?.map((team) => team.roles.map((role) => roles.indexOf(role))) ?? roles.map((_, index) => [index]);
+
+/** Returns the player ids of these teams. */
+export const membersOf = (teamIds: readonly string[], { teams }: TeamPlay): readonly string[] =>
+  teamIds.flatMap((teamId) => teams[indexOfTeam(teamId)] ?? []);
+
 /** The id of a team in the view of a format, by its number from 0. */
 export const teamIdOf = (index: number): string => `T${index + 1}`;
 const indexOfTeam = (teamId: string): number => Number(teamId.slice(1)) - 1;
 
 /**
  * Returns the league as a format sees it whose competitors are teams: a match is between teams, with the points of each side. A team has left when fewer of
- * its players are left than a side has roles. It has entered late if one of its players has.
+ * its players are in the league than a side has roles. It has entered late if one of its players has.
  */
 export function teamView(view: LeagueView, play: TeamPlay): LeagueView {
   const players = new Map(view.players.map((player) => [player.playerId, player]));
@@ -39,7 +48,7 @@ export function teamView(view: LeagueView, play: TeamPlay): LeagueView {
 
 /**
  * Returns the rounds of teams as rounds of players. The members of a team take the roles of its side in turn: in each further match of the team every member
- * has the role after its last one, and in a team with more players than roles they sit out in turn. Members that have left are passed over.
+ * has the role after its last one, and in a team with more players than roles they sit out in turn. Members that have not entered or have left are passed over.
  */
 export function seatedRounds(rounds: readonly NewRound[], view: LeagueView, play: TeamPlay): readonly NewRound[] {
   const teamOf = teamByPlayer(play.teams);
@@ -48,10 +57,10 @@ export function seatedRounds(rounds: readonly NewRound[], view: LeagueView, play
   for (const { matches } of view.rounds) {
     for (const match of matches) for (const teamId of teamsOfMatch(match, play, teamOf)) count(teamId);
   }
-  const left = new Set(view.players.flatMap(({ playerId, hasLeft }) => (hasLeft ? [playerId] : [])));
+  const entered = new Set(view.players.flatMap(({ playerId, hasLeft }) => (hasLeft ? [] : [playerId])));
   const seatsOf = (teamId: string): readonly string[] => {
-    const members = play.teams[indexOfTeam(teamId)] ?? [];
-    const present = members.filter((id) => !left.has(id));
+    const members = membersOf([teamId], play);
+    const present = members.filter((id) => entered.has(id));
     const able = present.length >= sideSize(play) ? present : members;
     const turn = matchCounts.get(teamId) ?? 0;
     count(teamId);
@@ -67,7 +76,7 @@ export function seatedRounds(rounds: readonly NewRound[], view: LeagueView, play
       }
       return players;
     }),
-    byes: byes.flatMap((teamId) => play.teams[indexOfTeam(teamId)] ?? []),
+    byes: membersOf(byes, play),
   }));
 }
 

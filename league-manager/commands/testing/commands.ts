@@ -41,6 +41,7 @@ export const settingsOf = (leagueId: string, game = "rps.v1"): LeagueSettings =>
   format: "round-robin",
   formatOptions: {},
   tieBreaks: null,
+  teams: null,
   seedCommitment: "commitment",
 });
 

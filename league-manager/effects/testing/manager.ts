@@ -24,6 +24,7 @@ const GAME = {
   format: "round-robin",
   formatOptions: {},
   tieBreaks: null,
+  teams: null,
 } as const;
 export const seedOf = ({ leagueId }: League, { matchId, epoch }: Match): string =>
   seedOfMatch(leagueSeed("seed", leagueId), leagueId, matchId, epoch);

@@ -25,6 +25,7 @@ export const SETTINGS: LeagueSettings = {
   format: "round-robin",
   formatOptions: {},
   tieBreaks: null,
+  teams: null,
   seedCommitment: "commitment of the seed",
 };
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { didYouMean } from "../../lib/suggestion.ts";
 import { MatchCapacity } from "../../protocol/match-capacity.ts";
 import { JoinCode } from "../../protocol/names.ts";
 import { Timeouts } from "../../protocol/timeouts.ts";
@@ -83,6 +84,16 @@ export const Config = z
       ),
   })
   .superRefine((config, context) => {
+    for (const [index, { teams = [] }] of config.leagues.entries()) {
+      const names = new Set(config.players.map(({ name }) => name));
+      for (const [team, members] of teams.entries()) {
+        for (const [member, name] of members.entries()) {
+          if (names.has(name)) continue;
+          const message = `no player ${JSON.stringify(name)} in players${didYouMean(name, [...names])}`;
+          context.addIssue({ code: "custom", path: ["leagues", index, "teams", team, member], message });
+        }
+      }
+    }
     unique(config.leagues, (league) => league.league_id, "leagues", "league_id", context);
     unique(config.players, (player) => player.name, "players", "name", context);
     unique(config.players, (player) => ("secret" in player ? player.secret : undefined), "players", "secret", context);

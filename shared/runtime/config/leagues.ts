@@ -1,10 +1,15 @@
 import { z } from "zod";
 import { FORMATS, findFormat, formatIds } from "../../formats/registry.ts";
+import { sidesOf } from "../../formats/teams.ts";
+import type { Game } from "../../games/game.ts";
 import { findGame, findGameNamed, gameIds, knownGameIds } from "../../games/registry.ts";
 import { didYouMean } from "../../lib/suggestion.ts";
 import { TimeControl } from "../../lib/time-control.ts";
 import { MoveLimit } from "../../protocol/timeouts.ts";
 import { isTieBreakId, TIE_BREAK_IDS } from "../../standings/tie-breaks.ts";
+
+/** The maximum number of players of a team. */
+const MAX_TEAM_PLAYERS = 4;
 
 const leagueId = z.string().regex(/^[A-Za-z0-9._-]{1,100}$/, "use letters, digits, dot, dash and underscore");
 
@@ -27,6 +32,14 @@ export const League = z
       .max(20)
       .optional()
       .describe(`the order of players with equal points (default: that of the format): ${TIE_BREAK_IDS.join(", ")}`),
+    teams: z
+      .array(z.array(z.string().min(1)).min(1).max(MAX_TEAM_PLAYERS))
+      .min(2)
+      .max(500)
+      .optional()
+      .describe(
+        'players that win and lose together in all matches, by name: [["Ada", "Ben"], ["Cleo", "Dan"]]. The format pairs the teams, and the members take the roles in turn (default: each player plays for itself, and in a game of teams the partners change)',
+      ),
     options: z
       .record(z.string(), z.unknown())
       .default({})
@@ -75,13 +88,35 @@ export const League = z
       context.addIssue({ code: "custom", path: ["format"], message: unknownFormat(league.format) });
     } else {
       checkOptions(context, "format_options", "format", format.options, league.format_options);
-      if (game && format.roles === "two" && game.roles.length !== 2) {
-        const message = `${format.id} is for games of two roles, and ${game.id} has ${game.roles.length}. Use ${formatsForAnyGame()}.`;
+      const sides = game && sidesOf(game, game.roles);
+      if (sides && format.roles === "two" && (league.teams ? sides : game.roles).length !== 2) {
+        const ofTeams = sides.length === 2 ? ", or list the teams in teams" : "";
+        const message = `${format.id} is for games of two roles, and ${game.id} has ${game.roles.length}. Use ${formatsForAnyGame()}${ofTeams}.`;
         context.addIssue({ code: "custom", path: ["format"], message });
       }
     }
+    checkTeams(context, league.teams ?? [], game);
   });
 export type LeagueConfig = z.infer<typeof League>;
+
+/** Reports teams with too few players for the roles of a side, and players in two teams. */
+function checkTeams(context: z.RefinementCtx, teams: readonly (readonly string[])[], game: Game | undefined): void {
+  const size = game ? (sidesOf(game, game.roles)[0]?.length ?? 1) : 1;
+  const seen = new Set<string>();
+  for (const [index, members] of teams.entries()) {
+    if (members.length < size) {
+      const message = `a team of ${game?.id} needs at least ${size} players, and this one has ${members.length}`;
+      context.addIssue({ code: "custom", path: ["teams", index], message });
+    }
+    for (const [member, name] of members.entries()) {
+      if (seen.has(name)) {
+        const message = `${JSON.stringify(name)} is in two teams`;
+        context.addIssue({ code: "custom", path: ["teams", index, member], message });
+      }
+      seen.add(name);
+    }
+  }
+}
 
 function unknownGame(game: string): string {
   const namedGame = findGameNamed(game);
