@@ -37,8 +37,18 @@ export type TestPlayer =
   /** `dialect`: the config lists its endpoint with this dialect, so that it does not register. */
   | { readonly name: string; readonly dialect?: string; start(place: TestPlace): Promise<RunningAgent> };
 
+/** A league as in a config. */
+interface TestLeagueConfig {
+  readonly league_id: string;
+  readonly game: string;
+  readonly options?: object;
+  readonly format?: string;
+  readonly format_options?: object;
+  readonly teams?: readonly (readonly string[])[];
+}
+
 export interface TestLeagueOptions {
-  readonly leagues: readonly { readonly league_id: string; readonly game: string; readonly options?: object }[];
+  readonly leagues: readonly TestLeagueConfig[];
   readonly players: readonly TestPlayer[];
   readonly referees?: number;
   /** The number of matches that a referee plays concurrently. */

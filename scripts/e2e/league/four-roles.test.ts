@@ -121,6 +121,29 @@ describe("Codenames with the tools for games", () => {
 });
 
 describe("Codenames in a league", () => {
+  it("is played by fixed pairs in a Swiss system, whose members take turns as spymaster", async () => {
+    const names = ["Ann", "Bob", "Cid", "Dee", "Eve", "Fay", "Gil", "Hal"];
+    const players = names.map((name, index) => ({ name, bot: index < 2 ? "wordlists" : "random" }));
+    const teams = [names.slice(0, 2), names.slice(2, 4), names.slice(4, 6), names.slice(6)];
+    const format = { format: "swiss", format_options: { rounds: 2 } };
+    const running = await startTestLeague({
+      leagues: [{ league_id: "c", game: "codenames.v1", ...format, teams }],
+      players,
+    });
+    onTestFinished(() => running.stop());
+    const { matches, teams: table } = (await running.completed).leagues[0] as Wire;
+    const idOf = (name: string): string => `P0${names.indexOf(name) + 1}`;
+    const pairs = teams.map((team) => team.map(idOf));
+    for (const [a, b] of pairs) {
+      const spymasters = matches.map(({ roles }: Wire) =>
+        [roles.red_spymaster, roles.blue_spymaster].find((id) => id === a || id === b),
+      );
+      expect(spymasters.filter(Boolean).toSorted()).toEqual([a, b]);
+    }
+    expect(table.map(({ display_name, played }: Wire) => [display_name, played])).toContainEqual(["Ann & Bob", 2]);
+    expect(table[0]).toMatchObject({ display_name: "Ann & Bob", members: ["P01", "P02"], wins: 2 });
+  });
+
   it("gives each of five players every role once and one bye, and the same points to both roles of a team", async () => {
     const names = ["Ann", "Bob", "Cid", "Dee", "Eve"];
     const players = names.map((name) => ({ name, bot: "random" }));
