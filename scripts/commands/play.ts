@@ -23,7 +23,7 @@ import type { ResultsDocument } from "../../league-manager/projections/document.
 import { resultLine } from "../../league-manager/projections/lines.ts";
 import { managerStore } from "../../league-manager/store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
-import { UCI_GAMES } from "../../player/bots/uci.ts";
+import { UCI_GAMES } from "../../player/engines/uci-bot.ts";
 import { isBotFile, isModuleFile } from "../../player/loaders/bot-files.ts";
 import { LLM_PREFIX } from "../../player/loaders/llm.ts";
 import { loadBot } from "../../player/loaders/load-bot.ts";

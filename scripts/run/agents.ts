@@ -8,7 +8,8 @@ import type { Config } from "#shared/runtime/config/config.ts";
 import type { PlayerConfig } from "#shared/runtime/config/players.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import type { AgentSpec, Supervisor } from "#shared/runtime/process/supervisor.ts";
-import { UCI_GAMES } from "../../player/bots/uci.ts";
+import { UCI_GAMES } from "../../player/engines/uci-bot.ts";
+import { uciSpec } from "../../player/engines/uci-spec.ts";
 import { BOT_FILES, isBotFile } from "../../player/loaders/bot-files.ts";
 import { linesSpec } from "../../player/loaders/lines.ts";
 import { LLM_FORMS, llmSpec } from "../../player/loaders/llm.ts";
@@ -109,7 +110,7 @@ function botOf(player: PlayerConfig): string | null {
   if ("bot" in player) return player.bot;
   if ("command" in player) return linesSpec(player.command, player.folder);
   if ("llm" in player) return llmSpec(player.llm);
-  if ("uci" in player) return `uci:${player.uci.command}#nodes=${player.uci.nodes}`;
+  if ("uci" in player) return uciSpec(player.uci);
   return null;
 }
 
@@ -133,6 +134,7 @@ export function startAgents(
 export function withAbsolutePaths(config: Config, folder: string): Config {
   const players = config.players.map((player) => {
     if ("bot" in player) return withAbsoluteBot(player, folder);
+    if ("uci" in player) return { ...player, uci: { ...player.uci, folder: resolve(folder, player.uci.folder) } };
     return "command" in player ? { ...player, folder: resolve(folder, player.folder) } : player;
   });
   return { ...config, data: resolve(folder, config.data), players };

@@ -7,8 +7,8 @@ import { DisplayName } from "../../protocol/names.ts";
 import { MoveLimit } from "../../protocol/timeouts.ts";
 import { WEBSOCKET } from "../../protocol/transports.ts";
 import { BotPermissions } from "../bot-permissions.ts";
-import { UCI_NODES } from "../defaults.ts";
 import { LlmSettings } from "./llm.ts";
+import { UciSettings } from "./uci.ts";
 
 const BOT = "random, another built-in bot, or a .ts, .js, .py, .go or executable file, relative to this file";
 const name = DisplayName.describe("the name in the standings");
@@ -28,12 +28,7 @@ const PLAYER_FORMS = {
   }),
   uci: z.strictObject({
     ...common,
-    uci: z
-      .strictObject({
-        command: z.string().min(1).describe("the command that starts the engine, e.g. stockfish"),
-        nodes: z.int().min(1).default(UCI_NODES).describe("positions that the engine searches for each move"),
-      })
-      .describe("a chess engine"),
+    uci: UciSettings.describe("a chess engine"),
   }),
   command: z.strictObject({
     ...common,

@@ -1,0 +1,107 @@
+import { chess } from "#shared/games/chess.ts";
+import type { GameId } from "#shared/games/registry.ts";
+import type { Clock } from "#shared/lib/clock.ts";
+import type { UciSettings } from "#shared/runtime/config/uci.ts";
+import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
+import type { MatchInfo, Turn } from "../sdk.ts";
+import { goCommand } from "./uci-go.ts";
+import { MatchPosition } from "./uci-position.ts";
+import { nameOf } from "./uci-process.ts";
+import { EngineSlots, type Slot } from "./uci-slots.ts";
+import { settingsIn, UCI_PREFIX } from "./uci-spec.ts";
+
+/** The games of the Universal Chess Interface (UCI). */
+export const UCI_GAMES: readonly GameId[] = ["chess.v1"];
+
+/** A search is stopped this long before the end of its turn, at most a quarter of the turn, so that its move arrives in time. */
+const RESERVE_MS = 250;
+
+type ChessTurn = Turn<"chess.v1">;
+
+/**
+ * Starts a UCI chess engine as a bot. Throws StartError (exit code 3) if `spec` is not valid, or if the engine does not start or
+ * does not accept its options. If the process of the engine ends later, the next search starts another one, so that a position that
+ * crashes the engine costs only its own match.
+ */
+export async function uciBot(spec: string, clock: Clock): Promise<LoadedBot> {
+  const settings = settingsIn(spec);
+  const slots = new EngineSlots(settings, clock);
+  await slots.open();
+  return {
+    name: `${UCI_PREFIX}${nameOf(settings)}`,
+    games: UCI_GAMES,
+    readsHistory: false,
+    create: () => new EngineMatch({ settings, slots, clock }),
+    close: async () => slots.close(),
+  };
+}
+
+interface Parts {
+  readonly settings: UciSettings;
+  readonly slots: EngineSlots;
+  readonly clock: Clock;
+}
+
+/** Plays one match. */
+class EngineMatch implements MatchBot {
+  readonly #parts: Parts;
+  #slot: Slot | null = null;
+  #position: MatchPosition | null = null;
+  #reportsScores = false;
+  #answer: string | null = null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async start({ options }: MatchInfo): Promise<void> {
+    const parsed = chess.options.safeParse(options ?? {});
+    this.#position = new MatchPosition(options);
+    this.#reportsScores = parsed.data?.resign_score !== undefined || parsed.data?.draw_score !== undefined;
+    const slot = this.#assigned();
+    // A process that other matches use may search for a long time.
+    if (slot.matches.size === 1) await this.#parts.slots.prepare(this, slot);
+  }
+
+  async choose(asked: Turn): Promise<string> {
+    const turn = asked as ChessTurn;
+    const { fen } = turn.view;
+    this.#position ??= new MatchPosition({ fen });
+    this.#position.continueTo(fen, this.#answer);
+    const { slots, settings } = this.#parts;
+    const leftMs = turn.clock.remainingMs();
+    const search = {
+      position: this.#position.command(),
+      go: () => goCommand(settings, turn, leftMs - turn.clock.remainingMs()),
+      signal: this.#signalOf(turn, leftMs),
+    };
+    const { move, score } = await slots.search(this, this.#assigned(), search);
+    if (!/^[a-h][1-8]/.test(move)) {
+      throw new Error(
+        `engine "${nameOf(settings)}" found no move: it answered "bestmove ${move}" in the position ${fen}`,
+      );
+    }
+    this.#answer = move;
+    return this.#reportsScores && score !== null ? `${move} ${score}` : move;
+  }
+
+  end(): void {
+    this.close();
+  }
+
+  close(): void {
+    if (this.#slot !== null) this.#parts.slots.release(this, this.#slot);
+    this.#slot = null;
+  }
+
+  #assigned(): Slot {
+    this.#slot ??= this.#parts.slots.assign(this);
+    return this.#slot;
+  }
+
+  /** Returns a signal that ends a search before its turn is over. */
+  #signalOf({ signal }: ChessTurn, leftMs: number): AbortSignal {
+    const ms = Math.max(0, leftMs - Math.min(RESERVE_MS, leftMs / 4));
+    return AbortSignal.any([signal, this.#parts.clock.timeout(ms)]);
+  }
+}

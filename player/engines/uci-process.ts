@@ -1,0 +1,220 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { delimiter } from "node:path";
+import type { Cancel, Clock } from "#shared/lib/clock.ts";
+import { messageOf } from "#shared/lib/result.ts";
+import { cutTo, inOneLine } from "#shared/lib/text.ts";
+import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
+import type { UciSettings } from "#shared/runtime/config/uci.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { type EngineOption, optionIn, setOption } from "./uci-options.ts";
+
+/** The time that an engine has to answer `uci`, and to set its options. */
+const HANDSHAKE_MS = 10_000;
+/** The time that an engine has to end a search after `stop`. */
+const STOP_MS = 1_000;
+const MAX_LINE_BYTES = 1_000_000;
+/** The maximum number of characters of an engine's last line on stderr that are shown. */
+const MAX_SHOWN = 300;
+/** The exit code of a shell that does not find the command. */
+const NOT_FOUND = 127;
+/** The folder of the engines of Debian, which is missing in the PATH of some users. */
+const DEBIAN_GAMES = "/usr/games";
+
+/** The result of a search. */
+export interface Found {
+  /** The move in UCI; "(none)" or "0000" if the engine has found none. */
+  readonly move: string;
+  /** The score of the last complete iteration, as `cp 35` or `mate -3`; null if the engine has reported none. */
+  readonly score: string | null;
+}
+
+export interface Search {
+  /** The command `position …`. */
+  readonly position: string;
+  /** Returns the command `go …`. It is called when the search begins. */
+  go(): string;
+  /** Ends the search when it is aborted. */
+  readonly signal: AbortSignal;
+}
+
+/** The process of an engine that has answered `uci` and has set its options. */
+export interface Engine {
+  isUp(): boolean;
+  /** Clears what the engine remembers of the previous match. */
+  newMatch(): Promise<void>;
+  /** Resolves with the best move when the search is over or `signal` is aborted. Terminates an engine that ignores `stop`. */
+  search(search: Search): Promise<Found>;
+}
+
+interface Waiting {
+  readonly wanted: RegExp;
+  /** Called with each line before the wanted one. */
+  readonly other: (line: string) => void;
+  readonly resolve: (line: string) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The command of an engine as a user has written it. */
+export const nameOf = ({ command }: UciSettings): string => (typeof command === "string" ? command : command.join(" "));
+
+/** Starts an engine, which runs until `closing` is aborted. Throws StartError if it does not answer, or does not accept its options. */
+export async function openEngine(settings: UciSettings, closing: AbortSignal, clock: Clock): Promise<Engine> {
+  if (!existsSync(settings.folder))
+    throw new StartError(`engine "${nameOf(settings)}": no such folder: ${settings.folder}`, EXIT.config);
+  const engine = new EngineProcess(settings, closing, clock);
+  try {
+    await engine.handshake();
+  } catch (thrown) {
+    engine.quit();
+    throw new StartError(messageOf(thrown), EXIT.config);
+  }
+  return engine;
+}
+
+class EngineProcess implements Engine {
+  readonly #settings: UciSettings;
+  readonly #label: string;
+  readonly #clock: Clock;
+  readonly #closing: AbortSignal;
+  readonly #child: ChildProcess;
+  #failure: string | null = null;
+  #waiting: Waiting | null = null;
+  #lastError = "";
+
+  constructor(settings: UciSettings, closing: AbortSignal, clock: Clock) {
+    this.#settings = settings;
+    this.#label = `engine "${nameOf(settings)}"`;
+    this.#clock = clock;
+    this.#closing = closing;
+    this.#child = launch(settings);
+    closing.addEventListener("abort", this.quit);
+    this.#child.on("error", (error) => {
+      this.#fail("code" in error && error.code === "ENOENT" ? this.#endOf(NOT_FOUND, null) : error.message);
+    });
+    // "close" comes after the last line of stderr, which usually names the cause.
+    this.#child.on("close", (code, signal) => this.#fail(this.#endOf(code, signal)));
+    this.#child.stdin?.on("error", () => {}); // "close" reports the cause
+    const lines = {
+      tooLong: () => this.#terminate(`${this.#label} wrote a line of more than ${MAX_LINE_BYTES} bytes`),
+    };
+    const { stdout, stderr } = this.#child;
+    if (stdout) readLines(stdout, MAX_LINE_BYTES, { ...lines, line: (text) => this.#receive(text), end: () => {} });
+    if (stderr) {
+      const keep = (text: string): void => {
+        this.#lastError = cutTo(MAX_SHOWN, inOneLine(text));
+      };
+      readLines(stderr, MAX_LINE_BYTES, { tooLong: () => {}, line: keep, end: () => {} });
+    }
+  }
+
+  isUp(): boolean {
+    return this.#failure === null && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  async handshake(): Promise<void> {
+    const options: EngineOption[] = [];
+    const declared = (line: string): void => void options.push(...[optionIn(line)].filter((option) => option !== null));
+    await this.#within(HANDSHAKE_MS, "did not answer uciok", () => this.#ask("uci", /^uciok\b/, declared));
+    const commands = Object.entries(this.#settings.options).map(([name, value]) => {
+      const command = setOption(options, name, value);
+      if (command.ok) return command.value;
+      throw new Error(`${this.#label} ${command.error}`);
+    });
+    await this.#within(HANDSHAKE_MS, "did not answer readyok", () =>
+      this.#ask([...commands, "isready"].join("\n"), /^readyok\b/),
+    );
+  }
+
+  async newMatch(): Promise<void> {
+    await this.#within(HANDSHAKE_MS, "did not answer readyok", () => this.#ask("ucinewgame\nisready", /^readyok\b/));
+  }
+
+  async search({ position, go, signal }: Search): Promise<Found> {
+    let cancelStop: Cancel | undefined;
+    const stop = (): void => {
+      this.#child.stdin?.write("stop\n");
+      cancelStop = this.#clock.after(STOP_MS, () => this.#terminate(`${this.#label} did not stop in ${STOP_MS} ms`));
+    };
+    let score: string | null = null;
+    const read = (line: string): void => {
+      score = scoreIn(line) ?? score;
+    };
+    try {
+      if (signal.aborted) throw new Error("the turn ended before its search began");
+      signal.addEventListener("abort", stop);
+      const line = await this.#ask(`${position}\n${go()}`, /^bestmove\b/, read);
+      return { move: line.split(/\s+/)[1]?.toLowerCase() ?? "", score };
+    } finally {
+      signal.removeEventListener("abort", stop);
+      cancelStop?.();
+    }
+  }
+
+  /** Asks the engine to end. */
+  quit = (): void => {
+    this.#child.stdin?.end("quit\n");
+    this.#child.kill();
+  };
+
+  #ask(text: string, wanted: RegExp, other: (line: string) => void = () => {}): Promise<string> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== null) return reject(new Error(this.#failure));
+      this.#waiting = { wanted, other, resolve, reject };
+      this.#child.stdin?.write(`${text}\n`);
+    });
+  }
+
+  /** Terminates the engine if `task` is not done in time. */
+  async #within(ms: number, missing: string, task: () => Promise<unknown>): Promise<void> {
+    const cancel = this.#clock.after(ms, () => this.#terminate(`${this.#label} ${missing} in ${ms} ms`));
+    try {
+      await task();
+    } finally {
+      cancel();
+    }
+  }
+
+  #receive(line: string): void {
+    const waiting = this.#waiting;
+    if (waiting === null) return;
+    if (waiting.wanted.test(line)) {
+      this.#waiting = null;
+      waiting.resolve(line);
+    } else {
+      waiting.other(line);
+    }
+  }
+
+  #terminate(reason: string): void {
+    this.#fail(reason);
+    this.#child.kill("SIGKILL");
+  }
+
+  #fail(reason: string): void {
+    this.#closing.removeEventListener("abort", this.quit);
+    this.#failure ??= reason;
+    this.#waiting?.reject(new Error(this.#failure));
+    this.#waiting = null;
+  }
+
+  #endOf(code: number | null, signal: string | null): string {
+    if (code === NOT_FOUND) return `there is no engine "${nameOf(this.#settings)}": install it, or give its path`;
+    const cause = this.#lastError === "" ? "" : `: ${this.#lastError}`;
+    return `${this.#label} ended ${signal === null ? `with code ${code}` : `by ${signal}`}${cause}`;
+  }
+}
+
+function launch({ command, folder }: UciSettings): ChildProcess {
+  const [file = "", ...args] = typeof command === "string" ? [command] : command;
+  const env = { ...process.env, PATH: [process.env.PATH, DEBIAN_GAMES].filter(Boolean).join(delimiter) };
+  return spawn(file, args, { cwd: folder, env, shell: typeof command === "string", stdio: "pipe" });
+}
+
+/** Returns the score of a line `info … score cp 35 …`; null for any other line, a bound, and further lines of play of one position. */
+export function scoreIn(line: string): string | null {
+  const [, unit, value, bound] =
+    /^info\b.* score (cp|mate) (-?\d{1,6})\b(?: (lowerbound|upperbound))?/.exec(line) ?? [];
+  const [, variation = "1"] = / multipv (\d+)/.exec(line) ?? [];
+  return unit === undefined || bound !== undefined || variation !== "1" ? null : `${unit} ${value}`;
+}

@@ -1,0 +1,57 @@
+/**
+ * A UCI engine for tests: `node uci-engine.ts FILE [SETTING=VALUE…]`. It plays the first legal move and appends each line that it
+ * reads to FILE, after its process id. Settings: `score` (the score that it reports, like "cp 35"), `move` (its answer to each search) and
+ * `first`, its behaviour in the first search of all its processes: `exit`, `hang` (it does not even answer `stop`) or `wait` (it answers
+ * after `stop`). `silent=uci` and `silent=isready` name a command that it does not answer.
+ */
+import { appendFileSync, readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { Chess } from "chess.js";
+
+const [, , file = "", ...pairs] = process.argv;
+const settings = new Map(pairs.map((pair) => pair.split("=", 2) as [string, string]));
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+let board = new Chess();
+let answer: (() => void) | null = null;
+
+const OPTIONS = `option name Hash type spin default 16 min 1 max 1024
+option name Ponder type check default false
+option name Style type combo default Solid var Solid var Very Wild
+option name Clear Hash type button
+option name Book File type string default <empty>`;
+
+function setPosition(line: string): void {
+  const [, fen, moves = ""] = /^position (?:startpos|fen (.*?))(?: moves (.*))?$/.exec(line) ?? [];
+  board = new Chess(fen);
+  for (const move of moves.split(" ").filter(Boolean)) board.move(move);
+}
+
+function search(line: string): void {
+  const isFirst = readFileSync(file, "utf8").match(/ go /g)?.length === 1;
+  const best = (): void => {
+    answer = null;
+    say(`info depth 1 score cp 9999 lowerbound nodes 1 ${line}`);
+    if (settings.has("score")) say(`info depth 2 score ${settings.get("score")} nodes 9 pv x`);
+    say(`info depth 2 multipv 2 score cp -7777 nodes 9`);
+    say(`bestmove ${settings.get("move") ?? board.moves({ verbose: true })[0]?.lan ?? "(none)"} ponder a2a3`);
+  };
+  const first = isFirst ? settings.get("first") : undefined;
+  if (first === "exit") {
+    process.stderr.write("Segmentation fault, as a test\n", () => process.exit(3));
+  } else if (first === "wait") {
+    answer = best;
+  } else if (first !== "hang") {
+    best();
+  }
+}
+
+createInterface({ input: process.stdin }).on("line", (line) => {
+  appendFileSync(file, `${process.pid} ${line}\n`);
+  if (line === settings.get("silent")) return;
+  if (line === "uci") say(`id name Scripted\n${OPTIONS}\nuciok`);
+  if (line === "isready") say("readyok");
+  if (line.startsWith("position ")) setPosition(line);
+  if (line.startsWith("go")) search(line);
+  if (line === "stop") answer?.();
+  if (line === "quit") process.exit();
+});
