@@ -9,6 +9,7 @@ export const SLOW_TESTS: readonly string[] = [
   "scripts/archive/export/export-size.test.ts",
   "player/bots/alphabeta.test.ts",
   "player/isolation/*.test.ts",
+  "player/engines/real-engines.test.ts",
   "referee/codenames/{combinations,key-secrecy}.test.ts",
   "referee/rest/adversary.test.ts",
   "scripts/hidden-information/*.test.ts",

@@ -56,7 +56,7 @@ interface TurnParts {
 
 function turn(
   view: ChessState,
-  { signal = new AbortController().signal, clocks, leftMs = 60_000 }: TurnParts = {},
+  { signal = new AbortController().signal, clocks, leftMs = 60_000.5 }: TurnParts = {},
 ): Turn {
   const clock = { deadline: new Date(0), remainingMs: () => leftMs, match: clocks ?? null };
   return { game: "chess.v1", role: view.turn, view, signal, clock } as unknown as Turn;

@@ -101,7 +101,7 @@ class EngineMatch implements MatchBot {
 
   /** Returns a signal that ends a search before its turn is over. */
   #signalOf({ signal }: ChessTurn, leftMs: number): AbortSignal {
-    const ms = Math.max(0, leftMs - Math.min(RESERVE_MS, leftMs / 4));
+    const ms = Math.max(0, Math.floor(leftMs - Math.min(RESERVE_MS, leftMs / 4)));
     return AbortSignal.any([signal, this.#parts.clock.timeout(ms)]);
   }
 }

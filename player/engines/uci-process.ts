@@ -81,6 +81,7 @@ class EngineProcess implements Engine {
   #failure: string | null = null;
   #waiting: Waiting | null = null;
   #lastError = "";
+  #isReady = false;
 
   constructor(settings: UciSettings, closing: AbortSignal, clock: Clock) {
     this.#settings = settings;
@@ -124,6 +125,7 @@ class EngineProcess implements Engine {
     await this.#within(HANDSHAKE_MS, "did not answer readyok", () =>
       this.#ask([...commands, "isready"].join("\n"), /^readyok\b/),
     );
+    this.#isReady = true;
   }
 
   async newMatch(): Promise<void> {
@@ -201,7 +203,8 @@ class EngineProcess implements Engine {
   #endOf(code: number | null, signal: string | null): string {
     if (code === NOT_FOUND) return `there is no engine "${nameOf(this.#settings)}": install it, or give its path`;
     const cause = this.#lastError === "" ? "" : `: ${this.#lastError}`;
-    return `${this.#label} ended ${signal === null ? `with code ${code}` : `by ${signal}`}${cause}`;
+    const early = this.#isReady ? "" : " before it answered uciok and readyok";
+    return `${this.#label} ended ${signal === null ? `with code ${code}` : `by ${signal}`}${early}${cause}`;
   }
 }
 

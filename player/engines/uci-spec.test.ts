@@ -18,7 +18,7 @@ describe("uci:COMMAND", () => {
   ])("%s", (spec, settings) => expect(settingsIn(spec)).toEqual({ folder, options: {}, ...settings }));
 
   it.each([
-    ["uci:fish#node=5", 'uci:fish#node=5: unknown setting "node". Did you mean "nodes"?: give nodes=N, depth=N'],
+    ["uci:fish#node=5", 'unknown setting "node". Did you mean "nodes"? Give nodes=N, depth=N'],
     ["uci:fish#nodes=five", 'nodes is "five": give a whole number from 1'],
     ["uci:fish#depth=0", 'depth is "0": give a whole number from 1'],
     ["uci:fish#depth=5000", "depth: must be at most 1000"],

@@ -21,15 +21,15 @@ export const uciSpec = (settings: UciSettings): string => `${UCI_PREFIX}${JSON.s
 export function settingsIn(spec: string): UciSettings {
   const text = spec.slice(UCI_PREFIX.length).trim();
   const json = text.startsWith("{") ? parsedJson(text) : undefined;
-  const parsed = UciSettings.safeParse(json ?? settingsOfText(spec, text));
+  const parsed = UciSettings.safeParse(json ?? settingsOfText(text));
   if (parsed.success) return parsed.data;
-  throw new StartError(parsed.error.issues.map((issue) => `${spec}: ${faultLine(issue)}`).join("\n"), EXIT.config);
+  throw new StartError(parsed.error.issues.map(faultLine).join("\n"), EXIT.config);
 }
 
-function settingsOfText(spec: string, text: string): Record<string, unknown> {
+function settingsOfText(text: string): Record<string, unknown> {
   const [, command = text, settings] = /^(.*)#([\w.][^#=]*=[^#]*)$/.exec(text) ?? [];
   const folder = process.cwd();
-  const pairs = (settings?.split(",") ?? []).map((pair) => pairOf(spec, pair));
+  const pairs = (settings?.split(",") ?? []).map((pair) => pairOf(pair));
   const options = pairs.filter(([name]) => name.startsWith(OPTION));
   return {
     command: command.trim(),
@@ -41,12 +41,12 @@ function settingsOfText(spec: string, text: string): Record<string, unknown> {
   };
 }
 
-function pairOf(spec: string, pair: string): readonly [name: string, value: string] {
+function pairOf(pair: string): readonly [name: string, value: string] {
   const [, name = pair, value] = /^\s*([^=]*?)\s*=\s*(.*?)\s*$/.exec(pair) ?? [];
-  const fault = (reason: string): StartError => new StartError(`${spec}: ${reason}`, EXIT.config);
+  const fault = (reason: string): StartError => new StartError(reason, EXIT.config);
   if (value === undefined) throw fault(`the setting "${pair}" has no value: give ${FORM}`);
   if (name.startsWith(OPTION) && name.length > OPTION.length) return [name, value];
-  if (!LIMITS.includes(name)) throw fault(`unknown setting "${name}"${didYouMean(name, LIMITS)}: give ${FORM}`);
+  if (!LIMITS.includes(name)) throw fault(`unknown setting "${name}"${didYouMean(name, LIMITS) || "."} Give ${FORM}`);
   if (!/^[1-9]\d*$/.test(value)) throw fault(`${name} is "${value}": give a whole number from 1`);
   return [name, value];
 }

@@ -62,6 +62,21 @@ describe("pgnOfMatch", () => {
     expect(read(matchOf("e2e4", commands)).tags).toMatchObject({ Result, Termination });
   });
 
+  it("begins with the moves of the opening, and writes moves without the scores of engines", () => {
+    const options = { moves: "e2e4 e7e5", resign_score: 600, resign_moves: 1 };
+    const match = matchOf("", [act("white", "g1f3 cp 20"), act("black", "b8c6 cp -900")], options);
+    const { tags, moves } = read(match);
+    expect(moves).toBe(4);
+    expect(tags).toMatchObject({ Result: "1-0", Termination: "adjudication" });
+    expect(pgnOfMatch(match, (id) => id)).toContain("1. e4 e5 2. Nf3 Nc6 {resignation} 1-0");
+  });
+
+  it("writes a draw by the scores of both engines as an adjudication", () => {
+    const options = { draw_score: 10, draw_moves: 1, draw_from_move: 1 };
+    const { tags } = read(matchOf("", [act("white", "g1f3 cp 5"), act("black", "b8c6 cp -5")], options));
+    expect(tags).toMatchObject({ Result: "1/2-1/2", Termination: "adjudication" });
+  });
+
   it("writes a forfeit of both players without a result", () => {
     const faults = ["white", "black"].map((role) => ({ role, cause: "timeout" as const, detail: "no answer" }));
     expect(read(matchOf("", [{ type: "forfeit", faults }])).tags).toMatchObject({ Result: "*" });

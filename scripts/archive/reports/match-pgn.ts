@@ -1,3 +1,4 @@
+import { withoutScore } from "#shared/games/chess/adjudication.ts";
 import { type PgnGame, type PgnMove, type PgnResult, type PgnTermination, pgnOf } from "#shared/games/chess/pgn.ts";
 import { chess } from "#shared/games/chess.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
@@ -30,11 +31,14 @@ export function pgnOfMatch(match: PgnMatch, nameOf: (playerId: string) => string
     termination: terminationOf(match),
     timeControl: clock && { initialMs: clock.initial_ms, incrementMs: clock.increment_ms },
     fen: options.fen,
-    moves: movesOf(entries, clock),
+    moves: [...openingMoves(options.moves), ...movesOf(entries, clock)],
     reason: publicReason(match).replaceAll("_", " "),
   };
   return pgnOf(game);
 }
+
+const openingMoves = (moves: string | undefined): readonly PgnMove[] =>
+  (moves?.split(" ") ?? []).map((uci) => ({ uci }));
 
 /** Returns the moves, in a match with clocks with the time that the mover has left after each move. */
 function movesOf(entries: readonly Entry[], clock: TimeControl | null): readonly PgnMove[] {
@@ -42,7 +46,7 @@ function movesOf(entries: readonly Entry[], clock: TimeControl | null): readonly
   return entries.flatMap((entry) => {
     if (entry.type !== "acted") return [];
     clocks = clocksAfterAction(clocks, entry);
-    return [{ uci: String(entry.action), ...(clocks && { clockMs: timeLeft(clocks, entry.role) }) }];
+    return [{ uci: withoutScore(String(entry.action)), ...(clocks && { clockMs: timeLeft(clocks, entry.role) }) }];
   });
 }
 
@@ -56,10 +60,12 @@ function resultOf(white: number | undefined, black: number | undefined): PgnResu
 /** The causes of faults that are a violation of the rules of chess or of the messages. */
 const VIOLATIONS: readonly string[] = ["illegal_move", "bad_reply", "bad_json", "too_large"];
 
-/** Returns how a match ended, in the terms of PGN. The reasons of a draw that only an option of the league causes are adjudications. */
+const ADJUDICATED: readonly string[] = ["move_limit", "resignation", "draw_adjudicated"];
+
+/** Returns how a match ended, in the terms of PGN. The reasons that only an option of the league causes are adjudications. */
 function terminationOf({ termination, reason, faults }: PgnMatch): PgnTermination {
   if (termination === "aborted") return "unterminated";
-  if (termination === "normal") return reason === "move_limit" ? "adjudication" : "normal";
+  if (termination === "normal") return ADJUDICATED.includes(reason) ? "adjudication" : "normal";
   const causes = faults.map(({ cause }) => cause);
   if (causes.some((cause) => VIOLATIONS.includes(cause))) return "rules infraction";
   if (causes.some((cause) => cause === "timeout" || cause === "clock")) return "time forfeit";

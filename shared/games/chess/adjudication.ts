@@ -49,6 +49,9 @@ export interface Score {
   readonly value: number;
 }
 
+/** Returns the move of an action that may have a score: "e2e4" for "e2e4 cp 35". */
+export const withoutScore = (action: string): string => action.split(" ", 1)[0] ?? "";
+
 /** The rules of adjudication, and what the scores of the latest moves are. */
 export interface Adjudication {
   readonly resign?: { readonly score: number; readonly moves: number };
