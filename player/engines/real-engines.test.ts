@@ -123,6 +123,12 @@ describe("stockfish and gnuchess", () => {
     expect(forgotten.log[1]).not.toMatch(/ cp [01]"/);
   });
 
+  it("an engine that ignores the limit of positions is stopped", async () => {
+    const one = await load([gnuchess, "--uci"], { nodes: 1_000, options: { OwnBook: false } });
+    const { session } = await play(one, one, { max_plies: 2 });
+    expect(session.reason).toBe("move_limit");
+  });
+
   it("wrong options are named when the player starts", async () => {
     await expect(load([stockfish], { options: { Hahs: 1 } })).rejects.toThrow(
       'has no option "Hahs". Did you mean "Hash"?',

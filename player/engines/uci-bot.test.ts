@@ -90,6 +90,12 @@ describe("a search", () => {
     expect(received(/^(go|stop)/)).toEqual(["go nodes 10000", "stop"]);
   });
 
+  test("is stopped if the engine ignores the limit of positions", async () => {
+    const match = await begin(await load(engine(["first=wait", "nodes=25000"], { nodes: 12_000 })));
+    expect(await match.choose(turn(from()))).toBe("a2a3");
+    expect(received(/^(go|stop)/)).toEqual(["go nodes 12000", "stop"]);
+  });
+
   test("has the moves of the match, also those of the opening", async () => {
     const options = { moves: "e2e4 e7e5" };
     const match = await begin(await load(engine()), options);
@@ -219,6 +225,18 @@ describe("an engine that fails", () => {
   test('"bestmove (none)" is an error that names the position', async () => {
     const match = await begin(await load(engine(["move=(none)"])));
     await expect(match.choose(turn(START))).rejects.toThrow(`in the position ${START.fen}`);
+  });
+
+  test("an engine that a shell has started is the process that is terminated", async () => {
+    const command = `"${process.execPath}" "${PROGRAM}" "${log()}" first=hang`;
+    const match = await begin(await load(`uci:${command}`));
+    const over = new AbortController();
+    const search = expect(match.choose(turn(START, { signal: over.signal }))).rejects.toThrow("did not stop");
+    await vi.waitFor(() => expect(received(/^go/)).toHaveLength(1), { timeout: 10_000 });
+    over.abort();
+    await search;
+    const [pid = 0] = (readFileSync(log(), "utf8").match(/^\d+/) ?? []).map(Number);
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), { timeout: 10_000 });
   });
 
   test("an illegal move is passed on, because the referee judges it", async () => {

@@ -4,7 +4,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { UciSettings } from "#shared/runtime/config/uci.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { MatchInfo, Turn } from "../sdk.ts";
-import { goCommand } from "./uci-go.ts";
+import { goCommand, limitsOf } from "./uci-go.ts";
 import { MatchPosition } from "./uci-position.ts";
 import { nameOf } from "./uci-process.ts";
 import { EngineSlots, type Slot } from "./uci-slots.ts";
@@ -70,9 +70,11 @@ class EngineMatch implements MatchBot {
     this.#position.continueTo(fen, this.#answer);
     const { slots, settings } = this.#parts;
     const leftMs = turn.clock.remainingMs();
+    const limits = limitsOf(settings, turn.clock);
     const search = {
       position: this.#position.command(),
-      go: () => goCommand(settings, turn, leftMs - turn.clock.remainingMs()),
+      go: () => goCommand(limits, turn, leftMs - turn.clock.remainingMs()),
+      nodes: limits.nodes ?? null,
       signal: this.#signalOf(turn, leftMs),
     };
     const { move, score } = await slots.search(this, this.#assigned(), search);

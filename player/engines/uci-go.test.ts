@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { MatchClocks } from "../sdk.ts";
-import { goCommand } from "./uci-go.ts";
-import { scoreIn } from "./uci-process.ts";
+import { goCommand, limitsOf } from "./uci-go.ts";
+import { nodesIn, scoreIn } from "./uci-process.ts";
 
 const turn = (match: MatchClocks | null) => ({
   role: "white",
   clock: { deadline: new Date(0), remainingMs: () => 1, match },
 });
+const goOf = (settings: object, clocks: MatchClocks | null, waitedMs = 0): string =>
+  goCommand(limitsOf(settings, turn(clocks).clock), turn(clocks), waitedMs);
 const CLOCKS = { initialMs: 60_000, incrementMs: 500, remainingMs: { white: 40_000.4, black: 30_000 } };
 
 describe("the limit of a search", () => {
@@ -16,15 +18,15 @@ describe("the limit of a search", () => {
     [{ depth: 5, nodes: 9 }, "go nodes 9 depth 5"],
     [{ movetime_ms: 300 }, "go movetime 300"],
   ])("%j", (limits, go) => {
-    expect(goCommand(limits, turn(null), 0)).toBe(go);
+    expect(goOf(limits, null)).toBe(go);
     // A limit takes precedence over the clocks, so that a search can be repeated.
-    if (Object.keys(limits).length > 0) expect(goCommand(limits, turn(CLOCKS), 0)).toBe(go);
+    if (Object.keys(limits).length > 0) expect(goOf(limits, CLOCKS)).toBe(go);
   });
 
   it("without a limit, an engine receives the clocks of the match, without the time for which its turn has waited", () => {
-    expect(goCommand({}, turn(CLOCKS), 0)).toBe("go wtime 40000 btime 30000 winc 500 binc 500");
-    expect(goCommand({}, turn(CLOCKS), 10_000)).toBe("go wtime 30000 btime 30000 winc 500 binc 500");
-    expect(goCommand({}, turn(CLOCKS), 90_000)).toBe("go wtime 1 btime 30000 winc 500 binc 500");
+    expect(goOf({}, CLOCKS)).toBe("go wtime 40000 btime 30000 winc 500 binc 500");
+    expect(goOf({}, CLOCKS, 10_000)).toBe("go wtime 30000 btime 30000 winc 500 binc 500");
+    expect(goOf({}, CLOCKS, 90_000)).toBe("go wtime 1 btime 30000 winc 500 binc 500");
   });
 });
 
@@ -38,3 +40,11 @@ describe("the score in a line of an engine", () => {
     ["info depth 3 nodes 1", null],
   ])("%s", (line, score) => expect(scoreIn(line)).toBe(score));
 });
+
+it.each([
+  ["info depth 3 score cp 1 nodes 153 nps 153000 pv e7e5", 153],
+  ["info nodes 5", 5],
+  ["info string 12 nodes 7", 0],
+  ["info depth 3", 0],
+  ["bestmove e2e4 nodes 4", 0],
+])("the number of positions in a line of an engine: %s", (line, nodes) => expect(nodesIn(line)).toBe(nodes));

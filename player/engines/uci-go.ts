@@ -4,18 +4,34 @@ import type { Turn } from "../sdk.ts";
 
 type Limits = Pick<UciSettings, "nodes" | "depth" | "movetime_ms">;
 
+/** The limits of a search, as far as they are not the clocks of the match. */
+interface SearchLimits {
+  readonly nodes?: number;
+  readonly depth?: number;
+  readonly movetime?: number;
+}
+
+/** Returns the limits of the settings. Without them it is a number of nodes, or no limit in a match with clocks. */
+export function limitsOf({ nodes, depth, movetime_ms }: Limits, { match }: Turn["clock"]): SearchLimits {
+  const limits = {
+    ...(nodes !== undefined && { nodes }),
+    ...(depth !== undefined && { depth }),
+    ...(movetime_ms !== undefined && { movetime: movetime_ms }),
+  };
+  return match === null && Object.keys(limits).length === 0 ? { nodes: UCI_NODES } : limits;
+}
+
 /**
- * Returns the command `go` with the limits of the settings. Without them it has the clocks of the match, or a number of nodes if the
- * match has no clocks. `waitedMs` is the time for which the turn has waited for other searches.
+ * Returns the command `go` with the limits, or with the clocks of the match if there are none. `waitedMs` is the time for which the turn
+ * has waited for other searches.
  */
 export function goCommand(
-  { nodes, depth, movetime_ms }: Limits,
+  limits: SearchLimits,
   { role, clock }: Pick<Turn, "role" | "clock">,
   waitedMs: number,
 ): string {
-  const limits = Object.entries({ nodes, depth, movetime: movetime_ms }).filter(([, limit]) => limit !== undefined);
-  if (limits.length > 0) return ["go", ...limits.flat()].join(" ");
-  if (clock.match === null) return `go nodes ${UCI_NODES}`;
+  const words = Object.entries(limits).flat();
+  if (words.length > 0 || clock.match === null) return ["go", ...words].join(" ");
   const { remainingMs, incrementMs } = clock.match;
   const left = (color: "white" | "black"): number =>
     Math.max(1, Math.round((remainingMs[color] ?? 0) - (color === role ? waitedMs : 0)));

@@ -13,6 +13,8 @@ import { type EngineOption, optionIn, setOption } from "./uci-options.ts";
 const HANDSHAKE_MS = 10_000;
 /** The time that an engine has to end a search after `stop`. */
 const STOP_MS = 1_000;
+/** The smallest number of positions above a limit at which a search is stopped. Engines check their limit now and then only. */
+const MIN_EXCESS = 10_000;
 const MAX_LINE_BYTES = 1_000_000;
 /** The maximum number of characters of an engine's last line on stderr that are shown. */
 const MAX_SHOWN = 300;
@@ -34,6 +36,8 @@ export interface Search {
   readonly position: string;
   /** Returns the command `go …`. It is called when the search begins. */
   go(): string;
+  /** The limit of positions in `go`; null for none. An engine that ignores it is stopped when it reports about twice as many. */
+  readonly nodes: number | null;
   /** Ends the search when it is aborted. */
   readonly signal: AbortSignal;
 }
@@ -132,15 +136,17 @@ class EngineProcess implements Engine {
     await this.#within(HANDSHAKE_MS, "did not answer readyok", () => this.#ask("ucinewgame\nisready", /^readyok\b/));
   }
 
-  async search({ position, go, signal }: Search): Promise<Found> {
+  async search({ position, go, nodes, signal }: Search): Promise<Found> {
     let cancelStop: Cancel | undefined;
     const stop = (): void => {
+      if (cancelStop) return;
       this.#child.stdin?.write("stop\n");
       cancelStop = this.#clock.after(STOP_MS, () => this.#terminate(`${this.#label} did not stop in ${STOP_MS} ms`));
     };
     let score: string | null = null;
     const read = (line: string): void => {
       score = scoreIn(line) ?? score;
+      if (nodes !== null && nodesIn(line) > nodes + Math.max(nodes, MIN_EXCESS)) stop();
     };
     try {
       if (signal.aborted) throw new Error("the turn ended before its search began");
@@ -208,16 +214,24 @@ class EngineProcess implements Engine {
   }
 }
 
+/** Commands with these characters or with variables are run by a shell that waits for them. */
+const NEEDS_SHELL = /[;&|()`\n]|^\s*\w+=/;
+
 function launch({ command, folder }: UciSettings): ChildProcess {
-  const [file = "", ...args] = typeof command === "string" ? [command] : command;
+  // With `exec` the engine takes the place of the shell, so that it is the process that is terminated.
+  const asText = (text: string): string => (NEEDS_SHELL.test(text) ? text : `exec ${text}`);
+  const [file = "", ...args] = typeof command === "string" ? [asText(command)] : command;
   const env = { ...process.env, PATH: [process.env.PATH, DEBIAN_GAMES].filter(Boolean).join(delimiter) };
   return spawn(file, args, { cwd: folder, env, shell: typeof command === "string", stdio: "pipe" });
 }
 
+/** Returns the number of positions that a line `info … nodes 153 …` reports; 0 for any other line. */
+export const nodesIn = (line: string): number => Number(/^info\b(?! string).* nodes (\d+)/.exec(line)?.[1] ?? 0);
+
 /** Returns the score of a line `info … score cp 35 …`; null for any other line, a bound, and further lines of play of one position. */
 export function scoreIn(line: string): string | null {
   const [, unit, value, bound] =
-    /^info\b.* score (cp|mate) (-?\d{1,6})\b(?: (lowerbound|upperbound))?/.exec(line) ?? [];
+    /^info\b(?! string).* score (cp|mate) (-?\d{1,6})\b(?: (lowerbound|upperbound))?/.exec(line) ?? [];
   const [, variation = "1"] = / multipv (\d+)/.exec(line) ?? [];
   return unit === undefined || bound !== undefined || variation !== "1" ? null : `${unit} ${value}`;
 }

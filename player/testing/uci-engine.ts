@@ -2,7 +2,7 @@
  * A UCI engine for tests: `node uci-engine.ts FILE [SETTING=VALUE…]`. It plays the first legal move and appends each line that it
  * reads to FILE, after its process id. Settings: `score` (the score that it reports, like "cp 35"), `move` (its answer to each search) and
  * `first`, its behaviour in the first search of all its processes: `exit`, `hang` (it does not even answer `stop`) or `wait` (it answers
- * after `stop`). `silent=uci` and `silent=isready` name a command that it does not answer.
+ * after `stop`). With `nodes` it reports this number of positions before it waits. `silent=uci` and `silent=isready` name a command that it does not answer.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -40,6 +40,7 @@ function search(line: string): void {
     process.stderr.write("Segmentation fault, as a test\n", () => process.exit(3));
   } else if (first === "wait") {
     answer = best;
+    if (settings.has("nodes")) say(`info depth 9 nodes ${settings.get("nodes")}`);
   } else if (first !== "hang") {
     best();
   }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Config } from "#shared/runtime/config/config.ts";
-import { faultOfRun } from "./agents.ts";
+import { faultOfRun, withAbsolutePaths } from "./agents.ts";
 
 const ALPHA = { name: "Alpha", bot: "random" };
 const GUEST = { name: "Guest", self: true };
@@ -28,4 +28,13 @@ it.each([
   ["with room for the players of its game only", [ALPHA, GUEST, FISH], { ...RPS, max_players: 2 }],
 ])("faultOfRun accepts limits of a league %s", (_name, players, league) => {
   expect(faultOfRun(Config.parse({ players, leagues: [league] }), "/config")).toBeNull();
+});
+
+it("withAbsolutePaths runs an engine in the folder of the config", () => {
+  const engines = { command: ["./fish"], depth: 5, options: { Hash: 16, Ponder: false } };
+  const { players } = withAbsolutePaths(
+    Config.parse({ players: [{ name: "Fish", uci: engines }], leagues: [CHESS] }),
+    "/config",
+  );
+  expect(players).toEqual([{ name: "Fish", uci: { ...engines, folder: "/config" } }]);
 });
