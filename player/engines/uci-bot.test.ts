@@ -70,6 +70,14 @@ const received = (pattern: RegExp): readonly string[] =>
     .filter((line) => pattern.test(line));
 const processes = (): number => new Set(readFileSync(log(), "utf8").match(/^\d+/gm)).size;
 
+test("the hash of an engine depends on its command and settings, and not on its folder", async () => {
+  const hashOf = async (spec: string): Promise<unknown> => (await load(spec)).hash;
+  const hash = await hashOf(engine([], { nodes: 5, options: { Hash: 16 } }));
+  expect(await hashOf(engine([], { nodes: 5, options: { Hash: "16" }, folder }))).toBe(hash);
+  expect(await hashOf(engine([], { nodes: 6, options: { Hash: 16 } }))).not.toBe(hash);
+  expect(await hashOf(engine([], { nodes: 5, options: { Hash: 17 } }))).not.toBe(hash);
+});
+
 describe("a search", () => {
   test("has the limit of the settings", async () => {
     const match = await begin(await load(engine([], { depth: 5, nodes: 9 })));

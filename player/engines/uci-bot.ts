@@ -2,6 +2,7 @@ import { chess } from "#shared/games/chess.ts";
 import type { GameId } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { UciSettings } from "#shared/runtime/config/uci.ts";
+import { hashOfCommand } from "../bot-hash.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { MatchInfo, Turn } from "../sdk.ts";
 import { goCommand, limitsOf } from "./uci-go.ts";
@@ -30,10 +31,17 @@ export async function uciBot(spec: string, clock: Clock): Promise<LoadedBot> {
   return {
     name: `${UCI_PREFIX}${nameOf(settings)}`,
     games: UCI_GAMES,
+    hash: hashOf(settings),
     readsHistory: false,
     create: () => new EngineMatch({ settings, slots, clock }),
     close: async () => slots.close(),
   };
+}
+
+/** The settings are part of the version of the bot, and the folder is not, because it differs between machines. */
+function hashOf({ folder, command, options, ...limits }: UciSettings): string {
+  const values = Object.entries(options).map(([name, value]) => `${name}=${value}`);
+  return hashOfCommand([nameOf({ command }), JSON.stringify(limits), ...values.sort()].join(" "), folder);
 }
 
 interface Parts {

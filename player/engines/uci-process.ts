@@ -60,7 +60,8 @@ interface Waiting {
 }
 
 /** The command of an engine as a user has written it. */
-export const nameOf = ({ command }: UciSettings): string => (typeof command === "string" ? command : command.join(" "));
+export const nameOf = ({ command }: Pick<UciSettings, "command">): string =>
+  typeof command === "string" ? command : command.join(" ");
 
 /** Starts an engine, which runs until `closing` is aborted. Throws StartError if it does not answer, or does not accept its options. */
 export async function openEngine(settings: UciSettings, closing: AbortSignal, clock: Clock): Promise<Engine> {

@@ -5,7 +5,6 @@ import { BUILT_IN_BOTS, builtInBots } from "#shared/games/built-in-bots.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { endingOf } from "#shared/lib/module-file.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { hashOfCommand } from "../bot-hash.ts";
 import { formOf } from "../bot-process/bot-object.ts";
 import { uciBot } from "../engines/uci-bot.ts";
 import { UCI_PREFIX } from "../engines/uci-spec.ts";
@@ -23,8 +22,7 @@ const botsFolder = fileURLToPath(new URL("../bots/", import.meta.url));
  * Throws StartError (exit code 3) if there is no such bot, or, with file and line, if the file does not load.
  */
 export async function loadBot(spec: string, clock: Clock, home: BotHome): Promise<LoadedBot> {
-  if (spec.startsWith(UCI_PREFIX))
-    return { ...(await uciBot(spec, clock)), hash: hashOfCommand(spec.slice(UCI_PREFIX.length), process.cwd()) };
+  if (spec.startsWith(UCI_PREFIX)) return uciBot(spec, clock);
   if (spec.startsWith(LINES_PREFIX)) return linesBot(spec, clock);
   if (spec.startsWith(LLM_PREFIX)) return llmBot(spec, clock, home);
   if (builtInBots.includes(spec)) return builtInBot(spec);
