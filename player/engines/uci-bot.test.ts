@@ -9,7 +9,8 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { MatchClocks, MatchInfo, Turn } from "../sdk.ts";
-import { uciBot } from "./uci-bot.ts";
+import { hashOf, uciBot } from "./uci-bot.ts";
+import { settingsIn } from "./uci-spec.ts";
 
 const PROGRAM = fileURLToPath(new URL("../testing/uci-engine.ts", import.meta.url));
 
@@ -70,12 +71,12 @@ const received = (pattern: RegExp): readonly string[] =>
     .filter((line) => pattern.test(line));
 const processes = (): number => new Set(readFileSync(log(), "utf8").match(/^\d+/gm)).size;
 
-test("the hash of an engine depends on its command and settings, and not on its folder", async () => {
-  const hashOf = async (spec: string): Promise<unknown> => (await load(spec)).hash;
-  const hash = await hashOf(engine([], { nodes: 5, options: { Hash: 16 } }));
-  expect(await hashOf(engine([], { nodes: 5, options: { Hash: "16" }, folder }))).toBe(hash);
-  expect(await hashOf(engine([], { nodes: 6, options: { Hash: 16 } }))).not.toBe(hash);
-  expect(await hashOf(engine([], { nodes: 5, options: { Hash: 17 } }))).not.toBe(hash);
+test("the hash of an engine depends on its command and settings, and not on its folder", () => {
+  const hash = hashOf(settingsIn("uci:fish#nodes=5,option.Hash=16"));
+  const other = { command: ["fish"], nodes: 5, options: { Hash: 16 }, folder };
+  expect(hashOf(other)).toBe(hash);
+  expect(hashOf({ ...other, nodes: 6 })).not.toBe(hash);
+  expect(hashOf({ ...other, options: { Hash: 17 } })).not.toBe(hash);
 });
 
 describe("a search", () => {

@@ -39,7 +39,7 @@ export async function uciBot(spec: string, clock: Clock): Promise<LoadedBot> {
 }
 
 /** The settings are part of the version of the bot, and the folder is not, because it differs between machines. */
-function hashOf({ folder, command, options, ...limits }: UciSettings): string {
+export function hashOf({ folder, command, options, ...limits }: UciSettings): string {
   const values = Object.entries(options).map(([name, value]) => `${name}=${value}`);
   return hashOfCommand([nameOf({ command }), JSON.stringify(limits), ...values.sort()].join(" "), folder);
 }
