@@ -1,5 +1,7 @@
-import { Chess, DEFAULT_POSITION } from "chess.js";
+import { positionsAfter } from "#shared/games/chess/position.ts";
 import { chess } from "#shared/games/chess.ts";
+
+const INITIAL = chess.options.parse({});
 
 /** A start position and the moves after it, which an engine needs to see repetitions. */
 export class MatchPosition {
@@ -11,7 +13,7 @@ export class MatchPosition {
   /** Begins at the start of a match with these options. */
   constructor(options: unknown) {
     const parsed = chess.options.safeParse(options ?? {});
-    const { fen = DEFAULT_POSITION, moves } = parsed.data ?? {};
+    const { fen, moves } = parsed.data ?? INITIAL;
     this.#start = fen;
     this.#moves = moves?.split(" ") ?? [];
     this.#fen = parsed.success ? chess.initialState({ options: parsed.data, seed: "" }).fen : fen;
@@ -24,7 +26,7 @@ export class MatchPosition {
    */
   continueTo(fen: string, own: string | null): void {
     if (fen === this.#fen) return;
-    const afterOwn = own === null ? null : resultsOf(this.#fen).get(own);
+    const afterOwn = own === null ? null : positionsAfter(this.#fen).get(own);
     const played = this.#reply(this.#fen, fen) ?? (afterOwn && this.#reply(afterOwn, fen, own));
     this.#moves = played ? [...this.#moves, ...played] : [];
     if (!played) this.#start = fen;
@@ -33,17 +35,13 @@ export class MatchPosition {
 
   /** Returns the moves that lead from one position to another by one move, with `before` as their first one; null if there are none. */
   #reply(from: string, to: string, before: string | null = null): readonly string[] | null {
-    const [move] = [...resultsOf(from)].find(([, result]) => result === to) ?? [];
+    const [move] = [...positionsAfter(from)].find(([, result]) => result === to) ?? [];
     return move === undefined ? null : [...(before === null ? [] : [before]), move];
   }
 
   /** Returns the position as a command of UCI. */
   command(): string {
-    const start = this.#start === DEFAULT_POSITION ? "startpos" : `fen ${this.#start}`;
+    const start = this.#start === INITIAL.fen ? "startpos" : `fen ${this.#start}`;
     return ["position", start, ...(this.#moves.length > 0 ? ["moves", ...this.#moves] : [])].join(" ");
   }
 }
-
-/** Returns the position after each legal move, by the move in UCI. */
-const resultsOf = (fen: string): ReadonlyMap<string, string> =>
-  new Map(new Chess(fen).moves({ verbose: true }).map(({ lan, after }) => [lan, after]));

@@ -6,12 +6,12 @@
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { Chess } from "chess.js";
+import { chess } from "#shared/games/chess.ts";
 
 const [, , file = "", ...pairs] = process.argv;
 const settings = new Map(pairs.map((pair) => pair.split("=", 2) as [string, string]));
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-let board = new Chess();
+let state = chess.initialState({ options: chess.options.parse({}), seed: "" });
 let answer: (() => void) | null = null;
 
 const OPTIONS = `option name Hash type spin default 16 min 1 max 1024
@@ -22,8 +22,8 @@ option name Book File type string default <empty>`;
 
 function setPosition(line: string): void {
   const [, fen, moves = ""] = /^position (?:startpos|fen (.*?))(?: moves (.*))?$/.exec(line) ?? [];
-  board = new Chess(fen);
-  for (const move of moves.split(" ").filter(Boolean)) board.move(move);
+  const options = chess.options.parse({ ...(fen && { fen }), ...(moves && { moves }) });
+  state = chess.initialState({ options, seed: "" });
 }
 
 function search(line: string): void {
@@ -33,7 +33,7 @@ function search(line: string): void {
     say(`info depth 1 score cp 9999 lowerbound nodes 1 ${line}`);
     if (settings.has("score")) say(`info depth 2 score ${settings.get("score")} nodes 9 pv x`);
     say(`info depth 2 multipv 2 score cp -7777 nodes 9`);
-    say(`bestmove ${settings.get("move") ?? board.moves({ verbose: true })[0]?.lan ?? "(none)"} ponder a2a3`);
+    say(`bestmove ${settings.get("move") ?? chess.legalActions(state, state.turn)[0] ?? "(none)"} ponder a2a3`);
   };
   const first = isFirst ? settings.get("first") : undefined;
   if (first === "exit") {

@@ -32,6 +32,10 @@ function movesMatching(fen: string, san: string): readonly Move[] {
   );
 }
 
+/** Returns the position after each legal move, by the move in UCI. */
+export const positionsAfter = (fen: string): ReadonlyMap<string, string> =>
+  new Map(new Chess(fen).moves({ verbose: true }).map(({ lan, after }) => [lan, after]));
+
 /**
  * Returns a start position in the normal form of chess.js, with an en passant square only if the capture is legal, or
  * the fault of the FEN. chess.js accepts castling rights without a rook, and positions in which the king can be
