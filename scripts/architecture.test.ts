@@ -178,6 +178,7 @@ describe("the source tree", () => {
     expect(new Set(pure.map(dirname))).toEqual(
       new Set([
         ...PURE_FOLDERS,
+        "shared/formats/pairing",
         "shared/games/chess",
         "shared/games/contract",
         "shared/games/openings",

@@ -73,11 +73,12 @@ function faultsOfStep({ format }: SimulatedLeague, { view, slots, next }: Step):
   ];
 }
 
-/** Returns the steps at which `remaining` was too low. Steps before the last late entry are not compared. */
+/** Returns the steps at which `remaining` was too low, of about 200. Steps before the last late entry are not compared. */
 function faultsOfRemaining({ format, options }: SimulatedLeague, steps: readonly Step[]): readonly string[] {
   const final = steps.at(-1)?.view as LeagueView;
   const total = matchesOf(final).length;
-  return steps.flatMap(({ view }) => {
+  const compared = steps.filter((_, index) => index % Math.ceil(steps.length / 200) === 0);
+  return compared.flatMap(({ view }) => {
     const remaining = format.remaining(view, options);
     if (remaining === null || view.players.length !== final.players.length) return [];
     const least = openMatches(view) + total - matchesOf(view).length;

@@ -1,4 +1,5 @@
 import type { ZodType } from "zod";
+import type { Bracket } from "./pairing/bracket.ts";
 
 /** A match of a league, as far as a format may know it. The league's own matches have this form. */
 export interface FormatMatch {
@@ -101,4 +102,6 @@ export interface Format<Options = unknown> {
   remaining(view: LeagueView, options: Options): number | null;
   /** The order of the players at the end, by groups of equal rank, for formats whose result is not the order by points (elimination). */
   ranking?(view: LeagueView, options: Options): readonly (readonly string[])[];
+  /** The bracket for pages: all ties, their players and matches, and where each player came from (elimination). */
+  bracket?(view: LeagueView, options: Options): Bracket;
 }

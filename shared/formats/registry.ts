@@ -1,12 +1,22 @@
+import { doubleElimination } from "./double-elimination.ts";
 import type { Format } from "./format.ts";
 import { gauntlet } from "./gauntlet.ts";
 import { matchFormat } from "./match.ts";
 import { roundRobinFormat } from "./round-robin.ts";
+import { singleElimination } from "./single-elimination.ts";
 import { sprt } from "./sprt.ts";
 import { swiss } from "./swiss.ts";
 
 /** The formats. A new one is one file and one line here; the contract test then includes it. */
-export const FORMATS: readonly Format[] = [roundRobinFormat, swiss, matchFormat, gauntlet, sprt];
+export const FORMATS: readonly Format[] = [
+  roundRobinFormat,
+  swiss,
+  singleElimination,
+  doubleElimination,
+  matchFormat,
+  gauntlet,
+  sprt,
+];
 
 /** The ids of all formats: the values of `format` in configs. */
 export const formatIds: readonly string[] = FORMATS.map(({ id }) => id);

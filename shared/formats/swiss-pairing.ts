@@ -1,6 +1,6 @@
 import type { LeagueView, NewRound } from "./format.ts";
-import { cheapestPairs } from "./perfect-matching.ts";
-import { firstRole, type RoleHistory, type RoleIndex, roleCost } from "./roles.ts";
+import { cheapestPairs } from "./pairing/perfect-matching.ts";
+import { firstRole, type RoleHistory, type RoleIndex, roleCost } from "./pairing/roles.ts";
 
 /** A player of a Swiss system before a round. */
 export interface SwissPlayer {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { LeagueView, NewRound } from "./format.ts";
-import { type RoleIndex, roleCost, roleDifference } from "./roles.ts";
+import { type RoleIndex, roleCost, roleDifference } from "./pairing/roles.ts";
 import { swiss } from "./swiss.ts";
 import { pairSwiss, type SwissPlayer, swissPlayers } from "./swiss-pairing.ts";
 import { type Disturbances, playLeague } from "./testing/play-league.ts";
