@@ -107,7 +107,7 @@ describe("a search", () => {
 
   test("has the moves of the match, also those of the opening", async () => {
     const options = { moves: "e2e4 e7e5" };
-    const match = await begin(await load(engine()), options);
+    const match = await begin(await load(engine(["moves=a2a3,a3a4,a4a5"])), options);
     let state = from(options);
     for (const reply of ["a7a6", "b7b6", "c7c6"]) {
       state = play(state, (await match.choose(turn(state))) as string, reply);
@@ -232,7 +232,7 @@ describe("an engine that fails", () => {
   });
 
   test('"bestmove (none)" is an error that names the position', async () => {
-    const match = await begin(await load(engine(["move=(none)"])));
+    const match = await begin(await load(engine(["moves=(none)"])));
     await expect(match.choose(turn(START))).rejects.toThrow(`in the position ${START.fen}`);
   });
 
@@ -249,7 +249,7 @@ describe("an engine that fails", () => {
   });
 
   test("an illegal move is passed on, because the referee judges it", async () => {
-    const match = await begin(await load(engine(["move=e2e5"])));
+    const match = await begin(await load(engine(["moves=e2e5"])));
     expect(await match.choose(turn(START))).toBe("e2e5");
   });
 

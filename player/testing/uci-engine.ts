@@ -1,17 +1,16 @@
 /**
- * A UCI engine for tests: `node uci-engine.ts FILE [SETTING=VALUE…]`. It plays the first legal move and appends each line that it
- * reads to FILE, after its process id. Settings: `score` (the score that it reports, like "cp 35"), `move` (its answer to each search) and
- * `first`, its behaviour in the first search of all its processes: `exit`, `hang` (it does not even answer `stop`) or `wait` (it answers
+ * A UCI engine for tests: `node uci-engine.ts FILE [SETTING=VALUE…]`. It appends each line that it reads to FILE, after its
+ * process id. It does not know the rules of chess, so that it starts quickly. Settings: `moves` (its answers, with commas between them, the
+ * last one also to all further searches; default: a2a3), `score` (the score that it reports, like "cp 35") and `first`, its behaviour in the first search of all its processes: `exit`, `hang` (it does not even answer `stop`) or `wait` (it answers
  * after `stop`). With `nodes` it reports this number of positions before it waits. `silent=uci` and `silent=isready` name a command that it does not answer.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { chess } from "#shared/games/chess.ts";
 
 const [, , file = "", ...pairs] = process.argv;
 const settings = new Map(pairs.map((pair) => pair.split("=", 2) as [string, string]));
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-let state = chess.initialState({ options: chess.options.parse({}), seed: "" });
+const moves = (settings.get("moves") ?? "a2a3").split(",");
 let answer: (() => void) | null = null;
 
 const OPTIONS = `option name Hash type spin default 16 min 1 max 1024
@@ -20,12 +19,6 @@ option name Style type combo default Solid var Solid var Very Wild
 option name Clear Hash type button
 option name Book File type string default <empty>`;
 
-function setPosition(line: string): void {
-  const [, fen, moves = ""] = /^position (?:startpos|fen (.*?))(?: moves (.*))?$/.exec(line) ?? [];
-  const options = chess.options.parse({ ...(fen && { fen }), ...(moves && { moves }) });
-  state = chess.initialState({ options, seed: "" });
-}
-
 function search(line: string): void {
   const isFirst = readFileSync(file, "utf8").match(/ go /g)?.length === 1;
   const best = (): void => {
@@ -33,7 +26,7 @@ function search(line: string): void {
     say(`info depth 1 score cp 9999 lowerbound nodes 1 ${line}`);
     if (settings.has("score")) say(`info depth 2 score ${settings.get("score")} nodes 9 pv x`);
     say(`info depth 2 multipv 2 score cp -7777 nodes 9`);
-    say(`bestmove ${settings.get("move") ?? chess.legalActions(state, state.turn)[0] ?? "(none)"} ponder a2a3`);
+    say(`bestmove ${moves.length > 1 ? moves.shift() : moves[0]} ponder a2a3`);
   };
   const first = isFirst ? settings.get("first") : undefined;
   if (first === "exit") {
@@ -51,7 +44,6 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   if (line === settings.get("silent")) return;
   if (line === "uci") say(`id name Scripted\n${OPTIONS}\nuciok`);
   if (line === "isready") say("readyok");
-  if (line.startsWith("position ")) setPosition(line);
   if (line.startsWith("go")) search(line);
   if (line === "stop") answer?.();
   if (line === "quit") process.exit();
