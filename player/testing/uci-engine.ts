@@ -1,8 +1,12 @@
 /**
- * A UCI engine for tests: `node uci-engine.ts FILE [SETTING=VALUE…]`. It appends each line that it reads to FILE, after its
- * process id. It does not know the rules of chess, so that it starts quickly. Settings: `moves` (its answers, with commas between them, the
- * last one also to all further searches; default: a2a3), `score` (the score that it reports, like "cp 35") and `first`, its behaviour in the first search of all its processes: `exit`, `hang` (it does not even answer `stop`) or `wait` (it answers
- * after `stop`). With `nodes` it reports this number of positions before it waits. `silent=uci` and `silent=isready` name a command that it does not answer.
+ * A UCI engine for tests: `node uci-engine.ts FILE [SETTING=VALUE…]`. It appends each line that it reads to FILE, after its process id. It does
+ * not know the rules of chess, so that it starts quickly. Settings:
+ * - `moves`: its answers, with commas between them, the last one also to all further searches; default: a2a3;
+ * - `score`: the score that it reports, like "cp 35";
+ * - `first`: its behaviour in the first search of all its processes: `exit`, `hang` (it does not even answer `stop`) or `wait` (it answers
+ *   after `stop`);
+ * - `nodes`: the number of positions that it reports before it waits;
+ * - `silent`: a command that it does not answer, `uci` or `isready`.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
