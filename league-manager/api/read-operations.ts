@@ -6,8 +6,8 @@ import { type Answer, type Operation, operation } from "#shared/rpc/mcp/operatio
 import { noLeague } from "../commands/draft.ts";
 import type { League } from "../league/league.ts";
 import { scheduleOf, scheduleOfRound } from "../projections/schedule.ts";
-import { standingsShown, type Views } from "./resources.ts";
-import { GetSchedule, LeagueId, Leagues, Schedule, Standings } from "./tool-schemas.ts";
+import { ratingsShown, standingsShown, type Views } from "./resources.ts";
+import { GetSchedule, LeagueId, Leagues, Ratings, Schedule, Standings } from "./tool-schemas.ts";
 
 interface ReadContext {
   readonly views: Pick<Views, "projections">;
@@ -45,6 +45,7 @@ export function readOperations({ views, maxPlayers }: ReadContext): readonly Ope
       },
       handle: ({ league_id }) => ofLeague(league_id, (league) => ok(standingsShown(views, [league]))),
     }),
+    ratingsOperation(views),
     operation({
       request: "GET_SCHEDULE",
       reply: "GET_SCHEDULE_RESPONSE",
@@ -76,6 +77,26 @@ export function readOperations({ views, maxPlayers }: ReadContext): readonly Ope
     }),
   ];
 }
+
+const ratingsOperation = (views: ReadContext["views"]): Operation<unknown> =>
+  operation({
+    request: "GET_RATINGS",
+    reply: "GET_RATINGS_RESPONSE",
+    payload: LeagueId,
+    tool: {
+      name: "get_ratings",
+      title: "Ratings",
+      description:
+        "Returns the ratings of the players of a league with 95% intervals, and for pairs of players how likely the higher rated one is stronger. A difference that is not significant does not show who is better.",
+      plain: LeagueId,
+      result: Ratings,
+      annotations: { readOnlyHint: true },
+    },
+    handle: async ({ league_id }) => {
+      const league = views.projections.league(league_id);
+      return league ? ok(await ratingsShown(views, league)) : err(noLeague(league_id));
+    },
+  });
 
 function scheduleAnswer(league: League, roundId: number | undefined): Answer {
   if (roundId === undefined) return ok(scheduleOf(league));

@@ -38,6 +38,15 @@ export const standingsShown = ({ projections }: Pick<Views, "projections">, leag
   ),
 });
 
+/** The JSON value of the ratings of a league. */
+export const ratingsShown = async (
+  { projections }: Pick<Views, "projections">,
+  league: League,
+): Promise<Readonly<Record<string, unknown>>> => ({
+  league_id: league.leagueId,
+  ...(await projections.ratings(league)),
+});
+
 /** The resources of the league manager: standings and schedule of all leagues. */
 export function managerResources(views: Views): readonly Resource[] {
   const all = views.projections.leagues;
@@ -57,7 +66,7 @@ export function managerResources(views: Views): readonly Resource[] {
   ];
 }
 
-/** The resource templates: standings and schedule of one league, one round of a schedule, and one match, with log and seed when it is completed. */
+/** The resource templates: standings, ratings and schedule of one league, one round of a schedule, and one match, with log and seed when it is completed. */
 export function managerTemplates(views: Views): readonly ResourceTemplate[] {
   const leagueOf = (leagueId: string | undefined): League | null => views.projections.league(leagueId ?? "");
   const canExist = ({ league_id }: Readonly<Record<string, string>>): boolean => leagueOf(league_id) !== null;
@@ -69,6 +78,16 @@ export function managerTemplates(views: Views): readonly ResourceTemplate[] {
       read({ league_id }) {
         const league = leagueOf(league_id);
         return league && standingsShown(views, [league]);
+      },
+      canExist,
+    },
+    {
+      uriTemplate: "league://{league_id}/ratings",
+      name: "Ratings of one league",
+      description: "Ratings of the players of one league with 95% intervals, and which differences are significant",
+      read({ league_id }) {
+        const league = leagueOf(league_id);
+        return league && ratingsShown(views, league);
       },
       canExist,
     },

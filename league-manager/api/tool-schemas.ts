@@ -68,6 +68,37 @@ export const Standings = z.object({
     }),
   ),
 });
+export const Ratings = z.object({
+  league_id: z.string(),
+  model: z
+    .enum(["bradley-terry", "openskill"])
+    .describe("bradley-terry: Elo points, 1500 is the average of the players; openskill: ratings of members of teams"),
+  matches: z.int().describe("number of rated matches; aborted ones and those that all players lost do not count"),
+  players: z
+    .array(
+      z.object({
+        player_id: z.string(),
+        display_name: z.string(),
+        rating: z.number(),
+        error: z.number().describe("half of the width of the 95% interval"),
+        matches: z.int(),
+        percent: z.number().nullable().describe("share of the points, a draw as half a win; null without matches"),
+      }),
+    )
+    .describe("the strongest player first"),
+  comparisons: z
+    .array(
+      z.object({
+        player_id: z.string().describe("the player with the higher rating"),
+        other_id: z.string(),
+        difference: z.number(),
+        error: z.number().describe("half of the width of the 95% interval of the difference"),
+        likelihood: z.number().describe("probability that the player is stronger than the other, from 0.5 to 1"),
+        significant: z.boolean().describe("false: the results do not show yet which of the two is stronger"),
+      }),
+    )
+    .describe("every pair of at most 20 players; with more players each player and the next one of the list"),
+});
 export const Schedule = z.object({
   schedule: z.array(
     z.object({

@@ -86,7 +86,14 @@ describe("MCP without a session", () => {
     });
     const { tools } = (await call("tools/list")).body.result;
     const names = tools.map(({ name }: { name: string }) => name);
-    const expected = ["register_player", "register_referee", "get_standings", "get_schedule", "schedule_match"];
+    const expected = [
+      "register_player",
+      "register_referee",
+      "get_standings",
+      "get_ratings",
+      "get_schedule",
+      "schedule_match",
+    ];
     expect(names).toEqual(expect.arrayContaining([...expected, "start_league", "list_leagues", "league_message"]));
     const registerPlayer = tools.find(({ name }: { name: string }) => name === "register_player");
     expect(registerPlayer.inputSchema).toMatchObject({
@@ -121,6 +128,7 @@ describe("MCP without a session", () => {
     const { resourceTemplates } = (await call("resources/templates/list")).body.result;
     expect(resourceTemplates.map(({ uriTemplate }: { uriTemplate: string }) => uriTemplate)).toEqual([
       "league://{league_id}/standings",
+      "league://{league_id}/ratings",
       "league://{league_id}/schedule",
       "league://{league_id}/schedule/{round_id}",
       "match://{league_id}/{match_id}",
@@ -146,6 +154,13 @@ describe("named tools", () => {
       standings: [{ rank: 1, player_id: "P01" }],
     });
     expect(await tool("get_schedule", { league_id: "eo" })).toMatchObject({ schedule: [] });
+    const unrated = { player_id: "P01", display_name: "P1", rating: 1500, error: 0, matches: 0, percent: null };
+    const ratings = { league_id: "eo", model: "bradley-terry", matches: 0, players: [unrated], comparisons: [] };
+    expect(await tool("get_ratings", { league_id: "eo" })).toMatchObject(ratings);
+    expect((await call("resources/read", { uri: "league://eo/ratings" })).body.result.contents[0].text).toBe(
+      JSON.stringify(ratings),
+    );
+    expect(await tool("get_ratings", { league_id: "x" })).toMatchObject({ isError: true, error_code: "L005" });
     expect((await tool("list_leagues")).leagues).toMatchObject([
       { league_id: "rps", status: "open", players: 1, max_players: 3 },
       { league_id: "eo", status: "open", players: 1, max_players: null },

@@ -12,7 +12,13 @@ import { type LiveFeedOptions, liveFeed } from "./live-feed.ts";
 import { createProjections } from "./projections.ts";
 
 const LEAGUE_URIS = ["first", "second"].flatMap((id) => [
-  ...[`league://${id}/standings`, `league://${id}/schedule`, `league://${id}/schedule/1`, `league://${id}/schedule/2`],
+  ...[
+    `league://${id}/standings`,
+    `league://${id}/ratings`,
+    `league://${id}/schedule`,
+    `league://${id}/schedule/1`,
+    `league://${id}/schedule/2`,
+  ],
   ...[`match://${id}/R1M1`, `match://${id}/R2M1`],
 ]);
 

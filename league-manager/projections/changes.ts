@@ -23,7 +23,7 @@ function changedByLeague(league: League, event: LeagueEvent): readonly string[] 
   switch (event.type) {
     case "player_entered":
     case "player_left":
-      return ["league://standings", standingsOf(league)];
+      return ["league://standings", standingsOf(league), ratingsUri(league)];
     case "round_opened": {
       const hasByes = (league.rounds[event.round_id - 1]?.byes.length ?? 0) > 0;
       return hasByes ? ["league://standings", standingsOf(league)] : [];
@@ -38,13 +38,18 @@ function changedByLeague(league: League, event: LeagueEvent): readonly string[] 
     case "match_cancelled":
       return matchAndSchedule(league, event.match_id);
     case "match_completed":
-      return [...matchAndSchedule(league, event.match_id), "league://standings", standingsOf(league)];
+      return [
+        ...matchAndSchedule(league, event.match_id),
+        ...["league://standings", standingsOf(league), ratingsUri(league)],
+      ];
     default:
       return [];
   }
 }
 
 const standingsOf = ({ leagueId }: League): string => `league://${leagueId}/standings`;
+
+const ratingsUri = ({ leagueId }: League): string => `league://${leagueId}/ratings`;
 
 const scheduleOf = ({ leagueId }: League, roundId: number): readonly string[] => [
   "league://schedule",

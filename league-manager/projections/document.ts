@@ -2,6 +2,8 @@ import type { Standing } from "#shared/standings/standings.ts";
 import type { League, Match, Termination } from "../league/league.ts";
 import { rolesOf, summaryOf } from "../league/outcome.ts";
 import { type TeamStanding, teamStandingsOf } from "../league/standings-of.ts";
+import type { Projections } from "./projections.ts";
+import type { RatingsDocument } from "./ratings.ts";
 
 /** A completed match as `league run --json` prints it. */
 export interface CompletedMatch {
@@ -27,22 +29,27 @@ export interface ResultsDocument {
     readonly standings: readonly Standing[];
     /** The standings of the teams; absent if each player plays for itself. */
     readonly teams?: readonly TeamStanding[];
+    readonly ratings: RatingsDocument;
   }[];
 }
 
-/** Creates the results document of these leagues. */
-export const resultsDocument = (
-  leagues: readonly League[],
-  standingsOf: (league: League) => readonly Standing[],
-): ResultsDocument => ({
-  leagues: leagues.map((league) => ({
-    league_id: league.leagueId,
-    game: league.game,
-    status: league.status,
-    matches: league.rounds.flatMap(({ matches }) => matches.flatMap((match) => completedMatch(league, match) ?? [])),
-    standings: standingsOf(league),
-    ...teamsOf(league, standingsOf),
-  })),
+/** Creates the results document of all leagues. */
+export const resultsDocument = async ({
+  leagues,
+  standings,
+  ratings,
+}: Pick<Projections, "leagues" | "standings" | "ratings">): Promise<ResultsDocument> => ({
+  leagues: await Promise.all(
+    leagues().map(async (league) => ({
+      league_id: league.leagueId,
+      game: league.game,
+      status: league.status,
+      matches: league.rounds.flatMap(({ matches }) => matches.flatMap((match) => completedMatch(league, match) ?? [])),
+      standings: standings(league),
+      ...teamsOf(league, standings),
+      ratings: await ratings(league),
+    })),
+  ),
 });
 
 function teamsOf(

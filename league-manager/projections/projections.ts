@@ -2,10 +2,12 @@ import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { createTally, type Standing, type Tally, tallyOf } from "#shared/standings/standings.ts";
 import type { Agent } from "../agents/agent.ts";
 import { evolveAgent } from "../agents/evolve.ts";
+import type { LeagueEvent } from "../league/events.ts";
 import type { League } from "../league/league.ts";
 import { openedRounds, rankedStandings } from "../league/standings-of.ts";
 import type { Commit, CommittedEvent, ManagerState } from "../ledger.ts";
 import type { StateChange } from "./live.ts";
+import { cachedRatings, type RatingsDocument } from "./ratings.ts";
 
 /** The read models of the manager. Each committed event advances them, so that neither requests nor events need a pass over all matches. */
 export interface Projections {
@@ -19,6 +21,8 @@ export interface Projections {
   advance(committed: CommittedEvent, commit: Commit): StateChange | null;
   /** The standings of a league. Returns the same array until they change. */
   standings(league: League): readonly Standing[];
+  /** The ratings of a league, which may lack the last matches of a large league that is running (`cachedRatings`). */
+  ratings(league: League): Promise<RatingsDocument>;
   /** The number of completed matches of a league after the last event. */
   completed(leagueId: string): number;
 }
@@ -46,17 +50,6 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
   };
   const nameOf = (playerId: string): string => ledger.state.agents.get(playerId)?.name ?? playerId;
 
-  const advanceLeague = ({ leagueId, event }: Extract<CommittedEvent, { kind: "league" }>, { state }: Commit): void => {
-    const projection = projectionFor(leagueId);
-    if (event.type === "match_completed") {
-      projection.tally.add({ points: event.match_points, termination: event.termination });
-    }
-    const byes = byesOf(event, state.leagues.get(leagueId));
-    projection.tally.addByes(byes);
-    if (END_OF_MATCH.has(event.type)) projection.completed++;
-    if (CHANGES_STANDINGS.has(event.type) || byes.length > 0) projection.rows = null;
-  };
-
   const advanceAgent = (
     { agentId, event, version }: Extract<CommittedEvent, { kind: "agent" }>,
     commit: Commit,
@@ -83,7 +76,8 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
     },
     advance(committed, commit) {
       if (committed.kind === "agent") return advanceAgent(committed, commit);
-      advanceLeague(committed, commit);
+      const { leagueId, event } = committed;
+      advanceLeague(projectionFor(leagueId), event, commit.state.leagues.get(leagueId));
       return null;
     },
     standings(league) {
@@ -100,8 +94,20 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
       );
       return projection.rows;
     },
+    ratings: cachedRatings(nameOf),
     completed: (leagueId) => projectionFor(leagueId).completed,
   };
+}
+
+/** Advances the projection of a league by an event. `league` is the league after the commit. */
+function advanceLeague(projection: LeagueProjection, event: LeagueEvent, league: League | undefined): void {
+  if (event.type === "match_completed") {
+    projection.tally.add({ points: event.match_points, termination: event.termination });
+  }
+  const byes = byesOf(event, league);
+  projection.tally.addByes(byes);
+  if (END_OF_MATCH.has(event.type)) projection.completed++;
+  if (CHANGES_STANDINGS.has(event.type) || byes.length > 0) projection.rows = null;
 }
 
 /** The players that have a bye in the round that an event opens. */

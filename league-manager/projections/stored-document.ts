@@ -7,12 +7,12 @@ import { type ResultsDocument, resultsDocument } from "./document.ts";
 import { createProjections } from "./projections.ts";
 
 /** Reads the results document from the file of a manager. The manager may be running. */
-export function storedDocument(config: Pick<Config, "leagues">, storeFile: string): ResultsDocument {
+export async function storedDocument(config: Pick<Config, "leagues">, storeFile: string): Promise<ResultsDocument> {
   const db = new DatabaseSync(storeFile, { readOnly: true, timeout: 5_000 });
   try {
     const leagueIds = config.leagues.map(({ league_id }) => league_id);
     const projections = createProjections(loadState(managerStore(db, noWriter), leagueIds));
-    return resultsDocument(projections.leagues(), projections.standings);
+    return await resultsDocument(projections);
   } finally {
     db.close();
   }

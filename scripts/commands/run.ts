@@ -75,7 +75,7 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
           const title = `${league.league_id} (${league.game})`;
           const tables = [
             ...(league.teams ? [standingsTable(`${title}: teams`, league.teams)] : []),
-            standingsTable(title, league.standings),
+            standingsTable(title, league.standings, league.ratings),
           ];
           return flags.crosstable ? [...tables, crosstableText(`${title}: crosstable`, league)] : tables;
         });

@@ -1,9 +1,10 @@
 import { Writable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import stringWidth from "string-width";
-import { expect, test, vi } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
+import type { RatingsDocument } from "../../league-manager/projections/ratings.ts";
 import { createProgress } from "./progress.ts";
 import { crosstableText, standingsTable } from "./tables.ts";
 
@@ -64,6 +65,40 @@ test("standingsTable has columns for byes and tie-breaks of leagues that have th
   const [, header, first] = standingsTable("l", [{ rank: 1, ...row, tie_breaks }]).split("\n");
   expect(header).toBe("  #  Player       Played  Won  Drawn  Lost  Byes  Points  S-B  Direct");
   expect(first).toBe("  1  Ann     P01       2    1      0     1     1       6  7.5");
+});
+
+describe("standingsTable with ratings", () => {
+  const row = { played: 2, wins: 1, draws: 0, losses: 1, points: 3 };
+  const standings = ["Ann", "Bob"].map((display_name, i) => ({
+    rank: i + 1,
+    player_id: `P0${i + 1}`,
+    display_name,
+    ...row,
+  }));
+  const ratings = (significant: boolean, matches = 2): RatingsDocument => ({
+    ...{ model: "bradley-terry", matches },
+    players: [
+      { player_id: "P02", display_name: "Bob", rating: 1520.6, error: 99.5, matches: 2, percent: 50 },
+      { player_id: "P01", display_name: "Ann", rating: 1479.4, error: 99.4, matches: 2, percent: 50 },
+    ],
+    comparisons: [{ player_id: "P02", other_id: "P01", difference: 41.2, error: 150, likelihood: 0.7049, significant }],
+  });
+
+  it("has two columns for them, and says which neighbours are not significant yet", () => {
+    expect(standingsTable("l", standings, ratings(false)).split("\n")).toEqual([
+      "l",
+      "  #  Player       Played  Won  Drawn  Lost  Points  Rating    ±",
+      "  1  Ann     P01       2    1      0     1       3    1479   99",
+      "  2  Bob     P02       2    1      0     1       3    1521  100",
+      "  ratings, not significant yet: Bob above Ann (70%)",
+    ]);
+  });
+
+  it("says that every difference is significant, or that nothing is rated yet", () => {
+    const lineOf = (document: RatingsDocument) => standingsTable("l", standings, document).split("\n").at(-1);
+    expect(lineOf(ratings(true))).toBe("  ratings: every difference between neighbours is significant");
+    expect(lineOf(ratings(false, 0))).toBe("  ratings: no match is rated yet");
+  });
 });
 
 test("crosstableText shows the results of each pair in the order of the standings", () => {

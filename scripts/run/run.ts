@@ -74,7 +74,7 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   const loading = import("../../league-manager/projections/stored-document.ts");
   const report = async (): Promise<void> => {
     const { storedDocument } = await loading;
-    options.onCompleted(storedDocument(folder.config, join(folder.path, "league-manager.sqlite")));
+    options.onCompleted(await storedDocument(folder.config, join(folder.path, "league-manager.sqlite")));
   };
   const exitCode = await ended.promise;
   // A run whose play has begun is not marked as failed: it can be resumed after a fault of its configuration is corrected.

@@ -3,26 +3,53 @@ import { cellText, crosstable } from "#shared/standings/crosstable.ts";
 import type { Standing } from "#shared/standings/standings.ts";
 import { tieBreakColumns } from "#shared/standings/tie-breaks.ts";
 import type { ResultsDocument } from "../../league-manager/projections/document.ts";
+import type { RatingsDocument } from "../../league-manager/projections/ratings.ts";
 
 const require = createRequire(import.meta.url);
 
-/** Returns the standings as a table of text with aligned columns. */
-export function standingsTable(title: string, standings: readonly Standing[]): string {
+/** Returns the standings as a table of text with aligned columns. With ratings, it has a column for them and a line about their significance. */
+export function standingsTable(title: string, standings: readonly Standing[], ratings?: RatingsDocument): string {
+  const ratingOf = new Map(ratings?.players.map(({ player_id, rating, error }) => [player_id, [rating, error]]));
   const byes = standings[0]?.byes === undefined ? [] : ["Byes"];
   const tieBreaks = tieBreakColumns(standings);
   const headings = tieBreaks.map(({ heading }) => heading);
   const header = ["#", "Player", "", "Played", "Won", "Drawn", "Lost", ...byes, "Points", ...headings];
+  if (ratings) header.push("Rating", "±");
   const rows = standings.map((row) => {
     const { rank, display_name, player_id, played, wins, draws, losses, points } = row;
     const matches = [played, wins, draws, losses, ...byes.map(() => row.byes ?? 0)];
     const values = tieBreaks.map(({ id }) => row.tie_breaks?.[id] ?? "");
-    return [rank, display_name, player_id, ...matches, points, ...values].map(String);
+    const rating = ratings ? (ratingOf.get(player_id)?.map(Math.round) ?? ["", ""]) : [];
+    return [rank, display_name, player_id, ...matches, points, ...values, ...rating].map(String);
   });
-  return textTable(title, [header, ...rows]);
+  const table = textTable(title, [header, ...rows]);
+  return ratings ? `${table}\n  ${significanceLine(ratings)}` : table;
+}
+
+/** The maximum number of pairs in a line about significance. */
+const MAX_PAIRS = 5;
+
+/** Returns a line with the neighbours in the order of the ratings whose difference is not significant yet, each with the likelihood of that order. */
+export function significanceLine({ players, comparisons, matches }: RatingsDocument): string {
+  if (matches === 0) return "ratings: no match is rated yet";
+  const above = new Map(players.slice(1).map(({ player_id }, index) => [player_id, players[index]?.player_id]));
+  const nameOf = new Map(players.map(({ player_id, display_name }) => [player_id, display_name]));
+  const pairs = comparisons
+    .filter(({ player_id, other_id, significant }) => above.get(other_id) === player_id && !significant)
+    .map(
+      ({ player_id, other_id, likelihood }) =>
+        `${nameOf.get(player_id)} above ${nameOf.get(other_id)} (${Math.round(100 * likelihood)}%)`,
+    );
+  if (pairs.length === 0) return "ratings: every difference between neighbours is significant";
+  const more = pairs.length > MAX_PAIRS ? [`and ${pairs.length - MAX_PAIRS} more`] : [];
+  return `ratings, not significant yet: ${[...pairs.slice(0, MAX_PAIRS), ...more].join(", ")}`;
 }
 
 /** Returns the results of every player of a league against every other player. The columns are the players in the order of the rows. */
-export function crosstableText(title: string, { standings, matches }: ResultsDocument["leagues"][number]): string {
+export function crosstableText(
+  title: string,
+  { standings, matches }: Pick<ResultsDocument["leagues"][number], "standings" | "matches">,
+): string {
   const rounds = matches.map(({ round_id, match_id, roles, points, termination }) => {
     const players = Object.values(roles);
     const outcome = { points: players.flatMap((id) => points[id] ?? []), termination };

@@ -30,6 +30,8 @@ export const messageTypes = [
   // ---
   "GET_STANDINGS",
   "GET_STANDINGS_RESPONSE",
+  "GET_RATINGS",
+  "GET_RATINGS_RESPONSE",
   "GET_SCHEDULE",
   "GET_SCHEDULE_RESPONSE",
   "SCHEDULE_MATCH",

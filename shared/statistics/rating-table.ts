@@ -1,7 +1,8 @@
 /** The table of ratings of a set of matches, as tools, resources, files and terminals show it. */
 
+import { invariant } from "#shared/lib/result.ts";
 import { type PairResult, type Ratings, rateByBradleyTerry } from "./bradley-terry.ts";
-import { rateTeams, type TeamResult } from "./team-ratings.ts";
+import type { rateTeams, TeamResult } from "./team-ratings.ts";
 
 /** A match that can be rated. */
 export interface RatedMatch {
@@ -52,21 +53,36 @@ export const MAX_COMPARED = 20;
 
 /**
  * Returns the ratings of these players. `teams` has the seats of each team; without it each seat is a team. Results of two seats are summed up, so their
- * order does not matter. With larger teams or more of them, the ratings depend on the order of the matches.
+ * order does not matter. With larger teams or more of them, the ratings depend on the order of the matches. The function is asynchronous, because the
+ * library for teams is loaded only if it is needed: loading it takes 0.1 s.
  */
-export function ratingTable(
+export async function ratingTable(
+  players: readonly string[],
+  matches: readonly RatedMatch[],
+  teams?: readonly (readonly number[])[],
+): Promise<RatingTable> {
+  const isForPairs = teams === undefined && matches.every((match) => match.players.length === 2);
+  const rate = isForPairs ? null : (await import("./team-ratings.ts")).rateTeams;
+  return ratingTableWith(rate, players, matches, teams);
+}
+
+/** Returns the same as `ratingTable`. `rate` is `rateTeams`; null if all matches are of two seats without teams. */
+export function ratingTableWith(
+  rate: typeof rateTeams | null,
   players: readonly string[],
   matches: readonly RatedMatch[],
   teams?: readonly (readonly number[])[],
 ): RatingTable {
   const counted = matches.filter(({ points }) => points.some((one) => one > 0));
   const isForPairs = teams === undefined && counted.every((match) => match.players.length === 2);
-  const rated = isForPairs
-    ? rateByBradleyTerry(players, pairResults(counted))
-    : rateTeams(
-        players,
-        counted.map((match) => teamResult(match, teams)),
-      );
+  invariant(isForPairs || rate !== null, "games of teams need the function that rates teams");
+  const rated =
+    isForPairs || rate === null
+      ? rateByBradleyTerry(players, pairResults(counted))
+      : rate(
+          players,
+          counted.map((match) => teamResult(match, teams)),
+        );
   const rows = rated.ratings
     .map(
       ({ player, rating, error, games, points }): RatingRow => ({

@@ -1,6 +1,7 @@
 import { findGame } from "#shared/games/registry.ts";
 import { type Crosstable, crosstable } from "#shared/standings/crosstable.ts";
-import { type RatingTable, ratingTable } from "#shared/statistics/rating-table.ts";
+import { type RatingTable, ratingTableWith } from "#shared/statistics/rating-table.ts";
+import { rateTeams } from "#shared/statistics/team-ratings.ts";
 import type { ExportedMatch } from "../format.ts";
 import type { ReportLeague } from "./report-run.ts";
 
@@ -25,7 +26,8 @@ export function resultsOf({ game, roles, standings, matches }: ReportLeague): Re
   const players = rows.map(({ player_id }) => player_id);
   return {
     crosstable: crosstable(rows, [{ roundId: 0, matches: results, byes: [] }], teamOfSeat),
-    ratings: ratingTable(
+    ratings: ratingTableWith(
+      rateTeams,
       players,
       results.map(({ players, outcome }) => ({ players, points: outcome.points })),
       seatsOfTeams,

@@ -88,6 +88,7 @@ export const MANAGER_SURFACES: Surfaces = {
   "manager: page of a round": { readers: "none", shows: [], read: page(`/?league=${LEAGUE}&round=1`) },
   "manager: tool list_leagues": { readers: "none", shows: [], read: call("list_leagues", {}) },
   "manager: tool get_standings": { readers: "none", shows: [], read: call("get_standings", { league_id: LEAGUE }) },
+  "manager: tool get_ratings": { readers: "none", shows: [], read: call("get_ratings", { league_id: LEAGUE }) },
   "manager: tool get_schedule": { readers: "none", shows: [], read: call("get_schedule", { league_id: LEAGUE }) },
   "manager: rejected result": {
     ...{ readers: "none", shows: [] },
@@ -103,6 +104,10 @@ export const MANAGER_SURFACES: Surfaces = {
   },
   "manager: resource league://standings": { readers: "none", shows: [], read: resource("league://standings") },
   "manager: resource league://schedule": { readers: "none", shows: [], read: resource("league://schedule") },
+  "manager: resource of the ratings": {
+    ...{ readers: "none", shows: [] },
+    read: resource(`league://${LEAGUE}/ratings`),
+  },
   "manager: resource of the round": {
     ...{ readers: "none", shows: [] },
     read: resource(`league://${LEAGUE}/schedule/1`),
