@@ -36,9 +36,9 @@ export function copyOf(plan: Plan, player: string): Start {
   return playerOf(plan, n, FIRST_PORT.copy + n, null);
 }
 
-function managerOf({ seed, game, players }: Plan): Start {
+function managerOf({ seed, game, players, clock }: Plan): Start {
   const config = Config.parse({
-    leagues: [{ league_id: "sim", game: game.id, options: game.options, min_players: players.length }],
+    leagues: [{ league_id: "sim", game: game.id, options: game.options, clock, min_players: players.length }],
     timeouts: { move_ms: MOVE_MS, join_ms: MOVE_MS },
   });
   return (self) =>

@@ -1,7 +1,7 @@
 import type { Network } from "#shared/rpc/network.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { type Change, createLiar, type Victims } from "./liar.ts";
-import { type Behaviour, MOVE_MS } from "./plan.ts";
+import { type Behaviour, SLOW_MOVE_MS } from "./plan.ts";
 
 /** Returns the network of a player with a behaviour, which changes the answers of the player. */
 export function withBehaviour(behaviour: Behaviour, self: AgentProcess, victims: Victims): Network {
@@ -39,7 +39,7 @@ function changeOf(behaviour: Behaviour, self: AgentProcess, victims: Victims, cl
       return onMoveRequest(() => new Promise(() => {}));
     case "slow":
       return onMoveRequest(async (_, honest) => {
-        await self.clock.pause(MOVE_MS / 10, closed);
+        await self.clock.pause(SLOW_MOVE_MS, closed);
         return honest;
       });
     case "illegal":

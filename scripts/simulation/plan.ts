@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
+import { TimeControl } from "#shared/lib/time-control.ts";
 
 const Behaviour = z.enum(["well", "slow", "silent", "illegal", "garbage", "declining", "lying"]);
 export type Behaviour = z.infer<typeof Behaviour>;
@@ -46,6 +47,8 @@ export const Plan = z.strictObject({
   disturbances: z.array(Disturbance).readonly(),
   /** The machines that accept no WebSockets, although their agents offer them: a proxy in front of them does not forward the requests. */
   withoutSockets: z.array(machine).readonly().default([]),
+  /** The clocks of the matches; absent for matches without clocks. */
+  clock: TimeControl.optional(),
 });
 export type Plan = Readonly<z.infer<typeof Plan>>;
 
@@ -53,6 +56,8 @@ export type Plan = Readonly<z.infer<typeof Plan>>;
 export const START_MS = 1_000;
 /** The time limit for a move. A disturbance is shorter than a third of it. */
 export const MOVE_MS = 30_000;
+/** The time that a slow player takes for a move. */
+export const SLOW_MOVE_MS = MOVE_MS / 10;
 /** Disturbances start within this time. */
 const DISTURBANCES_MS = 4_000;
 const MAX_DISTURBANCES = 10;
@@ -118,11 +123,19 @@ export function planOf(seed: string): Plan {
     ...{ seed, game, referees, players },
     disturbances: disturbances.sort((a, b) => a.at - b.at),
     withoutSockets: machines.filter(() => random.next() < SHARE_WITHOUT_SOCKETS),
+    ...(random.next() < SHARE_WITH_CLOCKS && { clock: clockOf(random) }),
   };
 }
 
+/** No player that behaves well or slowly loses on time: the initial time is that for a move, and the increment is longer than a slow player takes. */
+const clockOf = (random: Random): TimeControl => ({
+  initial_ms: MOVE_MS + random.int(0, 9_999),
+  increment_ms: SLOW_MOVE_MS + random.int(1, 2_000),
+});
+
 const MISBEHAVING_SHARE = 0.3;
 const SHARE_WITHOUT_SOCKETS = 0.25;
+const SHARE_WITH_CLOCKS = 0.3;
 const MAX_KINDS = 4;
 
 /** The values from which the disturbances of a plan are chosen. */

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import type { TimeControl } from "#shared/lib/time-control.ts";
 import { WireFault } from "#shared/protocol/messages.ts";
 import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
@@ -42,6 +43,7 @@ interface TestLeagueConfig {
   readonly league_id: string;
   readonly game: string;
   readonly options?: object;
+  readonly clock?: TimeControl;
   readonly format?: string;
   readonly format_options?: object;
   readonly teams?: readonly (readonly string[])[];

@@ -9,6 +9,7 @@ import { verifyExport } from "../../archive/verify/verify.ts";
 import { FORGED } from "../liar.ts";
 import type { ObservedRequest } from "../machines/connection.ts";
 import { MANAGER, MOVE_MS, type Plan, playerName } from "../plan.ts";
+import { createClocks } from "./clocks.ts";
 import { createCourse } from "./course.ts";
 import { type CheckedEnvelope, envelopesIn } from "./envelopes.ts";
 import { sentBeforeCommit } from "./sent-before-commit.ts";
@@ -38,7 +39,7 @@ export function createChecker(plan: Plan): Checker {
   const faults: string[] = [];
   const acknowledged: Acknowledged[] = [];
   const course = createCourse(plan);
-  const turns = createTurns();
+  const [turns, clocks] = [createTurns(), createClocks(plan)];
   /** The databases of the manager and the referees. */
   const stores = new Map<string, Database>();
   const hasFullDisk = plan.disturbances.some(({ type }) => type === "disk full");
@@ -62,10 +63,10 @@ export function createChecker(plan: Plan): Checker {
       if (isPlayer(from)) return;
       for (const request of envelopesIn(body)) {
         onSent(from, request, null);
-        if (request.type === "MATCH_RESULT") faults.push(...turns.onReport(request));
+        if (request.type === "MATCH_RESULT") faults.push(...turns.onReport(request), ...clocks.onReport(request));
         if (!isPlayer(to)) continue;
         course.onRequest(request);
-        faults.push(...turns.onRequest(request));
+        faults.push(...turns.onRequest(request), ...clocks.onRequest(request));
       }
     },
     onAnswer({ from, to, body }, reply) {

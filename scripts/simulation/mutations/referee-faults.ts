@@ -21,6 +21,12 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
     to: "return { limitMs: moveMs / 1_000, overFault",
   },
   {
+    name: "a request for a move shows the clocks at the start of the match",
+    file: "referee/match/ask-move.ts",
+    from: "return { clock: { ...turnClocks, remaining_ms: { ...turnClocks.remaining_ms, [role]: left } } };",
+    to: "return { clock: { ...turnClocks, remaining_ms: { ...turnClocks.remaining_ms, [role]: turnClocks.initial_ms } } };",
+  },
+  {
     name: "a refused connection to a player is not retried",
     file: "referee/match/ask.ts",
     from: "      retry: true,\n",

@@ -3,6 +3,12 @@ import type { Mutation } from "./mutation.ts";
 /** Faults in the code that all agents share. */
 export const SHARED_FAULTS: readonly Mutation[] = [
   {
+    name: "the time of an action is charged twice",
+    file: "shared/session/clock.ts",
+    from: "const left = timeLeft(clocks, role) - spentMs;",
+    to: "const left = timeLeft(clocks, role) - 2 * spentMs;",
+  },
+  {
     name: "the event log resolves before the commit",
     file: "shared/store/sqlite-event-log.ts",
     from: "    await committed;\n",
