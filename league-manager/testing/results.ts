@@ -23,6 +23,10 @@ function resultOf(order: StartGame, commands: readonly Command[]): MatchResult {
 export const played = (order: StartGame): MatchResult =>
   resultOf(order, [act("player_1", "rock"), act("player_2", "scissors")]);
 
+/** The result of a match that player_1 loses with scissors against rock. */
+export const lost = (order: StartGame): MatchResult =>
+  resultOf(order, [act("player_1", "scissors"), act("player_2", "rock")]);
+
 /** The result of a match that the referee aborted. */
 export const aborted = (order: StartGame): MatchResult => resultOf(order, [{ type: "abort", reason: "our fault" }]);
 

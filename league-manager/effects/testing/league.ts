@@ -24,7 +24,7 @@ const POLICY: AdmissionPolicy = {
   allowedContacts: { hosts: [], endpoints: [] },
 };
 export interface TestLeagueOptions
-  extends Partial<Pick<ManagerOptions, "timeouts" | "log" | "network" | "ledger" | "effects">> {
+  extends Partial<Pick<ManagerOptions, "timeouts" | "log" | "network" | "ledger" | "effects" | "settings">> {
   readonly players?: number;
   readonly referees?: number;
   readonly maxConcurrent?: number;

@@ -8,6 +8,7 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
 import { openLeagues } from "../../commands/leagues.ts";
 import { createEffects, type EffectsOptions } from "../../effects.ts";
+import type { LeagueSettings } from "../../league/commands.ts";
 import type { League, Match } from "../../league/league.ts";
 import { leagueSeed, seedOfMatch } from "../../league/seeds.ts";
 import type { Ledger } from "../../ledger.ts";
@@ -43,6 +44,8 @@ export interface ManagerOptions {
   /** Wraps the ledger of the effects. */
   readonly ledger?: ((ledger: Ledger) => Ledger) | undefined;
   readonly effects?: Partial<EffectsOptions> | undefined;
+  /** Settings of the leagues (default: a round robin of rock-paper-scissors). */
+  readonly settings?: Partial<LeagueSettings> | undefined;
 }
 
 export type TestManager = Awaited<ReturnType<typeof startManager>>;
@@ -56,7 +59,15 @@ export async function startManager(options: ManagerOptions, leagueIds: readonly 
   const ledger = openLedger({ store, loaded, clock, leagueIds, onFatal: () => {} });
   const peers = (options.network ?? ((network) => network))(createPeers({ clock: systemClock }));
   await ledger.execute(
-    openLeagues(leagueIds.map((leagueId) => ({ leagueId, runId: "run", ...GAME, seedCommitment: "commitment" }))),
+    openLeagues(
+      leagueIds.map((leagueId) => ({
+        leagueId,
+        runId: "run",
+        ...GAME,
+        seedCommitment: "commitment",
+        ...options.settings,
+      })),
+    ),
   );
   const timeouts = Timeouts.parse({ default_ms: 2_000, ...options.timeouts });
   const effects = createEffects({
