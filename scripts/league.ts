@@ -23,6 +23,7 @@ import { addArchiveCommands, addPersonalDataCommands } from "./cli/archive.ts";
 import { addBotCommands } from "./cli/bots.ts";
 import { addCheckCommand } from "./cli/check.ts";
 import { exitWith, program, subcommand } from "./cli/command-line.ts";
+import { withFormatOptions } from "./cli/format-options.ts";
 import { addGameCommands } from "./cli/games.ts";
 import { addOperatorCommands } from "./cli/operator.ts";
 
@@ -39,12 +40,15 @@ for (const output of [process.stdout, process.stderr]) {
   });
 }
 
-subcommand("run", "Play every league of a config and print the standings.", [
-  "npm start                                      # the same as: npm run league -- run",
-  "npm start -- config/my-league.json --seed 7    # another config, repeatable",
-  "npm start -- --keep                            # keep the page of standings open",
-  "npm start -- --resume                          # continue an interrupted run",
-])
+withFormatOptions(
+  subcommand("run", "Play every league of a config and print the standings.", [
+    "npm start                                      # the same as: npm run league -- run",
+    "npm start -- config/my-league.json --seed 7    # another config, repeatable",
+    "npm start -- --keep                            # keep the page of standings open",
+    "npm start -- --format swiss --rounds 5         # another format for every league",
+    "npm start -- --resume                          # continue an interrupted run",
+  ]),
+)
   .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
   .option("--keep", "keep running after the last match, with a page of standings")
   .option("--json", "print one JSON document on stdout instead of tables")
@@ -55,12 +59,15 @@ subcommand("run", "Play every league of a config and print the standings.", [
   .option("--resume", "continue the newest unfinished run with its config and seed")
   .action(async (config: string, options) => exitWith((await import("./commands/run.ts")).run(config, options)));
 
-subcommand("serve", "Run a league manager and referees for players that join.", [
-  "npm run league -- serve --players 4                        # players on this machine",
-  "npm run league -- serve --lan --players 4                  # players on other machines too",
-  "npm run league -- serve --lan --players 4 --join-code oak  # only players with this code",
-  "npm run league -- serve --players 4 --data data-2          # the same leagues again, in a new folder",
-])
+withFormatOptions(
+  subcommand("serve", "Run a league manager and referees for players that join.", [
+    "npm run league -- serve --players 4                        # players on this machine",
+    "npm run league -- serve --lan --players 4                  # players on other machines too",
+    "npm run league -- serve --lan --players 4 --join-code oak  # only players with this code",
+    "npm run league -- serve --players 8 --format swiss         # another format for every league",
+    "npm run league -- serve --players 4 --data data-2          # the same leagues again, in a new folder",
+  ]),
+)
   .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
   .option(
     "--players <n>",

@@ -9,13 +9,14 @@ import { readingStore } from "#shared/runtime/files/store-file.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { checkFormat } from "#shared/store/sqlite.ts";
 import { faultOfRun, withAbsolutePaths } from "../run/agents.ts";
+import { changesFormat, type FormatFlags, withFormat } from "../run/format-override.ts";
 import { llmLines, llmTotals } from "../run/llm-totals.ts";
 import { createProgress, silentProgress } from "../run/progress.ts";
 import { runLeagues } from "../run/run.ts";
 import { beginRun, type RunFolder, resumeRun } from "../run/run-folder.ts";
 import { crosstableText, standingsTable } from "../run/tables.ts";
 
-interface RunFlags {
+interface RunFlags extends FormatFlags {
   readonly keep?: boolean;
   readonly json?: boolean;
   readonly crosstable?: boolean;
@@ -50,7 +51,12 @@ async function expectCurrentFormat({ path }: RunFolder): Promise<void> {
 
 /** `league run`: plays or resumes the leagues of a config. Resolves with the exit code of `runLeagues`. Rejects with StartError if it cannot start. */
 export async function run(configFile: string, flags: RunFlags): Promise<number> {
-  const config = withClock(await readConfig(configFile, faultOfRun), flags.clock);
+  if (flags.resume && changesFormat(flags))
+    throw new StartError(
+      "a run that is continued keeps its format: omit --resume or the options of the format",
+      EXIT.usage,
+    );
+  const config = withFormat(withClock(await readConfig(configFile, faultOfRun), flags.clock), flags);
   const progress = flags.quiet ? silentProgress : createProgress(process.stderr, systemClock);
   const warn = (line: string): void => (flags.quiet ? void process.stderr.write(`${line}\n`) : progress.line(line));
   const folder = flags.resume ? await resumeRun(config.data, warn) : beginRun(config, flags.seed ?? null, systemClock);

@@ -10,13 +10,14 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
 import { managerUrlOf, startAgents } from "../run/agents.ts";
+import { type FormatFlags, withFormat } from "../run/format-override.ts";
 import { writeJsonAtomically } from "../run/json-file.ts";
 import { createProgress } from "../run/progress.ts";
 import { standingsTable } from "../run/tables.ts";
 import { addressLines, isOpenToNetwork, managerUrls, startHint } from "./manager-addresses.ts";
 import { readConfig } from "./run.ts";
 
-interface ServeFlags {
+interface ServeFlags extends FormatFlags {
   readonly players?: number;
   readonly seed?: string;
   /** Whether the manager listens on every address, so that other machines can join. */
@@ -96,8 +97,8 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
 }
 
 /** Returns the config with the options of the command, and only with the players that join by themselves. */
-async function servedConfig(configFile: string, { data, lan, joinCode }: ServeFlags): Promise<Config> {
-  const config = await readConfig(configFile);
+async function servedConfig(configFile: string, { data, lan, joinCode, ...flags }: ServeFlags): Promise<Config> {
+  const config = withFormat(await readConfig(configFile), flags);
   return {
     ...config,
     ...(data !== undefined && { data: resolve(data) }),

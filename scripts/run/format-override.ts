@@ -1,0 +1,51 @@
+import { pathOf } from "#shared/lib/schema-messages.ts";
+import type { Config } from "#shared/runtime/config/config.ts";
+import { League } from "#shared/runtime/config/leagues.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { optionsOf } from "../games/game-options.ts";
+
+/** The options of a command that replace the format of every league of a config. */
+export interface FormatFlags {
+  /** The id of a format. The format options of the config are then not used. */
+  readonly format?: string;
+  /** Options of the format as `name=value`. */
+  readonly formatOption?: readonly string[];
+  readonly rounds?: number;
+  readonly games?: number;
+  readonly cycles?: number;
+}
+
+/** The options of formats that have an option of the command line. */
+const SHORTCUTS = ["rounds", "games", "cycles"] as const;
+
+/** Whether a command replaces the format or one of its options. */
+export const changesFormat = ({ format, formatOption = [], ...flags }: FormatFlags): boolean =>
+  format !== undefined || formatOption.length > 0 || SHORTCUTS.some((name) => flags[name] !== undefined);
+
+/** Returns the config with the format of the command. Throws StartError if a league cannot have it. */
+export function withFormat<T extends Pick<Config, "leagues">>(config: T, flags: FormatFlags): T {
+  if (!changesFormat(flags)) return config;
+  const { format, formatOption = [] } = flags;
+  const given = {
+    ...optionsOf(formatOption),
+    ...Object.fromEntries(SHORTCUTS.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]]))),
+  };
+  const leagues = config.leagues.map((league) => {
+    const format_options = format === undefined ? { ...league.format_options, ...given } : given;
+    const parsed = League.safeParse({ ...league, format: format ?? league.format, format_options });
+    if (parsed.success) return parsed.data;
+    const faults = parsed.error.issues.map(
+      ({ path, message }) => `${flagOf(path)} (league ${league.league_id}): ${message}`,
+    );
+    throw new StartError(faults.join("\n"), EXIT.usage);
+  });
+  return { ...config, leagues };
+}
+
+/** Returns the option of the command line that sets a field of a league. */
+function flagOf([field, ...path]: readonly PropertyKey[]): string {
+  if (field !== "format_options") return field === "format" ? "--format" : String(field);
+  const name = pathOf(path);
+  if (SHORTCUTS.some((shortcut) => shortcut === name)) return `--${name}`;
+  return name === "" ? "--format-option" : `--format-option ${name}`;
+}
