@@ -1,13 +1,12 @@
 import { resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
-import { counted } from "#shared/lib/text.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { playersOption, portOption, withExamples, withUsageExit } from "#shared/runtime/cli/options.ts";
 import { loadConfig } from "#shared/runtime/config/config-file.ts";
 import { DATA_FOLDER, DEFAULT_CONFIG, LOOPBACK_HOST, PORT_RANGES } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { resultLine, stateLine, waitingLine } from "./projections/lines.ts";
+import { resultLine, roundText, startText, stateLine, waitingLine } from "./projections/lines.ts";
 import type { LiveEvent } from "./projections/live.ts";
 import { startManager } from "./service.ts";
 
@@ -79,12 +78,12 @@ function lineOf(event: LiveEvent): string | null {
     case "registered":
       return `${event.kind} ${event.agent_id} registered: ${event.name}`;
     case "league_started":
-      return `league ${event.league_id} starts: ${event.game}, ${counted(event.matches, "match", "matches")}`;
+      return `league ${event.league_id} starts: ${startText(event)}`;
     case "round_started":
-      return `league ${event.league_id}, round ${event.round_id}`;
+      return `league ${event.league_id}, ${roundText(event)}`;
     case "match_completed": {
       const { league_id, match, faults, completed, matches, standings } = event;
-      return `league ${league_id}, ${match.match_id}: ${resultLine({ ...match, faults }, standings)}, ${completed} of ${matches}`;
+      return `league ${league_id}, ${match.match_id}: ${resultLine({ ...match, faults }, standings)}, ${completed}${matches === null ? "" : ` of ${matches}`}`;
     }
     case "league_completed":
       return `league ${event.league_id} is completed: ${event.standings.map((row) => `${row.rank}. ${row.display_name} ${row.points}`).join(", ")}`;

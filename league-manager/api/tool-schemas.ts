@@ -117,8 +117,13 @@ export const Schedule = z.object({
       points: z.record(z.string(), z.number()).nullable(),
       termination: z.string().nullable(),
       reason: z.string().nullable(),
+      label: z.string().optional().describe('the name of the round, e.g. "Final"'),
     }),
   ),
+  byes: z
+    .array(z.object({ league_id: z.string(), round_id: z.int(), players: z.array(z.string()) }))
+    .optional()
+    .describe("the players without a match in the listed rounds, if there are any"),
   truncated: z.literal(true).optional().describe("only the rounds around the current one are listed"),
   total: z.int().optional().describe("number of matches of the complete schedule, if truncated"),
   completed: z.int().optional(),

@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { LeagueCommand } from "./commands.ts";
 import { summaryOf } from "./outcome.ts";
-import { afterCommands, entered, given, pair, resultOf, running, SEED, START, WON } from "./testing/leagues.ts";
+import {
+  afterCommands,
+  entered,
+  given,
+  pair,
+  resultOf,
+  running,
+  SEED,
+  SETTINGS,
+  START,
+  WON,
+} from "./testing/leagues.ts";
 
 const PLAYERS = ["P01", "P02", "P03", "P04"];
 const started: readonly LeagueCommand[] = [...entered(PLAYERS), START];
@@ -136,6 +147,15 @@ describe("the scheduling of a match", () => {
     const message = "a match of league rps is between 2 different players";
     running.when(schedule(2, "P01", "P01")).isRejected("L004", message);
     running.when(schedule(2, "P01", "P02", "P03")).isRejected("L004", message);
+  });
+
+  it("is rejected in a format whose pairings it would change", () => {
+    given(...running(PLAYERS, { ...SETTINGS, format: "swiss" }))
+      .when(schedule(1, "P01", "P02"))
+      .isRejected(
+        "L005",
+        "league rps is a league of the format swiss, whose pairings an added match would change; matches can be added to a round robin",
+      );
   });
 
   it("is rejected before the start of the league", () => {

@@ -6,6 +6,7 @@ import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "./commands.t
 import { decidePair, decideStart, isPlayed } from "./decide-pairing.ts";
 import { QUOTED_CHARACTERS } from "./events.ts";
 import { matchOf } from "./evolve.ts";
+import { formatOf } from "./format-view.ts";
 import type { League, Match } from "./league.ts";
 import { matchIdOf } from "./match-ids.ts";
 import { forfeitOf, REMOVED, SHUT_DOWN } from "./outcome.ts";
@@ -160,6 +161,10 @@ function decideSchedule(league: League, { players, roundId }: CommandOf<"schedul
   if (status === "open") {
     const message = `league ${league_id} has not started; matches are added while it runs`;
     return err(protocolError("L005", message, {}, true));
+  }
+  if (!formatOf(league).allowsAddedMatches) {
+    const message = `league ${league_id} is a league of the format ${league.format}, whose pairings an added match would change; matches can be added to a round robin`;
+    return err(protocolError("L005", message, { league_id }));
   }
   if (currentRound === null) {
     return err(protocolError("L005", `all matches of league ${league_id} are completed; no match can be added`));

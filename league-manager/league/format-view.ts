@@ -73,6 +73,20 @@ function playersOf({ entrants, departed, format }: League): readonly FormatPlaye
   return ids.map((playerId) => ({ playerId, enteredAfter: 0, hasLeft: departed.includes(playerId) }));
 }
 
+/** The name of the format with its options, for people: "Swiss system, rounds 5". Null for a round robin without options, which is the default. */
+export function formatText({ format, formatOptions }: Pick<League, "format" | "formatOptions">): string | null {
+  const options = Object.entries(formatOptions).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
+  if (format === "round-robin" && options.length === 0) return null;
+  return [findFormat(format)?.name ?? format, ...options].join(", ");
+}
+
+/** The number of rounds that the league has at its end; null if it is not known. */
+export function plannedRounds(league: League): number | null {
+  const isPaired = league.isPairingComplete || league.format === "round-robin";
+  if (isPaired) return league.rounds.length;
+  return findFormat(league.format)?.plannedRounds?.(viewOf(league, ""), parsedOptions(league)) ?? null;
+}
+
 /** The number of matches that the league has at its end at most; null if the format has no end of its own. */
 export function expectedMatches(league: League): number | null {
   if (league.isPairingComplete || league.status === "completed") return league.matchCount;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { resultLine, waitingText } from "./lines.ts";
+import { countText, resultLine, roundText, startText, waitingText } from "./lines.ts";
 
 const row = { rank: 1, played: 1, wins: 0, draws: 0, losses: 0, points: 0 };
 const standings = [
@@ -25,6 +25,7 @@ test.each([
     "Alpha and Bravo win (P03: no answer)",
     { ...forfeit, ...won("P01", "P02"), faults: [{ player_id: "P03", detail: "no answer" }] },
   ],
+  ["cancelled", { termination: "aborted", points: {}, reason: "cancelled", faults: [] }],
   ["aborted (log lost)", { termination: "aborted", points: {}, reason: "log lost", faults: [] }],
   [
     "Bravo wins (Alpha: choose one_of 1, 2)",
@@ -59,4 +60,21 @@ test.each([
   ],
 ])("waitingText describes what a league waits for: %s", (text, awaited) => {
   expect(waitingText({ missing: [], isWithoutReferee: false, ...awaited })).toBe(text);
+});
+
+test("the lines about the start and the rounds of a league name what is known", () => {
+  const started = { type: "league_started", league_id: "l", game: "rps.v1" } as const;
+  expect(startText({ ...started, matches: 1 })).toBe("rps.v1, 1 match");
+  expect(startText({ ...started, format: "Swiss system, rounds 5", matches: 20 })).toBe(
+    "rps.v1, Swiss system, rounds 5, 20 matches",
+  );
+  expect(startText({ ...started, format: "Ladder", matches: null })).toBe("rps.v1, Ladder");
+  const round = { type: "round_started", league_id: "l", round_id: 2 } as const;
+  expect(roundText({ ...round, rounds: 5, byes: [] })).toBe("round 2 of 5");
+  expect(roundText({ ...round, rounds: null, label: "Final", byes: ["Ann", "Bob"] })).toBe(
+    "round 2 (Final); bye: Ann, Bob",
+  );
+  const names = ["A", "B", "C", "D", "E", "F", "G"];
+  expect(roundText({ ...round, rounds: null, byes: names })).toBe("round 2; bye: A, B, C, D, E, 2 more");
+  expect([countText(3, 10), countText(3, null)]).toEqual(["3/10", "3"]);
 });

@@ -1,5 +1,5 @@
 import { reasonInWords } from "#shared/games/game.ts";
-import { cutTo, inOneLine } from "#shared/lib/text.ts";
+import { counted, cutTo, inOneLine } from "#shared/lib/text.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 import type { Standing } from "#shared/standings/standings.ts";
 import type { Awaited } from "../agents/awaited-players.ts";
@@ -35,6 +35,32 @@ export function waitingText({ present, needed, missing, isWithoutReferee }: Awai
   const noReferee = isWithoutReferee ? "; no referee is registered" : "";
   return `${present} of ${needed} players are registered${absent}${noReferee}`;
 }
+
+type LeagueStarted = Extract<LiveEvent, { type: "league_started" }>;
+
+/** What a league plays: "rps.v1, Swiss system, rounds 5, 20 matches". */
+export const startText = ({ game, format, matches }: LeagueStarted): string =>
+  [
+    game,
+    ...(format === undefined ? [] : [format]),
+    ...(matches === null ? [] : [counted(matches, "match", "matches")]),
+  ].join(", ");
+
+/** The maximum number of names of players with a bye in a line. */
+const MAX_BYE_NAMES = 5;
+
+/** A round and its byes: "round 2 of 5 (Final); bye: Ann". */
+export function roundText({ round_id, rounds, label, byes }: Extract<LiveEvent, { type: "round_started" }>): string {
+  const others = byes.length - MAX_BYE_NAMES;
+  const names = [...byes.slice(0, MAX_BYE_NAMES), ...(others > 0 ? [`${others} more`] : [])].join(", ");
+  const total = rounds === null ? "" : ` of ${rounds}`;
+  const name = label === undefined ? "" : ` (${label})`;
+  return `round ${round_id}${total}${name}${names === "" ? "" : `; bye: ${names}`}`;
+}
+
+/** The number of completed matches and of all matches, if it is known: "5/20". */
+export const countText = (completed: number, matches: number | null): string =>
+  matches === null ? `${completed}` : `${completed}/${matches}`;
 
 /** The display name of a player, or its id if it is not in the standings. */
 export const nameIn = (standings: readonly Standing[], playerId: string): string =>

@@ -18,7 +18,12 @@ test("the live event of a match has the first ten rows of the standings and the 
     { type: "report", result: resultOf(league, match, WON), refereeId: "REF01", seed: SEED },
   ]);
   const standings = players.map((player_id, index) => ({ player_id, rank: index + 1 }));
-  const projections = { league: () => after, standings: () => standings, completed: () => 1 };
+  const projections = {
+    league: () => after,
+    standings: () => standings,
+    completed: () => 1,
+    expectedMatches: () => 435,
+  };
   const event = events.at(-1) as LeagueEvent;
   const committed = { kind: "league", leagueId: "rps", version: events.length, event } as const;
   const [live] = liveEventsOf(committed, {} as Commit, projections as unknown as Projections, null);

@@ -6,6 +6,7 @@ import type { Agent } from "../agents/agent.ts";
 import type { Awaited } from "../agents/awaited-players.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
+import { formatText, plannedRounds } from "../league/format-view.ts";
 import type { League, MatchFault } from "../league/league.ts";
 import type { Commit, CommittedEvent } from "../ledger.ts";
 import { type CompletedMatch, completedMatch } from "./document.ts";
@@ -14,15 +15,34 @@ import type { Projections } from "./projections.ts";
 /** The events that the terminal and `league run --json` report while leagues are running. */
 export type LiveEvent =
   | { readonly type: "registered"; readonly agent_id: string; readonly name: string; readonly kind: string }
-  | { readonly type: "league_started"; readonly league_id: string; readonly game: string; readonly matches: number }
-  | { readonly type: "round_started"; readonly league_id: string; readonly round_id: number }
+  | {
+      readonly type: "league_started";
+      readonly league_id: string;
+      readonly game: string;
+      /** The format with its options, for people; absent for a round robin without options. */
+      readonly format?: string;
+      /** The number of matches that the league has at its end at most; null if its format has no end of its own. */
+      readonly matches: number | null;
+    }
+  | {
+      readonly type: "round_started";
+      readonly league_id: string;
+      readonly round_id: number;
+      /** The number of rounds that the league has at its end; null if it is not known. */
+      readonly rounds: number | null;
+      /** The name of the round for people, if it has one. */
+      readonly label?: string;
+      /** The names of the players without a match. */
+      readonly byes: readonly string[];
+    }
   | {
       readonly type: "match_completed";
       readonly league_id: string;
       readonly match: CompletedMatch;
       readonly faults: readonly MatchFault[];
       readonly completed: number;
-      readonly matches: number;
+      /** As in `league_started`. */
+      readonly matches: number | null;
       /** The rows of the leaders and of the players of the match. All rows for each match of a large league would overload the reader. */
       readonly standings: readonly Standing[];
     }
@@ -64,9 +84,9 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
   const { leagueId: league_id } = league;
   switch (event.type) {
     case "started":
-      return [{ type: "league_started", league_id, game: league.game, matches: league.matchCount }];
+      return [leagueStarted(league, projections)];
     case "round_opened":
-      return [{ type: "round_started", league_id, round_id: event.round_id }];
+      return [roundStarted(league, event.round_id, projections)];
     case "match_released": {
       if (event.reason !== "aborted" && event.reason !== "overdue") return [];
       const reason = inOneLine(event.detail);
@@ -85,7 +105,7 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
           match: summary,
           faults: match.outcome?.faults ?? [],
           completed: projections.completed(league_id),
-          matches: league.matchCount,
+          matches: projections.expectedMatches(league),
           standings: leadersAnd(match.players, projections.standings(league)),
         },
       ];
@@ -95,6 +115,24 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
     default:
       return [];
   }
+}
+
+function leagueStarted(league: League, projections: Projections): LiveEvent {
+  const format = formatText(league);
+  return {
+    ...{ type: "league_started", league_id: league.leagueId, game: league.game },
+    ...(format !== null && { format }),
+    matches: projections.expectedMatches(league),
+  };
+}
+
+function roundStarted(league: League, round_id: number, projections: Projections): LiveEvent {
+  const round = league.rounds[round_id - 1];
+  return {
+    ...{ type: "round_started", league_id: league.leagueId, round_id, rounds: plannedRounds(league) },
+    ...(round?.label != null && { label: round.label }),
+    byes: (round?.byes ?? []).map((id) => projections.agent(id)?.name ?? id),
+  };
 }
 
 function liveOfAgent(
@@ -167,10 +205,11 @@ export function liveEventsAfter({ events }: Commit, projections: Projections): r
 /** The live events at the start of a manager, about the leagues in its store. */
 export function liveEventsAtStart(projections: Projections): readonly LiveEvent[] {
   const events = projections.leagues().flatMap((league): LiveEvent[] => {
-    const { leagueId, status, completedCount, matchCount } = league;
+    const { leagueId, status, completedCount } = league;
+    const matches = projections.expectedMatches(league) ?? league.matchCount;
     if (status === "completed") return [leagueCompleted(league, projections)];
     if (status === "open") return [];
-    return [notice(`${leagueId} is resumed: ${completedCount} of ${matchCount} matches are completed`)];
+    return [notice(`${leagueId} is resumed: ${completedCount} of ${matches} matches are completed`)];
   });
   return areCompleted(projections) ? [...events, { type: "all_completed" }] : events;
 }

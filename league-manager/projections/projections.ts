@@ -6,6 +6,7 @@ import type { LeagueEvent } from "../league/events.ts";
 import type { League } from "../league/league.ts";
 import { openedRounds, rankedStandings } from "../league/standings-of.ts";
 import type { Commit, CommittedEvent, ManagerState } from "../ledger.ts";
+import { expectedMatchesCache } from "./expected-matches.ts";
 import type { StateChange } from "./live.ts";
 import { cachedRatings, type RatingsDocument } from "./ratings.ts";
 
@@ -23,6 +24,8 @@ export interface Projections {
   standings(league: League): readonly Standing[];
   /** The ratings of a league, which may lack the last matches of a large league that is running (`cachedRatings`). */
   ratings(league: League): Promise<RatingsDocument>;
+  /** The number of matches that a league has at its end at most; null if its format has no end of its own. */
+  expectedMatches(league: League): number | null;
   /** The number of completed matches of a league after the last event. */
   completed(leagueId: string): number;
 }
@@ -44,7 +47,12 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
   const byTokenHash = new Map([...agents.values()].map(({ tokenHash, id }) => [tokenHash, id]));
 
   const projectionFor = (leagueId: string): LeagueProjection => {
-    const found = leagues.get(leagueId) ?? { tally: createTally(), completed: 0, rows: null, agents: null };
+    const found = leagues.get(leagueId) ?? {
+      tally: createTally(),
+      completed: 0,
+      rows: null,
+      agents: null,
+    };
     leagues.set(leagueId, found);
     return found;
   };
@@ -95,6 +103,7 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
       return projection.rows;
     },
     ratings: cachedRatings(nameOf),
+    expectedMatches: expectedMatchesCache(),
     completed: (leagueId) => projectionFor(leagueId).completed,
   };
 }

@@ -18,7 +18,8 @@ describe("the schedule of a league", () => {
     expect(league.matchCount).toBeLessThanOrEqual(MAX_SCHEDULE_MATCHES);
     const shown = scheduleOf(league);
     expect(shown.schedule).toHaveLength(league.matchCount);
-    expect(Object.keys(shown)).toEqual(["schedule"]);
+    expect(Object.keys(shown)).toEqual(["schedule", "byes"]);
+    expect(Object.keys(scheduleOf(leagueOf(4)))).toEqual(["schedule"]);
   });
 
   test("of more than 1,000 matches has the current and the adjacent rounds, with counts and the URI template of the other rounds", () => {
@@ -43,6 +44,17 @@ describe("the schedule of a league", () => {
     expect(rounds.every((round) => round?.truncated === undefined && round?.schedule.length === 23)).toBe(true);
     for (const unknown of [0, 46, 1.5, Number.NaN]) expect(scheduleOfRound(league, unknown)).toBeNull();
   });
+});
+
+test("a schedule lists the byes of its rounds", () => {
+  const byes = [
+    { league_id: "rps", round_id: 1, players: ["P01"] },
+    { league_id: "rps", round_id: 2, players: ["P03"] },
+    { league_id: "rps", round_id: 3, players: ["P02"] },
+  ];
+  expect(scheduleOf(leagueOf(3)).byes).toEqual(byes);
+  expect(scheduleOfRound(leagueOf(3), 2)?.byes).toEqual([byes[1]]);
+  expect(scheduleOfAll([leagueOf(4, "even"), leagueOf(3)]).byes).toEqual(byes);
 });
 
 test("the schedule of all leagues is truncated if they have more than 1,000 matches in total", () => {

@@ -7,7 +7,7 @@ export const MAX_SCHEDULE_MATCHES = 1_000;
 /** The URI template of the resources that have the other rounds of a truncated schedule. */
 export const ROUND_TEMPLATE = "league://{league_id}/schedule/{round_id}";
 
-/** A schedule as `get_schedule` and the schedule resources return it. A complete schedule has only the field `schedule`. */
+/** A schedule as `get_schedule` and the schedule resources return it. A complete schedule has only the fields `schedule` and `byes`. */
 export interface Schedule {
   readonly schedule: readonly ScheduleRow[];
   readonly truncated?: true;
@@ -19,6 +19,15 @@ export interface Schedule {
   readonly current_round?: number | null;
   /** `ROUND_TEMPLATE`. */
   readonly rest?: string;
+  /** The byes of the listed rounds; absent if there are none. */
+  readonly byes?: readonly RoundByes[];
+}
+
+/** The players without a match in a round. */
+interface RoundByes {
+  readonly league_id: string;
+  readonly round_id: number;
+  readonly players: readonly string[];
 }
 
 interface ScheduleRow {
@@ -32,6 +41,8 @@ interface ScheduleRow {
   readonly points: Readonly<Record<string, number>> | null;
   readonly termination: string | null;
   readonly reason: string | null;
+  /** The name of the round for people, if it has one. */
+  readonly label?: string;
 }
 
 export function scheduleRow(league: League, match: Match): ScheduleRow {
@@ -47,7 +58,21 @@ export function scheduleRow(league: League, match: Match): ScheduleRow {
     points: summary?.match_points ?? null,
     termination: summary?.termination ?? null,
     reason: match.outcome && publicReason(match.outcome),
+    ...labelOf(league.rounds[match.roundId - 1]),
   };
+}
+
+const labelOf = (round: Round | undefined): { readonly label?: string } =>
+  round?.label == null ? {} : { label: round.label };
+
+/** The byes of rounds, as a field of a schedule. */
+function byesOf(leagues: readonly (readonly [League, readonly Round[]])[]): Pick<Schedule, "byes"> {
+  const byes = leagues.flatMap(([{ leagueId: league_id }, rounds]) =>
+    rounds.flatMap(({ roundId: round_id, byes: players }) =>
+      players.length > 0 ? [{ league_id, round_id, players }] : [],
+    ),
+  );
+  return byes.length > 0 ? { byes } : {};
 }
 
 const rowsOf = (league: League, rounds: readonly Round[]): readonly ScheduleRow[] =>
@@ -69,10 +94,11 @@ export const roundNumber = (text: unknown): number =>
 
 /** The schedule of a league, truncated if it is too long. */
 export function scheduleOf(league: League): Schedule {
-  const schedule = rowsOf(league, roundsShown(league));
-  if (schedule.length === league.matchCount) return { schedule };
+  const rounds = roundsShown(league);
+  const schedule = { schedule: rowsOf(league, rounds), ...byesOf([[league, rounds]]) };
+  if (schedule.schedule.length === league.matchCount) return schedule;
   return {
-    schedule,
+    ...schedule,
     truncated: true,
     total: league.matchCount,
     completed: league.completedCount,
@@ -85,15 +111,17 @@ export function scheduleOf(league: League): Schedule {
 /** Returns the complete schedule of one round, or null if there is no round of that number. */
 export function scheduleOfRound(league: League, roundId: number): Schedule | null {
   const round = roundOf(league, roundId);
-  return round && { schedule: rowsOf(league, [round]) };
+  return round && { schedule: rowsOf(league, [round]), ...byesOf([[league, [round]]]) };
 }
 
 /** The schedule of several leagues in one list. Each league is truncated if all of them together have too many matches. */
 export function scheduleOfAll(leagues: readonly League[]): Schedule {
   const total = leagues.reduce((sum, league) => sum + league.matchCount, 0);
   const limit = total <= MAX_SCHEDULE_MATCHES ? MAX_SCHEDULE_MATCHES : 0;
-  const schedule = leagues.flatMap((league) => rowsOf(league, roundsShown(league, limit)));
-  if (schedule.length === total) return { schedule };
+  const shown = leagues.map((league) => [league, roundsShown(league, limit)] as const);
+  const schedule = shown.flatMap(([league, rounds]) => rowsOf(league, rounds));
+  const byes = byesOf(shown);
+  if (schedule.length === total) return { schedule, ...byes };
   const completed = leagues.reduce((sum, league) => sum + league.completedCount, 0);
-  return { schedule, truncated: true, total, completed, rest: ROUND_TEMPLATE };
+  return { schedule, ...byes, truncated: true, total, completed, rest: ROUND_TEMPLATE };
 }

@@ -1,8 +1,8 @@
 import { pathOf } from "#shared/lib/schema-messages.ts";
+import { parsedJson } from "#shared/lib/text.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import { League } from "#shared/runtime/config/leagues.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { optionsOf } from "../games/game-options.ts";
 
 /** The options of a command that replace the format of every league of a config. */
 export interface FormatFlags {
@@ -27,7 +27,7 @@ export function withFormat<T extends Pick<Config, "leagues">>(config: T, flags: 
   if (!changesFormat(flags)) return config;
   const { format, formatOption = [] } = flags;
   const given = {
-    ...optionsOf(formatOption),
+    ...Object.fromEntries(formatOption.map(parsedOption)),
     ...Object.fromEntries(SHORTCUTS.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]]))),
   };
   const leagues = config.leagues.map((league) => {
@@ -40,6 +40,13 @@ export function withFormat<T extends Pick<Config, "leagues">>(config: T, flags: 
     throw new StartError(faults.join("\n"), EXIT.usage);
   });
   return { ...config, leagues };
+}
+
+/** Returns the name and the value of `name=value`. A value that is valid JSON is parsed; any other value is text. */
+function parsedOption(pair: string): readonly [name: string, value: unknown] {
+  const [name = "", ...rest] = pair.split("=");
+  const text = rest.join("=");
+  return [name, parsedJson(text) ?? text];
 }
 
 /** Returns the option of the command line that sets a field of a league. */

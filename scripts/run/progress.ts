@@ -1,9 +1,17 @@
 import { styleText } from "node:util";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
-import { counted } from "#shared/lib/text.ts";
 import type { Standing } from "#shared/standings/standings.ts";
 import type { Awaited } from "../../league-manager/agents/awaited-players.ts";
-import { nameIn, resultLine, stateLine, waitingLine, waitingText } from "../../league-manager/projections/lines.ts";
+import {
+  countText,
+  nameIn,
+  resultLine,
+  roundText,
+  startText,
+  stateLine,
+  waitingLine,
+  waitingText,
+} from "../../league-manager/projections/lines.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
 import { widthOf } from "./tables.ts";
 
@@ -19,14 +27,15 @@ export interface Progress {
 
 interface LeagueProgress {
   completed: number;
-  matches: number;
-  round: number;
+  matches: number | null;
+  /** The current round as text; empty for formats that open their rounds at once. */
+  round: string;
   standings: readonly Standing[];
   /** The players and referees for which the league waits; null when it has started. */
   waiting: Awaited | null;
 }
 
-const UNPLAYED: LeagueProgress = { completed: 0, matches: 0, round: 1, standings: [], waiting: null };
+const UNPLAYED: LeagueProgress = { completed: 0, matches: 0, round: "", standings: [], waiting: null };
 
 const BAR_WIDTH = 24;
 const REDRAW_MS = 50;
@@ -57,11 +66,13 @@ function plainLine(event: LiveEvent): string | null {
     case "registered":
       return `${event.agent_id} registered: ${event.name}`;
     case "league_started":
-      return `${event.league_id}: ${event.game}, ${counted(event.matches, "match", "matches")}`;
+      return `${event.league_id}: ${startText(event)}`;
+    case "round_started":
+      return `${event.league_id}: ${roundText(event)}`;
     case "match_completed": {
       const { league_id, match, faults, completed, matches, standings } = event;
       const players = Object.entries(match.roles).map(([role, id]) => `${nameIn(standings, id)} ${role}`);
-      return `${league_id} ${match.match_id} (${players.join(", ")}): ${resultLine({ ...match, faults }, standings)} [${completed}/${matches}]`;
+      return `${league_id} ${match.match_id} (${players.join(", ")}): ${resultLine({ ...match, faults }, standings)} [${countText(completed, matches)}]`;
     }
     case "league_completed":
       return `${event.league_id}: completed`;
@@ -71,7 +82,6 @@ function plainLine(event: LiveEvent): string | null {
       return waitingLine(event.league_id, event.awaited);
     case "notice":
       return event.message;
-    case "round_started":
     case "league_stuck": // `runLeagues` reports it, even without progress
     case "all_completed":
       return null;
@@ -118,10 +128,10 @@ function terminalProgress(stream: NodeJS.WriteStream, clock: Clock): Progress {
       }
       if (event.type === "match_completed" && !leagues.has(event.league_id)) {
         // The league was started before the run was resumed.
-        leagues.set(event.league_id, { ...UNPLAYED, round: event.match.round_id });
+        leagues.set(event.league_id, { ...UNPLAYED });
       }
       const league = "league_id" in event ? leagues.get(event.league_id) : undefined;
-      if (league && event.type === "round_started") league.round = event.round_id;
+      if (league && event.type === "round_started") league.round = roundText({ ...event, byes: [] });
       if (league && event.type === "match_completed") {
         const { completed, matches, standings } = event;
         Object.assign(league, { completed, matches, standings });
@@ -138,11 +148,14 @@ function terminalProgress(stream: NodeJS.WriteStream, clock: Clock): Progress {
 function leagueLine(id: string, league: LeagueProgress, stream: NodeJS.WriteStream): string {
   const name = styleText("bold", id.padEnd(12), { stream });
   if (league.waiting) return `${name} waits: ${waitingText(league.waiting)}`;
-  const filled = Math.round((BAR_WIDTH * league.completed) / Math.max(1, league.matches));
+  const filled = Math.min(BAR_WIDTH, Math.round((BAR_WIDTH * league.completed) / Math.max(1, league.matches ?? 0)));
   const bar =
     styleText("green", "━".repeat(filled), { stream }) + styleText("dim", "─".repeat(BAR_WIDTH - filled), { stream });
   const leaders = league.standings.slice(0, 4).map((row) => `${row.rank}. ${row.display_name} ${row.points}`);
-  return `${name} ${bar} ${league.completed}/${league.matches}  ${leaders.join("  ")}`;
+  const count = countText(league.completed, league.matches);
+  return [`${name} ${league.matches === null ? "" : `${bar} `}${count}`, league.round, ...leaders]
+    .filter((text) => text !== "")
+    .join("  ");
 }
 
 /** Shortens a line to the width of the terminal, because a wrapped line could not be erased. Escape sequences are only at its beginning. */

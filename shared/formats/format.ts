@@ -89,6 +89,8 @@ export interface Format<Options = unknown> {
    * to their end. Only for formats that open their rounds at once.
    */
   readonly cancelsOpenMatches?: true;
+  /** Whether the operator may add matches to a running league: they change no later pairing. */
+  readonly allowsAddedMatches?: true;
   /** The points of a bye: those of a win in a Swiss system, none if all players have equally many byes or byes do not matter. */
   readonly byePoints: 0 | 3;
   /** The tie-breaks of the standings, if the config names none. */
@@ -100,6 +102,8 @@ export interface Format<Options = unknown> {
   next(view: LeagueView, slots: number, options: Options): Next;
   /** Returns the maximum number of matches that are not completed or not paired yet; null if the format has no end of its own. */
   remaining(view: LeagueView, options: Options): number | null;
+  /** Returns the number of rounds that the league has at its end, for the display of the progress. Only for formats whose options determine it. */
+  plannedRounds?(view: LeagueView, options: Options): number;
   /** The order of the players at the end, by groups of equal rank, for formats whose result is not the order by points (elimination). */
   ranking?(view: LeagueView, options: Options): readonly (readonly string[])[];
   /** The bracket for pages: all ties, their players and matches, and where each player came from (elimination). */

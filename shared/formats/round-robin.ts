@@ -80,6 +80,7 @@ export const roundRobinFormat: Format<Options> = {
   options: Options,
   roles: "any",
   opensRounds: "in_order",
+  allowsAddedMatches: true,
   byePoints: 0,
   tieBreaks: ["points", "wins", "draws"],
 

@@ -37,6 +37,8 @@ export const swiss: Format<Options> = {
     return round === null ? "completed" : { rounds: [round] };
   },
 
+  plannedRounds: roundCount,
+
   remaining(view, options) {
     const rounds = Math.max(0, roundCount(view, options) - view.rounds.length);
     return openMatches(view) + rounds * Math.floor(activePlayers(view).length / 2);

@@ -3,6 +3,7 @@ import { escapeHtml } from "#shared/lib/text.ts";
 import type { Standing } from "#shared/standings/standings.ts";
 import { tieBreakColumns } from "#shared/standings/tie-breaks.ts";
 import type { Awaited } from "../../agents/awaited-players.ts";
+import { formatText } from "../../league/format-view.ts";
 import type { League, Match, Round } from "../../league/league.ts";
 import { publicReason, rolesOf, summaryOf } from "../../league/outcome.ts";
 import { resultText, waitingText } from "../../projections/lines.ts";
@@ -18,7 +19,7 @@ export function leagueSection(
   awaited: Awaited | null,
 ): string {
   const nameOf = (playerId: string): string => projections.agent(playerId)?.name ?? playerId;
-  const matches = rounds.flatMap((round) => round.matches.map((match) => matchRow(league, match, nameOf)));
+  const matches = rounds.flatMap((round) => roundRows(league, round, nameOf));
   return section(
     league,
     `${waiting(awaited)}${standingsTable(projections.standings(league))}\n${roundLinks(league, rounds)}${matchesTable(matches)}`,
@@ -42,8 +43,12 @@ export const leagueList = (leagues: readonly League[]): string =>
 /** The path of a league's own page, without characters that HTML attributes escape. */
 const pathOf = ({ leagueId }: League): string => `/?league=${encodeURIComponent(leagueId)}`;
 
-const leagueSummary = ({ game, status }: League): string =>
-  `<small>${escapeHtml(findGame(game)?.info.name ?? game)}, ${status}</small>`;
+function leagueSummary(league: League): string {
+  const { game, status } = league;
+  const format = formatText(league);
+  const texts = [findGame(game)?.info.name ?? game, ...(format === null ? [] : [format]), status];
+  return `<small>${escapeHtml(texts.join(", "))}</small>`;
+}
 
 function section(league: League, content: string): string {
   const id = escapeHtml(league.leagueId);
@@ -86,6 +91,15 @@ const matchesTable = (rows: readonly string[]): string =>
   rows.length === 0
     ? "<p>The matches are listed here when the league has started.</p>"
     : `<div class="wide"><table class="matches"><thead><tr><th>Match</th><th>Players</th><th>Status</th><th>Result</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>`;
+
+/** The rows of a round: its name, its matches and its byes. */
+const roundRows = (league: League, round: Round, nameOf: (playerId: string) => string): readonly string[] => [
+  ...(round.label === null ? [] : [`<tr><th colspan="4">${escapeHtml(round.label)}</th></tr>`]),
+  ...round.matches.map((match) => matchRow(league, match, nameOf)),
+  ...round.byes.map(
+    (id) => `<tr><td>R${round.roundId}</td><td>${escapeHtml(nameOf(id))}</td><td>bye</td><td></td></tr>`,
+  ),
+];
 
 function matchRow(league: League, match: Match, nameOf: (playerId: string) => string): string {
   const pairing = Object.entries(rolesOf(league, match)).map(
