@@ -9,6 +9,7 @@ const SHORT: Readonly<Record<string, object>> = {
   match: { games: 1 },
   gauntlet: { games: 3 },
   sprt: { elo1: 200, max_games: 301 },
+  ladder: { matches: 150 },
 };
 
 const QUIET: Disturbances = {};

@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import type { LeagueView } from "./format.ts";
+import { ladder } from "./ladder.ts";
+import { playLeague, type SimulatedLeague } from "./testing/play-league.ts";
+import { matchesOf } from "./view.ts";
+
+/** The place of a player by strength, from 0. It is not the order of the players, up to 20 of them. */
+const place = (player: string): number => (Number(player.slice(1)) * 7) % 20;
+
+/** Plays a ladder in which the stronger player usually wins. */
+function play(playerCount: number, slots: number, options: object = {}, more: Partial<SimulatedLeague> = {}) {
+  const league = {
+    format: ladder,
+    options: ladder.options.parse(options),
+    playerCount,
+    slots,
+    roleCount: 2,
+    seed: "l",
+  };
+  return playLeague({
+    ...{ ...league, disturbances: {} },
+    play: (players, random) => {
+      const [one = 0, two = 0] = players.map(place);
+      return random.next() < 1 / (1 + 2 ** (one - two)) ? [3, 0] : [0, 3];
+    },
+    ...more,
+  });
+}
+
+const seats = (view: LeagueView): readonly (readonly string[])[] => matchesOf(view).map(({ players }) => players);
+const finalView = (steps: ReturnType<typeof play>): LeagueView => steps.at(-1)?.view as LeagueView;
+
+describe("a ladder", () => {
+  test("ends after the number of matches of its options, or after five for each player", () => {
+    expect(seats(finalView(play(6, 3, { matches: 11 })))).toHaveLength(11);
+    expect(seats(finalView(play(6, 3)))).toHaveLength(30);
+  });
+
+  test("pairs a player only when it is free", () => {
+    for (const { view, next } of play(9, 4, { matches: 200 })) {
+      const busy = matchesOf(view).flatMap(({ players, outcome }) => (outcome === null ? players : []));
+      const paired = typeof next === "string" ? [] : next.rounds.flatMap(({ pairings }) => pairings.flat());
+      expect(new Set([...busy, ...paired]).size).toBe(busy.length + paired.length);
+    }
+  });
+
+  test("gives all players about equally many matches if these take equally long", () => {
+    for (const { view } of play(9, 1, { matches: 200 })) {
+      const counts = view.players.map(({ playerId }) => seats(view).filter((one) => one.includes(playerId)).length);
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(2);
+    }
+  });
+
+  test("pairs players of similar strength once ratings are known", () => {
+    const view = finalView(play(20, 6, { matches: 600 }));
+    const distances = seats(view).map(([one = "", two = ""]) => Math.abs(place(one) - place(two)));
+    const later = distances.slice(300);
+    // Random pairs of 20 players are 7 places apart.
+    expect(later.reduce((sum, distance) => sum + distance, 0) / later.length).toBeLessThan(4.5);
+  });
+
+  test("lets no two of three or more players meet twice in a row", () => {
+    for (const playerCount of [3, 4, 7]) {
+      const view = finalView(play(playerCount, 2, { matches: 60 }));
+      for (const { playerId } of view.players) {
+        const opponents = seats(view).flatMap((pair) =>
+          pair.includes(playerId) ? pair.filter((id) => id !== playerId) : [],
+        );
+        expect(opponents.filter((opponent, index) => opponent === opponents[index - 1])).toEqual([]);
+      }
+    }
+  });
+
+  test("balances the roles", () => {
+    const view = finalView(play(8, 3, { matches: 100 }));
+    for (const { playerId } of view.players) {
+      const roles = seats(view).flatMap((pair) => (pair.includes(playerId) ? [pair.indexOf(playerId)] : []));
+      const firsts = roles.filter((role) => role === 0).length;
+      expect(Math.abs(2 * firsts - roles.length)).toBeLessThanOrEqual(3);
+    }
+  });
+
+  test("pairs a late entry until it has as many matches as the others", () => {
+    const before = finalView(play(4, 2, { matches: 12 }));
+    const view = { ...before, players: [...before.players, { playerId: "P005", enteredAfter: 12, hasLeft: false }] };
+    const next = ladder.next(view, 1, ladder.options.parse({ matches: 20 }));
+    expect(typeof next === "object" && next.rounds[0]?.pairings.flat()).toContain("P005");
+  });
+});
