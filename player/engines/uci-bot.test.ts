@@ -90,7 +90,7 @@ describe("a search", () => {
     const match = await begin(await load(engine()));
     const clocks = { initialMs: 60_000, incrementMs: 500, remainingMs: { white: 40_000, black: 30_000 } };
     await match.choose(turn(from(), { clocks }));
-    expect(received(/^go/)).toEqual(["go wtime 40000 btime 30000 winc 500 binc 500"]);
+    expect(received(/^go/)).toEqual(["go wtime 39750 btime 30000 winc 500 binc 500"]);
   });
 
   test("is stopped before its turn is over", async () => {

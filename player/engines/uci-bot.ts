@@ -5,7 +5,7 @@ import type { UciSettings } from "#shared/runtime/config/uci.ts";
 import { hashOfCommand } from "../bot-hash.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { MatchInfo, Turn } from "../sdk.ts";
-import { goCommand, limitsOf } from "./uci-go.ts";
+import { goCommand, limitsOf, usableMs } from "./uci-go.ts";
 import { MatchPosition } from "./uci-position.ts";
 import { nameOf } from "./uci-process.ts";
 import { EngineSlots, type Slot } from "./uci-slots.ts";
@@ -13,9 +13,6 @@ import { settingsIn, UCI_PREFIX } from "./uci-spec.ts";
 
 /** The games of the Universal Chess Interface (UCI). */
 export const UCI_GAMES: readonly GameId[] = ["chess.v1"];
-
-/** A search is stopped this long before the end of its turn, at most a quarter of the turn, so that its move arrives in time. */
-const RESERVE_MS = 250;
 
 type ChessTurn = Turn<"chess.v1">;
 
@@ -111,7 +108,6 @@ class EngineMatch implements MatchBot {
 
   /** Returns a signal that ends a search before its turn is over. */
   #signalOf({ signal }: ChessTurn, leftMs: number): AbortSignal {
-    const ms = Math.max(0, Math.floor(leftMs - Math.min(RESERVE_MS, leftMs / 4)));
-    return AbortSignal.any([signal, this.#parts.clock.timeout(ms)]);
+    return AbortSignal.any([signal, this.#parts.clock.timeout(usableMs(leftMs))]);
   }
 }

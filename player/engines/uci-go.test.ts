@@ -23,9 +23,10 @@ describe("the limit of a search", () => {
     if (Object.keys(limits).length > 0) expect(goOf(limits, CLOCKS)).toBe(go);
   });
 
-  it("without a limit, an engine receives the clocks of the match, without the time for which its turn has waited", () => {
-    expect(goOf({}, CLOCKS)).toBe("go wtime 40000 btime 30000 winc 500 binc 500");
-    expect(goOf({}, CLOCKS, 10_000)).toBe("go wtime 30000 btime 30000 winc 500 binc 500");
+  it("without a limit, an engine receives the clocks of the match, without the time for which its turn has waited and a reserve for messages", () => {
+    expect(goOf({}, CLOCKS)).toBe("go wtime 39750 btime 30000 winc 500 binc 500");
+    expect(goOf({}, CLOCKS, 10_000)).toBe("go wtime 29750 btime 30000 winc 500 binc 500");
+    expect(goOf({}, CLOCKS, 39_600)).toBe("go wtime 300 btime 30000 winc 500 binc 500");
     expect(goOf({}, CLOCKS, 90_000)).toBe("go wtime 1 btime 30000 winc 500 binc 500");
   });
 });

@@ -21,6 +21,12 @@ export function limitsOf({ nodes, depth, movetime_ms }: Limits, { match }: Turn[
   return match === null && Object.keys(limits).length === 0 ? { nodes: UCI_NODES } : limits;
 }
 
+/** The time that is kept for messages, at most a quarter of the time that is left, so that a move arrives in time. */
+const RESERVE_MS = 250;
+
+/** Returns the time that an engine may use of the time that its player has left, in whole milliseconds. */
+export const usableMs = (leftMs: number): number => Math.max(0, Math.floor(leftMs - Math.min(RESERVE_MS, leftMs / 4)));
+
 /**
  * Returns the command `go` with the limits, or with the clocks of the match if there are none. `waitedMs` is the time for which the turn
  * has waited for other searches.
@@ -33,7 +39,9 @@ export function goCommand(
   const words = Object.entries(limits).flat();
   if (words.length > 0 || clock.match === null) return ["go", ...words].join(" ");
   const { remainingMs, incrementMs } = clock.match;
-  const left = (color: "white" | "black"): number =>
-    Math.max(1, Math.round((remainingMs[color] ?? 0) - (color === role ? waitedMs : 0)));
+  const left = (color: "white" | "black"): number => {
+    const ms = remainingMs[color] ?? 0;
+    return Math.max(1, color === role ? usableMs(ms - waitedMs) : Math.round(ms));
+  };
   return `go wtime ${left("white")} btime ${left("black")} winc ${incrementMs} binc ${incrementMs}`;
 }
