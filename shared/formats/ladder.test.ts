@@ -47,7 +47,7 @@ describe("a ladder", () => {
   test("gives all players about equally many matches if these take equally long", () => {
     for (const { view } of play(9, 1, { matches: 200 })) {
       const counts = view.players.map(({ playerId }) => seats(view).filter((one) => one.includes(playerId)).length);
-      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(2);
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(4);
     }
   });
 
