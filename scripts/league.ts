@@ -75,6 +75,7 @@ withFormatOptions(
     playersOption,
   )
   .option("--seed <seed>", "make matches and results repeatable (default: a random seed)")
+  .addOption(clockFlag("those of the config"))
   .option("--lan", "listen on every address, so that players on other machines can join (default: this machine only)")
   .option(
     "--join-code <word>",

@@ -9,6 +9,7 @@ import { readingStore } from "#shared/runtime/files/store-file.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { checkFormat } from "#shared/store/sqlite.ts";
 import { faultOfRun, withAbsolutePaths } from "../run/agents.ts";
+import { withClock } from "../run/clock-override.ts";
 import { changesFormat, type FormatFlags, withFormat } from "../run/format-override.ts";
 import { llmLines, llmTotals } from "../run/llm-totals.ts";
 import { createProgress, silentProgress } from "../run/progress.ts";
@@ -40,9 +41,6 @@ export async function readConfig(file: string, faultOf?: typeof faultOfRun): Pro
   return config;
 }
 
-const withClock = (config: Config, clock: TimeControl | undefined): Config =>
-  clock === undefined ? config : { ...config, leagues: config.leagues.map((league) => ({ ...league, clock })) };
-
 /** Checks the format of a run's database. Rejects with StartError if another version of this program wrote it. */
 async function expectCurrentFormat({ path }: RunFolder): Promise<void> {
   const file = join(path, "league-manager.sqlite");
@@ -51,9 +49,9 @@ async function expectCurrentFormat({ path }: RunFolder): Promise<void> {
 
 /** `league run`: plays or resumes the leagues of a config. Resolves with the exit code of `runLeagues`. Rejects with StartError if it cannot start. */
 export async function run(configFile: string, flags: RunFlags): Promise<number> {
-  if (flags.resume && changesFormat(flags))
+  if (flags.resume && (changesFormat(flags) || flags.clock !== undefined))
     throw new StartError(
-      "a run that is continued keeps its format: omit --resume or the options of the format",
+      "a run that is continued keeps its format and clocks: omit --resume, or --clock and the options of the format",
       EXIT.usage,
     );
   const config = withFormat(withClock(await readConfig(configFile, faultOfRun), flags.clock), flags);

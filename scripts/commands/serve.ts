@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { systemClock } from "#shared/lib/clock.ts";
+import type { TimeControl } from "#shared/lib/time-control.ts";
 import { wildcardHost } from "#shared/rpc/http/machine-addresses.ts";
 import { readInterfaces } from "#shared/rpc/http/network-interfaces.ts";
 import { qrCode } from "#shared/runtime/cli/qr-code.ts";
@@ -10,6 +11,7 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
 import { managerUrlOf, startAgents } from "../run/agents.ts";
+import { withClock } from "../run/clock-override.ts";
 import { type FormatFlags, withFormat } from "../run/format-override.ts";
 import { writeJsonAtomically } from "../run/json-file.ts";
 import { createProgress } from "../run/progress.ts";
@@ -18,6 +20,8 @@ import { addressLines, isOpenToNetwork, managerUrls, startHint } from "./manager
 import { readConfig } from "./run.ts";
 
 interface ServeFlags extends FormatFlags {
+  /** Replaces the clocks of all leagues of the config. */
+  readonly clock?: TimeControl;
   readonly players?: number;
   readonly seed?: string;
   /** Whether the manager listens on every address, so that other machines can join. */
@@ -98,7 +102,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
 
 /** Returns the config with the options of the command, and only with the players that join by themselves. */
 async function servedConfig(configFile: string, { data, lan, joinCode, ...flags }: ServeFlags): Promise<Config> {
-  const config = withFormat(await readConfig(configFile), flags);
+  const config = withFormat(withClock(await readConfig(configFile), flags.clock), flags);
   return {
     ...config,
     ...(data !== undefined && { data: resolve(data) }),
