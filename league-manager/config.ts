@@ -82,7 +82,7 @@ const idOfListed = (players: Config["players"], name: string): string =>
 
 /** The settings of each league that follow from the config and the run. */
 export const leagueSettings = ({ leagues, players }: Config, { runId, seed }: RunIdentity): readonly LeagueSettings[] =>
-  leagues.map(({ league_id, game: id, options, clock = null, format, format_options, tie_breaks, teams }) => {
+  leagues.map(({ league_id, game: id, options, clock = null, format, format_options, tie_breaks, teams, openings }) => {
     const game = findGame(id);
     invariant(game, `unknown game ${id}`);
     return {
@@ -96,6 +96,7 @@ export const leagueSettings = ({ leagues, players }: Config, { runId, seed }: Ru
       formatOptions: format_options,
       tieBreaks: tie_breaks ?? null,
       teams: teams ? teams.map((members) => members.map((name) => idOfListed(players, name))) : null,
+      openings: openings ?? null,
       seedCommitment: sha256Hex(leagueSeed(seed, league_id)),
     };
   });

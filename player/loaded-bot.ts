@@ -16,6 +16,8 @@ export interface BotHome {
   readonly allow: BotPermissions;
   /** The address at which the process of a bot file waits for a debugger; null for none. */
   readonly inspect: string | null;
+  /** The maximum number of processes of a bot file (default: 8). */
+  readonly maxProcesses?: number;
 }
 
 /** The object that plays one match. */

@@ -25,6 +25,7 @@ import { addCheckCommand } from "./cli/check.ts";
 import { exitWith, program, subcommand } from "./cli/command-line.ts";
 import { withFormatOptions } from "./cli/format-options.ts";
 import { addGameCommands } from "./cli/games.ts";
+import { addMatchCommand } from "./cli/match.ts";
 import { addOperatorCommands } from "./cli/operator.ts";
 
 /** The default data folder of `league mcp`. It is in the project's folder, because an MCP host may start the command in any folder. */
@@ -147,6 +148,7 @@ withPermissionOptions(
     exitWith((await import("./commands/play.ts")).play(first, second, options)),
   );
 
+addMatchCommand();
 addBotCommands();
 addGameCommands();
 

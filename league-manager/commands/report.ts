@@ -4,7 +4,7 @@ import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
 import { matchOf } from "../league/evolve.ts";
 import { hasTimedOut } from "../league/outcome.ts";
-import { decideReport } from "../league/report.ts";
+import { completionEvent, decideReport } from "../league/report.ts";
 import type { Decide } from "../ledger.ts";
 import { Draft, noLeague } from "./draft.ts";
 import { leaveRunningLeagues } from "./leave.ts";
@@ -37,6 +37,24 @@ export const reportResult =
     }
     if (fault) return draft.decision({ status: "FAULTY", fault });
     return draft.decision({ status: events.length > 0 ? "RECORDED" : "ALREADY_RECORDED" });
+  };
+
+/**
+ * Records the result of a match that this process has played. The result follows from its session, so its log is not replayed. Timeouts are not counted,
+ * because a bot of this process cannot be absent. A match that was cancelled in the meantime is not changed.
+ */
+export const recordResult =
+  (result: MatchResult, refereeId: string, seed: string): Decide<null> =>
+  (state, at) => {
+    const { league_id: leagueId, match_id: matchId, epoch } = result;
+    const draft = new Draft(state, at);
+    const league = state.leagues.get(leagueId);
+    const match = league && matchOf(league, matchId);
+    if (match?.status === "assigned" && match.epoch === epoch && match.refereeId === refereeId) {
+      draft.append(leagueId, [completionEvent(result, refereeId)]);
+      draft.write({ type: "session_log", leagueId, matchId, epoch, seed, log: result.log });
+    }
+    return draft.decision(null);
   };
 
 /** Counts a timeout of a player that did not answer. Every other completed match resets the count; an abort does not change it. */

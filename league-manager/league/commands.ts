@@ -68,6 +68,8 @@ export interface LeagueSettings {
   readonly tieBreaks: readonly string[] | null;
   /** The player ids of each team; null if each player plays for itself. */
   readonly teams: readonly (readonly string[])[] | null;
+  /** Options of the game, one record for each round in turn, which take precedence over those of the league; null for none. */
+  readonly openings: readonly Readonly<Record<string, unknown>>[] | null;
   readonly seedCommitment: string;
 }
 

@@ -31,6 +31,24 @@ describe("the pairing of a round robin", () => {
       .leadsTo({ type: "started" }, pairings(1, "P01", "P02"), pairings(2, "P02", "P01"));
   });
 
+  it("gives each round the next opening, and after the last one the first one again", () => {
+    const openings = [{ best_of: 3 }, { best_of: 5 }];
+    const [first, second] = openings;
+    const settings = { ...SETTINGS, formatOptions: { cycles: 3 }, openings };
+    const round = (round_id: number, options: object | undefined, ...players: string[]) => ({
+      ...({ type: "round_paired", round_id, byes: [] } as const),
+      pairings: [{ match_id: `R${round_id}M1`, players, ...(options && { options: { ...options } }) }],
+    });
+    given(...entered(["P01", "P02"], settings))
+      .when(START)
+      .leadsTo(
+        { type: "started" },
+        round(1, first, "P01", "P02"),
+        round(2, second, "P02", "P01"),
+        round(3, first, "P01", "P02"),
+      );
+  });
+
   it("does not read the seed of the league", () => {
     const seed = (): string => {
       throw new Error("the seed is read");

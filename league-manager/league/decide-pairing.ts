@@ -4,7 +4,7 @@ import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
 import { MAX_SLOTS } from "./events.ts";
 import { formatOf, opensAtOnce, parsedOptions, viewOf, withPlayers } from "./format-view.ts";
 import { currentMatches, type League } from "./league.ts";
-import { numbered } from "./match-ids.ts";
+import { numbered, type PairedRound } from "./match-ids.ts";
 import type { Seed } from "./seeds.ts";
 
 type Decided = Result<readonly NewLeagueEvent[], ProtocolError>;
@@ -43,9 +43,17 @@ function pairingEvents(league: League, seed: Seed, slots: number): readonly NewL
   if (next === "completed") return [{ type: "pairing_completed" }, ...cancellations(league)];
   return numbered(withPlayers(league, next.rounds), league.rounds.length).map((round) => ({
     type: "round_paired",
-    ...round,
+    ...withOpening(league, round),
     ...(opensAtOnce(league) && { slots }),
   }));
+}
+
+/** Adds the opening of a round to its pairings. The openings are used again after the last one. */
+function withOpening({ openings }: League, round: PairedRound): PairedRound {
+  const options = openings?.[(round.round_id - 1) % openings.length];
+  return options === undefined
+    ? round
+    : { ...round, pairings: round.pairings.map((pairing) => ({ ...pairing, options })) };
 }
 
 /** The events that cancel the open matches of a format whose result is decided. */

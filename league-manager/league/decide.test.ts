@@ -18,7 +18,7 @@ const assign = (epoch: number): LeagueCommand => ({ ...ASSIGN, epoch }) as Leagu
 
 describe("the registration of a league", () => {
   it("begins with an event that has the properties of the config and the run", () => {
-    const { leagueId, runId, seedCommitment, clock, formatOptions, tieBreaks, teams, ...config } = SETTINGS;
+    const { leagueId, runId, seedCommitment, clock, formatOptions, tieBreaks, teams, openings, ...config } = SETTINGS;
     const opened = { type: "opened", league_id: leagueId, run_id: runId, seed_commitment: seedCommitment } as const;
     given()
       .when({ type: "open", settings: SETTINGS })

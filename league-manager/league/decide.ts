@@ -70,13 +70,24 @@ function decideOpen(league: League | null, settings: LeagueSettings): Decided {
 }
 
 /** The settings that the config determines, as events contain them. */
-const configOf = ({ game, roles, options, clock, format, formatOptions, tieBreaks, teams }: LeagueSettings) => ({
+const configOf = ({
+  game,
+  roles,
+  options,
+  clock,
+  format,
+  formatOptions,
+  tieBreaks,
+  teams,
+  openings,
+}: LeagueSettings) => ({
   ...{ game, roles, options },
   ...(clock && { clock }),
   format,
   ...(Object.keys(formatOptions).length > 0 && { format_options: formatOptions }),
   ...(tieBreaks && { tie_breaks: tieBreaks }),
   ...(teams && { teams }),
+  ...(openings && { openings }),
 });
 
 function decideEnter(league: League, { playerId, nameCommitment }: CommandOf<"enter">): Decided {

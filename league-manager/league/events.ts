@@ -38,6 +38,8 @@ const format = {
   tie_breaks: z.array(id).readonly().optional(),
   /** The player ids of each team; absent if each player plays for itself. */
   teams: z.array(z.array(id).min(1).readonly()).readonly().optional(),
+  /** The options of the rounds, in turn: round n has the options number n - 1, and after the last ones the first ones again. */
+  openings: z.array(z.record(z.string(), z.unknown())).min(1).readonly().optional(),
 };
 
 const Absence = z.strictObject({ player_id: id, agent_version: z.int().min(1), removed: z.literal(true).optional() });

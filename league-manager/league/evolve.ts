@@ -59,11 +59,16 @@ const formatFieldsOf = ({
   format_options,
   tie_breaks,
   teams,
-}: EventOf<"opened" | "reconfigured">): Pick<League, "format" | "formatOptions" | "tieBreaks" | "teams"> => ({
+  openings,
+}: EventOf<"opened" | "reconfigured">): Pick<
+  League,
+  "format" | "formatOptions" | "tieBreaks" | "teams" | "openings"
+> => ({
   format,
   formatOptions: format_options ?? {},
   tieBreaks: tie_breaks ?? null,
   teams: teams ?? null,
+  openings: openings ?? null,
 });
 
 function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" }>): Changes {

@@ -23,6 +23,8 @@ export interface PairedRound {
 export interface Pairing {
   readonly match_id: string;
   readonly players: readonly string[];
+  /** Options of the game for this match. */
+  readonly options?: Readonly<Record<string, unknown>>;
 }
 
 /** Numbers new rounds and their matches. `pairedRounds` is the number of rounds that the league has. */

@@ -63,7 +63,8 @@ function abortEvent(match: Match, referee_id: string, reason: string, log_head: 
     : { type: "match_aborted", ...common, reason, log_head };
 }
 
-function completionEvent(result: MatchResult, referee_id: string): NewLeagueEvent {
+/** The event that records the result of a match that is played to its end. */
+export function completionEvent(result: MatchResult, referee_id: string): NewLeagueEvent {
   const { match_id, epoch, winner, final_scores, match_points, termination, reason, faults, log_head } = result;
   const summary = { winner, final_scores, match_points, termination, reason, faults, log_head };
   return { type: "match_completed", match_id, epoch, referee_id, ...summary };

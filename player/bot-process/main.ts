@@ -36,6 +36,8 @@ const [file = "", memoryMb = "", debuggerAddress] = process.argv.slice(2);
 const matches = new Map<number, Match>();
 /** The open turns, by the number of their question. */
 const turns = new Map<number, AbortController>();
+/** The answers of this turn of the event loop. They are written together, because each write takes longer than the answer. */
+let answers: Buffer[] = [];
 let form: BotForm;
 
 await load();
@@ -70,7 +72,15 @@ async function load(): Promise<void> {
 function send(message: FromBotProcess): void {
   const line = Buffer.from(`${JSON.stringify(message)}\n`);
   if (line.length > MAX_MESSAGE_BYTES) throw new Error(`an action may have at most ${MAX_MESSAGE_BYTES} bytes`);
-  for (let sent = 0; sent < line.length; ) sent += writeSync(PIPES.toPlayer, line, sent);
+  if (answers.length === 0) process.nextTick(writeAnswers);
+  answers.push(line);
+  if (message.type !== "answer") writeAnswers();
+}
+
+function writeAnswers(): void {
+  const lines = Buffer.concat(answers);
+  answers = [];
+  for (let sent = 0; sent < lines.length; ) sent += writeSync(PIPES.toPlayer, lines, sent);
 }
 
 function notLoaded(message: FromBotProcess): void {

@@ -175,7 +175,7 @@ export class BotProcess {
   /** Lets the process end when it has written its last lines. Resolves when they are read and the process has ended. */
   async end(): Promise<void> {
     this.#hasEnded = true;
-    this.#messages.end();
+    this.#messages.end(); // also writes the messages that wait
     const cancel = this.#clock.after(END_MS, () => this.kill());
     await this.#closing.promise;
     cancel();
@@ -188,8 +188,14 @@ export class BotProcess {
     this.#child.kill("SIGKILL");
   }
 
+  /** Sends a message. The messages of one turn of the event loop are written together, because each write takes longer than the message. */
   #send(message: ToBotProcess): void {
-    if (this.#messages.writable) this.#messages.write(`${JSON.stringify(message)}\n`);
+    if (!this.#messages.writable) return;
+    if (!this.#messages.writableCorked) {
+      this.#messages.cork();
+      this.#clock.defer(() => this.#messages.uncork());
+    }
+    this.#messages.write(`${JSON.stringify(message)}\n`);
   }
 
   #receive(received: unknown, listener: Listener): void {

@@ -1,7 +1,7 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import { BotProcess, type BotProgram } from "./bot-process.ts";
 
-/** The maximum number of processes of a player. Further matches share them. */
+/** The maximum number of processes of a player by default. Further matches share them. */
 const MAX_PROCESSES = 8;
 /** The maximum number of processes that are kept without a match. */
 const MAX_SPARE = 2;
@@ -11,9 +11,10 @@ const MAX_OUTPUT = 1_000_000;
 
 type ShowLine = (line: string) => void;
 
-/** The processes that run the code of a bot file. Each match has a separate process while at most `MAX_PROCESSES` matches are under way. */
+/** The processes that run the code of a bot file. Each match has a separate process while at most `maxProcesses` matches are under way. */
 export class BotProcesses {
   readonly #program: BotProgram;
+  readonly #maxProcesses: number;
   readonly #clock: Clock;
   /** Shows a line that belongs to no match. */
   readonly #showLine: ShowLine;
@@ -22,8 +23,9 @@ export class BotProcesses {
   readonly #matches = new Map<number, ShowLine>();
   #lastMatch = 0;
 
-  constructor(program: BotProgram, clock: Clock, showLine: ShowLine) {
+  constructor(program: BotProgram, clock: Clock, showLine: ShowLine, maxProcesses = MAX_PROCESSES) {
     this.#program = program;
+    this.#maxProcesses = program.inspect === null ? maxProcesses : 1;
     this.#clock = clock;
     this.#showLine = showLine;
   }
@@ -52,7 +54,7 @@ export class BotProcesses {
   assign(match: number): BotProcess {
     const all = [...this.#processes].filter(({ hasEnded }) => !hasEnded);
     const spare = all.find(({ matches }) => matches.size === 0);
-    const isFull = all.length >= (this.#program.inspect === null ? MAX_PROCESSES : 1);
+    const isFull = all.length >= this.#maxProcesses;
     const [leastUsed] = all.toSorted((one, other) => one.matches.size - other.matches.size);
     const process = spare ?? ((isFull && leastUsed) || this.start());
     process.matches.add(match);

@@ -28,10 +28,10 @@ const LOAD_MS = 10_000;
  */
 export async function isolatedBot(path: string, name: string, clock: Clock, home: BotHome): Promise<LoadedBot> {
   const file = realpathSync(path); // Node.js reads a module at its real path
-  const { allow, inspect } = home;
+  const { allow, inspect, maxProcesses } = home;
   const { files, ofBot, fault } = await codeFilesOf(file);
   const program = { file, nodeOptions: nodeOptions(files, allow), environment: environmentOf(allow), inspect };
-  const processes = new BotProcesses({ ...program, memoryMb: allow.memory_mb }, clock, home.warn);
+  const processes = new BotProcesses({ ...program, memoryMb: allow.memory_mb }, clock, home.warn, maxProcesses);
   const cancel = clock.after(SLOW_LOAD_MS, () => {
     if (inspect === null)
       home.warn(`${name} does not finish loading. Look for a loop or an await that does not end at its top level`);

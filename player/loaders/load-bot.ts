@@ -4,6 +4,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { BUILT_IN_BOTS, builtInBots } from "#shared/games/built-in-bots.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { endingOf } from "#shared/lib/module-file.ts";
+import { didYouMean } from "#shared/lib/suggestion.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { formOf } from "../bot-process/bot-object.ts";
 import { uciBot } from "../engines/uci-bot.ts";
@@ -32,10 +33,8 @@ export async function loadBot(spec: string, clock: Clock, home: BotHome): Promis
     throw new StartError(`${spec} is a folder: name the file of the bot in it, e.g. ${example}`, EXIT.config);
   }
   if (!isBotFile(spec)) {
-    throw new StartError(
-      `no bot "${spec}": give ${builtInBots.join(", ")}, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, ${LLM_FORMS}`,
-      EXIT.config,
-    );
+    const known = `${builtInBots.join(", ")}, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, ${LLM_FORMS}`;
+    throw new StartError(`no bot "${spec}"${didYouMean(spec, builtInBots) || `: give ${known}`}`, EXIT.config);
   }
   if (!existsSync(file)) throw new StartError(`${spec}: no such file`, EXIT.config);
   return isProgramFile(spec) ? programBot(spec, clock) : isolatedBot(file, spec, clock, home);

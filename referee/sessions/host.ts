@@ -1,12 +1,10 @@
 import { once } from "node:events";
-import type { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { type Clock, throwLater } from "#shared/lib/clock.ts";
 import { hmacBase64Url } from "#shared/lib/hash.ts";
 import type { RecordedEvent } from "#shared/lib/hash-chain.ts";
 import type { Ids } from "#shared/lib/ids.ts";
-import { err } from "#shared/lib/result.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
 import { eventOf, type Fault } from "#shared/session/entry.ts";
 import { replay } from "#shared/session/replay.ts";
@@ -34,6 +32,7 @@ import {
 import { createLobby, type Lobby } from "./lobby.ts";
 import { rejected } from "./rejections.ts";
 import type { Access, Seat, SessionStore } from "./session-store.ts";
+import { explained, parsedSubmission, type Submission } from "./submission.ts";
 
 interface NewSessionOptions extends Partial<Access> {
   readonly game: Game;
@@ -51,20 +50,6 @@ interface NewSessionOptions extends Partial<Access> {
 export interface Step {
   readonly seq: number;
   readonly session: Session;
-}
-
-interface Submission {
-  readonly role: Role;
-  /** Any JSON value. A value that is not an action of the game is rejected as illegal. */
-  readonly action: unknown;
-  /** The tick that the session must have; null for no check. */
-  readonly expectedTick: number | null;
-  /** Whether a driver submits the action. It may submit actions that only drivers may make, such as skipping a role. */
-  readonly byDriver?: boolean;
-  /** The time that the role is charged, in whole milliseconds. Required in a session with clocks, ignored in others. */
-  readonly spentMs?: number;
-  /** Returns further statements for the transaction of the action, given the session after it. */
-  readonly alongside?: Alongside;
 }
 
 /**
@@ -170,19 +155,13 @@ async function submit(
   sessions: LiveSessions,
   lobby: Lobby,
   found: Live | null,
-  { role, action, expectedTick, byDriver = false, spentMs, alongside }: Submission,
+  submission: Submission,
 ): Promise<Committed> {
   if (!found) return rejected("UNKNOWN_SESSION");
-  const { game } = found.session;
   const waiting = found.access.actedBy === "seats" ? lobby.waiting(found.session) : null;
   if (waiting) return rejected("WAITING_FOR_PLAYERS", waiting.message);
-  const parsed = game.action.safeParse(action);
-  const isForbidden = !byDriver && parsed.success && game.isDriverAction?.(parsed.data) === true;
-  const act = { type: "act", role, action: isForbidden ? undefined : parsed.data, expectedTick } as const;
-  const command = spentMs === undefined ? act : { ...act, spentMs };
-  const decided = await run(sessions, found, command, alongside);
-  const isUnparsed = !decided.ok && decided.error.code === "ILLEGAL_ACTION" && parsed.error !== undefined;
-  return isUnparsed ? err({ ...decided.error, message: firstIssue(parsed.error) }) : decided;
+  const parsed = parsedSubmission(found.session.game, submission);
+  return explained(await run(sessions, found, parsed.command, submission.alongside), parsed);
 }
 
 /** The session after each entry that follows entry `seq`, replayed from its log. */
@@ -200,5 +179,3 @@ function stepsSince(
 
 /** Derives a secret from the seed of a session. */
 export const secretFrom = (seed: string, purpose: string): string => hmacBase64Url(seed, purpose);
-
-const firstIssue = (error: z.ZodError): string => error.issues[0]?.message ?? "not an action of this game";

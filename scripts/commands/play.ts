@@ -1,14 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { z } from "zod";
-import { BUILT_IN_BOTS } from "#shared/games/built-in-bots.ts";
 import type { Game, Role } from "#shared/games/game.ts";
-import { findGame, type GameId } from "#shared/games/registry.ts";
+import { findGame } from "#shared/games/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
-import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { type PermissionFlags, permissionsOf } from "#shared/runtime/cli/permission-options.ts";
 import { Config } from "#shared/runtime/config/config.ts";
@@ -23,12 +21,9 @@ import type { ResultsDocument } from "../../league-manager/projections/document.
 import { resultLine } from "../../league-manager/projections/lines.ts";
 import { managerStore } from "../../league-manager/store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
-import { UCI_GAMES } from "../../player/engines/uci-bot.ts";
 import { isBotFile, isModuleFile } from "../../player/loaders/bot-files.ts";
-import { LLM_PREFIX } from "../../player/loaders/llm.ts";
-import { loadBot } from "../../player/loaders/load-bot.ts";
+import { gameOf, namesOf } from "../games/bots-of-command.ts";
 import { optionsOf } from "../games/game-options.ts";
-import { namedGame } from "../games/named-game.ts";
 import type { PlayerProcess } from "../run/agents.ts";
 import { llmLines } from "../run/llm-totals.ts";
 import { silentProgress } from "../run/progress.ts";
@@ -90,15 +85,8 @@ function processOf(player: string, { players }: Config, { verbose, inspect, insp
   return { args: [...(verbose ? ["--verbose"] : []), ...(isDebugged ? debugArgs : [])], isDebugged };
 }
 
-/** The maximum length of a bot's name. A player's name has at most 100 characters, and a number may follow. */
-const NAME_CHARACTERS = 90;
-
-/** Returns the display name of a bot: the name of its file without the folder, the model, or the name of a built-in bot. */
-const nameOf = (bot: string): string =>
-  inOneLine(cutTo(NAME_CHARACTERS, isBotFile(bot) ? basename(bot) : bot.replace(/^llm:http[^#]*#/, LLM_PREFIX)));
-
 async function configOf(first: string, second: string, flags: PlayFlags, data: string): Promise<Config> {
-  const { game, named } = await gameOf([first, second], flags);
+  const { game, named } = await gameOf([first, second], flags.game, permissionsOf(flags), systemClock);
   if (game.roles.length !== 2) {
     const needs = `${game.info.name} needs ${game.roles.length} players (${game.roles.join(", ")})`;
     throw new StartError(`${needs}; league play supports only games of two`, EXIT.usage);
@@ -112,8 +100,7 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
     throw new StartError("--inspect needs a bot from a file", EXIT.usage);
   const playerOf = (name: string | undefined, spec: string): object =>
     isBotFile(spec) ? { name, bot: resolve(spec), allow: permissionsOf(flags) } : { name, bot: spec };
-  const [firstName, secondName] = [nameOf(first), nameOf(second)];
-  const names = firstName === secondName ? [`${firstName} 1`, `${secondName} 2`] : [firstName, secondName];
+  const names = namesOf([first, second]);
   const parsed = Config.safeParse({
     manager: { port: manager },
     referees: { count: 1, firstPort: referee },
@@ -130,31 +117,6 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
     path.join(".").replace(/^leagues\.0\.options\./, "--option ");
   const faults = parsed.error.issues.map((issue) => `${optionOf(issue.path)}: ${issue.message}`);
   throw new StartError(faults.join("\n"), EXIT.usage);
-}
-
-/** The game of bots that name no game. */
-const DEFAULT_GAME: GameId = "rps.v1";
-
-/** Returns the game of the match: that of `--game`, or the first one that a bot names. Throws StartError if a bot does not load or play it. */
-async function gameOf(
-  bots: readonly string[],
-  flags: PlayFlags,
-): Promise<{ readonly game: Game; readonly named: string }> {
-  const limits = await Promise.all(bots.map(async (bot) => ({ bot, games: await gamesOf(bot, permissionsOf(flags)) })));
-  const named = flags.game ?? limits.flatMap(({ games }) => games ?? [])[0] ?? DEFAULT_GAME;
-  const game = await namedGame(named);
-  const unable = limits.find(({ games }) => games !== null && !games.includes(game.id));
-  if (unable === undefined) return { game, named };
-  throw new StartError(`${unable.bot} does not play ${game.id}; it plays ${unable.games?.join(", ")}`, EXIT.usage);
-}
-
-/** Returns the games that a bot plays; null for all games. */
-async function gamesOf(spec: string, allow: BotPermissions): Promise<readonly string[] | null> {
-  if (spec.startsWith("uci:")) return UCI_GAMES;
-  if (!isModuleFile(spec)) return BUILT_IN_BOTS[spec]?.games ?? null;
-  const bot = await loadBot(spec, systemClock, { recordsFolder: () => "", say() {}, warn() {}, allow, inspect: null });
-  await bot.close?.();
-  return bot.games ?? null;
 }
 
 /** Returns the output of the command: a JSON document or text. */

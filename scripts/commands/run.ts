@@ -8,6 +8,7 @@ import { DEFAULT_CONFIG } from "#shared/runtime/defaults.ts";
 import { readingStore } from "#shared/runtime/files/store-file.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { checkFormat } from "#shared/store/sqlite.ts";
+import { isMatchRun } from "../match/terms-file.ts";
 import { faultOfRun, withAbsolutePaths } from "../run/agents.ts";
 import { withClock } from "../run/clock-override.ts";
 import { changesFormat, type FormatFlags, withFormat } from "../run/format-override.ts";
@@ -57,7 +58,9 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
   const config = withFormat(withClock(await readConfig(configFile, faultOfRun), flags.clock), flags);
   const progress = flags.quiet ? silentProgress : createProgress(process.stderr, systemClock);
   const warn = (line: string): void => (flags.quiet ? void process.stderr.write(`${line}\n`) : progress.line(line));
-  const folder = flags.resume ? await resumeRun(config.data, warn) : beginRun(config, flags.seed ?? null, systemClock);
+  const folder = flags.resume
+    ? await resumeRun(config.data, warn, (path) => !isMatchRun(path))
+    : beginRun(config, flags.seed ?? null, systemClock);
   if (flags.resume) await expectCurrentFormat(folder);
   if (flags.resume && !flags.quiet) progress.line(`continuing ${resolve(folder.path)} with its config and seed`);
   const startedAtMs = systemClock.monotonic();

@@ -1,5 +1,6 @@
-import type { Game } from "#shared/games/game.ts";
+import { type Game, withoutVersion } from "#shared/games/game.ts";
 import { findGameNamed, knownGameIds } from "#shared/games/registry.ts";
+import { didYouMean } from "#shared/lib/suggestion.ts";
 import { isGameFile, loadGames } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 
@@ -8,5 +9,6 @@ export async function namedGame(text: string): Promise<Game> {
   const [game = findGameNamed(text)] = await loadGames(isGameFile(text) ? [text] : []);
   if (game) return game;
   const known = `choose one of ${knownGameIds().join(", ")}, or the .ts or .js file of a game`;
-  throw new StartError(`unknown game ${text}; ${known}`, EXIT.usage);
+  const hint = didYouMean(text, [...knownGameIds().map(withoutVersion), ...knownGameIds()]);
+  throw new StartError(`unknown game ${text}${hint || `; ${known}`}`, EXIT.usage);
 }

@@ -159,7 +159,7 @@ function leagueLine(id: string, league: LeagueProgress, stream: NodeJS.WriteStre
 }
 
 /** Shortens a line to the width of the terminal, because a wrapped line could not be erased. Escape sequences are only at its beginning. */
-function cutToWidth(text: string, columns: number): string {
+export function cutToWidth(text: string, columns: number): string {
   let line = text;
   while (widthOf(line) >= columns) line = line.slice(0, -1);
   return line;

@@ -47,12 +47,19 @@ export function beginRun(config: Config, seed: string | null, clock: Clock): Run
 export const hasFailed = (path: string): boolean =>
   RunRecord.safeParse(readJson(join(path, "run.json"))).data?.status === "failed";
 
-/** Returns the newest run that is not completed or failed. Skips runs that cannot be read, with a warning. Throws StartError if there is no such run. */
-export async function resumeRun(data: string, warn: (line: string) => void): Promise<RunFolder> {
+/**
+ * Returns the newest run that is not completed or failed and that `isWanted` accepts. Skips runs that cannot be read, with a warning. Throws StartError if
+ * there is no such run.
+ */
+export async function resumeRun(
+  data: string,
+  warn: (line: string) => void,
+  isWanted: (path: string) => boolean = () => true,
+): Promise<RunFolder> {
   const names = existsSync(runsOf(data)) ? readdirSync(runsOf(data)).sort().reverse() : [];
   for (const name of names) {
     const path = join(runsOf(data), name);
-    if (!existsSync(join(path, "run.json"))) continue;
+    if (!existsSync(join(path, "run.json")) || !isWanted(path)) continue;
     const record = RunRecord.safeParse(readJson(join(path, "run.json"))).data;
     if (record && record.status !== "running") continue;
     const config = await readRunConfig(join(path, "config.json"));

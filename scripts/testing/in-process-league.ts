@@ -46,6 +46,7 @@ interface TestLeagueConfig {
   readonly clock?: TimeControl;
   readonly format?: string;
   readonly format_options?: object;
+  readonly openings?: readonly object[];
   readonly teams?: readonly (readonly string[])[];
 }
 

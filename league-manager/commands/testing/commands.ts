@@ -42,6 +42,7 @@ export const settingsOf = (leagueId: string, game = "rps.v1"): LeagueSettings =>
   formatOptions: {},
   tieBreaks: null,
   teams: null,
+  openings: null,
   seedCommitment: "commitment",
 });
 

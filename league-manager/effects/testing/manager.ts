@@ -26,6 +26,7 @@ const GAME = {
   formatOptions: {},
   tieBreaks: null,
   teams: null,
+  openings: null,
 } as const;
 export const seedOf = ({ leagueId }: League, { matchId, epoch }: Match): string =>
   seedOfMatch(leagueSeed("seed", leagueId), leagueId, matchId, epoch);

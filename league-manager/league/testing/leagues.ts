@@ -26,6 +26,7 @@ export const SETTINGS: LeagueSettings = {
   formatOptions: {},
   tieBreaks: null,
   teams: null,
+  openings: null,
   seedCommitment: "commitment of the seed",
 };
 

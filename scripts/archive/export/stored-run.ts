@@ -5,7 +5,7 @@ import { noWriter } from "#shared/store/writer.ts";
 import type { Profile } from "../../../league-manager/agents/agent.ts";
 import { leagueStream, parseLeagueEvent } from "../../../league-manager/league/events.ts";
 import { foldLeague } from "../../../league-manager/league/evolve.ts";
-import type { League, Match } from "../../../league-manager/league/league.ts";
+import { type League, type Match, optionsOf } from "../../../league-manager/league/league.ts";
 import { rolesOf, summaryOf } from "../../../league-manager/league/outcome.ts";
 import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
 import { standingsOf as leagueStandings } from "../../../league-manager/league/standings-of.ts";
@@ -80,7 +80,8 @@ export const standingsOf = ({ league, players }: StoredLeague): LoggedLeague["st
 
 /** Returns a completed match with its log and seed. */
 export function exportedMatch({ store, seed: runSeed }: StoredRun, league: League, match: Match): ExportedMatch {
-  const { leagueId: league_id, game, options, clock } = league;
+  const { leagueId: league_id, game, clock } = league;
+  const options = optionsOf(league, match);
   const { matchId: match_id, roundId: round_id, refereeId: referee_id, epoch } = match;
   return {
     ...(clock && { clock }),

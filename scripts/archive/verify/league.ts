@@ -3,7 +3,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { matchOf } from "../../../league-manager/league/evolve.ts";
-import type { League } from "../../../league-manager/league/league.ts";
+import { type League, optionsOf } from "../../../league-manager/league/league.ts";
 import { rolesOf, summaryOf } from "../../../league-manager/league/outcome.ts";
 import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
 import { RUN_FILE } from "../files.ts";
@@ -17,8 +17,11 @@ import type { Source } from "./source.ts";
 /** Checks a league with its log: each field of the league and of its matches must follow from the log. */
 export function checkLogged(source: Source, run: LoggedRun, exported: LoggedLeague, log: LeagueLog): CheckedLeague {
   const { findings } = source;
-  const matches = checkMatches(source, exported, RUN_FILE);
   const { league } = log;
+  const matches = checkMatches(source, exported, RUN_FILE, (matchId) => {
+    const match = league && matchOf(league, matchId);
+    return match ? optionsOf(league, match) : exported.options;
+  });
   if (!league) return { matches, league, unplayed: null, discarded: 0 };
   for (const message of leagueFaults(run, exported, league))
     findings.blame(RUN_FILE, `${exported.league_id}: ${message}`);

@@ -26,8 +26,16 @@ export interface CheckedMatch {
   readonly match: ExportedMatch;
 }
 
-/** Reads the matches that a league lists. Checks the ids, the options, the players and the session log of each. */
-export function checkMatches(source: Source, league: ExportedLeague, runFile: string): readonly CheckedMatch[] {
+/**
+ * Reads the matches that a league lists. Checks the ids, the options, the players and the session log of each. `optionsOf` returns the options that a
+ * match must have.
+ */
+export function checkMatches(
+  source: Source,
+  league: ExportedLeague,
+  runFile: string,
+  optionsOf: (matchId: string) => unknown = () => league.options,
+): readonly CheckedMatch[] {
   const { findings } = source;
   const listed = new Set<string>();
   const playerIds = new Set(league.players.map(({ player_id }) => player_id));
@@ -40,7 +48,7 @@ export function checkMatches(source: Source, league: ExportedLeague, runFile: st
     const file = matchFile(league.league_id, matchId);
     const match = readDocument(source, file, ExportedMatch);
     if (!match) return [];
-    const faults = faultsIn(league, playerIds, matchId, match);
+    const faults = faultsIn({ ...league, options: optionsOf(matchId) }, playerIds, matchId, match);
     for (const message of faults) findings.blame(file, message);
     if (faults.length === 0 && match.log.length > 0 && !namesItsPlayers(match)) {
       findings.except(file, `the log of ${matchRef(league.league_id, matchId)} does not name its players`);

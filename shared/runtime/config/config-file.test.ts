@@ -41,6 +41,10 @@ test.each<[string, string]>([
     '"game": "rps.v1", "options": { "x": 3 }',
     '2:66 leagues[0].options.x: unknown option "x". Options of this game: best_of.',
   ],
+  [
+    '"game": "chess.v1", "openings": [{ "moves": "e2e4" }, { "fen": "8/8" }]',
+    expect.stringMatching(/^2:89 leagues\[0\]\.openings\[1\]: is not an opening of chess\.v1: /),
+  ],
 ])("a league with %s is reported as %j", async (fields, expected) => {
   expect(await faultsOf(["{", `"leagues": [{ "league_id": "rps", ${fields} }]`, "}"])).toEqual([expected]);
 });

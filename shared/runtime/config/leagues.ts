@@ -40,6 +40,14 @@ export const League = z
       .describe(
         'players that win and lose together in all matches, by name: [["Ada", "Ben"], ["Cleo", "Dan"]]. The format pairs the teams, and the members take the roles in turn (default: each player plays for itself, and in a game of teams the partners change)',
       ),
+    openings: z
+      .array(z.record(z.string(), z.unknown()))
+      .min(1)
+      .max(20_000)
+      .optional()
+      .describe(
+        'options of the game for each round in turn, e.g. positions of chess: [{"fen": "…"}, {"moves": "e2e4 e7e5"}] (default: none)',
+      ),
     options: z
       .record(z.string(), z.unknown())
       .default({})
@@ -78,6 +86,13 @@ export const League = z
         context.addIssue({ code: "custom", path: [field], message });
       }
       checkOptions(context, "options", "game", game.options, league.options);
+      for (const [index, opening] of (league.openings ?? []).entries()) {
+        const fault = game.options.safeParse({ ...league.options, ...opening }).error?.issues[0];
+        if (fault) {
+          const message = `is not an opening of ${game.id}: ${fault.message}`;
+          context.addIssue({ code: "custom", path: ["openings", index], message });
+        }
+      }
     }
     for (const [index, id] of (league.tie_breaks ?? []).entries()) {
       if (!isTieBreakId(id))

@@ -1,0 +1,57 @@
+import { Option } from "commander";
+import { clockFlag, countOption } from "#shared/runtime/cli/options.ts";
+import { withPermissionOptions } from "#shared/runtime/cli/permission-options.ts";
+import { DATA_FOLDER } from "#shared/runtime/defaults.ts";
+import { BOT_FILES } from "../../player/loaders/bot-files.ts";
+import { exitWith, subcommand } from "./command-line.ts";
+
+/** Adds `league match`. */
+export function addMatchCommand(): void {
+  withPermissionOptions(
+    subcommand(
+      "match",
+      "Play many games between bots and print which one is better, by how much and how sure that is.",
+      [
+        "npm run league -- match ./my-bot.ts counter --game rps --games 1000",
+        "npm run league -- match new.ts old.ts --game chess --openings book.epd --sprt elo0=0,elo1=10",
+        "npm run league -- match ./a.ts ./b.ts counter greedy --game chess     # every two bots, with ratings",
+        "npm run league -- match --resume                                      # after Ctrl-C",
+      ],
+    ),
+  )
+    .argument(
+      "[bots...]",
+      `two or more bots: a built-in bot, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, llm:URL#MODEL or the URL of a player`,
+    )
+    .option(
+      "--game <game>",
+      "id of the game, its name or its file (default: the first game that a bot exports, else rps)",
+    )
+    .option("--option <name=value...>", "options of the game, e.g. best_of=5 (default: those of the game)")
+    .option("--games <n>", "games of each two bots (default: 100; with --sprt at most 20000)", countOption)
+    .option(
+      "--concurrency <n>",
+      "games that are played at the same time (default: by the kind of the bots)",
+      countOption,
+    )
+    .option("--sprt [hypotheses]", "play until a sequential test decides, e.g. elo0=0,elo1=10,alpha=0.05,beta=0.05")
+    .option("--gauntlet", "let only the first bot play against all others")
+    .option("--openings <file>", "opening book in EPD or PGN (chess); both games of a pair have the same opening")
+    .addOption(
+      new Option("--openings-order <order>", "order of the openings")
+        .choices(["random", "sequential"])
+        .default("random"),
+    )
+    .addOption(clockFlag("no clocks"))
+    .option("--move-ms <ms>", "time limit for a move, milliseconds (default: 30000)", countOption)
+    .option("--seed <seed>", "make the games repeatable (default: a random seed)")
+    .option("--trusted", "run the code of .ts and .js bots in this process with all its rights, which is faster")
+    .option("--wire", "play over HTTP with a process for each agent, as a league")
+    .option("--json", "print one JSON document on stdout")
+    .option("--csv [folder]", "also write CSV files into a folder (default: league-report)")
+    .option("--pgn [folder]", "also write the games as PGN into a folder (default: league-report; chess)")
+    .option("--quiet", "print no progress")
+    .option("--data <folder>", "folder of the runs", DATA_FOLDER)
+    .option("--resume", "continue the newest unfinished match")
+    .action(async (bots: string[], options) => exitWith((await import("../commands/match.ts")).match(bots, options)));
+}

@@ -1,0 +1,77 @@
+import { styleText } from "node:util";
+import type { Cancel, Clock } from "#shared/lib/clock.ts";
+import { cutToWidth } from "../run/progress.ts";
+
+/** A line at the bottom of a terminal that is redrawn while games are played. */
+export interface LiveLine {
+  /** Draws the line soon. */
+  changed(): void;
+  /** Prints a line above it. */
+  print(text: string): void;
+  /** Erases it. */
+  end(): void;
+}
+
+const REDRAW_MS = 200;
+
+/** Creates a live line. `textOf` returns its text. Only `print` writes anything if the stream is not a terminal. */
+export function createLiveLine(stream: NodeJS.WriteStream, clock: Clock, textOf: () => string): LiveLine {
+  let cancel: Cancel | null = null;
+  let isDrawn = false;
+  let hasEnded = false;
+  const erase = (): void => {
+    if (isDrawn) stream.write("\r\x1b[2K");
+    isDrawn = false;
+  };
+  const draw = (): void => {
+    cancel = null;
+    erase();
+    stream.write(styleText("dim", cutToWidth(textOf(), (stream.columns || 80) - 1), { stream }));
+    isDrawn = true;
+  };
+  const changed = (): void => {
+    if (stream.isTTY && !hasEnded) cancel ??= clock.after(REDRAW_MS, draw);
+  };
+  return {
+    changed,
+    print(text) {
+      erase();
+      stream.write(`${text}\n`);
+      changed();
+    },
+    end() {
+      hasEnded = true;
+      cancel?.();
+      erase();
+    },
+  };
+}
+
+/** Estimates how long the other games take. */
+export interface Pace {
+  /** The games per second, and the seconds that are left; null before there is an estimate. */
+  of(
+    games: number,
+    gamesLeft: number | null,
+  ): { readonly perSecond: number; readonly secondsLeft: number | null } | null;
+}
+
+export function createPace(clock: Pick<Clock, "monotonic">, gamesBefore: number): Pace {
+  const startedAt = clock.monotonic();
+  return {
+    of(games, gamesLeft) {
+      const seconds = (clock.monotonic() - startedAt) / 1000;
+      const perSecond = (games - gamesBefore) / seconds;
+      if (!(perSecond > 0) || !Number.isFinite(perSecond)) return null;
+      return { perSecond, secondsLeft: gamesLeft === null ? null : gamesLeft / perSecond };
+    },
+  };
+}
+
+/** A duration as `45 s`, `3 min 20 s` or `2 h 5 min`. */
+export function durationText(seconds: number): string {
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}

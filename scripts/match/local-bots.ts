@@ -1,0 +1,113 @@
+import { join } from "node:path";
+import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
+import { fileNameOf } from "#shared/runtime/files/file-name.ts";
+import { recordsFolder } from "../../player/llm/record-files.ts";
+import type { LoadedBot } from "../../player/loaded-bot.ts";
+import { isModuleFile } from "../../player/loaders/bot-files.ts";
+import { loadBot } from "../../player/loaders/load-bot.ts";
+import { trustedBot } from "../../player/loaders/trusted-bot.ts";
+import { MatchLogs } from "../../player/matches/match-logs.ts";
+import { Player } from "../../player/matches/player.ts";
+import type { LocalPlayer } from "./local-asker.ts";
+import type { MatchSystem } from "./system.ts";
+
+/** A bot of a local match. */
+export interface BotEntry {
+  readonly playerId: string;
+  readonly name: string;
+  /** What `loadBot` accepts. */
+  readonly spec: string;
+  readonly allow: BotPermissions;
+}
+
+interface LocalBotOptions {
+  readonly system: Pick<MatchSystem, "clock" | "disk">;
+  readonly entries: readonly BotEntry[];
+  /** The folder of the run, for logs and records. */
+  readonly folder: string;
+  /** The number of matches that are played at the same time. */
+  readonly concurrency: number;
+  /** Whether the code of bot files runs in this thread. */
+  readonly isTrusted: boolean;
+  readonly warn: (line: string) => void;
+}
+
+/** The bots of local matches. An endpoint names a loaded bot. */
+export interface LocalBots {
+  /** Returns the endpoint of a player. */
+  endpointOf(playerId: string): string;
+  /** Returns the endpoint of a player at which each match has a separate process. */
+  separateEndpointOf(playerId: string): Promise<string>;
+  /** Whether matches that are played at the same time share the process of this player, so that one of them can end or block it. */
+  sharesProcess(playerId: string): boolean;
+  at(endpoint: string): LocalPlayer;
+  /** The hash that identifies the version of a player's bot; null if it has none. */
+  hashOf(playerId: string): string | null;
+  close(): Promise<void>;
+}
+
+/** Processes of one bot file beyond the processors only cost memory. */
+export const processesPerBot = (concurrency: number, bots: number, processors: number): number =>
+  Math.max(1, Math.min(concurrency, Math.floor(processors / bots)));
+
+/** Loads the bots. `processes` is the maximum number of processes of each bot file. Throws StartError if one of them does not load. */
+export async function loadLocalBots(options: LocalBotOptions, processes: number): Promise<LocalBots> {
+  const { entries, concurrency, isTrusted } = options;
+  const players = new Map<string, LocalPlayer>();
+  const bots: LoadedBot[] = [];
+  const hashes = new Map<string, string>();
+  const entryOf = (playerId: string): BotEntry => entries.find((entry) => entry.playerId === playerId) as BotEntry;
+  const isIsolated = ({ spec }: BotEntry): boolean => isModuleFile(spec) && !isTrusted;
+  const load = async (entry: BotEntry, endpoint: string, maxProcesses?: number): Promise<string> => {
+    const { bot, player } = await loadPlayer(entry, options, maxProcesses);
+    bots.push(bot);
+    if (bot.hash !== undefined) hashes.set(entry.playerId, bot.hash);
+    players.set(endpoint, { player, needsCopies: isTrusted && isModuleFile(entry.spec) });
+    return endpoint;
+  };
+  const close = async (): Promise<void> => void (await Promise.all(bots.map((bot) => bot.close?.())));
+  try {
+    for (const entry of entries) await load(entry, entry.playerId, processes);
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+  const separate = new Map<string, Promise<string>>();
+  return {
+    endpointOf: (playerId) => playerId,
+    separateEndpointOf(playerId) {
+      const entry = entryOf(playerId);
+      if (!isIsolated(entry)) return Promise.resolve(playerId);
+      const loading = separate.get(playerId) ?? load(entry, `${playerId}/separate`);
+      separate.set(playerId, loading);
+      return loading;
+    },
+    sharesProcess: (playerId) => isIsolated(entryOf(playerId)) && concurrency > processes,
+    at: (endpoint) => players.get(endpoint) as LocalPlayer,
+    hashOf: (playerId) => hashes.get(playerId) ?? null,
+    close,
+  };
+}
+
+async function loadPlayer({ name, spec, allow }: BotEntry, options: LocalBotOptions, maxProcesses?: number) {
+  const { folder, warn, isTrusted } = options;
+  const { clock, disk } = options.system;
+  const warnOf = (line: string): void => warn(`${name}: ${line}`);
+  const home = {
+    recordsFolder: () => join(recordsFolder(folder), fileNameOf(name)),
+    say: () => {},
+    warn: warnOf,
+    allow,
+    inspect: null,
+    ...(maxProcesses !== undefined && { maxProcesses }),
+  };
+  const bot = isTrusted && isModuleFile(spec) ? await trustedBot(spec) : await loadBot(spec, clock, home);
+  const logs = new MatchLogs(
+    () => join(folder, "logs", fileNameOf(name)),
+    disk,
+    clock,
+    (error) => warnOf(error.message),
+  );
+  const player = new Player(bot, (line, match) => (match ? logs.add(match, line) : warnOf(line)), clock);
+  return { bot, player };
+}

@@ -1,0 +1,82 @@
+import { availableParallelism } from "node:os";
+import { BotPermissions } from "#shared/runtime/bot-permissions.ts";
+import { EXIT } from "#shared/runtime/process/exit.ts";
+import type { League } from "../../league-manager/league/league.ts";
+import type { RunFolder } from "../run/run-folder.ts";
+import { createLiveLine, createPace, type LiveLine } from "./live-line.ts";
+import { type BotEntry, type LocalBots, loadLocalBots, processesPerBot } from "./local-bots.ts";
+import { type LocalLeague, openLocalLeague } from "./local-league.ts";
+import { type MatchTerms, matchState } from "./result.ts";
+import { runLocal } from "./run-local.ts";
+import { statusText } from "./status-text.ts";
+import type { MatchSystem } from "./system.ts";
+import type { Terms } from "./terms-file.ts";
+
+interface LocalPlay {
+  readonly system: MatchSystem;
+  readonly folder: RunFolder;
+  readonly terms: Terms;
+  readonly matchTerms: MatchTerms;
+  readonly isQuiet: boolean;
+}
+
+/** The end of the games of a command. */
+export interface Ended {
+  readonly league: League | null;
+  readonly exitCode: number;
+}
+
+/** Plays the games of a run in this process until they are over or Ctrl-C is pressed. */
+export async function playLocally(play: LocalPlay): Promise<Ended> {
+  const { system, folder, terms, matchTerms } = play;
+  const { clock } = system;
+  const stop = new AbortController();
+  endOnSignals(stop);
+  const failed = Promise.withResolvers<never>();
+  failed.promise.catch(() => {}); // the race below reports it
+  let live: LiveLine | null = null;
+  const warn = (line: string): void => (live ? live.print(line) : void process.stderr.write(`${line}\n`));
+  const bots = await loadBots(play, warn).catch((thrown) => {
+    if (!folder.isResumed) folder.finish("failed");
+    throw thrown;
+  });
+  let league: LocalLeague | null = null;
+  try {
+    const opened = await openLocalLeague(folder, system, bots.hashOf, failed.reject);
+    league = opened;
+    const state = () => matchState(opened.league, matchTerms);
+    const pace = createPace(clock, state().games.completed);
+    if (!play.isQuiet) live = createLiveLine(process.stderr, clock, () => statusText(state(), pace));
+    const { concurrency } = terms;
+    const onGame = (): void => live?.changed();
+    const isSequential = matchTerms.test !== null;
+    const running = runLocal({ system, league, bots, concurrency, isSequential, signal: stop.signal, onGame, warn });
+    const isComplete = await Promise.race([running, failed.promise]);
+    if (isComplete) folder.finish("completed");
+    return { league: league.league, exitCode: isComplete ? EXIT.ok : EXIT.interrupted };
+  } finally {
+    live?.end();
+    await bots.close();
+    await league?.close();
+  }
+}
+
+function loadBots({ system, folder, terms, matchTerms }: LocalPlay, warn: (line: string) => void): Promise<LocalBots> {
+  const entries = matchTerms.players.map(({ playerId, name, bot }, index): BotEntry => {
+    const player = folder.config.players[index];
+    const { bot: spec = bot, allow = BotPermissions.parse({}) } = player && "bot" in player ? player : {};
+    return { playerId, name, spec, allow };
+  });
+  const { concurrency, trusted: isTrusted } = terms;
+  const processes = processesPerBot(concurrency, entries.length, availableParallelism());
+  return loadLocalBots({ system, entries, folder: folder.path, concurrency, isTrusted, warn }, processes);
+}
+
+/** Aborts at the first signal. A second signal exits immediately. */
+function endOnSignals(stop: AbortController): void {
+  const interrupt = (): void => {
+    if (stop.signal.aborted) process.exit(EXIT.interrupted);
+    stop.abort();
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, interrupt);
+}

@@ -1,0 +1,213 @@
+import { existsSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import type { Game } from "#shared/games/game.ts";
+import { bookKindOf, firstOpenings, readBook } from "#shared/games/openings/book.ts";
+import type { TimeControl } from "#shared/lib/time-control.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
+import { type PermissionFlags, permissionsOf } from "#shared/runtime/cli/permission-options.ts";
+import { Config } from "#shared/runtime/config/config.ts";
+import { isGameFile } from "#shared/runtime/games/game-files.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { freePorts } from "#shared/runtime/process/free-ports.ts";
+import { isBotFile } from "../../player/loaders/bot-files.ts";
+import { gameOf, namesOf } from "../games/bots-of-command.ts";
+import { optionsOf } from "../games/game-options.ts";
+import type { MatchSystem } from "./system.ts";
+import type { Terms } from "./terms-file.ts";
+
+/** The options of `league match` that describe the games. */
+export interface SetupFlags extends PermissionFlags {
+  readonly game?: string;
+  readonly option?: readonly string[];
+  /** Absent: 100, or the limit of a sequential test. */
+  readonly games?: number;
+  readonly concurrency?: number;
+  /** `elo0=0,elo1=10`, or true for the default hypotheses. */
+  readonly sprt?: string | true;
+  /** Whether only the first bot plays against all others. */
+  readonly gauntlet?: boolean;
+  readonly openings?: string;
+  readonly openingsOrder: "random" | "sequential";
+  readonly moveMs?: number;
+  readonly clock?: TimeControl;
+  readonly seed?: string;
+  readonly data: string;
+  readonly trusted?: boolean;
+  readonly wire?: boolean;
+}
+
+/** A match that can begin. */
+export interface Setup {
+  readonly config: Config;
+  readonly seed: string;
+  readonly terms: Terms;
+  /** The reason for which the games are played over HTTP although `--wire` was not given; null without one. */
+  readonly wireReason: string | null;
+}
+
+/** The id of the league of a match. */
+export const LEAGUE_ID = "match";
+
+/** The number of matches that share the processes of a bot file, so that their messages are written together. */
+const FILE_BOT_CONCURRENCY = 16;
+
+const isUrl = (bot: string): boolean => /^https?:\/\//.test(bot);
+const isBuiltIn = (bot: string): boolean => !isBotFile(bot) && !bot.includes(":");
+
+/** Checks the command line and returns the config of the match. Throws StartError with exit code 2 or 3. */
+export async function setupOf(
+  bots: readonly string[],
+  flags: SetupFlags,
+  { clock, ids }: Pick<MatchSystem, "clock" | "ids">,
+): Promise<Setup> {
+  checkBots(bots, flags);
+  const allow = permissionsOf(flags);
+  const { game, named } = await gameOf(
+    bots.filter((bot) => !isUrl(bot)),
+    flags.game,
+    allow,
+    clock,
+  );
+  if (game.roles.length !== 2) {
+    const needs = `${game.info.name} has ${game.roles.length} roles (${game.roles.join(", ")})`;
+    throw new StartError(`${needs}; league match compares bots in games of two roles`, EXIT.usage);
+  }
+  const url = bots.find(isUrl);
+  const isWire = flags.wire === true || url !== undefined;
+  if (isWire && flags.trusted) throw new StartError("--trusted needs games in this process: omit --wire", EXIT.usage);
+  const seed = flags.seed ?? ids.token();
+  const concurrency = flags.concurrency ?? defaultConcurrency(bots, flags);
+  const names = namesOf(bots);
+  const parsed = Config.safeParse({
+    ...(isWire && (await portsOf(bots.length, concurrency))),
+    data: resolve(flags.data),
+    players: bots.map((bot, index) => playerOf(bot, names[index], allow)),
+    games: isGameFile(named) ? [resolve(named)] : [],
+    leagues: [leagueOf(game, bots, seed, flags)],
+  });
+  if (!parsed.success) throw new StartError(parsed.error.issues.map(faultOf).join("\n"), EXIT.usage);
+  return {
+    config: parsed.data,
+    seed,
+    terms: { version: 1, mode: isWire ? "wire" : "local", trusted: flags.trusted ?? false, concurrency, bots },
+    wireReason: url !== undefined && !flags.wire ? `${url} is a player at an address` : null,
+  };
+}
+
+function checkBots(bots: readonly string[], flags: SetupFlags): void {
+  const fault = (message: string): never => {
+    throw new StartError(message, EXIT.usage);
+  };
+  if (bots.length < 2) fault(`league match needs two or more bots: ${LEAGUE_COMMAND} match A B --game rps`);
+  const person = bots.find((bot) => bot === "manual" || bot === "human");
+  if (person !== undefined) {
+    fault(
+      `league match does not support ${person} players; join a league that is served instead: ${LEAGUE_COMMAND} join ${person}`,
+    );
+  }
+  if (flags.sprt !== undefined && bots.length > 2) {
+    fault(`--sprt compares two bots, not ${bots.length}; omit --sprt to compare several`);
+  }
+  if (flags.sprt !== undefined && flags.gauntlet) fault("--sprt compares two bots; omit --gauntlet");
+}
+
+const playerOf = (bot: string, name: string | undefined, allow: object): object => {
+  if (isUrl(bot)) return { name, endpoint: bot };
+  return isBotFile(bot) ? { name, bot: resolve(bot), allow } : { name, bot };
+};
+
+async function portsOf(players: number, concurrency: number): Promise<object> {
+  const [manager = 0, referee = 0, player = 0] = await freePorts(2 + players);
+  return {
+    manager: { port: manager },
+    referees: { count: 1, firstPort: referee, max_concurrent_matches: concurrency },
+    playersFirstPort: player,
+  };
+}
+
+/** Bots of this thread gain nothing from games at the same time. Programs and engines use one processor each. */
+function defaultConcurrency(bots: readonly string[], { trusted, wire }: SetupFlags): number {
+  const isInThread = (bot: string): boolean => isBuiltIn(bot) || (trusted === true && /\.[cm]?[jt]s$/.test(bot));
+  if (!wire && bots.every(isInThread)) return 1;
+  const isModule = (bot: string): boolean => /\.[cm]?[jt]s$/.test(bot);
+  return bots.every((bot) => isBuiltIn(bot) || isModule(bot)) ? FILE_BOT_CONCURRENCY : availableParallelism();
+}
+
+function leagueOf(game: Game, bots: readonly string[], seed: string, flags: SetupFlags): object {
+  const { sprt, games, gauntlet, openings, option = [], moveMs } = flags;
+  const format =
+    sprt !== undefined
+      ? { format: "sprt", format_options: { ...hypothesesOf(sprt), ...(games !== undefined && { max_games: games }) } }
+      : { format: gauntlet ? "gauntlet" : "match", format_options: { games: games ?? 100 } };
+  const pairs =
+    Math.ceil(((sprt === undefined ? games : (games ?? MAX_SPRT_GAMES)) ?? 100) / 2) * pairCount(bots.length, gauntlet);
+  const options = optionsOf(option);
+  return {
+    league_id: LEAGUE_ID,
+    game: game.id,
+    ...format,
+    options,
+    ...(moveMs !== undefined && { move_ms: moveMs }),
+    ...(flags.clock !== undefined && { clock: flags.clock }),
+    ...(openings !== undefined && {
+      openings: openingsOf(openings, game, options, { pairs, seed, order: flags.openingsOrder }),
+    }),
+  };
+}
+
+/** The default of the option `max_games` of the format. */
+const MAX_SPRT_GAMES = 20_000;
+
+const pairCount = (bots: number, gauntlet = false): number => (gauntlet ? bots - 1 : (bots * (bots - 1)) / 2);
+
+/** The options of the format from the text of `--sprt`. */
+function hypothesesOf(text: string | true): Record<string, unknown> {
+  if (text === true) return {};
+  const pairs = text.split(",").map((pair) => pair.trim());
+  const wrong = pairs.find((pair) => !/^\w+=\S+$/.test(pair));
+  if (wrong !== undefined)
+    throw new StartError(`--sprt ${text}: "${wrong}" is not NAME=VALUE, e.g. elo0=0,elo1=10`, EXIT.usage);
+  return optionsOf(pairs);
+}
+
+interface OpeningTerms {
+  readonly pairs: number;
+  readonly seed: string;
+  readonly order: "random" | "sequential";
+}
+
+/** The options of the game for each pair of games, from a book. */
+function openingsOf(
+  file: string,
+  game: Game,
+  options: object,
+  { pairs, seed, order }: OpeningTerms,
+): readonly object[] {
+  const fail = (message: string): never => {
+    throw new StartError(`--openings ${file}: ${message}`, EXIT.usage);
+  };
+  const kind = bookKindOf(file) ?? fail("a book is a file with the ending .epd, .fen or .pgn");
+  if (!existsSync(file)) fail("no such file");
+  const book = readBook(readFileSync(file, "utf8"), kind);
+  if (!book.ok) return fail(book.error);
+  const count = order === "random" ? pairs : Math.min(pairs, book.value.entries.length);
+  const openings = firstOpenings(book.value, count, { order, seed });
+  if (!openings.ok) return fail(openings.error);
+  const first = game.options.safeParse({ ...options, ...openings.value[0]?.options });
+  if (!first.success)
+    fail(`openings are positions of chess.v1, and the game is ${game.id}: ${first.error.issues[0]?.message}`);
+  return openings.value.map((opening) => opening.options);
+}
+
+/** A fault of the config as a fault of the command line. */
+function faultOf({ path, message }: { readonly path: readonly PropertyKey[]; readonly message: string }): string {
+  const name = path
+    .join(".")
+    .replace(/^leagues\.0\.options\./, "--option ")
+    .replace(/^leagues\.0\.format_options\.(games|max_games)$/, "--games")
+    .replace(/^leagues\.0\.format_options\./, "--sprt ")
+    .replace(/^leagues\.0\.move_ms$/, "--move-ms")
+    .replace(/^leagues\.0\.clock\b.*/, "--clock");
+  return `${name}: ${message}`;
+}

@@ -1,0 +1,67 @@
+import { counted } from "#shared/lib/text.ts";
+import { roundedGames } from "#shared/statistics/elo.ts";
+import type { SprtOptions } from "#shared/statistics/sprt.ts";
+import type { Comparison, Forfeits } from "./score.ts";
+
+/** The names of players by id. */
+export type NameOf = (playerId: string) => string;
+
+/** The text `54.1% ± 3.1`. `side` is the player whose percentage is shown. */
+export function percentText({ strength: { percent } }: Comparison, side: 0 | 1 = 0): string {
+  const first = percent.value.toFixed(1);
+  const value = side === 0 ? first : (100 - Number(first)).toFixed(1);
+  return `${value}% ± ${percent.error.toFixed(1)}`;
+}
+
+/** The text `+12 ± 30`, or `+∞` after a score of 100%. */
+export function eloText({ strength: { elo, percent } }: Comparison): string {
+  if (elo.value === null) return percent.value > 50 ? "+∞" : "-∞";
+  return `${signed(elo.value)}${elo.error === null ? "" : ` ± ${elo.error.toFixed(0)}`}`;
+}
+
+const signed = (value: number): string => `${value < 0 ? "" : "+"}${(Math.round(value) || 0).toFixed(0)}`;
+
+/** The likelihood that a player is stronger, as a percentage. It is never 0% or 100%, because no number of games proves it. */
+export function likelihoodText(superiority: number): string {
+  const percent = superiority * 100;
+  if (percent > 99.95) return "> 99.9%";
+  return percent < 0.05 ? "< 0.1%" : `${percent.toFixed(1)}%`;
+}
+
+/** The text `2 timeout, 1 illegal_move`; empty without forfeits. */
+export const forfeitText = (forfeits: Forfeits): string =>
+  Object.entries(forfeits)
+    .map(([cause, count]) => `${count} ${cause}`)
+    .join(", ");
+
+/** The text `SPRT 1.23 (-2.94, 2.94)`. */
+export const sprtText = ({ sprt }: Comparison): string =>
+  sprt === null ? "" : `SPRT ${sprt.llr.toFixed(2)} (${sprt.lower.toFixed(2)}, ${sprt.upper.toFixed(2)})`;
+
+/** What an accepted hypothesis of a test states. */
+function claimOf(accepted: "H0" | "H1", { elo0, elo1 }: SprtOptions): string {
+  if (accepted === "H1") return elo0 >= 0 ? "is better than" : `is not ${-elo0} Elo worse than`;
+  return elo1 > 0 ? `is not ${elo1} Elo better than` : "is worse than";
+}
+
+/** The sentence that states the result of a comparison. */
+export function verdictText(comparison: Comparison, nameOf: NameOf, test: SprtOptions | null): string {
+  const { strength, players, sprt, games, gamesNeeded } = comparison;
+  const [first, second] = players.map(nameOf) as [string, string];
+  if (games === 0) return "not decided: no game counts";
+  const likelihood = (side: 0 | 1): string =>
+    `likelihood ${likelihoodText(side === 0 ? strength.superiority : 1 - strength.superiority)}`;
+  if (sprt && test && sprt.state !== "continue") {
+    return `${sprt.state} accepted: ${first} ${claimOf(sprt.state, test)} ${second}: ${percentText(comparison)} (${likelihood(0)})`;
+  }
+  if (!sprt && strength.isSignificant) {
+    const side = strength.percent.value > 50 ? 0 : 1;
+    const [better, worse] = side === 0 ? [first, second] : [second, first];
+    return `${better} is better than ${worse}: ${percentText(comparison, side)} (${likelihood(side)})`;
+  }
+  const needed =
+    gamesNeeded === null
+      ? "the score is too close to 50% to estimate how many more games are needed"
+      : `about ${counted(roundedGames(gamesNeeded), "more game is", "more games are")} needed`;
+  return `not decided yet: ${needed}`;
+}
