@@ -10,7 +10,7 @@ export function addArchiveCommands(): void {
     "npm run league -- export                       # the newest run, into league-export",
     "npm run league -- export --out results --sign league.key",
     "npm run league -- export --format csv,pgn      # reports of the newest run, into league-report",
-    "npm run league -- export league-export --format jsonl   # reports of an export",
+    "npm run league -- export league-export --format html   # a report of an export, as one page",
   ])
     .argument(
       "[folder]",
@@ -26,6 +26,7 @@ export function addArchiveCommands(): void {
         .default("json"),
     )
     .option("--out <folder>", `folder to write (default: ${EXPORT_FOLDER} for json, ${REPORT_FOLDER} for reports)`)
+    .addOption(gameFilesOption())
     .option("--sign <keyfile>", "sign the export with this Ed25519 private key in PEM format (default: not signed)")
     .action(async (folder: string, options) =>
       exitWith((await import("../commands/export.ts")).exportRun(folder, options)),

@@ -7,6 +7,7 @@ import type { Standing } from "#shared/standings/standings.ts";
 import { exportOf } from "../archive/export/export-store.ts";
 import { findStore } from "../archive/export/find-store.ts";
 import { MANIFEST, writeExport } from "../archive/files.ts";
+import { htmlReport } from "../archive/reports/html.ts";
 import { EXPORT_FOLDER, REPORT_FOLDER, type ReportFormat } from "../archive/reports/report-formats.ts";
 import { withLeagues } from "../archive/reports/report-run.ts";
 import { writeReports } from "../archive/reports/write-reports.ts";
@@ -20,6 +21,8 @@ interface ExportFlags {
   /** Absent for the default folder of the format. */
   readonly out?: string;
   readonly sign?: string;
+  /** The files of games that are not built in, for replays. */
+  readonly game: readonly string[];
 }
 
 /** `league export`. Resolves with the exit code. Rejects with StartError if there is no run, or the folder or the key cannot be used. */
@@ -34,7 +37,9 @@ export async function exportRun(folder: string, flags: ExportFlags): Promise<num
       `${target} is an export, which has no other files: name another folder with --out`,
       EXIT.usage,
     );
-  const names = await withLeagues(resolve(folder), (leagues) => writeReports(target, format, leagues));
+  await loadGames(flags.game);
+  const html = format.includes("html") ? await htmlReport() : null;
+  const names = await withLeagues(resolve(folder), (leagues) => writeReports(target, format, leagues, html));
   for (const name of names) process.stdout.write(`${join(target, name)}\n`);
   return EXIT.ok;
 }

@@ -52,15 +52,21 @@ export function replay(
 /**
  * Folds the texts of a log's entries, as a result message carries them, into their session, and computes the hash of
  * the last entry. Checks the seed and the rules as `replay` does, and the format of the times. The texts carry no
- * hashes: the caller compares the computed hash with the reported one.
+ * hashes: the caller compares the computed hash with the reported one. Calls `onStep` with the session after each entry.
  */
-export function replayTexts(texts: readonly string[], seed: string): Result<Replayed, ReplayFault> {
+export function replayTexts(
+  texts: readonly string[],
+  seed: string,
+  onStep?: (session: Session, entry: Entry) => void,
+): Result<Replayed, ReplayFault> {
   let session: Session | null = null;
   let head = GENESIS;
   for (const [index, text] of texts.entries()) {
     head = chainHash(head, text);
     try {
-      session = next(session, timedEntry(text), seed);
+      const entry = timedEntry(text);
+      session = next(session, entry, seed);
+      onStep?.(session, entry);
     } catch (thrown) {
       return err({ seq: index, message: messageOf(thrown) });
     }

@@ -13,6 +13,9 @@ interface Bundle {
   /** The script of the page on which a person plays in a league. */
   readonly league: string;
   readonly style: string;
+  /** The script of the replays in a report. */
+  readonly report: string;
+  readonly reportStyle: string;
   /** The chess pieces as SVG, with ids from "wk" to "bp". */
   readonly sprite: string;
 }
@@ -37,6 +40,8 @@ export const bundle = lazily(async (): Promise<Bundle> => {
       games: client("games-main.tsx"),
       league: client("league-main.tsx"),
       style: client("style.css"),
+      report: client("report-main.tsx"),
+      "report-style": client("report-style.css"),
     },
     outdir: "out",
     write: false,
@@ -58,7 +63,9 @@ export const bundle = lazily(async (): Promise<Bundle> => {
     board: text("board.js"),
     games: text("games.js"),
     league: text("league.js"),
-    style: text("style.css"),
+    style: text("/style.css"),
+    report: text("report.js"),
+    reportStyle: text("report-style.css"),
     sprite,
   };
 });

@@ -1,5 +1,5 @@
 /** The formats of reports. */
-export const REPORT_FORMATS = ["csv", "pgn", "jsonl"] as const;
+export const REPORT_FORMATS = ["csv", "pgn", "jsonl", "html"] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
 /** The default folders of `league export`. */

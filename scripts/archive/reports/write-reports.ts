@@ -1,10 +1,12 @@
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chess } from "#shared/games/chess.ts";
+import { invariant } from "#shared/lib/result.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { actionLines } from "./actions.ts";
 import { csvHeader, csvRow } from "./csv.ts";
+import type { htmlReport } from "./html.ts";
 import { pgnOfMatch } from "./match-pgn.ts";
 import type { ReportFormat } from "./report-formats.ts";
 import type { ReportLeague } from "./report-run.ts";
@@ -19,7 +21,11 @@ interface ReportFile {
 }
 
 /** Returns the files of a format. */
-function filesOf(format: ReportFormat, leagues: readonly ReportLeague[]): readonly ReportFile[] {
+function filesOf(
+  format: ReportFormat,
+  leagues: readonly ReportLeague[],
+  html: HtmlReport | null,
+): readonly ReportFile[] {
   switch (format) {
     case "csv": {
       const withResults = leagues.map((league) => ({ league, results: resultsOf(league) }));
@@ -32,6 +38,9 @@ function filesOf(format: ReportFormat, leagues: readonly ReportLeague[]): readon
     }
     case "pgn":
       return [{ name: "games.pgn", parts: pgnGames(leagues) }];
+    case "html":
+      invariant(html, "the format html has its writer");
+      return [{ name: "report.html", parts: [html(leagues)] }];
     case "jsonl":
       return [{ name: "actions.jsonl", parts: allActions(leagues) }];
   }
@@ -54,11 +63,14 @@ function* pgnGames(leagues: readonly ReportLeague[]): Iterable<string> {
   }
 }
 
-/** Writes reports into a folder, in place of earlier ones. Returns the names of the files. Throws StartError if a report cannot be written. */
+type HtmlReport = Awaited<ReturnType<typeof htmlReport>>;
+
+/** Writes reports into a folder, in place of earlier ones. `html` is required for the format html. Returns the names of the files. Throws StartError if a report cannot be written. */
 export function writeReports(
   folder: string,
   formats: readonly ReportFormat[],
   leagues: readonly ReportLeague[],
+  html: HtmlReport | null = null,
 ): readonly string[] {
   if (formats.includes("pgn") && !leagues.some(({ game }) => game === chess.id)) {
     const games = [...new Set(leagues.map(({ game }) => game))].map(inOneLine);
@@ -66,7 +78,7 @@ export function writeReports(
   }
   mkdirSync(folder, { recursive: true });
   return formats.flatMap((format) =>
-    filesOf(format, leagues).map(({ name, parts }) => {
+    filesOf(format, leagues, html).map(({ name, parts }) => {
       writeInParts(join(folder, name), parts);
       return name;
     }),

@@ -1,11 +1,7 @@
-import type { FunctionComponent, JSX } from "preact";
+import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { type BoardKind, spoken } from "../../games/game.ts";
-import type { BoardProps } from "../boards/board-props.ts";
-import { ChessBoard } from "../boards/chess-board.tsx";
-import { CodenamesBoard } from "../boards/codenames-board.tsx";
-import { DiscsBoard, MarksBoard } from "../boards/grid-boards.tsx";
-import { TextBoard } from "../boards/text-board.tsx";
+import { spoken } from "../../games/game.ts";
+import { boardOf } from "../boards/boards.ts";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
 import { clockInWords } from "../texts/clock-text.ts";
@@ -13,14 +9,6 @@ import { announcement, resultInWords, turnInWords } from "../texts/game-texts.ts
 import type { Transport } from "../transports/transport.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
 import { useGame } from "./use-game.ts";
-
-/** The boards of games that have a graphical board. Other games are shown as text. */
-const BOARDS: Readonly<Record<BoardKind, FunctionComponent<BoardProps>>> = {
-  chess: ChessBoard,
-  marks: MarksBoard,
-  discs: DiscsBoard,
-  words: CodenamesBoard,
-};
 
 interface Props {
   readonly transport: Transport;
@@ -43,7 +31,7 @@ export function Table({ transport, first, games }: Props): JSX.Element {
   const canResign = transport.resign !== undefined && game.status === "active" && game.roles.includes(role);
   const hasBoard = game.state !== null || game.board !== "";
   const facts = games[game.template];
-  const Board = facts?.board ? BOARDS[facts.board] : TextBoard;
+  const Board = boardOf(facts);
   const onPlay = (action: unknown): void => {
     setClaiming(false);
     play(action, (isClaiming && facts?.winningReason) || null);

@@ -1,0 +1,93 @@
+import { counted, escapeHtml, escapeUnprintable } from "#shared/lib/text.ts";
+import { type Crosstable, cellText } from "#shared/standings/crosstable.ts";
+import type { RatingTable } from "#shared/statistics/rating-table.ts";
+import type { ReportLeague } from "./report-run.ts";
+
+/** Returns a text of the export for HTML. It is untrusted input. */
+export const html = (value: unknown): string => escapeHtml(escapeUnprintable(String(value ?? "")));
+
+/** A table that scrolls inside of the page if it is wider. The region is reachable by the keyboard. */
+export const scrolling = (label: string, table: string): string =>
+  `<div class="wide" role="region" aria-label="${html(label)}" tabindex="0">${table}</div>`;
+
+const head = (columns: readonly string[], numeric: (index: number) => boolean): string =>
+  `<thead><tr>${columns.map((name, index) => `<th scope="col"${numeric(index) ? ' class="n"' : ""}>${name}</th>`).join("")}</tr></thead>`;
+
+const playerCell = (name: string, id: string): string =>
+  `<th scope="row" class="name">${html(name)}${name === id ? "" : ` <small>${html(id)}</small>`}</th>`;
+
+const numberCell = (value: unknown): string => `<td class="n">${html(value)}</td>`;
+
+/** The points come first, because a narrow window shows only the first columns. */
+const STANDINGS_HEAD = ["#", "Player", "Points", "Played", "Won", "Drawn", "Lost"];
+
+/** Returns the standings with their tie-breaks. */
+export function standingsHtml({ league_id, standings }: ReportLeague): string {
+  const tieBreaks = [...new Set(standings.flatMap(({ tie_breaks }) => Object.keys(tie_breaks ?? {})))];
+  const rows = standings.map((row) => {
+    const { rank, display_name, player_id, played, wins, draws, losses, points, tie_breaks } = row;
+    const values = tieBreaks.map((id) => (tie_breaks as Record<string, unknown> | undefined)?.[id]);
+    const cells = [points, played, wins, draws, losses, ...values].map(numberCell).join("");
+    return `<tr>${numberCell(rank)}${playerCell(String(display_name), String(player_id))}${cells}</tr>`;
+  });
+  const columns = [...STANDINGS_HEAD, ...tieBreaks.map((id) => html(id.replaceAll("_", " ")))];
+  return `<h3>Standings</h3>
+${scrolling(`Standings of ${league_id}`, `<table>${head(columns, (index) => index !== 1)}<tbody>${rows.join("")}</tbody></table>`)}`;
+}
+
+/** The maximum number of players of a crosstable in a report. */
+const MAX_CROSSTABLE = 60;
+
+/** Returns the crosstable: 1, = and 0, and + and - for a match that was decided by a forfeit. */
+export function crosstableHtml(league_id: string, { players, results }: Crosstable): string {
+  if (players.length > MAX_CROSSTABLE)
+    return `<h3>Crosstable</h3>
+<p>${counted(players.length, "player")} are too many for a crosstable. The format csv writes it as a file.</p>`;
+  const rows = players.map(({ player_id, display_name, points }, row) => {
+    const cells = players.map((_, column) =>
+      row === column ? '<td class="self"></td>' : `<td>${html(summary(cellText(results[row]?.[column] ?? [])))}</td>`,
+    );
+    return `<tr><td>${row + 1}</td>${playerCell(display_name, player_id)}${cells.join("")}<td>${html(points)}</td></tr>`;
+  });
+  const columns = ["#", "Player", ...players.map((_, index) => String(index + 1)), "Points"];
+  return `<h3>Crosstable</h3>
+<p>A row has the results of a player against the player with the number of the column: 1 won, = drawn, 0 lost; + won and - lost by forfeit.</p>
+${scrolling(`Crosstable of ${league_id}`, `<table class="crosstable">${head(columns, () => false)}<tbody>${rows.join("")}</tbody></table>`)}`;
+}
+
+/** Returns the results of a cell. Many results are counted: "12 × 1, 3 × 0". */
+function summary(text: string): string {
+  if (text.length <= 6) return text;
+  const counts = ["1", "=", "0", "+", "-"].map((one) => [one, text.split(one).length - 1] as const);
+  return counts.flatMap(([one, count]) => (count > 0 ? [`${count} × ${one}`] : [])).join(", ");
+}
+
+/** Returns the ratings with their intervals as text and as a drawing. */
+export function ratingsHtml(
+  { league_id, players }: ReportLeague,
+  { rows, comparisons, matches, model }: RatingTable,
+): string {
+  if (matches === 0) return "";
+  const names = new Map(players.map(({ player_id, display_name }) => [player_id, display_name]));
+  const low = Math.min(...rows.map(({ rating, error }) => rating - error));
+  const high = Math.max(...rows.map(({ rating, error }) => rating + error));
+  const at = (rating: number): string => (5 + (190 * (rating - low)) / (high - low || 1)).toFixed(1);
+  const lines = rows.map(({ player, rating, error, percent, matches: played }, index) => {
+    const next = rows[index + 1]?.player;
+    const comparison = comparisons.find((one) => one.player === player && one.other === next);
+    const [from, to] = [Math.round(rating - error), Math.round(rating + error)];
+    const drawing = `<svg class="interval" viewBox="0 0 200 20" role="img" aria-label="${from} to ${to}"><path class="scale" d="M${at(1500)} 0V20"/><path class="error" d="M${at(rating - error)} 10H${at(rating + error)}M${at(rating - error)} 5v10M${at(rating + error)} 5v10"/><circle cx="${at(rating)}" cy="10" r="4"/></svg>`;
+    return `<tr>${playerCell(names.get(player) ?? player, player)}${numberCell(Math.round(rating))}${numberCell(`± ${Math.round(error)}`)}<td>${drawing}</td>${numberCell(played)}${numberCell(percent === null ? "" : `${percent}%`)}<td>${comparisonText(comparison)}</td></tr>`;
+  });
+  const columns = ["Player", "Rating", "± 95%", "Interval", "Matches", "Points", "Stronger than the next"];
+  const source = model === "bradley-terry" ? "Bradley-Terry model" : "OpenSkill";
+  return `<h3>Ratings</h3>
+<p>On the Elo scale, around an average of 1500, with 95% intervals (${source}, ${counted(matches, "rated match", "rated matches")}). The order of two players is not significant while the interval of their difference contains 0.</p>
+${scrolling(`Ratings of ${league_id}`, `<table>${head(columns, (index) => index === 1 || index === 2 || index === 4 || index === 5)}<tbody>${lines.join("")}</tbody></table>`)}`;
+}
+
+function comparisonText(comparison: RatingTable["comparisons"][number] | undefined): string {
+  if (!comparison) return "";
+  const likelihood = `${(100 * comparison.likelihood).toFixed(1)}%`;
+  return comparison.isSignificant ? likelihood : `${likelihood}, not significant yet`;
+}

@@ -1,0 +1,10 @@
+import { render } from "preact";
+import type { ReportSetup } from "../replay-view.ts";
+import { Replays } from "./replays.tsx";
+
+const setup = JSON.parse(document.getElementById("setup")?.textContent ?? "") as ReportSetup;
+const root = document.getElementById("replays");
+if (root) {
+  root.textContent = "";
+  render(<Replays {...setup} />, root);
+}
