@@ -21,7 +21,7 @@ test.each<[string | null, GameResult["termination"], string, string]>([
   ["P01", "normal", "won_series", "won (won series)"],
   ["P02", "forfeit", "timeout", "lost (timeout)"],
   [null, "normal", "drawn", "drawn (drawn)"],
-  [null, "forfeit", "timeout,timeout", "no winner (timeout,timeout)"],
+  [null, "forfeit", "timeout,timeout", "no winner (timeout, timeout)"],
   [null, "aborted", "expired", "no winner (expired)"],
 ])(
   "a match with winner %s and termination %s is shown with its result for the player",

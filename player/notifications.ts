@@ -1,4 +1,4 @@
-import { spoken, winnersInWords, winnersOf } from "#shared/games/game.ts";
+import { reasonInWords, winnersInWords, winnersOf } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import type { RoundEnd, StandingsUpdate } from "#shared/protocol/announcements.ts";
@@ -88,7 +88,7 @@ export function createNotificationLog(say: (line: string) => void): Notification
       const outcome = winners.length === 0 ? resultWithoutWinner : winners.includes(role) ? "won" : "lost";
       const teams = findGame(info.game)?.info.teams;
       const team = teams && winners.length > 1 ? `, ${winnersInWords(teams, winners)} wins` : "";
-      say(inOneLine(`${leagueId} ${matchId} as ${role}: ${outcome}${team} (${spoken(result.reason)})`));
+      say(inOneLine(`${leagueId} ${matchId} as ${role}: ${outcome}${team} (${reasonInWords(result.reason)})`));
     },
     gameError({ league_id, match_id, error_code, message }) {
       say(inOneLine(`${league_id} ${match_id}: ${error_code} ${message}`.slice(0, 500)));

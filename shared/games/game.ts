@@ -160,7 +160,7 @@ export const spoken = (identifier: string): string => identifier.replaceAll("_",
 export const reasonInWords = (reason: string): string =>
   reason
     .split(",")
-    .map((one) => (one === "clock" ? "lost on time" : spoken(one)))
+    .map((one) => (one === "clock" ? "time over" : spoken(one)))
     .join(", ");
 
 /** Returns the winners as text: the name of a team, or the names of roles by `named`. */

@@ -42,7 +42,7 @@ describe("the texts about a game", () => {
     [[], "threefold_repetition", "normal", "Draw: threefold repetition"],
     [["black"], "timeout", "forfeit", "black (Claude) wins: forfeit, timeout"],
     [["black"], "clock", "forfeit", "black (Claude) wins on time"],
-    [[], "clock,clock", "forfeit", "No winner: forfeit, lost on time, lost on time"],
+    [[], "clock,clock", "forfeit", "No winner: forfeit, time over, time over"],
     [["black"], "resigned", "forfeit", "black (Claude) wins by resignation"],
     [[], "timeout", "forfeit", "No winner: forfeit, timeout"],
     [[], "host_failure", "aborted", "Aborted: host failure"],
