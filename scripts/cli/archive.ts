@@ -32,6 +32,18 @@ export function addArchiveCommands(): void {
       exitWith((await import("../commands/export.ts")).exportRun(folder, options)),
     );
 
+  subcommand("ratings", "Rate the bots of all runs in some folders, each version of a bot by itself.", [
+    "npm run league -- ratings                              # all runs of the data folder",
+    "npm run league -- ratings data exports/may exports/june --game rps",
+    "npm run league -- ratings data-class --json",
+  ])
+    .argument("[folders...]", "data folders, folders of runs, and exports", [DATA_FOLDER])
+    .option("--game <game>", "only the ratings of this game")
+    .option("--json", "print one JSON document on stdout")
+    .action(async (folders: readonly string[], options) =>
+      exitWith((await import("../archive/ratings/print-ratings.ts")).printRatings(folders, options)),
+    );
+
   subcommand("verify", "Check an export: replay every match and recompute the standings.", [
     "npm run league -- verify league-export",
     "npm run league -- verify league-export --key league.pub",

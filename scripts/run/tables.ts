@@ -64,8 +64,8 @@ export function crosstableText(
   return textTable(title, [header, ...rows]);
 }
 
-/** Aligns the columns of a table: names and ids on the left, numbers on the right. */
-function textTable(title: string, rows: readonly (readonly string[])[]): string {
+/** Aligns the columns of a table, of which the first row is the header: the second and third column on the left, the others on the right. */
+export function textTable(title: string, rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? "")))) ?? [];
   const isText = (column: number): boolean => column === 1 || column === 2;
   const lines = rows.map((row) =>

@@ -42,7 +42,7 @@ export interface RatingTable {
   readonly model: "bradley-terry" | "openskill";
   /** The number of rated matches. Aborted matches, and matches that all players lost by forfeit, do not count. */
   readonly matches: number;
-  /** The strongest player first. */
+  /** The strongest player first; of equal ratings, the player whose id is first in alphabetical order. */
   readonly rows: readonly RatingRow[];
   /** Every pair of players, or with more than `MAX_COMPARED` players each player and the next one in the table. */
   readonly comparisons: readonly RatingComparison[];
@@ -93,7 +93,7 @@ export function ratingTableWith(
         percent: games === 0 ? null : rounded((100 * points) / games, 10),
       }),
     )
-    .sort((a, b) => b.rating - a.rating);
+    .sort((a, b) => b.rating - a.rating || (a.player < b.player ? -1 : 1));
   return {
     model: isForPairs ? "bradley-terry" : "openskill",
     matches: counted.length,

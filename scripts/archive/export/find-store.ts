@@ -11,14 +11,18 @@ import { hasFailed } from "../../run/run-folder.ts";
  * leaves such a store. Throws StartError if there is no store.
  */
 export function findStore(folder: string): string {
-  const candidates = [folder, ...runsIn(join(folder, "runs")).filter((run) => !hasFailed(run))];
-  const stores = candidates.map((candidate) => join(candidate, "league-manager.sqlite")).filter(existsSync);
-  const newest = stores.toSorted((a, b) => changedAtMs(b) - changedAtMs(a));
+  const newest = findStores(folder).toSorted((a, b) => changedAtMs(b) - changedAtMs(a));
   const found = newest.find((store) => newest.length === 1 || hasStartedLeague(store)) ?? newest[0];
   if (!found)
     throw new StartError(`no league in ${folder}: name a folder of data/runs, or the data folder itself`, EXIT.failed);
   return found;
 }
+
+/** Returns the files of all managers' stores in the folder of a run or of `league serve`, or in a data folder, without runs that have failed. */
+export const findStores = (folder: string): readonly string[] =>
+  [folder, ...runsIn(join(folder, "runs")).filter((run) => !hasFailed(run))]
+    .map((candidate) => join(candidate, "league-manager.sqlite"))
+    .filter(existsSync);
 
 /** Whether a league of a store has started. True for a store that cannot be read, so that the export reports the reason. */
 function hasStartedLeague(store: string): boolean {

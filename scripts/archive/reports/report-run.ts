@@ -56,18 +56,18 @@ const exportedLeagues = (folder: string): readonly ReportLeague[] =>
     }),
   );
 
-const readMatch = (folder: string, leagueId: string, matchId: string): ExportedMatch =>
+export const readMatch = (folder: string, leagueId: string, matchId: string): ExportedMatch =>
   readExported(folder, matchFile(leagueId, matchId), ExportedMatch);
 
 /** Parses a JSON file of an export. */
-function readExported<T>(folder: string, file: string, schema: z.ZodType<T>): T {
+export function readExported<T>(folder: string, file: string, schema: z.ZodType<T>): T {
   const parsed = schema.safeParse(JSON.parse(readFileSync(join(folder, file), "utf8")));
   if (parsed.success) return parsed.data;
   throw new Error(`${file}: ${parsed.error.issues.slice(0, 1).map(faultLine).join("")}`);
 }
 
 /** Calls `read`. An export is untrusted input: if `read` throws because of its content, a StartError names the folder. */
-function readingExport<T>(folder: string, read: () => T): T {
+export function readingExport<T>(folder: string, read: () => T): T {
   try {
     return read();
   } catch (thrown) {
