@@ -1,5 +1,5 @@
 import { createRandom } from "#shared/lib/rng.ts";
-import type { FormatMatch, LeagueView } from "./format.ts";
+import type { FormatMatch, FormatRound, LeagueView } from "./format.ts";
 import type {
   Bracket,
   BracketSlot,
@@ -9,6 +9,7 @@ import type {
   PlannedTie,
   Source,
 } from "./pairing/bracket.ts";
+import { bracketOrder, bracketSize } from "./pairing/bracket-plan.ts";
 import { activePlayers, pairKey } from "./view.ts";
 
 export interface BracketRules {
@@ -19,18 +20,33 @@ export interface BracketRules {
   readonly extra_legs: number;
 }
 
-/**
- * The players of the bracket by seed. Before the first round these are the players of the league; from then on the players of the first round, so that the
- * bracket does not change. Late entries are not in the bracket.
- */
+/** The players of the bracket by seed. Late entries are not in the bracket. */
 export function seedsOf(view: LeagueView, { seeding }: BracketRules): readonly string[] {
   const [first] = view.rounds;
-  const inFirst = new Set([...(first?.matches.flatMap(({ players }) => players) ?? []), ...(first?.byes ?? [])]);
-  const players =
-    first === undefined
-      ? activePlayers(view)
-      : view.players.map(({ playerId }) => playerId).filter((player) => inFirst.has(player));
+  if (first !== undefined) return seedsOfRound(first);
+  const players = activePlayers(view);
   return seeding === "entry" ? players : createRandom(`${view.seed} seeding`).shuffle(players);
+}
+
+/**
+ * The seeds of the players of the first round, so that the bracket does not change when players leave, and random seeds are known without the seed of the
+ * league. The round lists pairings and byes in the order of the bracket; the first leg of a pairing names the better seed first.
+ */
+function seedsOfRound({ matches, byes }: FormatRound): readonly string[] {
+  const pairs = matches
+    .map(({ players }) => players)
+    .filter((players, index, all) => index === 0 || !all[index - 1]?.includes(players[0] ?? ""));
+  const count = 2 * pairs.length + byes.length;
+  const seeds: string[] = [];
+  const [nextPair, nextBye] = [pairs.values(), byes.values()];
+  const order = bracketOrder(bracketSize(count));
+  for (let index = 0; index < order.length; index += 2) {
+    const [better = 0, worse = 0] = [order[index], order[index + 1]];
+    const [one = "", two = ""] = worse > count ? [nextBye.next().value] : (nextPair.next().value ?? []);
+    seeds[better - 1] = one;
+    if (worse <= count) seeds[worse - 1] = two;
+  }
+  return seeds;
 }
 
 /** The rounds of the league, read from the first to the last while the rounds of the bracket are filled in. */

@@ -6,6 +6,7 @@ import { activePlayers, matchesOf, openMatches } from "./view.ts";
 
 /** Options with which a league of 64 players ends soon, for formats whose default is a long league. */
 const SHORT: Readonly<Record<string, object>> = {
+  "double-elimination": { seeding: "random" },
   match: { games: 1 },
   gauntlet: { games: 3 },
   sprt: { elo1: 200, max_games: 301 },
@@ -87,12 +88,15 @@ function faultsOfRemaining({ format, options }: SimulatedLeague, steps: readonly
   });
 }
 
-/** Each player of the league is in exactly one group of the ranking. */
+/** Each player of the league is in exactly one group of the ranking, which does not depend on the seed once a round is paired. */
 function faultsOfRanking({ format, options }: SimulatedLeague, { view }: Step): readonly string[] {
   const ranking = format.ranking?.(view, options);
   if (ranking === undefined) return [];
   const ranked = ranking.flat().toSorted().join();
   const players = view.players.map(({ playerId }) => playerId);
+  const unseeded = format.ranking?.({ ...view, seed: "" }, options);
+  if (view.rounds.length > 0 && JSON.stringify(unseeded) !== JSON.stringify(ranking))
+    return ["the ranking needs the seed"];
   return ranked === players.toSorted().join() && ranking.every((group) => group.length > 0)
     ? []
     : [`the ranking ${JSON.stringify(ranking)} does not have each player once`];

@@ -89,6 +89,17 @@ describe("the seeds of a bracket", () => {
   });
 });
 
+test("the seeds are known from the first round, without the seed of the league and with players that have left", () => {
+  for (const [index, playerCount] of [2, 3, 5, 6, 8, 11, 16, 33].entries()) {
+    const { view, bracket } = play(singleElimination, { seeding: "random" }, playerCount, draw, { seed: `s${index}` });
+    const options = singleElimination.options.parse({ seeding: "random" });
+    const start = singleElimination.bracket?.({ ...view, rounds: [] }, options);
+    expect(bracket.seeds).toEqual(start?.seeds);
+    const players = view.players.map((player) => ({ ...player, hasLeft: true }));
+    expect(singleElimination.bracket?.({ ...view, players, seed: "" }, options)).toEqual(bracket);
+  }
+});
+
 describe("single elimination", () => {
   test("of eight players has a quarter-final, a semi-final and a final", () => {
     const { view, labels, ranking } = play(singleElimination, ONE_LEG, 8, betterSeed);

@@ -66,7 +66,8 @@ export type Next = { readonly rounds: readonly NewRound[] } | "wait" | "complete
  * - it returns at least one pairing in each round;
  * - a format that opens its rounds at once returns no round without a free slot: all rounds but the last have fewer matches than `slots`;
  * - it accepts forfeits, double forfeits, aborted matches, late entries and players that leave at any time, and ends all the same;
- * - `remaining` is never lower than the number of matches that are still to come without late entries.
+ * - `remaining` is never lower than the number of matches that are still to come without late entries;
+ * - once a round is paired, `ranking` and `remaining` do not depend on the seed: they are read before the seed is revealed.
  */
 export interface Format<Options = unknown> {
   /** The id in configs and events: "swiss". */

@@ -22,6 +22,8 @@ const START_RATING = 1500;
 const K = 32;
 /** How many rating points of difference an earlier meeting is worth: a player meets others before it meets an equal opponent too often. */
 const MEETING_COST = 25;
+/** How many matches more than the waiting player an opponent has, unless there is no other. */
+const MAX_AHEAD = 2;
 
 /** A player of a ladder. */
 interface Climber {
@@ -94,7 +96,8 @@ function opponentOf(lead: Climber, free: readonly Climber[], again: boolean): Cl
     (other) =>
       other !== lead && (again || (other.playerId !== lead.lastOpponent && lead.playerId !== other.lastOpponent)),
   );
-  return candidates.reduce<Climber | null>(
+  const level = candidates.filter((other) => other.roles.length <= lead.roles.length + MAX_AHEAD);
+  return (level.length > 0 ? level : candidates).reduce<Climber | null>(
     (best, other) => (best === null || cost(other) < cost(best) ? other : best),
     null,
   );

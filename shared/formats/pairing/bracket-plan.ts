@@ -7,8 +7,8 @@ export function bracketOrder(size: number): readonly number[] {
   return order;
 }
 
-/** The number of rounds of winners: log2 of the number of players, rounded up. */
-const roundsFor = (playerCount: number): number => Math.ceil(Math.log2(playerCount));
+/** The number of places of the first round: a power of two. */
+export const bracketSize = (playerCount: number): number => 2 ** Math.ceil(Math.log2(playerCount));
 
 const winner = (tie: PlannedTie | undefined): Source => ({ winnerOf: tie?.id ?? "" });
 const loser = (tie: PlannedTie | undefined): Source => ({ loserOf: tie?.id ?? "" });
@@ -23,14 +23,11 @@ function tiesOf(prefix: string, sources: readonly Source[]): readonly PlannedTie
 
 /** The rounds of players without a loss, up to one tie. */
 function winnersRounds(playerCount: number): readonly (readonly PlannedTie[])[] {
-  const count = roundsFor(playerCount);
-  const rounds = [
-    tiesOf(
-      "W1",
-      bracketOrder(2 ** count).map((seed) => ({ seed })),
-    ),
-  ];
-  while (rounds.length < count) rounds.push(tiesOf(`W${rounds.length + 1}`, (rounds.at(-1) ?? []).map(winner)));
+  const seeds = bracketOrder(bracketSize(playerCount)).map((seed) => ({ seed }));
+  const rounds = [tiesOf("W1", seeds)];
+  while ((rounds.at(-1)?.length ?? 0) > 1) {
+    rounds.push(tiesOf(`W${rounds.length + 1}`, (rounds.at(-1) ?? []).map(winner)));
+  }
   return rounds;
 }
 
