@@ -17,6 +17,7 @@ import { DEFAULT_CONFIG } from "../defaults.ts";
 import { fileReason } from "../process/exit.ts";
 import { Config } from "./config.ts";
 import { loadConfigGames } from "./config-games.ts";
+import { loadConfigOpenings } from "./openings.ts";
 
 /** A config with the folder to which its paths are relative. */
 interface LoadedConfig {
@@ -76,7 +77,9 @@ async function parseConfig(
     return `${position} ${pathOf(path) || "config"}`;
   };
   if (!withGames.ok) return err(withGames.error.map(({ path, message }) => `${nameOf(path)}: ${message}`));
-  const parsed = Config.safeParse(withGames.value);
+  const withOpenings = loadConfigOpenings(withGames.value, folder);
+  if (!withOpenings.ok) return err(withOpenings.error.map(({ path, message }) => `${nameOf(path)}: ${message}`));
+  const parsed = Config.safeParse(withOpenings.value);
   if (parsed.success) return ok({ config: parsed.data, folder, nameOf });
   return err(parsed.error.issues.map((issue) => describe(issue, nameOf)));
 }

@@ -7,6 +7,7 @@ import { didYouMean } from "../../lib/suggestion.ts";
 import { TimeControl } from "../../lib/time-control.ts";
 import { MoveLimit } from "../../protocol/timeouts.ts";
 import { isTieBreakId, TIE_BREAK_IDS } from "../../standings/tie-breaks.ts";
+import { Openings } from "./openings.ts";
 
 /** The maximum number of players of a team. */
 const MAX_TEAM_PLAYERS = 4;
@@ -40,14 +41,7 @@ export const League = z
       .describe(
         'players that win and lose together in all matches, by name: [["Ada", "Ben"], ["Cleo", "Dan"]]. The format pairs the teams, and the members take the roles in turn (default: each player plays for itself, and in a game of teams the partners change)',
       ),
-    openings: z
-      .array(z.record(z.string(), z.unknown()))
-      .min(1)
-      .max(20_000)
-      .optional()
-      .describe(
-        'options of the game for each round in turn, e.g. positions of chess: [{"fen": "…"}, {"moves": "e2e4 e7e5"}] (default: none)',
-      ),
+    openings: Openings.optional(),
     options: z
       .record(z.string(), z.unknown())
       .default({})
@@ -86,7 +80,7 @@ export const League = z
         context.addIssue({ code: "custom", path: [field], message });
       }
       checkOptions(context, "options", "game", game.options, league.options);
-      for (const [index, opening] of (league.openings ?? []).entries()) {
+      for (const [index, opening] of (Array.isArray(league.openings) ? league.openings : []).entries()) {
         const fault = game.options.safeParse({ ...league.options, ...opening }).error?.issues[0];
         if (fault) {
           const message = `is not an opening of ${game.id}: ${fault.message}`;
