@@ -62,13 +62,15 @@ describe("pgnOfMatch", () => {
     expect(read(matchOf("e2e4", commands)).tags).toMatchObject({ Result, Termination });
   });
 
-  it("begins with the moves of the opening, and writes moves without the scores of engines", () => {
+  it("begins with the moves of the opening, and writes the scores of engines from the point of view of White", () => {
     const options = { moves: "e2e4 e7e5", resign_score: 600, resign_moves: 1 };
     const match = matchOf("", [act("white", "g1f3 cp 20"), act("black", "b8c6 cp -900")], options);
     const { tags, moves } = read(match);
     expect(moves).toBe(4);
     expect(tags).toMatchObject({ Result: "1-0", Termination: "adjudication" });
-    expect(pgnOfMatch(match, (id) => id)).toContain("1. e4 e5 2. Nf3 Nc6 {resignation} 1-0");
+    expect(pgnOfMatch(match, (id) => id)).toContain(
+      "1. e4 e5 2. Nf3 {[%eval 0.20]} 2... Nc6 {[%eval 9.00] resignation} 1-0",
+    );
   });
 
   it("writes a draw by the scores of both engines as an adjudication", () => {

@@ -46,7 +46,11 @@ function movesOf(entries: readonly Entry[], clock: TimeControl | null): readonly
   return entries.flatMap((entry) => {
     if (entry.type !== "acted") return [];
     clocks = clocksAfterAction(clocks, entry);
-    return [{ uci: withoutScore(String(entry.action)), ...(clocks && { clockMs: timeLeft(clocks, entry.role) }) }];
+    const action = String(entry.action);
+    const [, unit, value] = action.split(" ");
+    const score = (unit === "cp" || unit === "mate") && { score: { unit, value: Number(value) } as const };
+    const clockMs = clocks && { clockMs: timeLeft(clocks, entry.role) };
+    return [{ uci: withoutScore(action), ...clockMs, ...score }];
   });
 }
 

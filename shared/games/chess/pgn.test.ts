@@ -52,6 +52,14 @@ describe("pgnOf", () => {
     );
   });
 
+  it("writes a score before the clock, from the point of view of White", () => {
+    const moves = [
+      { uci: "e2e4", score: { unit: "mate", value: 3 }, clockMs: 9_000 },
+      { uci: "e7e5", score: { unit: "cp", value: 25 } },
+    ] as const;
+    expect(movesIn(pgnOf({ ...GAME, moves }))).toBe("1. e4 {[%eval #3] [%clk 0:00:09]} 1... e5 {[%eval -0.25]} 0-1");
+  });
+
   it("writes another start position as FEN, and Black's first move with its number", () => {
     const fen = "4k3/P7/8/8/8/8/8/4K2R b K - 3 40";
     const pgn = pgnOf({ ...GAME, fen, result: "*", moves: [{ uci: "e8f7" }, { uci: "e1g1" }, { uci: "f7e6" }] });
@@ -119,7 +127,7 @@ describe("pgnOf", () => {
         expect(board.history({ verbose: true }).map(({ lan }) => lan)).toEqual(game.moves.map(({ uci }) => uci));
         expect(Object.keys(board.getHeaders())).toEqual(expect.arrayContaining(tags.match(/(?<=^\[)\w+/gm) ?? []));
         expect(board.getHeaders().Result).toBe(game.result);
-        const clocks = board.getComments().filter(({ comment }) => comment.startsWith("[%clk "));
+        const clocks = board.getComments().filter(({ comment }) => /^(\[%eval \S+\] )?\[%clk /.test(comment));
         expect(clocks).toHaveLength(game.moves.filter(({ clockMs }) => clockMs !== undefined).length);
       }),
       { numRuns: 60 },

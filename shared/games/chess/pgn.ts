@@ -18,6 +18,8 @@ export interface PgnMove {
   readonly uci: string;
   /** The time on the mover's clock after the move, in milliseconds. */
   readonly clockMs?: number;
+  /** The mover's evaluation of the position after the move, from its own point of view, in hundredths of a pawn or moves to mate. */
+  readonly score?: { readonly unit: "cp" | "mate"; readonly value: number };
 }
 
 /** The data of a game for `pgnOf`. Texts are untrusted input. */
@@ -85,13 +87,14 @@ function tagText(text: string): string {
 function movetext({ fen = DEFAULT_POSITION, moves, reason = "" }: PgnGame): readonly string[] {
   const board = new Chess(fen);
   let isNumberDue = true;
-  const words = moves.flatMap(({ uci, clockMs }, index) => {
+  const words = moves.flatMap(({ uci, clockMs, score }, index) => {
     const isWhite = board.turn() === "w";
     const number = isWhite ? [`${board.moveNumber()}.`] : isNumberDue ? [`${board.moveNumber()}...`] : [];
     const promotion = uci.slice(4);
     const { san } = board.move({ from: uci.slice(0, 2), to: uci.slice(2, 4), ...(promotion && { promotion }) });
+    const evaluation = score === undefined ? [] : [`[%eval ${scoreText(score, isWhite)}]`];
     const clock = clockMs === undefined ? [] : [`[%clk ${clockText(clockMs)}]`];
-    const comment = comments([...clock, ...(index === moves.length - 1 ? readableWords(reason) : [])]);
+    const comment = comments([...evaluation, ...clock, ...(index === moves.length - 1 ? readableWords(reason) : [])]);
     // A number before Black's move is due at the beginning and after a comment.
     isNumberDue = comment.length > 0;
     return [...number, san, ...comment];
@@ -102,6 +105,12 @@ function movetext({ fen = DEFAULT_POSITION, moves, reason = "" }: PgnGame): read
 /** Puts words into a comment. Returns no words for an empty comment. */
 const comments = (words: readonly string[]): readonly string[] =>
   words.map((word, index) => `${index === 0 ? "{" : ""}${word}${index === words.length - 1 ? "}" : ""}`);
+
+/** Returns a score from White's point of view, in pawns or as "#3", as other programs write it. */
+function scoreText({ unit, value }: NonNullable<PgnMove["score"]>, isWhite: boolean): string {
+  const ofWhite = isWhite ? value : -value;
+  return unit === "mate" ? `#${ofWhite}` : (ofWhite / 100).toFixed(2);
+}
 
 /** Returns a time as hours, minutes and seconds, rounded down to tenths: "0:01:30", "0:00:09.5". */
 function clockText(ms: number): string {

@@ -46,6 +46,7 @@ function randomMoves(fen: string, choices: readonly number[], clocks: readonly n
     if (!move) return [];
     board.move(move);
     const clockMs = clocks?.[ply];
-    return [{ uci: move.lan, ...(clockMs !== undefined && { clockMs }) }];
+    const score = choice % 3 === 0 && { score: { unit: choice % 2 ? "cp" : "mate", value: choice % 500 } as const };
+    return [{ uci: move.lan, ...(clockMs !== undefined && { clockMs }), ...score }];
   });
 }
