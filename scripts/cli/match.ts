@@ -43,7 +43,11 @@ export function addMatchCommand(): void {
         .default("random"),
     )
     .addOption(clockFlag("no clocks"))
-    .option("--move-ms <ms>", "time limit for a move, milliseconds (default: 30000)", countOption)
+    .option(
+      "--move-ms <ms>",
+      "time limit for a move, milliseconds (default: 30000; with --clock only the clock)",
+      countOption,
+    )
     .option("--seed <seed>", "make the games repeatable (default: a random seed)")
     .option("--trusted", "run the code of .ts and .js bots in this process with all its rights, which is faster")
     .option("--wire", "play over HTTP with a process for each agent, as a league")

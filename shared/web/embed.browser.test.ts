@@ -43,6 +43,14 @@ describe("the board in a frame that only forwards messages", () => {
     expect(messages).toEqual([]);
   });
 
+  it("shows the clocks of a match beside the names of the players", async () => {
+    const clock = { initial_ms: 60_000, increment_ms: 0, remaining_ms: { white: 58_200, black: 9_540 } };
+    const { frame } = await embed({ ...testingGame("chess.v1").view("spectator"), clock });
+    expect(await frame.locator(".players .clock").allTextContents()).toEqual([" 0:58", " 0:09.5"]);
+    const withoutClocks = await embed(testingGame("chess.v1").view("spectator"));
+    expect(await withoutClocks.frame.locator(".players .clock").count()).toBe(0);
+  });
+
   it("shows buttons for the actions of a game without a graphical board", async () => {
     const { frame, messages } = await embed(testingGame("rps.v1").view("player_1"));
     await frame.getByRole("button", { name: "paper" }).click();
