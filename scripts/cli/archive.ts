@@ -6,7 +6,7 @@ import { exitWith, subcommand } from "./command-line.ts";
 
 /** Adds the commands for the results of a league. */
 export function addArchiveCommands(): void {
-  subcommand("export", "Write the logs and seeds of a league into a folder that anyone can verify, or reports of it.", [
+  subcommand("export", "Write a league with its logs and seeds into a folder, or reports of it.", [
     "npm run league -- export                       # the newest run, into league-export",
     "npm run league -- export --out results --sign league.key",
     "npm run league -- export --format csv,pgn      # reports of the newest run, into league-report",

@@ -45,6 +45,30 @@ const Document = z.strictObject({
           points: count,
         }),
       ),
+      ratings: z.strictObject({
+        model: z.literal("bradley-terry"),
+        matches: count,
+        players: z.array(
+          z.strictObject({
+            player_id: playerId,
+            display_name: z.string(),
+            rating: z.number(),
+            error: z.number().positive(),
+            matches: count,
+            percent: z.number().min(0).max(100),
+          }),
+        ),
+        comparisons: z.array(
+          z.strictObject({
+            player_id: playerId,
+            other_id: playerId,
+            difference: z.number().min(0),
+            error: z.number().positive(),
+            likelihood: z.number().min(0.5).max(1),
+            significant: z.boolean(),
+          }),
+        ),
+      }),
     }),
   ),
 });
@@ -196,8 +220,9 @@ describe("the output of league run", () => {
       "rps (rps.v1)",
     ]);
     for (const table of tables) {
-      expect(table).toMatch(/#\s+Player\s+Played\s+Won\s+Drawn\s+Lost\s+Points/);
-      expect(table.match(/^\s+[12]\s+Player[12]\s+P0[12](\s+\d+){5}$/gm)).toHaveLength(2);
+      expect(table).toMatch(/#\s+Player\s+Played\s+Won\s+Drawn\s+Lost\s+Points\s+Rating\s+±/);
+      expect(table.match(/^\s+[12]\s+Player[12]\s+P0[12](\s+\d+){7}$/gm)).toHaveLength(2);
+      expect(table).toMatch(/^ {2}ratings, not significant yet: Player[12] above Player[12] \(\d+%\)$/m);
     }
     for (const { league_id } of SMALL)
       expect(stderr).toMatch(new RegExp(`^${league_id} R1M1 \\(Player1 .*\\[1/1\\]$`, "m"));
@@ -216,7 +241,7 @@ describe("the league command", () => {
   afterEach(cleanUp);
 
   const operatorCommands = ["start", "schedule", "remove", "reset-token"];
-  const commands = ["", "run", "serve", "join", "play", "codenames", "export", "verify", "mcp"];
+  const commands = ["", "run", "serve", "join", "play", "codenames", "export", "ratings", "verify", "mcp"];
   it.each([...commands, ...operatorCommands])(
     "prints one line of purpose and examples for league %s --help",
     async (command) => {
