@@ -13,7 +13,7 @@ export const SLOW_TESTS: readonly string[] = [
   "referee/codenames/{combinations,key-secrecy}.test.ts",
   "referee/rest/adversary.test.ts",
   "scripts/hidden-information/*.test.ts",
-  "scripts/match/wire.test.ts",
+  "scripts/match/local/wire.test.ts",
   "scripts/run/run.test.ts",
 ];
 

@@ -179,6 +179,12 @@ export function cpuOf(pid: number): number {
   return (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * MICROSECONDS_PER_TICK;
 }
 
+/** Returns the processes that a process has started. */
+export const childrenOf = (pid: number): readonly number[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(fieldsOf(Number(name))?.[1]) === pid)
+    .map(Number);
+
 /** Resolves after `ms` milliseconds. */
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -5,6 +5,7 @@ import type { ChessRate } from "./matches/chess.ts";
 import type { CodenamesRate } from "./matches/codenames.ts";
 import { type ExportCost, exportCost } from "./matches/export.ts";
 import { type LeagueRate, leagueRate, type Sizes } from "./matches/league.ts";
+import { type LocalRates, localRates } from "./matches/local-rates.ts";
 import { type ManagerStart, managerStart } from "./matches/manager-start.ts";
 import { type TransportRates, transportRates } from "./matches/transports.ts";
 import { type McpRates, mcpRates } from "./mcp/mcp.ts";
@@ -67,6 +68,7 @@ export interface Round {
   readonly transports: TransportRates;
   readonly pair: LeagueRate;
   readonly sdk: Readonly<Record<"stream" | "json", Rate>>;
+  readonly local: LocalRates;
   readonly chess: ChessRate;
   readonly starts: Starts;
   readonly rest: RestRates;
@@ -101,6 +103,7 @@ export async function takeRound(pace: Pace, sizes: Sizes, number: number, log: (
   const transports = await transportRates(pace, sizes, IN_FLIGHT);
   const pair = await league(IN_FLIGHT, "pair");
   const sdks = { stream: await sdk("stream"), json: await sdk("json") };
+  const local = await localRates(pace, log);
   const at1 = await league(1, "four");
   const at1000 = await league(1000, "four");
   const rest = await restRates(pace, log);
@@ -126,7 +129,7 @@ export async function takeRound(pace: Pace, sizes: Sizes, number: number, log: (
   const starts = await startTimes(pace);
   const leagues = { 1: at1, 64: at64, 1000: at1000 };
   const calls = { limit: limits, transports, pair, sdk: sdks, rest, mcp, waiting };
-  return { league: leagues, ...calls, chess, codenames, exports, managerStart: startOfManager, starts };
+  return { league: leagues, ...calls, local, chess, codenames, exports, managerStart: startOfManager, starts };
 }
 
 /** Measures the calls per second of one minimal client to four minimal servers. */

@@ -11,7 +11,7 @@ import { withLeagues } from "../archive/reports/report-run.ts";
 import { writeReports } from "../archive/reports/write-reports.ts";
 import { matchDocument } from "../match/document.ts";
 import { durationText } from "../match/live-line.ts";
-import { type Ended, playLocally } from "../match/play-locally.ts";
+import { type Ended, playLocally } from "../match/local/play-locally.ts";
 import { reportText } from "../match/report.ts";
 import { type MatchState, type MatchTerms, matchState } from "../match/result.ts";
 import { LEAGUE_ID, type SetupFlags, setupOf } from "../match/setup.ts";

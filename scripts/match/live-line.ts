@@ -13,24 +13,30 @@ export interface LiveLine {
 }
 
 const REDRAW_MS = 200;
+/** The text of many games takes long to compute. It is computed for at most a twentieth of the time. */
+const PAUSE_SHARE = 20;
 
 /** Creates a live line. `textOf` returns its text. Only `print` writes anything if the stream is not a terminal. */
 export function createLiveLine(stream: NodeJS.WriteStream, clock: Clock, textOf: () => string): LiveLine {
   let cancel: Cancel | null = null;
   let isDrawn = false;
   let hasEnded = false;
+  let pauseMs = REDRAW_MS;
   const erase = (): void => {
     if (isDrawn) stream.write("\r\x1b[2K");
     isDrawn = false;
   };
   const draw = (): void => {
     cancel = null;
+    const startedAt = clock.monotonic();
+    const text = textOf();
+    pauseMs = Math.max(REDRAW_MS, PAUSE_SHARE * (clock.monotonic() - startedAt));
     erase();
-    stream.write(styleText("dim", cutToWidth(textOf(), (stream.columns || 80) - 1), { stream }));
+    stream.write(styleText("dim", cutToWidth(text, (stream.columns || 80) - 1), { stream }));
     isDrawn = true;
   };
   const changed = (): void => {
-    if (stream.isTTY && !hasEnded) cancel ??= clock.after(REDRAW_MS, draw);
+    if (stream.isTTY && !hasEnded) cancel ??= clock.after(pauseMs, draw);
   };
   return {
     changed,

@@ -46,8 +46,14 @@ export const throwLater = (clock: Pick<Clock, "defer">, error: unknown): void =>
     throw error;
   });
 
-/** Returns an instant of `Clock.now()` as ISO 8601 UTC text with milliseconds. */
-export const isoAt = (ms: number): string => new Date(ms).toISOString();
+let lastInstant = { ms: 0, text: new Date(0).toISOString() };
+
+/** Returns an instant of `Clock.now()` as ISO 8601 UTC text with milliseconds. Keeps the last text, because many messages have the same instant. */
+export function isoAt(ms: number): string {
+  const whole = Math.trunc(ms);
+  if (whole !== lastInstant.ms) lastInstant = { ms: whole, text: new Date(whole).toISOString() };
+  return lastInstant.text;
+}
 
 const ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 

@@ -1,5 +1,6 @@
 import type { Sizes } from "../matches/league.ts";
 import { median } from "../median.ts";
+import type { Rate } from "../process.ts";
 import type { Round } from "../rates.ts";
 import type { Aim, Figures, MedianOf, Summary } from "./figures.ts";
 
@@ -22,6 +23,9 @@ export function matchRows(
     rateRow("r  calls by POST, 64", (round) => round.transports.post),
     rateRow("r  calls over WebSockets, 64", (round) => round.transports.socket),
     rateRow("c  moves, one pair, 64", (round) => round.pair),
+    rateRow("s  league match, built-in bots", (round) => round.local.builtIn, "actions of rps, best of 9"),
+    rateRow("s  league match, bots of files", (round) => round.local.files, "actions of rps, best of 9"),
+    rateRow("s  league match, chess", (round) => round.local.chess, "games of 60 plies"),
     rateRow("c  MCP SDK session, event stream", (round) => round.sdk.stream),
     rateRow("c  MCP SDK session, JSON", (round) => round.sdk.json),
     microsecondsRow("d  chess plies, applyAction", (round) => round.chess.applyAction, `${plies} plies per round`),
@@ -72,6 +76,25 @@ export function transportAim(medianOf: MedianOf): Aim {
     measured: `${ratio.toFixed(2)} of it`,
     isMet: ratio < 1,
   };
+}
+
+/** The aims for games without HTTP. */
+export function localAims(medianOf: MedianOf): readonly Aim[] {
+  const aim = (what: string, limit: number, unit: string, rate: (round: Round) => Rate): Aim => {
+    const perSecond = medianOf((round) => rate(round).perSecond);
+    const cpu = medianOf((round) => 1e6 / rate(round).cpuTotal);
+    const others = medianOf((round) => rate(round).others);
+    return {
+      aim: `s  league match, ${what}: at least ${limit} ${unit} a second`,
+      measured: `${perSecond.toFixed(0)}, with ${(others * 100).toFixed(0)}% other load; ${cpu.toFixed(0)} in a second of processor time`,
+      isMet: perSecond >= limit,
+    };
+  };
+  return [
+    aim("built-in bots", 50_000, "actions", ({ local }) => local.builtIn),
+    aim("bots of files", 15_000, "actions", ({ local }) => local.files),
+    aim("random chess", 80, "games of 60 plies", ({ local }) => local.chess),
+  ];
 }
 
 /** The aim for the rules of chess. */

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { fileNameOf } from "#shared/runtime/files/file-name.ts";
-import { recordsFolder } from "../../player/llm/record-files.ts";
-import type { LoadedBot } from "../../player/loaded-bot.ts";
-import { isModuleFile } from "../../player/loaders/bot-files.ts";
-import { loadBot } from "../../player/loaders/load-bot.ts";
-import { trustedBot } from "../../player/loaders/trusted-bot.ts";
-import { MatchLogs } from "../../player/matches/match-logs.ts";
-import { Player } from "../../player/matches/player.ts";
+import { recordsFolder } from "../../../player/llm/record-files.ts";
+import type { LoadedBot } from "../../../player/loaded-bot.ts";
+import { isModuleFile } from "../../../player/loaders/bot-files.ts";
+import { loadBot } from "../../../player/loaders/load-bot.ts";
+import { trustedBot } from "../../../player/loaders/trusted-bot.ts";
+import { MatchLogs } from "../../../player/matches/match-logs.ts";
+import { Player } from "../../../player/matches/player.ts";
+import type { MatchSystem } from "../system.ts";
 import type { LocalPlayer } from "./local-asker.ts";
-import type { MatchSystem } from "./system.ts";
 
 /** A bot of a local match. */
 export interface BotEntry {

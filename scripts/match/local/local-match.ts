@@ -1,10 +1,10 @@
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
-import type { MatchDriver } from "../../referee/match/driven-match.ts";
-import { notifyResult } from "../../referee/match/messages.ts";
-import { playMatch } from "../../referee/match/play-match.ts";
+import type { MatchDriver } from "../../../referee/match/driven-match.ts";
+import { notifyResult } from "../../../referee/match/messages.ts";
+import { playMatch } from "../../../referee/match/play-match.ts";
+import type { MatchSystem } from "../system.ts";
 import { createLocalAsker, type LocalPlayer } from "./local-asker.ts";
 import { LocalSessions } from "./local-sessions.ts";
-import type { MatchSystem } from "./system.ts";
 
 /** Plays a match to its end. Rejects if the game or this program fails, which is the fault of no player. */
 export type PlayOrder = (order: StartGame) => Promise<MatchResult>;

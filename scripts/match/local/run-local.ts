@@ -1,9 +1,9 @@
 import { messageOf } from "#shared/lib/result.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import type { MatchSystem } from "../system.ts";
 import type { LocalBots } from "./local-bots.ts";
 import type { LocalLeague } from "./local-league.ts";
 import { localMatches, type PlayOrder } from "./local-match.ts";
-import type { MatchSystem } from "./system.ts";
 
 interface LocalRunOptions {
   readonly system: Pick<MatchSystem, "clock" | "ids">;
@@ -15,17 +15,19 @@ interface LocalRunOptions {
   readonly isSequential: boolean;
   /** Aborted by Ctrl-C: no further game begins. */
   readonly signal: AbortSignal;
-  /** Called after each recorded game. */
-  readonly onGame: () => void;
+  /** Called with the result of each recorded game. */
+  readonly onGame: (result: MatchResult) => void;
   readonly warn: (line: string) => void;
 }
 
 /** The number of games that are assigned in advance, so that the disk does not delay the games. */
-const AHEAD = 64;
+const AHEAD = 256;
+/** The number of games that are paired together, because the format looks at all games each time. */
+const PAIRED = 1_000;
 /** The number of games that are played again in separate processes at the same time. */
 const SEPARATE_GAMES = 2;
 /** The number of results that may wait for the disk. */
-const MAX_UNRECORDED = 256;
+const MAX_UNRECORDED = 500;
 
 /**
  * Plays the games of a league in this process until the format has no further game. Resolves when all results are on disk: true if the league is
@@ -95,7 +97,7 @@ class LocalRun {
 
   async #record(result: MatchResult): Promise<void> {
     await this.#options.league.record(result);
-    this.#options.onGame();
+    this.#options.onGame(result);
     this.#close();
   }
 
@@ -168,7 +170,7 @@ class LocalRun {
     const { league } = this.#options;
     const missing = this.#ahead - this.#ready.length;
     const slots = missing - league.unassigned().length;
-    if (slots > 0) await league.pair(slots);
+    if (slots > 0) await league.pair(this.#options.isSequential ? slots : PAIRED);
     const matchIds = league.unassigned().slice(0, Math.max(0, missing));
     await league.assign(matchIds);
     this.#ready.push(...matchIds);

@@ -3,9 +3,9 @@ import { err, messageOf, ok } from "#shared/lib/result.ts";
 import { jsonOf } from "#shared/lib/text.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
 import { createArrival } from "#shared/rpc/peer/arrival.ts";
-import type { Player } from "../../player/matches/player.ts";
-import type { Asker } from "../../referee/match/ask.ts";
-import type { AskFault } from "../../referee/match/ask-fault.ts";
+import type { Player } from "../../../player/matches/player.ts";
+import type { Asker } from "../../../referee/match/ask.ts";
+import type { AskFault } from "../../../referee/match/ask-fault.ts";
 
 /** The player of a local match. */
 export interface LocalPlayer {

@@ -6,11 +6,11 @@ import type { StartGame } from "#shared/protocol/messages.ts";
 import { type Entry, eventOf } from "#shared/session/entry.ts";
 import { participantsOf } from "#shared/session/match-result.ts";
 import { type Command, create, decide, type Session } from "#shared/session/session.ts";
-import type { MatchHost } from "../../referee/match/driven-match.ts";
-import type { Committed, StoredSession } from "../../referee/sessions/live-sessions.ts";
-import { rejected } from "../../referee/sessions/rejections.ts";
-import { explained, parsedSubmission, type Submission } from "../../referee/sessions/submission.ts";
-import type { MatchSystem } from "./system.ts";
+import type { MatchHost } from "../../../referee/match/driven-match.ts";
+import type { Committed, StoredSession } from "../../../referee/sessions/live-sessions.ts";
+import { rejected } from "../../../referee/sessions/rejections.ts";
+import { explained, parsedSubmission, type Submission } from "../../../referee/sessions/submission.ts";
+import type { MatchSystem } from "../system.ts";
 
 /** A session in memory. The rows of its log are hashed when they are read, at its end. */
 class LocalSession implements StoredSession {

@@ -5,9 +5,9 @@ import { systemIds } from "#shared/lib/ids.ts";
 import { forwardClock, manualClock } from "#shared/lib/testing/clock.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { faultsOfMatch } from "#shared/session/match-result.ts";
-import type { MatchBot } from "../../player/loaded-bot.ts";
-import { Player } from "../../player/matches/player.ts";
-import type { Turn } from "../../player/sdk.ts";
+import type { MatchBot } from "../../../player/loaded-bot.ts";
+import { Player } from "../../../player/matches/player.ts";
+import type { Turn } from "../../../player/sdk.ts";
 import type { LocalPlayer } from "./local-asker.ts";
 import { localMatches } from "./local-match.ts";
 

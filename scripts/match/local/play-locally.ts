@@ -1,16 +1,18 @@
 import { availableParallelism } from "node:os";
+import type { MatchResult } from "#shared/protocol/messages.ts";
 import { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
-import type { League } from "../../league-manager/league/league.ts";
-import type { RunFolder } from "../run/run-folder.ts";
-import { createLiveLine, createPace, type LiveLine } from "./live-line.ts";
+import type { League } from "../../../league-manager/league/league.ts";
+import type { RunFolder } from "../../run/run-folder.ts";
+import { createLiveLine, createPace, type LiveLine } from "../live-line.ts";
+import { Repetitions } from "../repetitions.ts";
+import { type MatchTerms, matchState, namesIn } from "../result.ts";
+import { statusText } from "../status-text.ts";
+import type { MatchSystem } from "../system.ts";
+import type { Terms } from "../terms-file.ts";
 import { type BotEntry, type LocalBots, loadLocalBots, processesPerBot } from "./local-bots.ts";
 import { type LocalLeague, openLocalLeague } from "./local-league.ts";
-import { type MatchTerms, matchState } from "./result.ts";
 import { runLocal } from "./run-local.ts";
-import { statusText } from "./status-text.ts";
-import type { MatchSystem } from "./system.ts";
-import type { Terms } from "./terms-file.ts";
 
 interface LocalPlay {
   readonly system: MatchSystem;
@@ -48,11 +50,16 @@ export async function playLocally(play: LocalPlay): Promise<Ended> {
     const pace = createPace(clock, state().games.completed);
     if (!play.isQuiet) live = createLiveLine(process.stderr, clock, () => statusText(state(), pace));
     const { concurrency } = terms;
-    const onGame = (): void => live?.changed();
+    const repetitions = new Repetitions();
+    const onGame = (result: MatchResult): void => {
+      repetitions.add(result);
+      live?.changed();
+    };
     const isSequential = matchTerms.test !== null;
     const running = runLocal({ system, league, bots, concurrency, isSequential, signal: stop.signal, onGame, warn });
     const isComplete = await Promise.race([running, failed.promise]);
     if (isComplete) folder.finish("completed");
+    for (const players of repetitions.equal()) warn(repetitionText(players.map(namesIn(matchTerms))));
     return { league: league.league, exitCode: isComplete ? EXIT.ok : EXIT.interrupted };
   } finally {
     live?.end();
@@ -71,6 +78,9 @@ function loadBots({ system, folder, terms, matchTerms }: LocalPlay, warn: (line:
   const processes = processesPerBot(concurrency, entries.length, availableParallelism());
   return loadLocalBots({ system, entries, folder: folder.path, concurrency, isTrusted, warn }, processes);
 }
+
+const repetitionText = (names: readonly string[]): string =>
+  `all games of ${names.join(" and ")} in these roles are equal, so more games show no more, and the interval is too small; openings make games different`;
 
 /** Aborts at the first signal. A second signal exits immediately. */
 function endOnSignals(stop: AbortController): void {
