@@ -20,6 +20,7 @@ const MAX_LINE_BYTES = 1_000_000;
 const MAX_SHOWN = 300;
 /** The exit code of a shell that does not find the command. */
 const NOT_FOUND = 127;
+const NO_UCI = "speaks no UCI, or needs an option for it, as gnuchess needs --uci: it did not answer uciok";
 /** The folder of the engines of Debian, which is missing in the PATH of some users. */
 const DEBIAN_GAMES = "/usr/games";
 
@@ -121,7 +122,7 @@ class EngineProcess implements Engine {
   async handshake(): Promise<void> {
     const options: EngineOption[] = [];
     const declared = (line: string): void => void options.push(...[optionIn(line)].filter((option) => option !== null));
-    await this.#within(HANDSHAKE_MS, "did not answer uciok", () => this.#ask("uci", /^uciok\b/, declared));
+    await this.#within(HANDSHAKE_MS, NO_UCI, () => this.#ask("uci", /^uciok\b/, declared));
     const commands = Object.entries(this.#settings.options).map(([name, value]) => {
       const command = setOption(options, name, value);
       if (command.ok) return command.value;
