@@ -75,8 +75,8 @@ function folded<T>(stream: string, seq: number, fold: () => T): T {
   }
 }
 
-/** The events of a stream after a version. They are read in parts, because a stream can be larger than the memory. */
-function* eventsOf({ log }: ManagerStore, stream: string, from: number): Generator<RecordedEvent> {
+/** Reads the events of a stream after a version. They are read in parts, because a stream can be larger than the memory. */
+export function* eventsOf({ log }: Pick<ManagerStore, "log">, stream: string, from: number): Generator<RecordedEvent> {
   for (let next = from; ; next += EVENTS_PER_READ) {
     const events = log.read(stream, next, EVENTS_PER_READ);
     yield* events;

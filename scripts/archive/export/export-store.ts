@@ -30,14 +30,17 @@ function exportFrom(run: StoredRun): Export & { readonly completed: readonly Exp
   const { store, runId, seed, leagues } = run;
   const files = new Map<string, string>();
   const completed: ExportedMatch[] = [];
-  for (const { league, events } of leagues) {
+  const exportedLeagues = leagues.map((stored) => {
+    const { league } = stored;
+    const events = stored.events();
     files.set(leagueLogFile(league.leagueId), linesOf(events.map(({ body }) => body)));
     for (const match of completedMatches(league)) {
       const exported = exportedMatch(run, league, match);
       files.set(matchFile(league.leagueId, match.matchId), canonical(ExportedMatch.parse(exported)));
       completed.push(exported);
     }
-  }
+    return exportedLeague(stored, headOf(events), seed);
+  });
   const playerIds = new Set(leagues.flatMap(({ league }) => [...league.entrants.keys()]));
   const agents = [...playerIds].map((agent_id) => {
     const events = store.log.read(agentStream(agent_id));
@@ -50,7 +53,7 @@ function exportFrom(run: StoredRun): Export & { readonly completed: readonly Exp
     run_id: runId,
     seed: areAllCompleted ? seed : null,
     seed_commitment: sha256Hex(seed),
-    leagues: leagues.map((stored) => exportedLeague(stored, seed)),
+    leagues: exportedLeagues,
     agents,
   };
   files.set(RUN_FILE, canonical(LoggedRun.parse(exportedRun)));
@@ -65,12 +68,12 @@ function exportFrom(run: StoredRun): Export & { readonly completed: readonly Exp
 
 const headOf = (events: readonly RecordedEvent[]): string => events.at(-1)?.hash ?? GENESIS;
 
-function exportedLeague(stored: StoredLeague, runSeed: string): LoggedRun["leagues"][number] {
-  const { league, events, players } = stored;
+function exportedLeague(stored: StoredLeague, log_head: string, runSeed: string): LoggedRun["leagues"][number] {
+  const { league, players } = stored;
   const { leagueId: league_id, game, options, clock, status, seedCommitment: seed_commitment } = league;
   return {
     ...(clock && { clock }),
-    ...{ league_id, game, options, status, players, seed_commitment, log_head: headOf(events) },
+    ...{ league_id, game, options, status, players, seed_commitment, log_head },
     matches: completedMatches(league).map(({ matchId }) => matchId),
     standings: standingsOf(stored),
     seed: status === "completed" ? leagueSeed(runSeed, league_id) : null,

@@ -4,11 +4,12 @@ import { inReadTransaction, OtherFormat, openSqlite } from "#shared/store/sqlite
 import { noWriter } from "#shared/store/writer.ts";
 import type { Profile } from "../../../league-manager/agents/agent.ts";
 import { leagueStream, parseLeagueEvent } from "../../../league-manager/league/events.ts";
-import { foldLeague } from "../../../league-manager/league/evolve.ts";
+import { evolveLeague } from "../../../league-manager/league/evolve.ts";
 import { type League, type Match, optionsOf } from "../../../league-manager/league/league.ts";
 import { rolesOf, summaryOf } from "../../../league-manager/league/outcome.ts";
 import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
 import { standingsOf as leagueStandings } from "../../../league-manager/league/standings-of.ts";
+import { eventsOf } from "../../../league-manager/store/load-state.ts";
 import { type ManagerStore, managerStore } from "../../../league-manager/store/manager-store.ts";
 import { readRun } from "../../../league-manager/store/run-identity.ts";
 import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
@@ -17,7 +18,8 @@ import type { ExportedMatch, LoggedLeague } from "../format.ts";
 /** A league of a manager's store. */
 export interface StoredLeague {
   readonly league: League;
-  readonly events: readonly RecordedEvent[];
+  /** Reads all events. Those of a large league take more memory than its state. */
+  readonly events: () => readonly RecordedEvent[];
   /** The players in the order of their entry. An erased player has its id as its name, and no salt. */
   readonly players: LoggedLeague["players"];
 }
@@ -58,9 +60,9 @@ function storedRun(store: ManagerStore): StoredRun {
   const { runId, seed } = readRun(store);
   const profiles = store.loadProfiles();
   const leagues = store.log.streams(leagueStream("")).flatMap((stream) => {
-    const events = store.log.read(stream);
-    const league = foldLeague(events.map(({ body }) => parseLeagueEvent(body)));
-    return league ? [{ league, events, players: playersOf(league, profiles) }] : [];
+    let league: League | null = null;
+    for (const { body } of eventsOf(store, stream, 0)) league = evolveLeague(league, parseLeagueEvent(body));
+    return league ? [{ league, events: () => store.log.read(stream), players: playersOf(league, profiles) }] : [];
   });
   return { store, runId, seed, leagues };
 }

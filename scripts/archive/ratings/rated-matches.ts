@@ -65,7 +65,7 @@ const storedMatches = (storeFile: string): Promise<readonly RunMatch[]> =>
       loggedMatches({
         runId,
         players,
-        events: events.map(({ body }) => parseLeagueEvent(body)),
+        events: events().map(({ body }) => parseLeagueEvent(body)),
         eventsOf: (agentId) => store.log.read(agentStream(agentId)).map(({ body }) => parseAgentEvent(body)),
       }),
     ),
