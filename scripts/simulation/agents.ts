@@ -36,9 +36,14 @@ export function copyOf(plan: Plan, player: string): Start {
   return playerOf(plan, n, FIRST_PORT.copy + n, null);
 }
 
-function managerOf({ seed, game, players, clock }: Plan): Start {
+function managerOf({ seed, game, players, clock, format }: Plan): Start {
   const config = Config.parse({
-    leagues: [{ league_id: "sim", game: game.id, options: game.options, clock, min_players: players.length }],
+    leagues: [
+      {
+        ...{ league_id: "sim", game: game.id, options: game.options, clock, min_players: players.length },
+        ...(format && { format: format.id, format_options: format.options }),
+      },
+    ],
     timeouts: { move_ms: MOVE_MS, join_ms: MOVE_MS },
   });
   return (self) =>

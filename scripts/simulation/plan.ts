@@ -49,6 +49,11 @@ export const Plan = z.strictObject({
   withoutSockets: z.array(machine).readonly().default([]),
   /** The clocks of the matches; absent for matches without clocks. */
   clock: TimeControl.optional(),
+  /** The format of the league; absent for a round robin. */
+  format: z
+    .strictObject({ id: z.string(), options: z.record(z.string(), z.unknown()) })
+    .readonly()
+    .optional(),
 });
 export type Plan = Readonly<z.infer<typeof Plan>>;
 
@@ -72,11 +77,23 @@ const MAX_LEAGUE_MS = 600_000;
 const MAX_RECOVERY_MS = 40_000;
 /** The additional time for each round with slow players. */
 const SLOW_ROUND_MS = 30_000;
+/** The number of rounds of formats besides the round robin, for each player: drawn pairings of eliminations are repeated. */
+const ROUNDS_PER_PLAYER = 4;
 
 const GAMES: readonly Plan["game"][] = [
   { id: "rps.v1", options: { best_of: 3 } },
   { id: "even_odd.v1", options: {} },
   { id: "tic_tac_toe.v1", options: {} },
+];
+
+const SPRT_MATCHES = 10;
+/** Formats besides the round robin. Their leagues have at most about twenty matches. */
+const FORMATS: readonly NonNullable<Plan["format"]>[] = [
+  { id: "swiss", options: {} },
+  { id: "single-elimination", options: {} },
+  { id: "double-elimination", options: {} },
+  { id: "match", options: { games: 2 } },
+  { id: "sprt", options: { elo0: 0, elo1: 400, max_games: SPRT_MATCHES } },
 ];
 
 export const MANAGER = "manager";
@@ -85,11 +102,18 @@ export const playerName = (index: number): string => `player ${index + 1}`;
 export const copyName = (player: string): string => `${player} copy`;
 
 /** Returns the time limit of the league of a plan. */
-export function timeLimitMs({ players, disturbances }: Plan): number {
+export function timeLimitMs({ players, disturbances, format }: Plan): number {
   const hasSilence = disturbances.some((one) => one.type === "leave" || (one.type === "partition" && one.isSilent));
   if (hasSilence || players.includes("silent")) return MAX_LEAGUE_MS;
-  const slowMs = players.includes("slow") ? players.length * SLOW_ROUND_MS : 0;
+  const rounds = players.length * (format ? ROUNDS_PER_PLAYER : 1);
+  const slowMs = players.includes("slow") ? rounds * SLOW_ROUND_MS : 0;
   return Math.max(START_MS, ...disturbances.map(endOf)) + MAX_RECOVERY_MS + slowMs;
+}
+
+/** The number of matches that the format of a plan plays at the same time besides those of one round. */
+export function matchesAtOnce({ players, format }: Plan): number {
+  if (format?.id === "match") return players.length * (players.length - 1);
+  return format?.id === "sprt" ? SPRT_MATCHES : 0;
 }
 
 const endOf = (one: Disturbance): number => {
@@ -124,6 +148,7 @@ export function planOf(seed: string): Plan {
     disturbances: disturbances.sort((a, b) => a.at - b.at),
     withoutSockets: machines.filter(() => random.next() < SHARE_WITHOUT_SOCKETS),
     ...(random.next() < SHARE_WITH_CLOCKS && { clock: clockOf(random) }),
+    ...(random.next() < SHARE_WITH_FORMATS && { format: random.pick(FORMATS) }),
   };
 }
 
@@ -136,6 +161,7 @@ const clockOf = (random: Random): TimeControl => ({
 const MISBEHAVING_SHARE = 0.3;
 const SHARE_WITHOUT_SOCKETS = 0.25;
 const SHARE_WITH_CLOCKS = 0.3;
+const SHARE_WITH_FORMATS = 0.5;
 const MAX_KINDS = 4;
 
 /** The values from which the disturbances of a plan are chosen. */

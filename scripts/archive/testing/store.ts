@@ -48,6 +48,8 @@ export interface TestRun {
   /** Adds a match to a round, as the operator can. */
   schedule(leagueId: string, roundId: number, players: readonly string[]): Promise<void>;
   remove(playerId: string): Promise<void>;
+  /** Asks the format of a league for the next rounds. */
+  pair(leagueId: string, slots?: number): Promise<void>;
   complete(leagueId: string): Promise<void>;
 }
 
@@ -135,8 +137,9 @@ function testRun(file: string, ledger: Ledger, leagueIds: readonly string[]): Te
     },
     schedule: (leagueId, roundId, players) => execute(scheduleMatch(leagueId, players, roundId)),
     remove: (playerId) => execute(removePlayer(playerId)),
+    pair: (leagueId, slots = 0) => execute(pairLeague(leagueId, leagueSeed(RUN_SEED, leagueId), slots)),
     async complete(leagueId) {
-      await execute(pairLeague(leagueId, leagueSeed(RUN_SEED, leagueId), 0));
+      await run.pair(leagueId);
       await execute(completeLeague(leagueId));
     },
   };

@@ -4,7 +4,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { matchOf } from "../../../league-manager/league/evolve.ts";
 import { type League, optionsOf } from "../../../league-manager/league/league.ts";
-import { rolesOf, summaryOf } from "../../../league-manager/league/outcome.ts";
+import { CANCELLED, rolesOf, summaryOf } from "../../../league-manager/league/outcome.ts";
 import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
 import { RUN_FILE } from "../files.ts";
 import { completedMatches, type LoggedLeague, type LoggedRun } from "../format.ts";
@@ -97,7 +97,9 @@ function checkResult(findings: Findings, exported: LoggedLeague, league: League,
     if (isAborted) findings.except(file, `${matchRef(league.leagueId, match.match_id)} was aborted by its referee`);
     return;
   }
-  const { termination } = logged.outcome;
+  const { termination, reason } = logged.outcome;
+  // `checkCourse` checks that the format has ended before its matches were cancelled.
+  if (termination === "aborted" && reason === CANCELLED && logged.refereeId === null) return;
   const isAborted = termination === "aborted" && logged.logHead === "";
   // Without a referee the manager records only forfeits of players that are shut down. `checkCourse` checks these forfeits.
   const isForfeit = termination === "forfeit" && logged.refereeId === null;

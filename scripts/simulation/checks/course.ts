@@ -17,7 +17,7 @@ export interface Course {
   faults(events: readonly LeagueEvent[]): readonly string[];
 }
 
-export function createCourse({ players }: Plan): Course {
+export function createCourse(plan: Plan): Course {
   const updates: Update[] = [];
   return {
     onRequest({ type, payload }) {
@@ -25,33 +25,43 @@ export function createCourse({ players }: Plan): Course {
       updates.push({ roundId: Number(payload.round_id), rows: payload.standings as Update["rows"] });
     },
     faults: (events) => [
-      ...faultsOfRounds(players.length, events),
-      ...updates.flatMap((update) => faultsOfStandings(update, events)),
+      ...faultsOfRounds(plan, events),
+      ...updates.flatMap((update) => faultsOfStandings(plan, update, events)),
     ],
   };
 }
 
-/** Checks that every pair plays once, and that each round is opened after the earlier ones are completed. */
-function faultsOfRounds(players: number, events: readonly LeagueEvent[]): readonly string[] {
+/**
+ * Checks that each round is opened after the earlier ones are completed, and that in a round robin every pair plays once. `verify` checks the pairings
+ * of other formats by asking the format again.
+ */
+function faultsOfRounds({ players, format }: Plan, events: readonly LeagueEvent[]): readonly string[] {
   const faults: string[] = [];
   const open = new Set<string>();
   const pairs = new Set<string>();
+  const departed = new Set<string>();
   for (const event of events) {
     if (event.type === "round_paired") {
       for (const { match_id, players: pair } of event.pairings) {
         open.add(match_id);
         pairs.add([...pair].sort().join());
+        if (format && pair.some((id) => departed.has(id))) faults.push(`${match_id} has a player that has left`);
       }
+    } else if (event.type === "player_left") {
+      departed.add(event.player_id);
     } else if (event.type === "round_opened") {
       const earlier = [...open].find((matchId) => roundOf(matchId) < event.round_id);
       if (earlier) faults.push(`round ${event.round_id} was opened before ${earlier} was completed`);
+    } else if (event.type === "match_aborted" || event.type === "match_cancelled") {
+      open.delete(event.match_id);
     } else if (event.type === "match_completed") {
       open.delete(event.match_id);
       if (!hasRightPoints(event)) faults.push(`${event.match_id} has wrong points`);
     }
   }
   if (open.size > 0) faults.push(`${[...open].join()} not completed`);
-  if (pairs.size !== (players * (players - 1)) / 2) faults.push(`${pairs.size} pairs of ${players} players play`);
+  const count = players.length;
+  if (!format && pairs.size !== (count * (count - 1)) / 2) faults.push(`${pairs.size} pairs of ${count} players play`);
   return faults;
 }
 
@@ -63,10 +73,17 @@ const hasRightPoints = ({ winner, match_points, termination }: Completed): boole
     ([id, points]) => points === (winner !== null ? (id === winner ? 3 : 0) : termination === "normal" ? 1 : 0),
   );
 
-/** Checks that the points in the standings after a round are the sums of the points of the matches up to this round. */
-function faultsOfStandings({ roundId, rows }: Update, events: readonly LeagueEvent[]): readonly string[] {
+/** Checks that the points in the standings after a round are the sums of the points of the matches, and of the byes of a Swiss, up to this round. */
+function faultsOfStandings(
+  { format }: Plan,
+  { roundId, rows }: Update,
+  events: readonly LeagueEvent[],
+): readonly string[] {
   const sums = new Map<string, number>();
   for (const event of events) {
+    if (event.type === "round_paired" && event.round_id <= roundId && format?.id === "swiss") {
+      for (const id of event.byes) sums.set(id, (sums.get(id) ?? 0) + 3);
+    }
     if (event.type !== "match_completed" || roundOf(event.match_id) > roundId) continue;
     for (const [id, points] of Object.entries(event.match_points)) sums.set(id, (sums.get(id) ?? 0) + points);
   }

@@ -5,7 +5,7 @@ import { openLog } from "#shared/runtime/process/logger.ts";
 import type { Database } from "#shared/store/sqlite.ts";
 import { agentsOf, copyOf, type Start, seededIds } from "../agents.ts";
 import type { Choice } from "../checks/secrecy.ts";
-import { copyName, type Disturbance, type Plan, START_MS } from "../plan.ts";
+import { copyName, type Disturbance, matchesAtOnce, type Plan, START_MS } from "../plan.ts";
 import { processClock } from "./clock.ts";
 import type { ObservedRequest } from "./connection.ts";
 import { type CommitFate, createDisk, DiskFull, type MachineDisk } from "./disk.ts";
@@ -88,7 +88,8 @@ export class World {
     while (!isDone() && this.scheduler.now() < limitMs && (await this.scheduler.step())) {
       steps++;
       for (const machine of this.#machines.values()) {
-        for (const fault of faultsOfLoad(machine, this.#machines.size)) this.faults.add(fault);
+        for (const fault of faultsOfLoad(machine, this.#machines.size, matchesAtOnce(this.#plan)))
+          this.faults.add(fault);
       }
     }
     return steps;

@@ -86,8 +86,8 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "a round opens before the earlier one is completed",
     file: "league-manager/league/evolve-match.ts",
-    from: "currentRound: firstOpenRound(rounds, index) }",
-    to: "currentRound: firstOpenRound(rounds, index + 1) }",
+    from: "currentRound: firstOpenRound(rounds, league.currentRound),",
+    to: "currentRound: firstOpenRound(rounds, (league.currentRound ?? 0) + 1),",
   },
   {
     name: "the time limit of a match is that of a move",
