@@ -20,10 +20,10 @@ interface CourseCheck {
   end(): void;
 }
 
-/** An event that the rules require, and the type of the event that it follows from. */
+/** An event that the rules require, and what it follows from: the type of an event, or the results before it. */
 interface Expected {
   readonly event: NewLeagueEvent;
-  readonly cause: LeagueEvent["type"];
+  readonly cause: string;
 }
 
 /**
@@ -45,7 +45,7 @@ export function checkCourse(findings: Findings, file: string, seed: string | nul
       const decided = isFollowing ? [] : [...decidedWith(before, event), ...pairings.decidedWith(before, event, index)];
       for (const [offset, following] of decided.entries()) {
         const earlier = expected.get(index + offset) ?? [];
-        expected.set(index + offset, [...earlier, { event: following, cause: event.type }]);
+        expected.set(index + offset, [...earlier, { event: following, cause: causeOf(event) }]);
       }
       const [fulfilled = [], missing = []] = fulfilledBy(event, expected.get(index) ?? []);
       expected.delete(index);
@@ -58,6 +58,8 @@ export function checkCourse(findings: Findings, file: string, seed: string | nul
     },
   };
 }
+
+const causeOf = ({ type }: LeagueEvent): string => (type === "round_paired" ? "the earlier results" : type);
 
 /** Divides the required events into those that this event fulfils and those that it does not. */
 function fulfilledBy(event: LeagueEvent, expected: readonly Expected[]): readonly (readonly Expected[])[] {
