@@ -178,7 +178,7 @@ it("a snapshot of another format and a damaged snapshot are not restored", () =>
   const league = evolveLeague(null, stored({ ...event, options: {}, format: "round-robin", seed_commitment: "c" }));
   const { head, rounds } = leagueSnapshot(league);
   expect(restored({ head, rounds })).toEqual(league);
-  expect(restored({ head: head.replace('"format":3', '"format":2'), rounds })).toBe(null);
+  expect(restored({ head: head.replace(/"format":\d+/, '"format":0'), rounds })).toBe(null);
   expect(restored({ head: head.slice(0, -1), rounds })).toBe(null);
   expect(restored({ head: "null", rounds })).toBe(null);
 });
