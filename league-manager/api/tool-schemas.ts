@@ -2,6 +2,7 @@ import { z } from "zod";
 import { knownGameIds } from "#shared/games/registry.ts";
 import { agentStates } from "#shared/protocol/lifecycle.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
+import { BotHash } from "#shared/protocol/registration-messages.ts";
 
 /** Arguments of the league manager's tools in plain form (PROTOCOL.md, section 4). */
 const id = z.string().min(1).max(200);
@@ -18,6 +19,9 @@ export const PlainRegisterPlayer = z
         "the URL at which referees call the player; default: none, and the player polls the inbox in the answer",
       ),
     version,
+    bot_hash: BotHash.optional().describe(
+      "identifies the version of the bot in ratings over several runs, e.g. the SHA-256 of its file",
+    ),
     game_types: z.array(id).max(100).optional(),
     announcements: z.boolean().optional().describe("false: the player receives no messages about rounds and standings"),
     join_code: z.string().max(1000).optional(),

@@ -141,6 +141,9 @@ describe("MCP without a session", () => {
       status: 200,
       body: { error: { code: -32602 } },
     });
+    const spaced = await addPlayer(1, { bot_hash: "not a hash" });
+    expect(spaced).toMatchObject({ code: -32602, data: { faults: [{ path: "bot_hash" }] } });
+    expect(await addPlayer(1, { bot_hash: "git:1f2e3d" })).toMatchObject({ status: "ACCEPTED" });
     const missing = await tool("register_player", { endpoint: endpoint(1) });
     expect(missing).toMatchObject({ code: -32602, data: { faults: [{ path: "player_name" }] } });
   });
