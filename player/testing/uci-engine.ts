@@ -38,7 +38,9 @@ function search(line: string): void {
   } else if (first === "wait") {
     answer = best;
     if (settings.has("nodes")) say(`info depth 9 nodes ${settings.get("nodes")}`);
-  } else if (first !== "hang") {
+  } else if (first === "hang") {
+    setInterval(() => {}, 1_000_000); // it also stays when its input ends
+  } else {
     best();
   }
 }

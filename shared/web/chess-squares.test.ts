@@ -31,6 +31,8 @@ describe("the squares of a chess board", () => {
     expect(squareInWords("g1", { color: "white", kind: "knight" })).toBe("white knight, g1");
     expect(squareInWords("e4", undefined)).toBe("e4, empty");
     expect(moveInWords("g1f3", piecesOf("8/8/8/8/8/5N2/8/8 b - - 1 1"))).toBe("knight g1 to f3");
+    expect(moveInWords("g1f3 cp 35", piecesOf("8/8/8/8/8/5N2/8/8 b - - 1 1"))).toBe("knight g1 to f3");
+    expect(moveInWords("a7a8n mate 2", piecesOf("N7/8/8/8/8/8/8/8 b - - 0 1"))).toMatch(/promoted to knight$/);
     expect(moveInWords("a7a8n", piecesOf("N7/8/8/8/8/8/8/8 b - - 0 1"))).toBe("pawn a7 to a8, promoted to knight");
     expect(squaresOf("e2e4")).toEqual(["e2", "e4"]);
     expect(squaresOf(4)).toEqual([]);

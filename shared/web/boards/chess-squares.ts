@@ -51,11 +51,12 @@ export function squaresOf(move: unknown): readonly string[] {
   return from && to ? [from, to] : [];
 }
 
-/** Returns a move as text for people, on the board after the move: "knight g1 to f3". */
+/** Returns a move as text for people, on the board after the move: "knight g1 to f3". The score of an engine, which may follow the move, is omitted. */
 export function moveInWords(move: string, after: Pieces): string {
   const [from, to] = squaresOf(move);
   if (!from || !to) return move;
-  if (move.length === 5) return `pawn ${from} to ${to}, promoted to ${promotedKind(move.slice(4))}`;
+  const promotion = /^....([qrbn])/.exec(move)?.[1];
+  if (promotion) return `pawn ${from} to ${to}, promoted to ${promotedKind(promotion)}`;
   return `${after.get(to)?.kind ?? ""} ${from} to ${to}`.trim();
 }
 
