@@ -9,6 +9,7 @@ import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
+import type { Entry } from "#shared/session/entry.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
 import { agentDirectory } from "./agents.ts";
@@ -172,6 +173,28 @@ describe("within a run", () => {
     mayAnswer.resolve();
     await vi.waitFor(() => expect(reported()).toHaveLength(1), { timeout: 10_000 });
     expect(again.host.read(first)?.session.status).toBe("completed");
+  });
+
+  it("a match with clocks continues with the clocks of its log, and the interrupted request is not charged", async () => {
+    const clock = { initial_ms: 60_000, increment_ms: 500 };
+    const startGame = order("one", 1, "seed", { clock, options: { best_of: 3 } });
+    const asked = () => league.received.filter(({ to, type }) => to === "P02" && type === "MOVE_REQUEST");
+    const id = await begin(await restart(), startGame);
+    await league.waitFor("P02", "MOVE_REQUEST");
+    const again = await restart();
+    await begin(again, startGame);
+    await vi.waitFor(() => expect(asked()).toHaveLength(2), WAIT_OPTIONS);
+    const remaining = asked().map(({ payload }) => payload.clock.remaining_ms.player_2);
+    expect(remaining).toEqual([60_000, 60_000]);
+    mayAnswer.resolve();
+    await vi.waitFor(() => expect(reported()).toHaveLength(1), { timeout: 10_000 });
+    const { log } = (await league.waitFor("manager", "MATCH_RESULT")).payload;
+    const entries = log.map((text: string) => JSON.parse(text));
+    const charges: readonly number[] = entries.flatMap((entry: Entry) =>
+      entry.type === "acted" && entry.role === "player_2" ? (entry.spent_ms ?? []) : [],
+    );
+    const total = charges.reduce((sum, ms) => sum + ms, 0);
+    expect(again.host.read(id)?.session.clocks?.remaining_ms.player_2).toBe(60_000 + charges.length * 500 - total);
   });
 
   it("a new token for a seat under a newer epoch replaces the old one", async () => {

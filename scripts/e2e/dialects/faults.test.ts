@@ -13,6 +13,20 @@ test("a player that answers no call receives GAME_ERROR E001 TIMEOUT_ERROR", asy
   expect(errors[0]?.body.params).toMatchObject({ error_code: "E001", error_description: "TIMEOUT_ERROR" });
 });
 
+test("a player that loses on time receives E001, and its limits are those of its clock", async () => {
+  const clock = { initial_ms: 700, increment_ms: 0 };
+  const { player, match } = await playedBy(
+    { respond: (_, received) => isCall(received) },
+    { leagues: [{ league_id: "parity", game: "even_odd.v1", options: { variant: "draw" }, clock }] },
+  );
+  expect(match.result.faults).toMatchObject([{ player_id: "P01", code: "G002", cause: "clock" }]);
+  const [call] = player.received.filter(isCall);
+  expect(call?.message.time_limit_seconds).toBe(0.7);
+  const errors = player.received.filter(({ body }) => body.method === "notify_game_error");
+  expect(errors[0]?.body.params).toMatchObject({ error_code: "E001", error_description: "TIMEOUT_ERROR" });
+  expect(player.of("GAME_OVER")[0]?.game_result).toMatchObject({ status: "TECHNICAL_LOSS", reason: "time over" });
+});
+
 test("a player that closes the connection of each call receives GAME_ERROR E009 CONNECTION_ERROR", async () => {
   const { player, match } = await playedBy(
     {
