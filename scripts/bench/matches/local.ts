@@ -49,4 +49,4 @@ const onGame = ({ log }: { readonly log: readonly string[] }): void => {
 process.on("message", () => process.send?.(count));
 process.send?.({ type: "ready", url: "" });
 const { signal } = new AbortController();
-await runLocal({ system, league, bots: loaded, isSequential: false, signal, onGame, ...settings });
+await runLocal({ system, league, bots: loaded, isTested: false, signal, onGame, ...settings });

@@ -76,10 +76,12 @@ describe("league match", { timeout: 60_000 }, () => {
       expect.stringMatching(/^H1 accepted: minimax is better than random: /),
     ]);
     expect(stdout).toMatch(/^connect_four\.v1, \d+ games, at most 20000, seed 3\n/);
+    const parallel = await newRun().match(...args, "--concurrency", "5");
+    expect(parallel.stdout).toBe(stdout);
     const out = join(folder, "export");
     expect(await league(["export", folder, "--out", out])).toMatchObject({ code: 0 });
     const verified = await league(["verify", out]);
-    expect([verified.code, verified.stdout]).toEqual([0, expect.stringMatching(/\nverified/)]);
+    expect([verified.code, verified.stdout]).toEqual([0, expect.stringMatching(/\nverified\n/)]);
   });
 
   it("plays each opening with both roles and writes the games as PGN", async () => {

@@ -55,8 +55,8 @@ export async function playLocally(play: LocalPlay): Promise<Ended> {
       repetitions.add(result);
       live?.changed();
     };
-    const isSequential = matchTerms.test !== null;
-    const running = runLocal({ system, league, bots, concurrency, isSequential, signal: stop.signal, onGame, warn });
+    const isTested = matchTerms.test !== null;
+    const running = runLocal({ system, league, bots, concurrency, isTested, signal: stop.signal, onGame, warn });
     const isComplete = await Promise.race([running, failed.promise]);
     if (isComplete) folder.finish("completed");
     for (const players of repetitions.equal()) warn(repetitionText(players.map(namesIn(matchTerms))));

@@ -11,8 +11,8 @@ interface LocalRunOptions {
   readonly bots: LocalBots;
   /** The number of games that are played at the same time. */
   readonly concurrency: number;
-  /** Whether each result can end the pairing, so that no game is assigned before it can be played. */
-  readonly isSequential: boolean;
+  /** Whether results can end the pairing. The format is then asked between batches of games, so that the end does not depend on the speed of games. */
+  readonly isTested: boolean;
   /** Aborted by Ctrl-C: no further game begins. */
   readonly signal: AbortSignal;
   /** Called with the result of each recorded game. */
@@ -24,6 +24,8 @@ interface LocalRunOptions {
 const AHEAD = 256;
 /** The number of games that are paired together, because the format looks at all games each time. */
 const PAIRED = 1_000;
+/** The number of games between two looks at a sequential test: at least this many, and a sixteenth of the games so far. */
+const BATCH = 16;
 /** The number of games that are played again in separate processes at the same time. */
 const SEPARATE_GAMES = 2;
 /** The number of results that may wait for the disk. */
@@ -91,8 +93,7 @@ class LocalRun {
     const recording = this.#record(result);
     this.#unrecorded.add(recording);
     recording.finally(() => this.#unrecorded.delete(recording)).catch(() => {}); // `recorded` reports the error
-    const { isSequential } = this.#options;
-    if (isSequential || result.termination === "aborted" || this.#unrecorded.size > MAX_UNRECORDED) await recording;
+    if (result.termination === "aborted" || this.#unrecorded.size > MAX_UNRECORDED) await recording;
   }
 
   async #record(result: MatchResult): Promise<void> {
@@ -141,12 +142,12 @@ class LocalRun {
 
   /** The id of the next game; null if there is none. */
   async #next(): Promise<string | null> {
-    const { signal } = this.#options;
+    const { signal, isTested } = this.#options;
     while (!signal.aborted) {
       const next = this.#ready.shift();
-      if (this.#ready.length < this.#ahead / 2) void this.#refill();
+      if (!isTested && this.#ready.length < AHEAD / 2) void this.#refill();
       if (next !== undefined) return next;
-      await this.#refill();
+      if (!isTested || this.#open === 0) await this.#refill();
       if (this.#ready.length > 0) continue;
       if (this.#open === 0) return null;
       await this.#closing.promise; // the format may add games after the results of the open games
@@ -154,8 +155,12 @@ class LocalRun {
     return null;
   }
 
-  get #ahead(): number {
-    return this.#options.isSequential ? Math.max(2, this.#options.concurrency) : AHEAD + this.#options.concurrency;
+  /** The number of games that are to be ready. */
+  #ahead(): number {
+    const { isTested, concurrency, league } = this.#options;
+    if (!isTested) return AHEAD + concurrency;
+    const batch = Math.floor(league.league.completedCount / BATCH);
+    return Math.max(BATCH, batch - (batch % 2)); // pairs of games
   }
 
   /** Pairs and assigns games, unless that is under way. */
@@ -168,9 +173,9 @@ class LocalRun {
 
   async #assignNext(): Promise<void> {
     const { league } = this.#options;
-    const missing = this.#ahead - this.#ready.length;
+    const missing = this.#ahead() - this.#ready.length;
     const slots = missing - league.unassigned().length;
-    if (slots > 0) await league.pair(this.#options.isSequential ? slots : PAIRED);
+    if (slots > 0) await league.pair(this.#options.isTested ? slots : PAIRED);
     const matchIds = league.unassigned().slice(0, Math.max(0, missing));
     await league.assign(matchIds);
     this.#ready.push(...matchIds);

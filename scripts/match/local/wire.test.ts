@@ -97,7 +97,7 @@ async function locally(
     league: local,
     bots: loaded,
     concurrency,
-    isSequential: false,
+    isTested: false,
     signal,
     onGame() {},
     warn,
