@@ -82,7 +82,9 @@ const idOfListed = (players: Config["players"], name: string): string =>
 
 /** The settings of each league that follow from the config and the run. */
 export const leagueSettings = ({ leagues, players }: Config, { runId, seed }: RunIdentity): readonly LeagueSettings[] =>
-  leagues.map(({ league_id, game: id, options, clock = null, format, format_options, tie_breaks, teams, openings }) => {
+  leagues.map((league) => {
+    const { league_id, game: id, options, clock = null, format, tie_breaks, teams } = league;
+    const { openings, late_entry, starts_at, round_ms } = league;
     const game = findGame(id);
     invariant(game, `unknown game ${id}`);
     return {
@@ -93,10 +95,21 @@ export const leagueSettings = ({ leagues, players }: Config, { runId, seed }: Ru
       options,
       clock,
       format,
-      formatOptions: format_options,
+      formatOptions: withMakeup(league),
       tieBreaks: tie_breaks ?? null,
       teams: teams ? teams.map((members) => members.map((name) => idOfListed(players, name))) : null,
       openings: openings ?? null,
+      lateEntry: late_entry,
+      startsAt: starts_at ?? null,
+      roundMs: round_ms ?? null,
       seedCommitment: sha256Hex(leagueSeed(seed, league_id)),
     };
   });
+
+/** The options of the format. Late entries that make up for their missed matches are an option of a round robin. */
+const withMakeup = ({
+  format,
+  format_options,
+  late_entry,
+}: Config["leagues"][number]): LeagueSettings["formatOptions"] =>
+  format === "round-robin" && late_entry === "makeup" ? { ...format_options, makeup: true } : format_options;

@@ -13,6 +13,7 @@ import { LeagueStart, type LeagueStartOptions } from "./effects/league-start.ts"
 import { Pairing } from "./effects/pairing.ts";
 import { Readiness } from "./effects/readiness.ts";
 import { Reconciler } from "./effects/reconciler.ts";
+import { RoundTime } from "./effects/round-time.ts";
 import { Rounds } from "./effects/rounds.ts";
 
 export interface EffectsOptions extends EffectsDependencies {
@@ -65,6 +66,7 @@ export function createEffects(options: EffectsOptions): Effects {
     new LeagueStart(context, options.leagueStart),
     new Pairing(context, (league) => dispatch.freeSlots(league)),
     new Rounds(context),
+    new RoundTime(context),
     dispatch,
     announcements,
     handOver,

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import { lateEntryRejection } from "../league/decide-operator.ts";
 import type { League } from "../league/league.ts";
 import type { Agent } from "./agent.ts";
 import { playsGame } from "./capabilities.ts";
@@ -71,9 +72,11 @@ function entryRejection(
     return protocolError("L001", `league ${league_id} plays ${game}, which is not in your game_types`, { league_id });
   }
   if (status === "running") {
-    return protocolError("L001", `league ${league_id} is running and accepts no more players`, { league_id });
+    const rejection = lateEntryRejection(league, false);
+    if (rejection !== null) return protocolError("L001", `league ${league_id} ${rejection}`, { league_id });
+  } else if (status !== "open") {
+    return protocolError("L001", `league ${league_id} is over${adviceOf(policy)}`, { league_id });
   }
-  if (status !== "open") return protocolError("L001", `league ${league_id} is over${adviceOf(policy)}`, { league_id });
   if (!isFull(policy, request, league)) return null;
   return protocolError("L002", fullMessage(policy, request, `league ${league_id} is full`), { league_id });
 }

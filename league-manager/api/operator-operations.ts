@@ -12,6 +12,7 @@ import { removePlayer, resetToken } from "../commands/players.ts";
 import { scheduleMatch } from "../commands/rounds.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Views } from "./resources.ts";
+import { runningOperations } from "./running-operations.ts";
 import {
   Forgotten,
   LeagueId,
@@ -24,8 +25,8 @@ import {
 } from "./tool-schemas.ts";
 
 interface OperatorContext {
-  readonly ledger: Pick<Ledger, "execute">;
-  readonly views: Pick<Views, "projections" | "leagueSeedOf">;
+  readonly ledger: Pick<Ledger, "execute" | "state">;
+  readonly views: Pick<Views, "projections" | "leagueSeedOf" | "awaited">;
   readonly operatorToken: string;
   readonly places: readonly Place[];
   readonly ids: Ids;
@@ -34,6 +35,7 @@ interface OperatorContext {
 /** The operations that need the operator token. */
 export const operatorOperations = (context: OperatorContext): readonly Operation<unknown>[] => [
   ...leagueOperations(context),
+  ...runningOperations({ ...context, operatorOnly: operatorGate(context.operatorToken) }),
   removal(context),
   erasure(context),
   tokenReset(context),

@@ -164,9 +164,10 @@ function displace(draft: Draft, { displaced, forgotten }: AdmittedPlayer): void 
 /** Enters a player into its leagues. Recovers a suspended player, and renews a player whose former leagues are over. */
 function enter(draft: Draft, { id, profile, returning, leagueIds }: AdmittedPlayer): void {
   const leagues = leagueIds.flatMap((leagueId) => draft.state.leagues.get(leagueId) ?? []);
-  for (const { leagueId, entrants } of leagues) {
+  for (const { leagueId, entrants, status } of leagues) {
     if (entrants.has(id)) continue;
     draft.mustLeague(leagueId, { type: "enter", playerId: id, nameCommitment: nameCommitment(profile) });
+    if (status === "running") draft.agent(id, { type: "activate" });
   }
   if (returning?.state !== "SHUTDOWN") draft.agent(id, { type: "recover", by: "registration" });
   else if (leagues.some(({ status }) => status === "open") && !isPlaying(draft.state, id)) {

@@ -76,11 +76,14 @@ export class LeagueStart implements Part {
   }
 
   #canStart(league: League): boolean {
-    const { state } = this.#context.ledger;
+    const { clock, ledger } = this.#context;
+    const { state } = ledger;
     const entered = reachableCount(state, league);
     if (entered < league.roles.length || !hasReferee(state)) return false;
+    if (league.startsAt !== null && clock.now() < Date.parse(league.startsAt)) return false;
     const needed = playersNeeded(this.#options, league);
-    if (needed === 0) return false;
+    // Without a number of players, the operator starts the league, or it starts at its time.
+    if (needed === 0) return league.startsAt !== null;
     if (this.#options.startWhen === "count") return entered >= needed;
     return (this.#missingPlayers().length === 0 || this.#isRegistrationOver) && this.#isRefereeWaitOver();
   }

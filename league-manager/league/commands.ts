@@ -8,7 +8,8 @@ import type { Seed } from "./seeds.ts";
 export type LeagueCommand =
   /** Opens the league, or applies a changed config to an open league. Without a change it has no events. */
   | { readonly type: "open"; readonly settings: LeagueSettings }
-  | { readonly type: "enter"; readonly playerId: string; readonly nameCommitment: string }
+  /** Enters a player. A running league accepts it only with late entries, or from the operator. */
+  | { readonly type: "enter"; readonly playerId: string; readonly nameCommitment: string; readonly byOperator?: true }
   /**
    * Removes a player from an open league. In a running league the format pairs the player no more; `agentVersion` is then the version of the player's
    * stream at which it was shut down.
@@ -49,7 +50,21 @@ export type LeagueCommand =
       readonly epoch: number;
       readonly refereeId: string;
     }
+  | { readonly type: "pause" }
+  | { readonly type: "resume" }
+  /** Raises numbers in the options of the format, such as the number of rounds. */
+  | { readonly type: "extend"; readonly formatOptions: Readonly<Record<string, unknown>> }
+  /** Makes a match count for no player. It is rejected if later pairings depend on the match. */
+  | { readonly type: "annul"; readonly matchId: string; readonly reason: string }
+  /** Ends a round whose time is over. */
+  | { readonly type: "expire_round"; readonly roundId: number }
   | { readonly type: "complete" };
+
+/**
+ * The rule for players that enter after the start. `forfeit`: they play the rounds that are paired later. `makeup`: in a round robin they also play the
+ * matches that they have missed.
+ */
+export type LateEntry = "closed" | "forfeit" | "makeup";
 
 /** The properties of a league that the config and the run determine. */
 export interface LeagueSettings {
@@ -70,6 +85,11 @@ export interface LeagueSettings {
   readonly teams: readonly (readonly string[])[] | null;
   /** Options of the game, one record for each round in turn, which take precedence over those of the league; null for none. */
   readonly openings: readonly Readonly<Record<string, unknown>>[] | null;
+  readonly lateEntry: LateEntry;
+  /** The time before which the league does not start, ISO 8601; null for none. */
+  readonly startsAt: string | null;
+  /** The time within which the matches of a round must be completed; null for no limit. */
+  readonly roundMs: number | null;
   readonly seedCommitment: string;
 }
 

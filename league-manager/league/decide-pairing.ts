@@ -31,11 +31,14 @@ export function decidePair(league: League, { seed, slots }: CommandOf<"pair">): 
  * depend on the order of the results.
  */
 export const canPair = (league: League): boolean =>
-  league.status === "running" && !league.isPairingComplete && (league.currentRound === null || opensAtOnce(league));
+  league.status === "running" &&
+  !league.isPaused &&
+  !league.isPairingComplete &&
+  (league.currentRound === null || opensAtOnce(league));
 
-/** Whether a league is running, its format adds no more rounds and all its matches are completed. */
-export const isPlayed = ({ status, isPairingComplete, currentRound }: League): boolean =>
-  status === "running" && isPairingComplete && currentRound === null;
+/** Whether a league is running and not paused, its format adds no more rounds and all its matches are completed. */
+export const isPlayed = ({ status, isPaused, isPairingComplete, currentRound }: League): boolean =>
+  status === "running" && !isPaused && isPairingComplete && currentRound === null;
 
 function pairingEvents(league: League, seed: Seed, slots: number): readonly NewLeagueEvent[] {
   const next = formatOf(league).next(viewOf(league, seed), slots, parsedOptions(league));

@@ -18,7 +18,8 @@ const assign = (epoch: number): LeagueCommand => ({ ...ASSIGN, epoch }) as Leagu
 
 describe("the registration of a league", () => {
   it("begins with an event that has the properties of the config and the run", () => {
-    const { leagueId, runId, seedCommitment, clock, formatOptions, tieBreaks, teams, openings, ...config } = SETTINGS;
+    const { leagueId, runId, seedCommitment, clock, game, roles, options, format } = SETTINGS;
+    const config = { game, roles, options, format };
     const opened = { type: "opened", league_id: leagueId, run_id: runId, seed_commitment: seedCommitment } as const;
     given()
       .when({ type: "open", settings: SETTINGS })
@@ -80,7 +81,9 @@ describe("the registration of a league", () => {
   it("is closed after the start: no player can enter, and one that leaves stays a player of the league", () => {
     const commands = running(["P01", "P02"]);
     const started = given(...commands);
-    started.when({ type: "enter", playerId: "P03", nameCommitment: "c" }).isRejected("L001", "league rps is running");
+    started
+      .when({ type: "enter", playerId: "P03", nameCommitment: "c" })
+      .isRejected("L001", "league rps is running and accepts no more players");
     const leave: LeagueCommand = { type: "leave", playerId: "P01", agentVersion: 7 };
     started.when(leave).leadsTo({ type: "player_left", player_id: "P01", agent_version: 7 });
     started.when({ ...leave, playerId: "P03" }).leadsTo();

@@ -3,6 +3,14 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "./commands.ts";
+import {
+  decideAnnul,
+  decideEnter,
+  decideExpireRound,
+  decideExtend,
+  decidePause,
+  decideResume,
+} from "./decide-operator.ts";
 import { decidePair, decideStart, isPlayed } from "./decide-pairing.ts";
 import { QUOTED_CHARACTERS } from "./events.ts";
 import { matchOf } from "./evolve.ts";
@@ -50,11 +58,25 @@ export function decideLeague(league: League | null, command: LeagueCommand): Dec
     }
     case "settle_withdrawal":
       return decideSettle(league, command);
+    case "pause":
+      return decidePause(league);
+    case "resume":
+      return decideResume(league);
+    case "extend":
+      return decideExtend(league, command);
+    case "annul":
+      return decideAnnul(league, command);
+    case "expire_round":
+      return decideExpireRound(league, command);
     case "complete":
       if (league.status === "completed") return UNCHANGED;
-      return isPlayed(league) ? ok([{ type: "completed" }]) : rejectState(league, "its matches are not completed");
+      return isPlayed(league)
+        ? ok([{ type: "completed" }])
+        : rejectState(league, league.isPaused ? PAUSED : "its matches are not completed");
   }
 }
+
+const PAUSED = "the operator has paused it";
 
 const rejectState = ({ leagueId: league_id, status }: League, detail: string): Decided =>
   err(protocolError("L005", `league ${league_id} is ${status}: ${detail}`, { league_id }));
@@ -70,31 +92,21 @@ function decideOpen(league: League | null, settings: LeagueSettings): Decided {
 }
 
 /** The settings that the config determines, as events contain them. */
-const configOf = ({
-  game,
-  roles,
-  options,
-  clock,
-  format,
-  formatOptions,
-  tieBreaks,
-  teams,
-  openings,
-}: LeagueSettings) => ({
-  ...{ game, roles, options },
-  ...(clock && { clock }),
-  format,
-  ...(Object.keys(formatOptions).length > 0 && { format_options: formatOptions }),
-  ...(tieBreaks && { tie_breaks: tieBreaks }),
-  ...(teams && { teams }),
-  ...(openings && { openings }),
-});
-
-function decideEnter(league: League, { playerId, nameCommitment }: CommandOf<"enter">): Decided {
-  const { leagueId: league_id, status, entrants } = league;
-  if (entrants.has(playerId)) return UNCHANGED;
-  if (status !== "open") return err(protocolError("L001", `league ${league_id} is ${status}`, { league_id }));
-  return ok([{ type: "player_entered", player_id: playerId, name_commitment: nameCommitment }]);
+function configOf(settings: LeagueSettings) {
+  const { game, roles, options, clock, format, formatOptions } = settings;
+  const { tieBreaks, teams, openings, lateEntry, startsAt, roundMs } = settings;
+  return {
+    ...{ game, roles, options },
+    ...(clock && { clock }),
+    format,
+    ...(Object.keys(formatOptions).length > 0 && { format_options: formatOptions }),
+    ...(tieBreaks && { tie_breaks: tieBreaks }),
+    ...(teams && { teams }),
+    ...(openings && { openings }),
+    ...(lateEntry !== "closed" && { late_entry: lateEntry }),
+    ...(startsAt !== null && { starts_at: startsAt }),
+    ...(roundMs !== null && { round_ms: roundMs }),
+  };
 }
 
 function decideLeave(league: League, { playerId, agentVersion }: CommandOf<"leave">): Decided {
@@ -112,6 +124,7 @@ function decideOpenRound(league: League, command: CommandOf<"open_round">): Deci
   const round = league.rounds[roundId - 1];
   if (!round) return rejectRound(league, roundId);
   if (round.isOpened) return UNCHANGED;
+  if (league.isPaused) return rejectState(league, PAUSED);
   if (roundId !== league.currentRound) return rejectState(league, `round ${roundId} is not the current one`);
   const players = [...new Set(round.matches.flatMap((match) => match.players))];
   const absent = players.flatMap((player_id) => {
@@ -120,7 +133,9 @@ function decideOpenRound(league: League, command: CommandOf<"open_round">): Deci
       ? []
       : [{ player_id, agent_version, ...(removed?.has(player_id) && { removed: true as const }) }];
   });
-  const forfeits = round.matches.filter((match) => match.players.some((playerId) => shutDown.has(playerId)));
+  const forfeits = round.matches.filter(
+    ({ status, players: seated }) => status !== "completed" && seated.some((playerId) => shutDown.has(playerId)),
+  );
   return ok([
     { type: "round_opened", round_id: roundId, absent },
     ...forfeits.map((match) => forfeitEvent(league, match, command)),
@@ -192,6 +207,7 @@ function decideSchedule(league: League, { players, roundId }: CommandOf<"schedul
 function decideAssign(league: League, { matchId, epoch, refereeId }: CommandOf<"assign">): Decided {
   const match = matchOf(league, matchId);
   if (!match) return rejectMatch(league, matchId);
+  if (league.isPaused) return rejectState(league, PAUSED);
   const isOpened = league.rounds[match.roundId - 1]?.isOpened === true;
   if (match.status !== "scheduled" || match.epoch !== epoch || !isOpened) return rejectEpoch(league, match, epoch);
   return ok([{ type: "match_assigned", match_id: matchId, epoch, referee_id: refereeId }]);

@@ -42,6 +42,16 @@ const format = {
   openings: z.array(z.record(z.string(), z.unknown())).min(1).readonly().optional(),
 };
 
+/** The rules of the operation of a league. Logs of earlier versions have none of them. */
+const operation = {
+  /** Whether players may enter after the start; absent for `closed`. */
+  late_entry: z.enum(["forfeit", "makeup"]).optional(),
+  /** The time before which the league does not start. */
+  starts_at: z.string().optional(),
+  /** The time within which the matches of a round must be completed. */
+  round_ms: z.int().min(1).optional(),
+};
+
 const Absence = z.strictObject({ player_id: id, agent_version: z.int().min(1), removed: z.literal(true).optional() });
 
 /** The result of a match. The keys of scores and points are player ids. */
@@ -75,6 +85,7 @@ export const LeagueEvent = z.compile(
       options: z.record(z.string(), z.unknown()),
       clock,
       ...format,
+      ...operation,
       /** SHA-256 of the league's seed, lowercase hex. */
       seed_commitment: z.string(),
     }),
@@ -87,9 +98,20 @@ export const LeagueEvent = z.compile(
       options: z.record(z.string(), z.unknown()),
       clock,
       ...format,
+      ...operation,
     }),
-    /** `name_commitment` is the SHA-256 of the salt, a newline and the display name; the salt is in the player's profile. */
-    z.strictObject({ ...common, type: z.literal("player_entered"), player_id: id, name_commitment: z.string() }),
+    /**
+     * `name_commitment` is the SHA-256 of the salt, a newline and the display name; the salt is in the player's profile. `entered_after` is the number of
+     * rounds that were paired when the player entered a running league. `by_operator` states that the operator added the player.
+     */
+    z.strictObject({
+      ...common,
+      type: z.literal("player_entered"),
+      player_id: id,
+      name_commitment: z.string(),
+      entered_after: z.int().min(0).optional(),
+      by_operator: z.literal(true).optional(),
+    }),
     /**
      * After the start: the player is shut down, so that the format pairs it no more. `agent_version` is then the version of the player's stream at which
      * it was shut down. In logs of earlier versions no player leaves after the start.
@@ -140,6 +162,8 @@ export const LeagueEvent = z.compile(
       round_id: roundId,
       absent: z.array(Absence).readonly(),
     }),
+    /** The time of the round is over. The following events cancel its matches that are not completed. */
+    z.strictObject({ ...common, type: z.literal("round_expired"), round_id: roundId }),
     /** Each player of the league has received ROUND_ANNOUNCEMENT and ROUND_START, or has not answered in time. */
     z.strictObject({ ...common, type: z.literal("round_announced"), round_id: roundId }),
     /** An operator has added a match. */
@@ -176,7 +200,24 @@ export const LeagueEvent = z.compile(
       reason,
       log_head: z.string(),
     }),
-    /** The match is not played, because the format has ended before it was completed. */
+    /**
+     * The operator has annulled the match, which counts for no player. `match_points` are the points that a completed match had given; absent for a match
+     * that was not completed.
+     */
+    z.strictObject({
+      ...common,
+      type: z.literal("match_annulled"),
+      match_id: id,
+      epoch,
+      reason,
+      match_points: z.record(z.string(), z.number()).optional(),
+    }),
+    /** No match is assigned and no round is paired or opened until `resumed`. Matches that have begun are played to their end. */
+    z.strictObject({ ...common, type: z.literal("paused") }),
+    z.strictObject({ ...common, type: z.literal("resumed") }),
+    /** The operator has raised numbers in the options of the format, such as the number of rounds. */
+    z.strictObject({ ...common, type: z.literal("extended"), format_options: z.record(z.string(), z.unknown()) }),
+    /** The match is not played, because the format or the time of its round has ended before it was completed. */
     z.strictObject({ ...common, type: z.literal("match_cancelled"), match_id: id, epoch }),
     z.strictObject({ ...common, type: z.literal("completed") }),
   ]),

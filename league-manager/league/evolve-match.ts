@@ -1,12 +1,22 @@
+import { isDeepStrictEqual } from "node:util";
 import { follows } from "#shared/lib/result.ts";
 import type { LeagueEvent } from "./events.ts";
 import type { League, Match, Outcome, Round, Withdrawal } from "./league.ts";
 import { positionOf } from "./match-ids.ts";
-import { abortedOutcome, CANCELLED, outcomeOfResult, REMOVED, SHUT_DOWN } from "./outcome.ts";
+import {
+  ANNULLED,
+  abortedOutcome,
+  CANCELLED,
+  EXPIRED,
+  outcomeOfResult,
+  REMOVED,
+  SHUT_DOWN,
+  summaryOf,
+} from "./outcome.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 type MatchEvent = EventOf<
-  "match_assigned" | "match_released" | "match_completed" | "match_aborted" | "match_cancelled"
+  "match_assigned" | "match_released" | "match_completed" | "match_aborted" | "match_cancelled" | "match_annulled"
 >;
 
 /** Returns the fields of the league that an event of a match changes. Throws if the event cannot follow. */
@@ -16,7 +26,7 @@ export function changedMatch(league: League, before: Match, event: MatchEvent): 
     `${event.type} of ${event.match_id} under epoch ${event.epoch}, not ${before.epoch}`,
   );
   const match = nextMatch(league, before, event);
-  const isCompleted = match.status === "completed";
+  const isCompleted = match.status === "completed" && before.status !== "completed";
   const index = match.roundId - 1;
   const round = league.rounds[index] as Round;
   const position = positionOf(before.matchId)?.index as number;
@@ -25,6 +35,7 @@ export function changedMatch(league: League, before: Match, event: MatchEvent): 
   return {
     rounds,
     withdrawals: withdrawalsAfter(league, before, event),
+    ...(event.type === "match_annulled" && { annulledCount: league.annulledCount + 1 }),
     ...(isCompleted && {
       completedCount: league.completedCount + 1,
       currentRound: firstOpenRound(rounds, league.currentRound),
@@ -38,7 +49,7 @@ function nextMatch(league: League, match: Match, event: MatchEvent): Match {
   const { matchId, refereeId } = match;
   if (event.type === "match_assigned") {
     const isOpened = league.rounds[match.roundId - 1]?.isOpened === true;
-    follows(match.status === "scheduled" && isOpened, `${matchId} cannot be assigned now`);
+    follows(match.status === "scheduled" && isOpened && !league.isPaused, `${matchId} cannot be assigned now`);
     return { ...match, status: "assigned", refereeId: event.referee_id, assignedAt: event.at };
   }
   if (event.type === "match_completed" && event.referee_id === null) {
@@ -52,8 +63,19 @@ function nextMatch(league: League, match: Match, event: MatchEvent): Match {
     return completed(match, outcomeOfResult(match.players, event), event.log_head);
   }
   if (event.type === "match_cancelled") {
-    follows(match.status !== "completed" && league.isPairingComplete, `${matchId} cannot be cancelled now`);
-    return completed({ ...match, refereeId: null }, abortedOutcome(CANCELLED), "");
+    const isExpired = league.rounds[match.roundId - 1]?.isExpired === true;
+    follows(
+      match.status !== "completed" && (league.isPairingComplete || isExpired),
+      `${matchId} cannot be cancelled now`,
+    );
+    return completed({ ...match, refereeId: null }, abortedOutcome(isExpired ? EXPIRED : CANCELLED), "");
+  }
+  if (event.type === "match_annulled") {
+    follows(
+      isDeepStrictEqual(event.match_points, match.outcome ? summaryOf(match).match_points : undefined),
+      `${matchId} is annulled with other points`,
+    );
+    return completed({ ...match, refereeId: null }, abortedOutcome(ANNULLED), "");
   }
   follows(match.status === "assigned", `${matchId} is not assigned`);
   const isFromReferee = event.referee_id === refereeId || (event.type === "match_aborted" && event.referee_id === null);
@@ -84,14 +106,16 @@ const completed = (match: Match, outcome: Outcome, logHead: string): Match => ({
 /** Adds a withdrawal if a referee loses a match without having reported it, because it may still play it. */
 function withdrawalsAfter(
   league: League,
-  { matchId, epoch, refereeId }: Match,
+  { matchId, epoch, refereeId, status }: Match,
   event: MatchEvent,
 ): readonly Withdrawal[] {
   const isWithdrawn =
     event.type === "match_released"
       ? event.reason !== "aborted"
-      : event.type === "match_cancelled" || (event.type === "match_aborted" && event.referee_id === null);
-  return isWithdrawn && refereeId !== null
+      : event.type === "match_cancelled" ||
+        event.type === "match_annulled" ||
+        (event.type === "match_aborted" && event.referee_id === null);
+  return isWithdrawn && refereeId !== null && status !== "completed"
     ? [...league.withdrawals, { matchId, epoch, refereeId }]
     : league.withdrawals;
 }

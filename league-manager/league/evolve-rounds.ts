@@ -8,7 +8,7 @@ type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 /** Returns the fields of the league that the pairing, opening, announcement or extension of a round changes. Throws if the event cannot follow. */
 export function changedRounds(
   league: League,
-  event: EventOf<"round_paired" | "round_opened" | "round_announced" | "match_scheduled">,
+  event: EventOf<"round_paired" | "round_opened" | "round_expired" | "round_announced" | "match_scheduled">,
 ): Partial<League> {
   const { rounds, currentRound, openRounds, matchCount } = league;
   const { round_id } = event;
@@ -25,7 +25,10 @@ export function changedRounds(
       };
     }
     case "round_opened": {
-      follows(round && round_id === currentRound && !round.isOpened, `round ${round_id} cannot be opened now`);
+      follows(
+        round && round_id === currentRound && !round.isOpened && !league.isPaused,
+        `round ${round_id} cannot be opened now`,
+      );
       const { matches } = round;
       const plays = (playerId: string): boolean => matches.some((match) => match.players.includes(playerId));
       follows(
@@ -33,10 +36,16 @@ export function changedRounds(
         `an absent player of round ${round_id} has no match`,
       );
       return {
-        rounds: rounds.with(round_id - 1, { ...round, isOpened: true }),
+        rounds: rounds.with(round_id - 1, { ...round, isOpened: true, openedAt: event.at }),
         openRounds: [...openRounds, round_id],
       };
     }
+    case "round_expired":
+      follows(
+        league.roundMs !== null && round?.isOpened && round.open > 0 && !round.isExpired,
+        `round ${round_id} cannot expire now`,
+      );
+      return { rounds: rounds.with(round_id - 1, { ...round, isExpired: true }) };
     case "round_announced":
       follows(round?.isOpened && !round.isAnnounced, `round ${round_id} cannot be announced now`);
       return { rounds: rounds.with(round_id - 1, { ...round, isAnnounced: true }) };
@@ -46,7 +55,7 @@ export function changedRounds(
         `${event.match_id} is scheduled in a round that is over`,
       );
       follows(round_id <= rounds.length + 1, `there is no round ${round_id}`);
-      const before = round ?? emptyRound(round_id);
+      const before = round ?? { ...emptyRound(round_id), pairedAfter: rounds.at(-1)?.pairedAfter ?? 0 };
       const added = newMatch(league, round_id, before.matches.length, event);
       const after = { ...before, matches: [...before.matches, added], open: before.open + 1 };
       return { rounds: round ? rounds.with(round_id - 1, after) : [...rounds, after], matchCount: matchCount + 1 };
@@ -62,9 +71,13 @@ const emptyRound = (roundId: number): Round => ({
   open: 0,
   isOpened: false,
   isAnnounced: false,
+  openedAt: null,
+  isExpired: false,
+  pairedAfter: 0,
 });
 
-function pairedRound(league: League, { round_id, pairings, byes, label, slots }: EventOf<"round_paired">): Round {
+function pairedRound(league: League, event: EventOf<"round_paired">): Round {
+  const { round_id, pairings, byes, label, slots } = event;
   follows(league.status === "running", `round ${round_id} is paired while the league is not running`);
   follows(!league.isPairingComplete, `round ${round_id} is paired after the end of the format`);
   follows(round_id === league.rounds.length + 1, `round ${round_id} is paired after round ${league.rounds.length}`);
@@ -81,6 +94,8 @@ function pairedRound(league: League, { round_id, pairings, byes, label, slots }:
     byes,
     open: matches.length,
     isOpened: slots !== undefined,
+    openedAt: slots === undefined ? null : event.at,
+    pairedAfter: league.completedCount,
   };
 }
 

@@ -40,9 +40,14 @@ const openedLeague = (event: EventOf<"opened">): League => ({
   options: event.options,
   clock: event.clock ?? null,
   ...formatFieldsOf(event),
+  ...operationFieldsOf(event),
   seedCommitment: event.seed_commitment,
   status: "open",
   entrants: new Map(),
+  lateEntries: {},
+  isPaused: false,
+  resumedAt: null,
+  annulledCount: 0,
   departed: [],
   rounds: [],
   currentRound: null,
@@ -71,19 +76,25 @@ const formatFieldsOf = ({
   openings: openings ?? null,
 });
 
+const operationFieldsOf = ({
+  late_entry,
+  starts_at,
+  round_ms,
+}: EventOf<"opened" | "reconfigured">): Pick<League, "lateEntry" | "startsAt" | "roundMs"> => ({
+  lateEntry: late_entry ?? "closed",
+  startsAt: starts_at ?? null,
+  roundMs: round_ms ?? null,
+});
+
 function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" }>): Changes {
   switch (event.type) {
     case "reconfigured": {
       follows(league.status === "open", "reconfigured after the start");
       const { game, roles, options, clock = null } = event;
-      return { game, roles, options, clock, ...formatFieldsOf(event) };
+      return { game, roles, options, clock, ...formatFieldsOf(event), ...operationFieldsOf(event) };
     }
-    case "player_entered": {
-      const { player_id, name_commitment } = event;
-      follows(league.status === "open", `${player_id} entered after the start`);
-      follows(!league.entrants.has(player_id), `${player_id} entered twice`);
-      return { entrants: new Map(league.entrants).set(player_id, name_commitment) };
-    }
+    case "player_entered":
+      return afterEntry(league, event);
     case "player_left":
       return afterDeparture(league, event);
     case "started":
@@ -102,8 +113,18 @@ function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" 
       follows(withdrawals.length < league.withdrawals.length, `${event.match_id} is not withdrawn`);
       return { withdrawals };
     }
+    case "paused":
+      follows(league.status === "running" && !league.isPaused, "the league cannot be paused now");
+      return { isPaused: true };
+    case "resumed":
+      follows(league.isPaused, "the league is resumed without being paused");
+      return { isPaused: false, resumedAt: event.at };
+    case "extended":
+      follows(league.status === "running", "extended while the league is not running");
+      return { formatOptions: event.format_options, isPairingComplete: false };
     case "round_paired":
     case "round_opened":
+    case "round_expired":
     case "round_announced":
     case "match_scheduled":
       return changedRounds(league, event);
@@ -117,6 +138,19 @@ function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" 
 
 /** Whether a league has rounds, or its format has none. */
 const isPaired = ({ rounds, isPairingComplete }: League): boolean => rounds.length > 0 || isPairingComplete;
+
+function afterEntry(league: League, event: EventOf<"player_entered">): Changes {
+  const { player_id, name_commitment, entered_after, by_operator } = event;
+  const { status, entrants, rounds, lateEntries } = league;
+  const isLate = status === "running" && (by_operator === true || league.lateEntry !== "closed");
+  follows(status === "open" || (isLate && !league.isPairingComplete), `${player_id} entered after the start`);
+  follows(!entrants.has(player_id), `${player_id} entered twice`);
+  follows(entered_after === (isLate ? rounds.length : undefined), `${player_id} entered after another round`);
+  return {
+    entrants: new Map(entrants).set(player_id, name_commitment),
+    ...(entered_after !== undefined && { lateEntries: { ...lateEntries, [player_id]: entered_after } }),
+  };
+}
 
 /** A player that leaves before the start is no entrant. A player that leaves later stays in the standings. */
 function afterDeparture(league: League, { player_id, agent_version }: EventOf<"player_left">): Changes {

@@ -28,6 +28,15 @@ export function parsedOptions(league: Pick<League, "leagueId" | "format" | "form
 }
 const parsed = new WeakMap<object, { readonly format: string; readonly options: unknown }>();
 
+/** Whether the format has matches for players that enter after the start. */
+export function acceptsLateEntries(
+  league: Pick<League, "leagueId" | "format" | "formatOptions" | "roles" | "teams">,
+): boolean {
+  const { takesLateEntries } = formatOf(league);
+  if (league.teams) return false;
+  return takesLateEntries?.(parsedOptions(league), league.roles.length) ?? true;
+}
+
 /** What a format knows of a league. In a league of teams the competitors are the teams. */
 export function viewOf(league: League, seed: Seed): LeagueView {
   const play = teamPlayOf(league);
@@ -67,10 +76,16 @@ const playerView = (league: League, seed: Seed): LeagueView => ({
 });
 
 /** The players in the order of their ids, which is that of the config for the players of a config. */
-function playersOf({ entrants, departed, format }: League): readonly FormatPlayer[] {
+function playersOf({ entrants, departed, format, lateEntries }: League): readonly FormatPlayer[] {
   // The Berger numbers of earlier logs follow the order of the code units.
   const ids = format === "round-robin" ? [...entrants.keys()].sort() : [...entrants.keys()].sort(compareIds);
-  return ids.map((playerId) => ({ playerId, enteredAfter: 0, hasLeft: departed.includes(playerId) }));
+  const players = ids.map((playerId) => ({
+    playerId,
+    enteredAfter: lateEntries[playerId] ?? 0,
+    hasLeft: departed.includes(playerId),
+  }));
+  const isLate = ({ playerId }: FormatPlayer): boolean => lateEntries[playerId] !== undefined;
+  return [...players.filter((player) => !isLate(player)), ...players.filter(isLate)];
 }
 
 /** The name of the format with its options, for people: "Swiss system, rounds 5". Null for a round robin without options, which is the default. */

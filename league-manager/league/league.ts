@@ -49,6 +49,12 @@ export interface Round {
   readonly open: number;
   readonly isOpened: boolean;
   readonly isAnnounced: boolean;
+  /** The time at which the round was opened, ISO 8601; null before. */
+  readonly openedAt: string | null;
+  /** Whether the time of the round was over before its last match was completed. */
+  readonly isExpired: boolean;
+  /** The number of matches of the league that were completed when the round was paired. */
+  readonly pairedAfter: number;
 }
 
 /** The record that a match was taken from a referee that may still play it and has not acknowledged MATCH_WITHDRAWN. */
@@ -64,6 +70,14 @@ export interface League extends LeagueSettings {
   readonly status: "open" | "running" | "completed";
   /** The commitments to display names by player id, in the order of entry. */
   readonly entrants: ReadonlyMap<string, string>;
+  /** The number of rounds that were paired when a player entered, for the players that entered after the start. */
+  readonly lateEntries: Readonly<Record<string, number>>;
+  /** Whether the operator has paused the league: no match is assigned, and no round is paired or opened. */
+  readonly isPaused: boolean;
+  /** The time of the last resumption, ISO 8601; null if the league was not paused. */
+  readonly resumedAt: string | null;
+  /** The number of annulled matches. */
+  readonly annulledCount: number;
   /** The players that have left after the start. */
   readonly departed: readonly string[];
   /** `rounds[i].roundId` is i + 1. */

@@ -56,7 +56,8 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
     case "match_released":
     case "match_completed":
     case "match_aborted":
-    case "match_cancelled": {
+    case "match_cancelled":
+    case "match_annulled": {
       const match = matchOf(league, event.match_id);
       if (match && league.rounds[match.roundId - 1]?.isOpened) indexMatch(index, match);
       break;
@@ -67,9 +68,9 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
 
 /** The part of the open work that does not need a pass over the matches. */
 function workOfLeague(league: League): Pick<OpenWork, "roundToOpen" | "withdrawals" | "isToPair" | "isToComplete"> {
-  const { currentRound, rounds, withdrawals } = league;
+  const { currentRound, rounds, withdrawals, isPaused } = league;
   const current = currentRound === null ? undefined : rounds[currentRound - 1];
-  const roundToOpen = current && !current.isOpened ? current.roundId : null;
+  const roundToOpen = current && !current.isOpened && !isPaused ? current.roundId : null;
   return { roundToOpen, withdrawals, isToPair: canPair(league), isToComplete: isPlayed(league) };
 }
 

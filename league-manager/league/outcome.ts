@@ -10,6 +10,13 @@ export const SHUT_DOWN = "shut_down";
 export const REMOVED = "removed_by_operator";
 /** The reason of a match that was not played because the format had ended. */
 export const CANCELLED = "cancelled";
+/** The reason of a match that was not completed within the time of its round. */
+export const EXPIRED = "time_of_the_round_is_over";
+/** The reason of a match that the operator annulled. */
+export const ANNULLED = "annulled";
+
+/** The reasons of matches that count for no player by a decision of the manager. They are public. */
+export const DECIDED_REASONS: readonly string[] = [CANCELLED, EXPIRED, ANNULLED];
 
 const NONE: readonly never[] = [];
 
@@ -59,7 +66,7 @@ export const abortedOutcome = (reason: string): Outcome =>
 
 /** The reason of a match as it may be published. The reason of an aborted match may quote an error with addresses and paths of a referee. */
 export const publicReason = ({ termination, reason }: Pick<Outcome, "termination" | "reason">): string =>
-  termination === "aborted" && reason !== CANCELLED ? "aborted" : reason;
+  termination === "aborted" && !DECIDED_REASONS.includes(reason) ? "aborted" : reason;
 
 /**
  * Whether a player lost a match because it did not answer. A player that lost on time may have answered, so its loss does not count towards its

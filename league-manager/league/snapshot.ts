@@ -53,6 +53,9 @@ interface RoundDocument {
   readonly label?: string;
   readonly isOpened: boolean;
   readonly isAnnounced: boolean;
+  readonly openedAt: string | null;
+  readonly isExpired: boolean;
+  readonly pairedAfter: number;
   readonly byes: readonly number[];
   readonly matches: readonly MatchRow[];
   readonly referees: readonly string[];
@@ -75,7 +78,7 @@ type MatchRow =
     ];
 
 function roundDocument(
-  { label, isOpened, isAnnounced, byes, matches }: Round,
+  { label, isOpened, isAnnounced, openedAt, isExpired, pairedAfter, byes, matches }: Round,
   seats: ReadonlyMap<string, number>,
 ): RoundDocument {
   const referees = numbering<string>();
@@ -91,7 +94,7 @@ function roundDocument(
   const options = matches.flatMap((match, index) => (match.options ? [[index, match.options] as const] : []));
   return {
     ...(label !== null && { label }),
-    ...{ isOpened, isAnnounced, byes: byes.map(seat), matches: rows },
+    ...{ isOpened, isAnnounced, openedAt, isExpired, pairedAfter, byes: byes.map(seat), matches: rows },
     ...{ referees: referees.all(), outcomes: outcomes.all() },
     ...(options.length > 0 && { options: Object.fromEntries(options) }),
   };
@@ -111,8 +114,8 @@ function numbering<T>() {
 }
 
 function restoredRound(text: string | null, roundId: number, players: readonly string[]): Round {
-  const { label, isOpened, isAnnounced, byes, options, ...document }: RoundDocument = JSON.parse(text ?? "");
-  const { referees } = document;
+  const { label, byes, options, ...document }: RoundDocument = JSON.parse(text ?? "");
+  const { referees, isOpened, isAnnounced, openedAt, isExpired, pairedAfter } = document;
   const outcomes = document.outcomes.map(sharedOutcome);
   const matches = document.matches.map((row, index): Match => {
     const [seats, epoch, aborts, referee, assignedAt, outcomeNumber, logHead] = isPlain(row) ? unassigned(row) : row;
@@ -133,7 +136,8 @@ function restoredRound(text: string | null, roundId: number, players: readonly s
   });
   const open = matches.reduce((count, { status }) => count + (status === "completed" ? 0 : 1), 0);
   const byePlayers = byes.map((seat) => entryAt(players, seat));
-  return { roundId, label: label ?? null, matches, byes: byePlayers, open, isOpened, isAnnounced };
+  const state = { open, isOpened, isAnnounced, openedAt, isExpired, pairedAfter };
+  return { roundId, label: label ?? null, matches, byes: byePlayers, ...state };
 }
 
 const isPlain = (row: MatchRow): row is readonly number[] => typeof row[0] === "number";

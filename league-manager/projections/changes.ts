@@ -37,6 +37,7 @@ function changedByLeague(league: League, event: LeagueEvent): readonly string[] 
     case "match_aborted":
     case "match_cancelled":
       return matchAndSchedule(league, event.match_id);
+    case "match_annulled":
     case "match_completed":
       return [
         ...matchAndSchedule(league, event.match_id),

@@ -1,10 +1,9 @@
-import { reasonInWords } from "#shared/games/game.ts";
 import { counted, cutTo, inOneLine } from "#shared/lib/text.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 import type { Standing } from "#shared/standings/standings.ts";
 import type { Awaited } from "../agents/awaited-players.ts";
 import type { Outcome } from "../league/league.ts";
-import { CANCELLED } from "../league/outcome.ts";
+import { DECIDED_REASONS } from "../league/outcome.ts";
 import type { LiveEvent } from "./live.ts";
 
 /**
@@ -83,7 +82,11 @@ export function resultText({ points, termination, reason, faults }: Result, name
   const winners = Object.keys(points).filter((playerId) => points[playerId] === POINTS.win);
   const verdict =
     winners.length === 0
-      ? { normal: "draw", forfeit: "no winner", aborted: reason === CANCELLED ? CANCELLED : "aborted" }[termination]
+      ? {
+          normal: "draw",
+          forfeit: "no winner",
+          aborted: DECIDED_REASONS.includes(reason) ? reasonInWords(reason) : "aborted",
+        }[termination]
       : `${winners.map(nameOf).join(" and ")} ${winners.length === 1 ? "wins" : "win"}`;
   const details = faults.map((fault) => `${nameOf(fault.player_id)}: ${fault.detail}`);
   const detail = inOneLine(details.join("; ") || reasonInWords(reason));

@@ -94,22 +94,22 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
     }
     case "match_completed":
     case "match_aborted":
-    case "match_cancelled": {
-      const match = matchOf(league, event.match_id);
-      const summary = match && completedMatch(league, match);
-      if (!match || !summary) return [];
-      return [
-        {
-          type: "match_completed",
-          league_id,
-          match: summary,
-          faults: match.outcome?.faults ?? [],
-          completed: projections.completed(league_id),
-          matches: projections.expectedMatches(league),
-          standings: leadersAnd(match.players, projections.standings(league)),
-        },
-      ];
+    case "match_cancelled":
+      return endOfMatch(league, event.match_id, projections);
+    case "match_annulled": {
+      const annulled = notice(`${matchRef(league_id, event.match_id)} is annulled: ${inOneLine(event.reason)}`);
+      return event.match_points ? [annulled] : [annulled, ...endOfMatch(league, event.match_id, projections)];
     }
+    case "round_expired":
+      return [notice(`the time of round ${event.round_id} of ${league_id} is over; its open matches are cancelled`)];
+    case "paused":
+      return [notice(`${league_id} is paused: no match begins until the operator resumes it`)];
+    case "resumed":
+      return [notice(`${league_id} is resumed`)];
+    case "extended":
+      return [notice(`${league_id} is extended: ${JSON.stringify(event.format_options)}`)];
+    case "player_entered":
+      return event.entered_after === undefined ? [] : [notice(`${event.player_id} enters ${league_id} late`)];
     case "completed":
       return [leagueCompleted(league, projections)];
     default:
@@ -133,6 +133,24 @@ function roundStarted(league: League, round_id: number, projections: Projections
     ...(round?.label != null && { label: round.label }),
     byes: (round?.byes ?? []).map((id) => projections.agent(id)?.name ?? id),
   };
+}
+
+function endOfMatch(league: League, matchId: string, projections: Projections): readonly LiveEvent[] {
+  const { leagueId: league_id } = league;
+  const match = matchOf(league, matchId);
+  const summary = match && completedMatch(league, match);
+  if (!match || !summary) return [];
+  return [
+    {
+      type: "match_completed",
+      league_id,
+      match: summary,
+      faults: match.outcome?.faults ?? [],
+      completed: projections.completed(league_id),
+      matches: projections.expectedMatches(league),
+      standings: leadersAnd(match.players, projections.standings(league)),
+    },
+  ];
 }
 
 function liveOfAgent(

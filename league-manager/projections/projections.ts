@@ -113,9 +113,13 @@ function advanceLeague(projection: LeagueProjection, event: LeagueEvent, league:
   if (event.type === "match_completed") {
     projection.tally.add({ points: event.match_points, termination: event.termination });
   }
+  const isAnnulled = event.type === "match_annulled";
+  if (isAnnulled && event.match_points) {
+    projection.tally.subtract({ points: event.match_points, termination: "normal" });
+  }
   const byes = byesOf(event, league);
   projection.tally.addByes(byes);
-  if (END_OF_MATCH.has(event.type)) projection.completed++;
+  if (END_OF_MATCH.has(event.type) || (isAnnulled && event.match_points === undefined)) projection.completed++;
   if (CHANGES_STANDINGS.has(event.type) || byes.length > 0) projection.rows = null;
 }
 
@@ -129,6 +133,7 @@ const END_OF_MATCH = new Set<CommittedEvent["event"]["type"]>(["match_completed"
 
 const CHANGES_STANDINGS = new Set<CommittedEvent["event"]["type"]>([
   ...END_OF_MATCH,
+  "match_annulled",
   // The ranks of an elimination follow from its rounds.
   "round_paired",
   "player_entered",

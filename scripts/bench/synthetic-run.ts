@@ -46,6 +46,7 @@ export async function writeSyntheticRun(folder: string, playerCount: number, unp
     options: {},
     format: "round-robin",
     format_options: {},
+    late_entry: "closed",
   };
   const game = findGame(GAME) as Game;
   const players = Array.from({ length: playerCount }, (_, index) => playerId(index + 1));

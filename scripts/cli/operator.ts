@@ -43,4 +43,48 @@ export function addOperatorCommands(): void {
     .action(async (player: string, options) =>
       exitWith((await import("../commands/operator.ts")).resetToken(player, options)),
     );
+
+  addRunningCommands();
+}
+
+const running = () => import("../operator/running.ts");
+
+/** Adds the commands that show and change running leagues. */
+function addRunningCommands(): void {
+  operatorCommand("status", "Show leagues, players and referees.", "rps")
+    .argument("[league]", "id of the league (default: all leagues)")
+    .option("--json", "print one JSON document")
+    .action(async (league: string | undefined, options) => exitWith((await running()).showStatus(league, options)));
+
+  operatorCommand("pause", "Pause running leagues: no match begins until resume.", "rps")
+    .argument("<league...>", "ids of the leagues")
+    .action(async (leagues: string[], options) => exitWith((await running()).pauseLeagues(leagues, options)));
+
+  operatorCommand("resume", "Continue paused leagues.", "rps")
+    .argument("<league...>", "ids of the leagues")
+    .action(async (leagues: string[], options) => exitWith((await running()).resumeLeagues(leagues, options)));
+
+  operatorCommand("extend", "Raise numbers of the format of a running league.", "rps cycles=2")
+    .argument("<league>", "id of the league")
+    .argument("<name=number...>", "options of the format: rounds=7, cycles=2, games=200")
+    .action(async (league: string, raised: string[], options) =>
+      exitWith((await running()).extendLeague(league, raised, options)),
+    );
+
+  operatorCommand("add", "Add registered players to a league, or with --round a match.", "P05 --league rps")
+    .argument("<player...>", "player ids; with --round one for each role of the game")
+    .addOption(new Option("--league <id>", "id of the league (required)").makeOptionMandatory())
+    .addOption(new Option("--round <n>", "add a match of these players to this round").argParser(countOption))
+    .action(async (players: string[], options) => exitWith((await running()).addTo(players, options)));
+
+  operatorCommand("annul", "Make a match count for no player.", "R2M1 --league rps --reason 'wrong bot'")
+    .argument("<match>", "id of the match, e.g. R2M1")
+    .addOption(new Option("--league <id>", "id of the league (required)").makeOptionMandatory())
+    .addOption(new Option("--reason <text>", "the reason, which is public (required)").makeOptionMandatory())
+    .action(async (match: string, options) => exitWith((await running()).annulMatch(match, options)));
+
+  operatorCommand("logs", "Print the events of a league.", "rps --follow")
+    .argument("<league>", "id of the league")
+    .option("--follow", "continue with each new event until the league is over")
+    .action(async (league: string, options) => exitWith((await running()).printLogs(league, options)));
 }

@@ -70,17 +70,17 @@ export async function resetToken(player_id: string, flags: OperatorFlags): Promi
   return EXIT.ok;
 }
 
-const print = (line: string): void => void process.stdout.write(`${inOneLine(line)}\n`);
+export const print = (line: string): void => void process.stdout.write(`${inOneLine(line)}\n`);
 
 /** Sends a request with the operator token. Resolves with the payload of the reply. Rejects with StartError if the request fails or is rejected. */
-async function request<Reply extends z.ZodType>(
+export async function request<Reply extends z.ZodType>(
   type: MessageType,
   payload: object,
   replySchema: Reply,
   flags: OperatorFlags,
 ): Promise<z.infer<Reply>> {
   const bearer = operatorToken(flags.data);
-  const endpoint = flags.manager ?? servedAt(flags.data);
+  const endpoint = endpointOf(flags);
   const envelope = newEnvelope(type, "league_manager:operator", payload, {
     messageId: systemIds.uuid(),
     at: systemClock.iso(),
@@ -109,6 +109,9 @@ function operatorToken(data: string): string {
   }
   return readFileSync(file, "utf8").trim();
 }
+
+/** Returns the endpoint of the manager that the options of a command name. */
+export const endpointOf = ({ manager, data }: OperatorFlags): string => manager ?? servedAt(data);
 
 /** Returns the endpoint of the manager that `league serve` runs with a data folder, or `league run` with the folder of a run, else the default endpoint. */
 function servedAt(data: string): string {

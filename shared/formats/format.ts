@@ -105,6 +105,10 @@ export interface Format<Options = unknown> {
   remaining(view: LeagueView, options: Options): number | null;
   /** Returns the number of rounds that the league has at its end, for the display of the progress. Only for formats whose options determine it. */
   plannedRounds?(view: LeagueView, options: Options): number;
+  /** True if the pairings do not depend on results. A match can then be annulled at any time. */
+  readonly ignoresResults?: boolean;
+  /** Returns false if the format has no matches for players that enter after the start. Without this function it has. */
+  takesLateEntries?(options: Options, roleCount: number): boolean;
   /** The order of the players at the end, by groups of equal rank, for formats whose result is not the order by points (elimination). */
   ranking?(view: LeagueView, options: Options): readonly (readonly string[])[];
   /** The bracket for pages: all ties, their players and matches, and where each player came from (elimination). */

@@ -36,6 +36,7 @@ export const gauntlet: Format<Options> = {
   roles: "two",
   opensRounds: "at_once",
   byePoints: 0,
+  ignoresResults: true,
   tieBreaks: ["points", "wins", "draws"],
   next: (view, slots, options) => nextOfSeries(view, pairsOf(view, options), { games: options.games }, slots),
   remaining: (view, options) => remainingOfSeries(view, pairsOf(view, options), options.games),

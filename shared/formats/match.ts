@@ -48,6 +48,7 @@ export const matchFormat: Format<Options> = {
   roles: "any",
   opensRounds: "at_once",
   byePoints: 0,
+  ignoresResults: true,
   tieBreaks: ["points", "wins", "draws"],
 
   next(view, slots, { games }) {

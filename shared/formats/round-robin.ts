@@ -4,7 +4,7 @@ import { bergerRounds } from "./berger.ts";
 import type { Format, LeagueView, NewRound } from "./format.ts";
 import { meetingsOf } from "./pair-series.ts";
 import { rotation } from "./rotation.ts";
-import { activePlayers, openMatches, pairKey } from "./view.ts";
+import { activePlayers, matchesOf, openMatches, pairKey } from "./view.ts";
 
 const Options = z.strictObject({
   cycles: z
@@ -57,6 +57,35 @@ function missedPairings(view: LeagueView, { cycles, makeup }: Options): readonly
   );
 }
 
+/** The cycles that are missing because `cycles` was raised after the first rounds were paired. Late entries do not play in them. */
+function furtherCycles(view: LeagueView, { cycles }: Options): readonly NewRound[] {
+  const entered = view.players.filter(({ enteredAfter }) => enteredAfter === 0).length;
+  const matches = view.rounds.reduce((sum, round) => sum + round.matches.length, 0);
+  // Without an extension and without further matches, no pass over the matches is needed.
+  if (view.roleCount === 2 && matches === (cycles * entered * (entered - 1)) / 2) return [];
+  const active = new Set(activePlayers(view));
+  const players = view.players.flatMap(({ playerId, enteredAfter }) =>
+    enteredAfter === 0 && active.has(playerId) ? [playerId] : [],
+  );
+  const cycle = roundRobin(players, view.roleCount);
+  return schedule(players, view.roleCount, cycles).slice(cycle.length * pairedCycles(view, players, cycle));
+}
+
+/** The number of cycles that are paired: how often each two players have met, or in games of more roles, how often each player was paired in all cycles. */
+function pairedCycles(view: LeagueView, players: readonly string[], cycle: readonly NewRound[]): number {
+  if (players.length < view.roleCount) return 0;
+  if (view.roleCount === 2) {
+    const meetings = meetingsOf(view);
+    const counts = players.flatMap((a, index) => players.slice(0, index).map((b) => meetings.get(pairKey(a, b)) ?? 0));
+    return Math.min(...counts);
+  }
+  const timesIn = (pairings: readonly (readonly string[])[], player: string): number =>
+    pairings.filter((pairing) => pairing.includes(player)).length;
+  const paired = matchesOf(view).map((match) => match.players);
+  const all = cycle.flatMap(({ pairings }) => pairings);
+  return Math.floor(Math.min(...players.map((player) => timesIn(paired, player) / timesIn(all, player))));
+}
+
 /** Distributes pairings over as few rounds as the first fit needs. No player is twice in a round. These rounds have no byes. */
 function makeupRounds(pairings: readonly (readonly string[])[]): readonly NewRound[] {
   const rounds: { readonly pairings: (readonly string[])[]; readonly players: Set<string> }[] = [];
@@ -84,17 +113,23 @@ export const roundRobinFormat: Format<Options> = {
   byePoints: 0,
   tieBreaks: ["points", "wins", "draws"],
 
+  ignoresResults: true,
+  takesLateEntries: ({ makeup }, roleCount) => makeup && roleCount === 2,
+
   next(view, _slots, options) {
     const rounds =
       view.rounds.length === 0
         ? schedule(activePlayers(view), view.roleCount, options.cycles)
-        : makeupRounds(missedPairings(view, options));
+        : [...furtherCycles(view, options), ...makeupRounds(missedPairings(view, options))];
     if (rounds.length > 0) return { rounds };
     return options.makeup && openMatches(view) > 0 ? "wait" : "completed";
   },
 
   remaining(view, options) {
-    if (view.rounds.length > 0) return openMatches(view) + missedPairings(view, options).length;
+    if (view.rounds.length > 0) {
+      const further = furtherCycles(view, options).reduce((sum, { pairings }) => sum + pairings.length, 0);
+      return openMatches(view) + further + missedPairings(view, options).length;
+    }
     const rounds = schedule(activePlayers(view), view.roleCount, options.cycles);
     return rounds.reduce((sum, { pairings }) => sum + pairings.length, 0);
   },

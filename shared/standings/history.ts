@@ -73,16 +73,16 @@ export function historyOf(
     else entries.set(playerId, [entry]);
   };
   for (const { roundId, matches, byes } of rounds) {
-    const paired = new Set(byes);
     for (const match of matches) {
+      if (!match.outcome?.points.length) continue;
       for (const [seat, playerId] of match.players.entries()) {
-        paired.add(playerId);
-        if (match.outcome?.points.length) add(playerId, entryOf(roundId, match, seat, isAdjusted, teams));
+        add(playerId, entryOf(roundId, match, seat, isAdjusted, teams));
       }
     }
     for (const playerId of byes) add(playerId, { ...UNPLAYED, roundId, ...byeResult(byePoints) });
     // In a format without points for byes, a round without a match is part of the schedule.
     if (!isAdjusted) continue;
+    const paired = new Set([...byes, ...matches.flatMap((match) => match.players)]);
     for (const playerId of playerIds) {
       if (!paired.has(playerId)) add(playerId, { ...UNPLAYED, roundId, isVoluntary: true });
     }
@@ -111,11 +111,20 @@ function entryOf(
     roundId,
     points,
     share: points === POINTS.win ? 1 : points === POINTS.draw ? 0.5 : 0,
-    opponents: players.filter((_, other) => other !== seat && (teams === undefined || teams[other] !== teams[seat])),
+    opponents: opponentsOf(players, seat, teams),
     isPlayed,
     isVoluntary: !isPlayed && points === POINTS.loss,
     seat,
   };
+}
+
+function opponentsOf(
+  players: readonly string[],
+  seat: number,
+  teams: readonly number[] | undefined,
+): readonly string[] {
+  if (players.length === 2) return [players[1 - seat] as string]; // the usual case, without a search
+  return players.filter((_, other) => other !== seat && (teams === undefined || teams[other] !== teams[seat]));
 }
 
 /** Creates a history from the entries of each player. */

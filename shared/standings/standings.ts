@@ -60,6 +60,8 @@ export interface StandingsContext {
 export interface Tally {
   /** Counts a result. The caller ensures that each result is added once. */
   add(result: StandingsResult): void;
+  /** Takes back a result that was added. */
+  subtract(result: StandingsResult): void;
   /** Counts a match. A match that is not completed or is aborted has no points and is not counted. */
   addMatch(match: Pick<StandingsMatch, "players" | "outcome">): void;
   /** Counts a bye of each of these players. */
@@ -90,6 +92,9 @@ export function createTally(): Tally {
     add({ termination, points }) {
       if (termination === "aborted") return;
       for (const [playerId, value] of Object.entries(points)) countOf(playerId)[columnOf(value)] += 1;
+    },
+    subtract({ points }) {
+      for (const [playerId, value] of Object.entries(points)) countOf(playerId)[columnOf(value)] -= 1;
     },
     addMatch({ players, outcome }) {
       for (const [seat, points] of (outcome?.points ?? []).entries()) {

@@ -43,6 +43,9 @@ export const settingsOf = (leagueId: string, game = "rps.v1"): LeagueSettings =>
   tieBreaks: null,
   teams: null,
   openings: null,
+  lateEntry: "closed",
+  startsAt: null,
+  roundMs: null,
   seedCommitment: "commitment",
 });
 

@@ -36,7 +36,7 @@ export class Dispatch implements Part {
   reconcile(league: League, work: OpenWork): void {
     const matches = [...work.assigned.values()].filter(({ refereeId }) => !this.#health.isUp(refereeId ?? ""));
     if (matches.length > 0) this.#release(league.leagueId, matches);
-    if (work.unassigned.size > 0) this.#assignAll(league, work.unassigned.values());
+    if (work.unassigned.size > 0 && !league.isPaused) this.#assignAll(league, work.unassigned.values());
     else this.#noticedReasons.delete(league.leagueId);
   }
 

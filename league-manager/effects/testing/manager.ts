@@ -27,6 +27,9 @@ const GAME = {
   tieBreaks: null,
   teams: null,
   openings: null,
+  lateEntry: "closed",
+  startsAt: null,
+  roundMs: null,
 } as const;
 export const seedOf = ({ leagueId }: League, { matchId, epoch }: Match): string =>
   seedOfMatch(leagueSeed("seed", leagueId), leagueId, matchId, epoch);

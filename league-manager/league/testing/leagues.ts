@@ -27,6 +27,9 @@ export const SETTINGS: LeagueSettings = {
   tieBreaks: null,
   teams: null,
   openings: null,
+  lateEntry: "closed",
+  startsAt: null,
+  roundMs: null,
   seedCommitment: "commitment of the seed",
 };
 

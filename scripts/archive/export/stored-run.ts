@@ -91,6 +91,7 @@ export function exportedMatch({ store, seed: runSeed }: StoredRun, league: Leagu
     ...summaryOf(match),
     faults: [...summaryOf(match).faults],
     seed: seedOfMatch(leagueSeed(runSeed, league_id), league_id, match_id, epoch),
-    log: [...(store.sessionLogOf(league_id, match_id)?.log ?? [])],
+    // The log of an annulled match is not a part of its result.
+    log: match.logHead === "" ? [] : [...(store.sessionLogOf(league_id, match_id)?.log ?? [])],
   };
 }

@@ -44,7 +44,7 @@ export interface TestRun {
   /** Aborts a match until the abort is final. The final result has the session log of the commands `last`, or no log. */
   abort(leagueId: string, matchId: string, last?: readonly Command[]): Promise<void>;
   /** Opens the current round and plays it. `commandsOf` returns the commands of each match; null leaves the match unplayed. */
-  round(leagueId: string, commandsOf?: (match: Match) => readonly Command[] | null): Promise<void>;
+  round(leagueId: string, commandsOf?: (match: Match) => readonly Command[] | null | undefined): Promise<void>;
   /** Adds a match to a round, as the operator can. */
   schedule(leagueId: string, roundId: number, players: readonly string[]): Promise<void>;
   remove(playerId: string): Promise<void>;
@@ -132,7 +132,7 @@ function testRun(file: string, ledger: Ledger, leagueIds: readonly string[]): Te
       await execute(announceRound(leagueId, roundId));
       for (const match of league(leagueId).rounds[roundId - 1]?.matches ?? []) {
         const commands = match.status === "scheduled" ? commandsOf(match) : null;
-        if (commands) await run.play(leagueId, match.matchId, commands);
+        if (commands !== null) await run.play(leagueId, match.matchId, commands);
       }
     },
     schedule: (leagueId, roundId, players) => execute(scheduleMatch(leagueId, players, roundId)),

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { matchRef } from "#shared/lib/ids.ts";
-import type { NewLeagueEvent } from "../../../league-manager/league/commands.ts";
+import type { LeagueCommand, NewLeagueEvent } from "../../../league-manager/league/commands.ts";
 import { decideLeague } from "../../../league-manager/league/decide.ts";
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { matchOf } from "../../../league-manager/league/evolve.ts";
 import { opensAtOnce } from "../../../league-manager/league/format-view.ts";
 import type { League } from "../../../league-manager/league/league.ts";
 import { MAX_ABORTS } from "../../../league-manager/league/report.ts";
+import { endOf } from "../../../league-manager/league/round-end.ts";
 import type { Findings } from "./findings.ts";
 import { checkPairings } from "./pairings.ts";
 
@@ -80,7 +81,10 @@ function checkEvent({ blame, except }: Findings, file: string, { index, before, 
   for (const roundId of event.type === "completed" && before ? unannouncedIn(before) : [])
     blame(file, `event ${index}: the league is completed before round ${roundId} is announced`);
   if (event.type === "match_cancelled" && !isExplained)
-    blame(file, `event ${index}: ${event.match_id} is cancelled, but the format of the league has not ended`);
+    blame(
+      file,
+      `event ${index}: ${event.match_id} is cancelled, but neither the format of the league nor the time of its round has ended`,
+    );
   if (event.type === "match_completed" && event.referee_id === null && !isExplained)
     blame(
       file,
@@ -93,13 +97,49 @@ function checkEvent({ blame, except }: Findings, file: string, { index, before, 
     );
   if (event.type === "match_released" && before && isAbort(event) && isFinalAbort(before, event))
     blame(file, `event ${index}: ${event.match_id} is released as ${event.reason}, but this abort must be final`);
-  if (event.type === "match_scheduled" && before)
-    except(file, `${matchRef(before.leagueId, event.match_id)} was added by the operator`);
+  if (before) checkOperation({ blame, except }, file, index, before, event);
+}
+
+/** Reports what the operator has changed in a running league, and blames changes that the rules do not allow. */
+function checkOperation(
+  { blame, except }: Pick<Findings, "blame" | "except">,
+  file: string,
+  index: number,
+  before: League,
+  event: LeagueEvent,
+): void {
+  const isRejected = (command: LeagueCommand): boolean => eventsOf(decideLeague(before, command)).length === 0;
+  const name = "match_id" in event ? matchRef(before.leagueId, event.match_id) : before.leagueId;
+  switch (event.type) {
+    case "match_scheduled":
+      except(file, `${name} was added by the operator`);
+      break;
+    case "match_annulled":
+      if (isRejected({ type: "annul", matchId: event.match_id, reason: event.reason }))
+        blame(file, `event ${index}: ${event.match_id} is annulled, but the pairings of later rounds depend on it`);
+      except(file, `${name} was annulled by the operator: ${event.reason}`);
+      break;
+    case "extended":
+      if (isRejected({ type: "extend", formatOptions: event.format_options }))
+        blame(file, `event ${index}: the league is extended by options that its format does not allow`);
+      except(file, `${name} was extended by the operator`);
+      break;
+    case "player_entered":
+      if (event.by_operator) except(file, `${event.player_id} was added to ${name} by the operator after the start`);
+      break;
+    case "round_expired":
+      if (Date.parse(event.at) < (endOf(before, event.round_id) ?? Number.POSITIVE_INFINITY))
+        blame(file, `event ${index}: the time of round ${event.round_id} is not over`);
+      break;
+  }
 }
 
 /** Returns the events of the decision that this event begins, with this event; none if it begins no decision. */
 function decidedWith(before: League | null, event: LeagueEvent): readonly NewLeagueEvent[] {
   if (before === null) return [];
+  if (event.type === "round_expired") {
+    return eventsOf(decideLeague(before, { type: "expire_round", roundId: event.round_id }));
+  }
   if (event.type !== "round_opened") return [];
   const shutDown = new Map(event.absent.map(({ player_id, agent_version }) => [player_id, agent_version]));
   const removed = new Set(event.absent.flatMap(({ player_id, removed }) => (removed ? [player_id] : [])));

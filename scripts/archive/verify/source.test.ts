@@ -72,7 +72,7 @@ describe("verify rejects an export in which", () => {
   });
 
   const EVENT_TYPES =
-    '"opened", "reconfigured", "player_entered", "player_left", "started", "round_paired", "pairing_completed", "round_opened", "round_announced", "match_scheduled", "match_assigned", "match_released", "withdrawal_settled", "match_completed", "match_aborted", "match_cancelled" or "completed"';
+    '"opened", "reconfigured", "player_entered", "player_left", "started", "round_paired", "pairing_completed", "round_opened", "round_expired", "round_announced", "match_scheduled", "match_assigned", "match_released", "withdrawal_settled", "match_completed", "match_aborted", "match_annulled", "paused", "resumed", "extended", "match_cancelled" or "completed"';
   const deep = `${"[".repeat(3_000)}${"]".repeat(3_000)}`;
   it.each<[string, string, string, string]>([
     ["a document is cut off", R1M1, "{", "not JSON (position 1)"],

@@ -35,7 +35,7 @@ export const Config = z
           .min(OPERATOR_TOKEN_LENGTH)
           .optional()
           .describe(
-            "the token for start_league, schedule_match, remove_player, forget_player and reset_token; by default a random token in the file operator-token of the data folder",
+            "the token of the operator, for tools such as start_league, pause_league and reset_token; by default a random token in the file operator-token of the data folder",
           ),
         join_code: JoinCode.optional().describe("the code that players and referees must send to register"),
       })

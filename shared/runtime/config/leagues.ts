@@ -42,6 +42,26 @@ export const League = z
         'players that win and lose together in all matches, by name: [["Ada", "Ben"], ["Cleo", "Dan"]]. The format pairs the teams, and the members take the roles in turn (default: each player plays for itself, and in a game of teams the partners change)',
       ),
     openings: Openings.optional(),
+    late_entry: z
+      .enum(["closed", "forfeit", "makeup"])
+      .default("closed")
+      .describe(
+        "players that enter after the start: closed (none), forfeit (they play the rounds that are paired later), makeup (in a round robin they also play the matches that they have missed)",
+      ),
+    starts_at: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .describe(
+        'the time at which the league starts, with its time zone, e.g. "2026-05-04T14:00:00+02:00" (default: when its players are registered)',
+      ),
+    round_ms: z
+      .int()
+      .min(1_000)
+      .max(30 * 24 * 3_600_000)
+      .optional()
+      .describe(
+        "the time for each round, milliseconds; matches that are not completed by then are cancelled and count for no player (default: no limit)",
+      ),
     options: z
       .record(z.string(), z.unknown())
       .default({})
@@ -97,6 +117,10 @@ export const League = z
       context.addIssue({ code: "custom", path: ["format"], message: unknownFormat(league.format) });
     } else {
       checkOptions(context, "format_options", "format", format.options, league.format_options);
+      if (league.round_ms !== undefined && format.opensRounds === "at_once") {
+        const message = `${format.id} plays several rounds at the same time, so a round has no time limit`;
+        context.addIssue({ code: "custom", path: ["round_ms"], message });
+      }
       const sides = game && sidesOf(game, game.roles);
       if (sides && format.roles === "two" && (league.teams ? sides : game.roles).length !== 2) {
         const ofTeams = sides.length === 2 ? ", or list the teams in teams" : "";

@@ -1,0 +1,63 @@
+/** The arguments and results of the tools by which an operator follows and changes leagues. */
+import { z } from "zod";
+import { agentStates } from "#shared/protocol/lifecycle.ts";
+
+const id = z.string().min(1).max(200);
+
+export const StatusRequest = z.object({ league_id: id.optional().describe("default: all leagues") });
+export const ExtendLeague = z.object({
+  league_id: id,
+  format_options: z
+    .record(z.string(), z.number())
+    .refine((options) => Object.keys(options).length > 0, "names no option")
+    .describe('the raised numbers of the format, e.g. {"rounds": 7} of swiss, {"cycles": 2} of round-robin'),
+});
+export const AddPlayer = z.object({ league_id: id, player_id: id });
+export const AnnulMatch = z.object({
+  league_id: id,
+  match_id: id,
+  reason: z.string().min(1).max(300).describe("the reason, which is public"),
+});
+
+const changed = <S extends string>(status: S) => z.looseObject({ status: z.literal(status), league_id: z.string() });
+export const Paused = changed("PAUSED");
+export const Resumed = changed("RESUMED");
+export const Extended = changed("EXTENDED");
+export const Added = changed("ADDED");
+export const Annulled = changed("ANNULLED");
+
+export const LeagueStatus = z.object({
+  leagues: z.array(
+    z.object({
+      league_id: z.string(),
+      game: z.string(),
+      format: z.string(),
+      format_options: z.record(z.string(), z.unknown()),
+      version: z.int().describe("the number of events of the league"),
+      status: z.string().describe("open, running, paused or completed"),
+      starts_at: z.string().nullable().describe("an open league does not start before this time"),
+      waits_for: z.string().nullable().describe("the players and referees that an open league waits for"),
+      current_round: z.int().nullable(),
+      rounds: z.int().describe("the number of rounds that are paired"),
+      round_ends_at: z
+        .string()
+        .nullable()
+        .describe("the time at which open matches of the current round are cancelled"),
+      matches: z.int().describe("the number of matches that are paired"),
+      completed: z.int(),
+      being_played: z.int().describe("the number of matches that are assigned to a referee"),
+      expected_matches: z.int().nullable().describe("the number of matches at the end; null if it is not known"),
+      players: z.array(
+        z.object({
+          player_id: z.string(),
+          display_name: z.string(),
+          state: z.enum(agentStates).nullable(),
+          rank: z.int(),
+          points: z.number(),
+        }),
+      ),
+    }),
+  ),
+  referees: z.array(z.object({ referee_id: z.string(), state: z.enum(agentStates), max_matches: z.int() })),
+});
+export type LeagueStatus = z.infer<typeof LeagueStatus>;

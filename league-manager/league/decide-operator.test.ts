@@ -1,0 +1,274 @@
+import { describe, expect, it } from "vitest";
+import type { LeagueCommand, LeagueSettings } from "./commands.ts";
+import { matchOf } from "./evolve.ts";
+import { openWork } from "./open-work.ts";
+import { leagueSnapshot, restoreLeague } from "./snapshot.ts";
+import { standingsOf } from "./standings-of.ts";
+import { afterCommands, entered, given, pair, resultOf, running, SEED, SETTINGS, WON } from "./testing/leagues.ts";
+
+const PLAYERS = ["P01", "P02", "P03"];
+const two = running(["P01", "P02"]);
+const started = running(PLAYERS);
+const assign = (matchId: string): LeagueCommand => ({ type: "assign", matchId, epoch: 1, refereeId: "REF01" });
+const open = (roundId: number): LeagueCommand => ({ type: "open_round", roundId, shutDown: new Map() });
+const enter = (playerId: string, byOperator?: true): LeagueCommand => ({
+  ...{ type: "enter", playerId, nameCommitment: `name of ${playerId}` },
+  ...(byOperator && { byOperator }),
+});
+
+/** Assigns a match and reports that the player in its first seat has won. */
+function played(before: readonly LeagueCommand[], matchId: string): readonly LeagueCommand[] {
+  const assigned = [...before, assign(matchId)];
+  const { league } = afterCommands(assigned);
+  const match = matchOf(league, matchId);
+  if (!match) throw new Error(`no match ${matchId}`);
+  const result = resultOf(league, match, WON);
+  return [...assigned, { type: "report", result, refereeId: "REF01", seed: SEED }];
+}
+
+describe("a paused league", () => {
+  const paused: readonly LeagueCommand[] = [...started, { type: "pause" }];
+
+  it("is paused and resumed once, and only while it runs", () => {
+    given(...started)
+      .when({ type: "pause" })
+      .leadsTo({ type: "paused" });
+    given(...paused)
+      .when({ type: "pause" })
+      .leadsTo();
+    given(...paused)
+      .when({ type: "resume" })
+      .leadsTo({ type: "resumed" });
+    given(...started)
+      .when({ type: "resume" })
+      .leadsTo();
+    given(...entered(PLAYERS))
+      .when({ type: "pause" })
+      .isRejected("L005", "league rps is open; only a running league can be paused");
+  });
+
+  it("assigns no match and opens no round", () => {
+    given(...paused)
+      .when(assign("R1M1"))
+      .isRejected("L005", "league rps is running: the operator has paused it");
+    given(...played(started, "R1M1"), { type: "pause" })
+      .when(open(2))
+      .isRejected("L005", "league rps is running: the operator has paused it");
+    given(...paused, { type: "resume" })
+      .when(assign("R1M1"))
+      .leadsTo({ type: "match_assigned", match_id: "R1M1", epoch: 1, referee_id: "REF01" });
+  });
+
+  it("records the results of matches that have begun, and has no other open work", () => {
+    const { league } = afterCommands([...started, assign("R1M1"), { type: "pause" }]);
+    const result = resultOf(league, matchOf(league, "R1M1") as never, WON);
+    const report: LeagueCommand = { type: "report", result, refereeId: "REF01", seed: SEED };
+    const after = afterCommands([...started, assign("R1M1"), { type: "pause" }, report]).league;
+    expect(after.completedCount).toBe(1);
+    expect(openWork(after)).toMatchObject({ roundToOpen: null, isToPair: false, isToComplete: false });
+  });
+
+  it("is not completed before it is resumed", () => {
+    const all: readonly LeagueCommand[] = [...played(two, "R1M1"), pair(), { type: "pause" }];
+    given(...all)
+      .when({ type: "complete" })
+      .isRejected("L005", "league rps is running: the operator has paused it");
+    given(...all, { type: "resume" })
+      .when({ type: "complete" })
+      .leadsTo({ type: "completed" });
+  });
+});
+
+describe("the extension of a league", () => {
+  const cycles = (number: unknown): LeagueCommand => ({ type: "extend", formatOptions: { cycles: number } });
+
+  it("raises the number of cycles, and the format pairs the further rounds", () => {
+    given(...two)
+      .when(cycles(2))
+      .leadsTo({ type: "extended", format_options: { cycles: 2 } });
+    given(...played([...two, cycles(2)], "R1M1"))
+      .when(pair())
+      .leadsTo({
+        ...{ type: "round_paired", round_id: 2, byes: [] },
+        pairings: [{ match_id: "R2M1", players: ["P02", "P01"] }],
+      });
+  });
+
+  it("also follows the end of the pairing, as long as the league is not completed", () => {
+    const paired: readonly LeagueCommand[] = [...played(two, "R1M1"), pair()];
+    given(...paired, cycles(2))
+      .when({ type: "complete" })
+      .isRejected("L005", "league rps is running: its matches are not completed");
+    given(...paired, { type: "complete" })
+      .when(cycles(2))
+      .isRejected("L005", "league rps is completed; only a running league can be extended");
+  });
+
+  it("ends after the further cycles, also if a player has left", () => {
+    const left: LeagueCommand = { type: "leave", playerId: "P03", agentVersion: 4 };
+    let commands: readonly LeagueCommand[] = [...started, cycles(3)];
+    for (const roundId of [1, 2, 3])
+      commands = played(roundId > 1 ? [...commands, open(roundId)] : commands, `R${roundId}M1`);
+    commands = [...commands, left, pair()];
+    for (const roundId of [4, 5]) commands = played([...commands, open(roundId)], `R${roundId}M1`);
+    given(...commands)
+      .when(pair())
+      .leadsTo({ type: "pairing_completed" });
+  });
+
+  it("only raises numbers that the format has", () => {
+    const rejected = (command: LeagueCommand, message: string): void =>
+      given(...two)
+        .when(command)
+        .isRejected("L001", expect.stringContaining(message) as never);
+    rejected(cycles(0), "league rps cannot be extended");
+    rejected(cycles("2"), "league rps cannot be extended: cycles");
+    rejected({ type: "extend", formatOptions: { rounds: 3 } }, "rounds");
+    rejected({ type: "extend", formatOptions: { makeup: true } }, "makeup must be a number");
+    given(...two, cycles(3))
+      .when(cycles(2))
+      .isRejected("L001", "league rps cannot be extended: cycles must be a number of at least 3");
+    given(...two)
+      .when(cycles(1))
+      .leadsTo();
+  });
+});
+
+describe("a match that the operator annuls", () => {
+  const annul = (matchId: string): LeagueCommand => ({ type: "annul", matchId, reason: "a bot used the network" });
+
+  it("counts for no player, and its points are taken back", () => {
+    const commands = played(two, "R1M1");
+    given(...commands)
+      .when(annul("R1M1"))
+      .leadsTo({
+        ...{ type: "match_annulled", match_id: "R1M1", epoch: 1, reason: "a bot used the network" },
+        match_points: { P01: 3, P02: 0 },
+      });
+    const { league } = afterCommands([...commands, annul("R1M1")]);
+    expect(matchOf(league, "R1M1")).toMatchObject({
+      status: "completed",
+      outcome: { termination: "aborted", points: [] },
+    });
+    expect(league).toMatchObject({ completedCount: 1, annulledCount: 1 });
+    given(...commands, annul("R1M1"))
+      .when(annul("R1M1"))
+      .leadsTo();
+    const rows = standingsOf(league, [{ player_id: "P01", display_name: "Ann" }]);
+    expect(rows).toMatchObject([{ played: 0, points: 0 }]);
+  });
+
+  it("is withdrawn from its referee if it is being played, and is then completed", () => {
+    const { league } = afterCommands([...two, assign("R1M1"), annul("R1M1")]);
+    expect(league.withdrawals).toEqual([{ matchId: "R1M1", epoch: 1, refereeId: "REF01" }]);
+    expect(league).toMatchObject({ completedCount: 1, currentRound: null });
+  });
+
+  it("must exist in a running league", () => {
+    given(...two)
+      .when(annul("R9M9"))
+      .isRejected("G003", "no match rps/R9M9");
+    given(...played(two, "R1M1"), pair(), { type: "complete" })
+      .when(annul("R1M1"))
+      .isRejected("L005", "league rps is completed; its matches cannot be annulled");
+  });
+});
+
+describe("a late entry", () => {
+  const late = (lateEntry: LeagueSettings["lateEntry"], makeup = false): readonly LeagueCommand[] =>
+    running(["P01", "P02"], { ...SETTINGS, lateEntry, ...(makeup && { formatOptions: { makeup } }) });
+
+  it("is rejected by default, and in a round robin without makeup", () => {
+    given(...two)
+      .when(enter("P09"))
+      .isRejected("L001", "league rps is running and accepts no more players");
+    given(...late("forfeit"))
+      .when(enter("P09"))
+      .isRejected(
+        "L001",
+        'league rps is running, and its format has no matches for a player that enters now; its config needs "late_entry": "makeup" before the start',
+      );
+  });
+
+  it("plays the matches that it has missed in further rounds", () => {
+    const commands = [...late("makeup", true), enter("P09")];
+    given(...late("makeup", true))
+      .when(enter("P09"))
+      .leadsTo({ type: "player_entered", player_id: "P09", name_commitment: "name of P09", entered_after: 1 });
+    const after = played(commands, "R1M1");
+    given(...after)
+      .when(pair())
+      .leadsTo(
+        {
+          ...{ type: "round_paired", round_id: 2, byes: [], label: "Makeup" },
+          pairings: [{ match_id: "R2M1", players: expect.arrayContaining(["P09"]) as never }],
+        },
+        {
+          ...{ type: "round_paired", round_id: 3, byes: [], label: "Makeup" },
+          pairings: [{ match_id: "R3M1", players: expect.arrayContaining(["P09"]) as never }],
+        },
+      );
+  });
+
+  it("is rejected when the last matches are paired", () => {
+    given(...played(late("makeup", true), "R1M1"), pair())
+      .when(enter("P09"))
+      .isRejected("L001", "league rps is running, and its last matches are paired");
+  });
+
+  it("may be added by the operator although the league is closed", () => {
+    given(...running(["P01", "P02"], { ...SETTINGS, formatOptions: { makeup: true } }))
+      .when(enter("P09", true))
+      .leadsTo({
+        ...{ type: "player_entered", player_id: "P09", name_commitment: "name of P09" },
+        ...{ entered_after: 1, by_operator: true },
+      });
+  });
+});
+
+describe("the time of a round", () => {
+  const timed = running(["P01", "P02", "P03", "P04"], { ...SETTINGS, roundMs: 60_000 });
+  const expire: LeagueCommand = { type: "expire_round", roundId: 1 };
+
+  it("cancels the matches that are not completed, which count for no player", () => {
+    given(...played(timed, "R1M1"))
+      .when(expire)
+      .leadsTo({ type: "round_expired", round_id: 1 }, { type: "match_cancelled", match_id: "R1M2", epoch: 1 });
+    const { league } = afterCommands([...timed, assign("R1M1"), expire]);
+    expect(league.rounds[0]).toMatchObject({ open: 0, isExpired: true });
+    expect(league).toMatchObject({ currentRound: 2, withdrawals: [{ matchId: "R1M1" }] });
+    given(...timed, expire)
+      .when(expire)
+      .leadsTo();
+  });
+
+  it("does not end in a league without such a limit, in a paused league and in a round that is completed", () => {
+    given(...two)
+      .when(expire)
+      .leadsTo();
+    given(...timed, { type: "pause" })
+      .when(expire)
+      .isRejected("L005", "league rps is paused");
+    given(...played(played(timed, "R1M1"), "R1M2"))
+      .when(expire)
+      .leadsTo();
+  });
+});
+
+it("the rules of the operation are in the events and in snapshots", () => {
+  const settings: LeagueSettings = {
+    ...{ ...SETTINGS, lateEntry: "makeup", formatOptions: { makeup: true } },
+    ...{ startsAt: "2026-05-04T14:00:00Z", roundMs: 60_000 },
+  };
+  const { events } = afterCommands([{ type: "open", settings }]);
+  expect(events[0]).toMatchObject({ late_entry: "makeup", starts_at: "2026-05-04T14:00:00Z", round_ms: 60_000 });
+  given({ type: "open", settings }).when({ type: "open", settings }).leadsTo();
+  given({ type: "open", settings: SETTINGS })
+    .when({ type: "open", settings })
+    .leadsTo(expect.objectContaining({ type: "reconfigured", round_ms: 60_000 }) as never);
+  const commands = [...running(["P01", "P02"], settings), enter("P09"), { type: "pause" } as const];
+  const { league } = afterCommands(commands);
+  const { head, rounds } = leagueSnapshot(league);
+  expect(restoreLeague(head, (roundId) => rounds.get(roundId) ?? null)).toEqual(league);
+  expect(league).toMatchObject({ lateEntries: { P09: 1 }, isPaused: true, rounds: [{ openedAt: expect.any(String) }] });
+});

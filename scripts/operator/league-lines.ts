@@ -1,0 +1,57 @@
+import type { z } from "zod";
+import { inOneLine } from "#shared/lib/text.ts";
+import type { LeagueStatus } from "../../league-manager/api/operation-schemas.ts";
+
+type Status = z.infer<typeof LeagueStatus>;
+
+/** The status of leagues and referees as lines of text. */
+export function statusLines({ leagues, referees }: Status): readonly string[] {
+  const busy = referees.map(({ referee_id, state, max_matches }) => `${referee_id} ${state} (${max_matches} matches)`);
+  return [
+    ...leagues.flatMap(leagueLines),
+    `referees: ${busy.length === 0 ? "none is registered" : busy.join(", ")}`,
+  ].map((line) => (line === "" ? line : `${line.startsWith("  ") ? "  " : ""}${inOneLine(line)}`));
+}
+
+function leagueLines(league: Status["leagues"][number]): readonly string[] {
+  const { league_id, game, format, format_options, status, players } = league;
+  const options = Object.entries(format_options).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
+  const formatText = [format, ...options].join(", ");
+  return [
+    `${league_id}: ${status}, ${game}, ${formatText}`,
+    ...(league.starts_at === null ? [] : [`  starts at ${league.starts_at}`]),
+    ...(league.waits_for === null ? [] : [`  waits: ${league.waits_for}`]),
+    ...(league.rounds === 0 ? [] : [`  ${progressOf(league)}`]),
+    ...(league.round_ends_at === null ? [] : [`  round ${league.current_round} ends at ${league.round_ends_at}`]),
+    ...players.map(
+      ({ rank, player_id, display_name, state, points }) =>
+        `  ${rank}. ${display_name} (${player_id}), ${points} points, ${state ?? "not registered"}`,
+    ),
+    "",
+  ];
+}
+
+function progressOf({
+  current_round,
+  rounds,
+  completed,
+  matches,
+  being_played,
+  expected_matches,
+}: Status["leagues"][number]) {
+  const round = current_round === null ? `${rounds} rounds` : `round ${current_round} of ${rounds} paired`;
+  const total =
+    expected_matches === null || expected_matches === matches
+      ? `${matches}`
+      : `${matches} paired (at most ${expected_matches})`;
+  return `${round}; ${completed} of ${total} matches completed, ${being_played} being played`;
+}
+
+/** One event of a league's stream as a line: its time, its type and its fields. */
+export function eventLine(type: string, data: string): string {
+  const { at = "", type: _, league_id: __, version: ___, ...fields } = JSON.parse(data) as Record<string, unknown>;
+  const texts = Object.entries(fields).map(
+    ([name, value]) => `${name}=${typeof value === "string" && !/[\s=]/.test(value) ? value : JSON.stringify(value)}`,
+  );
+  return inOneLine([String(at), type, ...texts].join(" "));
+}
