@@ -1,6 +1,5 @@
 import type { z } from "zod";
-import { currentMatches, type League } from "../league/league.ts";
-import { endOf } from "../league/round-end.ts";
+import { currentMatches, endOfRound, type League } from "../league/league.ts";
 import { waitingText } from "../projections/lines.ts";
 import type { LeagueStatus } from "./operation-schemas.ts";
 import type { Views } from "./resources.ts";
@@ -11,7 +10,7 @@ type Row = z.infer<typeof LeagueStatus>["leagues"][number];
 export function leagueStatus({ projections, awaited }: Pick<Views, "projections" | "awaited">, league: League): Row {
   const { leagueId, game, format, formatOptions, startsAt, rounds, currentRound, matchCount, completedCount } = league;
   const waits = awaited(league);
-  const endMs = currentRound === null ? null : endOf(league, currentRound);
+  const endMs = currentRound === null ? null : endOfRound(league, currentRound);
   return {
     ...{ league_id: leagueId, game, format, format_options: { ...formatOptions } },
     version: league.version,

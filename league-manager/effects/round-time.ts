@@ -1,6 +1,5 @@
 import { expireRound } from "../commands/operation.ts";
-import type { League } from "../league/league.ts";
-import { endOf } from "../league/round-end.ts";
+import { endOfRound, type League } from "../league/league.ts";
 import type { EffectsContext, Part } from "./effects-context.ts";
 import { Tasks } from "./tasks.ts";
 
@@ -18,7 +17,7 @@ export class RoundTime implements Part {
 
   reconcile(league: League): void {
     const { leagueId, currentRound } = league;
-    const endMs = currentRound === null ? null : endOf(league, currentRound);
+    const endMs = currentRound === null ? null : endOfRound(league, currentRound);
     if (currentRound === null || endMs === null || this.#context.clock.now() < endMs) return;
     const command = expireRound(leagueId, currentRound);
     this.#tasks.start(`${leagueId}/${currentRound}`, () => this.#context.execute(leagueId, command));

@@ -1,3 +1,4 @@
+import { reasonInWords } from "#shared/games/game.ts";
 import { counted, cutTo, inOneLine } from "#shared/lib/text.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 import type { Standing } from "#shared/standings/standings.ts";

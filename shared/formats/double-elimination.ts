@@ -27,6 +27,7 @@ export const doubleElimination: Format<Options> = {
   roles: "two",
   opensRounds: "in_order",
   byePoints: 0,
+  takesLateEntries: () => false,
   tieBreaks: ["points", "wins"],
   bracket,
   next: (view, _slots, options) => nextOfBracket(view, bracket(view, options), options),

@@ -24,6 +24,7 @@ export const singleElimination: Format<Options> = {
   roles: "two",
   opensRounds: "in_order",
   byePoints: 0,
+  takesLateEntries: () => false,
   tieBreaks: ["points", "wins"],
   bracket,
   next: (view, _slots, options) => nextOfBracket(view, bracket(view, options), options),

@@ -78,6 +78,7 @@ export const sprt: Format<SprtFormatOptions> = {
   opensRounds: "at_once",
   cancelsOpenMatches: true,
   byePoints: 0,
+  takesLateEntries: () => false,
   tieBreaks: ["points", "wins", "draws"],
 
   next(view, slots, options) {

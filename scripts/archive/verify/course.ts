@@ -5,9 +5,8 @@ import { decideLeague } from "../../../league-manager/league/decide.ts";
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { matchOf } from "../../../league-manager/league/evolve.ts";
 import { opensAtOnce } from "../../../league-manager/league/format-view.ts";
-import type { League } from "../../../league-manager/league/league.ts";
+import { endOfRound, type League } from "../../../league-manager/league/league.ts";
 import { MAX_ABORTS } from "../../../league-manager/league/report.ts";
-import { endOf } from "../../../league-manager/league/round-end.ts";
 import type { Findings } from "./findings.ts";
 import { checkPairings } from "./pairings.ts";
 
@@ -128,7 +127,7 @@ function checkOperation(
       if (event.by_operator) except(file, `${event.player_id} was added to ${name} by the operator after the start`);
       break;
     case "round_expired":
-      if (Date.parse(event.at) < (endOf(before, event.round_id) ?? Number.POSITIVE_INFINITY))
+      if (Date.parse(event.at) < (endOfRound(before, event.round_id) ?? Number.POSITIVE_INFINITY))
         blame(file, `event ${index}: the time of round ${event.round_id} is not over`);
       break;
   }

@@ -45,7 +45,9 @@ it("an operator pauses, extends and resumes a running league, adds a player, ann
     code: 0,
     stdout: "rps R1M1 is annulled\n",
   });
-  const status = JSON.parse((await operator("status", "rps", "--json")).stdout);
+  const shown = await operator("status", "rps", "--json");
+  expect(shown.stderr).toBe("");
+  const status = JSON.parse(shown.stdout);
   expect(status.leagues).toMatchObject([{ status: "paused", format_options: { cycles: 2, makeup: true } }]);
   expect(status.leagues[0].players).toHaveLength(3);
   expect(await operator("remove", "P01")).toMatchObject({ code: 0 });
