@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { forgetPlayer } from "./forget.ts";
-import { completeLeague } from "./leagues.ts";
+import { completeLeague, pairLeague } from "./leagues.ts";
 import { assignMatch } from "./matches.ts";
 import { removePlayer } from "./players.ts";
 import { reportResult } from "./report.ts";
@@ -19,6 +19,7 @@ const completed = [
   openRound("rps", 1),
   announceRound("rps", 1),
   ...play("R1M1", ["P01", "P02"]),
+  pairLeague("rps", "seed", 0),
   completeLeague("rps"),
 ];
 
@@ -37,7 +38,7 @@ describe("forgetPlayer", () => {
   it("removes a player of a running league and erases its profile, if its round is not under way", () => {
     const { state } = given(...firstRound)
       .when(forgetPlayer("P01"))
-      .leadsTo("P01 removed")
+      .leadsTo("rps player_left", "P01 removed")
       .writes({ type: "erase_profile", agentId: "P01" });
     const next = stateAfter([announceRound("rps", 1), ...play("R1M1", ["P02", "P03"])], state);
     givenState(next).when(openRound("rps", 2)).leadsTo("rps round_opened", "rps match_completed");
