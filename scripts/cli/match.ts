@@ -42,6 +42,7 @@ export function addMatchCommand(): void {
         .choices(["random", "sequential"])
         .default("random"),
     )
+    .option("--openings-plies <n>", "plies that are taken from a game of a book in PGN (default: all)", countOption)
     .addOption(clockFlag("no clocks"))
     .option(
       "--move-ms <ms>",

@@ -29,6 +29,7 @@ export interface SetupFlags extends PermissionFlags {
   readonly gauntlet?: boolean;
   readonly openings?: string;
   readonly openingsOrder: "random" | "sequential";
+  readonly openingsPlies?: number;
   readonly moveMs?: number;
   readonly clock?: TimeControl;
   readonly seed?: string;
@@ -151,7 +152,12 @@ function leagueOf(game: Game, bots: readonly string[], seed: string, flags: Setu
     ...(moveMs !== undefined && { move_ms: moveMs }),
     ...(flags.clock !== undefined && { clock: flags.clock }),
     ...(openings !== undefined && {
-      openings: openingsOf(openings, game, options, { pairs, seed, order: flags.openingsOrder }),
+      openings: openingsOf(openings, game, options, {
+        pairs,
+        seed,
+        order: flags.openingsOrder,
+        plies: flags.openingsPlies,
+      }),
     }),
   };
 }
@@ -175,15 +181,11 @@ interface OpeningTerms {
   readonly pairs: number;
   readonly seed: string;
   readonly order: "random" | "sequential";
+  readonly plies: number | undefined;
 }
 
 /** The options of the game for each pair of games, from a book. */
-function openingsOf(
-  file: string,
-  game: Game,
-  options: object,
-  { pairs, seed, order }: OpeningTerms,
-): readonly object[] {
+function openingsOf(file: string, game: Game, options: object, { pairs, ...choice }: OpeningTerms): readonly object[] {
   const fail = (message: string): never => {
     throw new StartError(`--openings ${file}: ${message}`, EXIT.usage);
   };
@@ -191,8 +193,8 @@ function openingsOf(
   if (!existsSync(file)) fail("no such file");
   const book = readBook(readFileSync(file, "utf8"), kind);
   if (!book.ok) return fail(book.error);
-  const count = order === "random" ? pairs : Math.min(pairs, book.value.entries.length);
-  const openings = firstOpenings(book.value, count, { order, seed });
+  const count = choice.order === "random" ? pairs : Math.min(pairs, book.value.entries.length);
+  const openings = firstOpenings(book.value, count, choice);
   if (!openings.ok) return fail(openings.error);
   const first = game.options.safeParse({ ...options, ...openings.value[0]?.options });
   if (!first.success)

@@ -119,6 +119,11 @@ describe("the order of openings", () => {
     return chosen.value.map(({ options }) => POSITIONS.indexOf(options.fen ?? ""));
   };
 
+  it("an opening that is used again is parsed once", () => {
+    const chosen = firstOpenings(BOOK, 16, { order: "sequential", seed: "" });
+    expect(chosen.ok && chosen.value[8]).toBe(chosen.ok && chosen.value[0]);
+  });
+
   it("sequential follows the book and begins again after the last opening", () => {
     expect(places(10, "sequential", "a")).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 0, 1]);
   });

@@ -56,14 +56,20 @@ export function readBook(text: string, kind: BookKind): Result<OpeningBook, stri
  * pairs of games. When all openings have been used, they are used again, in the order "random" in another order. Returns the fault with its
  * line if the opening is not valid.
  */
-export function openingAt(book: OpeningBook, index: number, choice: OpeningChoice): Result<Opening, string> {
-  const { entries, kind } = book;
+export const openingAt = (book: OpeningBook, index: number, choice: OpeningChoice): Result<Opening, string> =>
+  parsed(book, entryAt(book, index, choice), choice);
+
+function entryAt(book: OpeningBook, index: number, { order, seed }: OpeningChoice): BookEntry {
+  const { entries } = book;
   const cycle = Math.floor(index / entries.length);
   const place = index % entries.length;
-  const entry = entries[choice.order === "random" ? (shuffled(book, choice.seed, cycle)[place] ?? 0) : place];
+  const entry = entries[order === "random" ? (shuffled(book, seed, cycle)[place] ?? 0) : place];
   if (!entry) throw new RangeError("a book has at least one opening");
-  return kind === "epd" ? epdOpening(entry) : pgnOpening(entry, choice.plies);
+  return entry;
 }
+
+const parsed = ({ kind }: OpeningBook, entry: BookEntry, { plies }: OpeningChoice): Result<Opening, string> =>
+  kind === "epd" ? epdOpening(entry) : pgnOpening(entry, plies);
 
 /** Returns the first `count` openings of a tournament, or the first fault with its line. */
 export function firstOpenings(
@@ -72,8 +78,12 @@ export function firstOpenings(
   choice: OpeningChoice,
 ): Result<readonly Opening[], string> {
   const openings: Opening[] = [];
+  // A game in PGN takes a millisecond, and a test may need more openings than the book has.
+  const known = new Map<BookEntry, Result<Opening, string>>();
   for (let index = 0; index < count; index++) {
-    const opening = openingAt(book, index, choice);
+    const entry = entryAt(book, index, choice);
+    const opening = known.get(entry) ?? parsed(book, entry, choice);
+    known.set(entry, opening);
     if (!opening.ok) return opening;
     openings.push(opening.value);
   }
