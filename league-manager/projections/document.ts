@@ -1,4 +1,5 @@
 import type { Standing } from "#shared/standings/standings.ts";
+import { parsedOptions } from "../league/format-view.ts";
 import type { League, Match, Termination } from "../league/league.ts";
 import { rolesOf, summaryOf } from "../league/outcome.ts";
 import { type TeamStanding, teamStandingsOf } from "../league/standings-of.ts";
@@ -24,6 +25,10 @@ export interface ResultsDocument {
   readonly leagues: readonly {
     readonly league_id: string;
     readonly game: string;
+    /** The id of the format. */
+    readonly format: string;
+    /** The options of the format, with their defaults. */
+    readonly format_options: Readonly<Record<string, unknown>>;
     readonly status: string;
     readonly matches: readonly CompletedMatch[];
     readonly standings: readonly Standing[];
@@ -43,6 +48,8 @@ export const resultsDocument = async ({
     leagues().map(async (league) => ({
       league_id: league.leagueId,
       game: league.game,
+      format: league.format,
+      format_options: parsedOptions(league) as Record<string, unknown>,
       status: league.status,
       matches: league.rounds.flatMap(({ matches }) => matches.flatMap((match) => completedMatch(league, match) ?? [])),
       standings: standings(league),

@@ -82,6 +82,9 @@ export const LoggedLeague = z.strictObject({
   seed_commitment: z.string(),
   /** The hash of the last event of the league's log. */
   log_head: z.string(),
+  /** The format and its options as in the config; absent in exports of earlier versions, which have only round robins. */
+  format: z.string().optional(),
+  format_options: z.record(z.string(), z.unknown()).optional(),
 });
 export type LoggedLeague = z.infer<typeof LoggedLeague>;
 

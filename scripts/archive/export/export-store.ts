@@ -71,9 +71,10 @@ const headOf = (events: readonly RecordedEvent[]): string => events.at(-1)?.hash
 function exportedLeague(stored: StoredLeague, log_head: string, runSeed: string): LoggedRun["leagues"][number] {
   const { league, players } = stored;
   const { leagueId: league_id, game, options, clock, status, seedCommitment: seed_commitment } = league;
+  const { format, formatOptions: format_options } = league;
   return {
     ...(clock && { clock }),
-    ...{ league_id, game, options, status, players, seed_commitment, log_head },
+    ...{ league_id, game, options, status, players, seed_commitment, log_head, format, format_options },
     matches: completedMatches(league).map(({ matchId }) => matchId),
     standings: standingsOf(stored),
     seed: status === "completed" ? leagueSeed(runSeed, league_id) : null,

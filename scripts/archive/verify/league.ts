@@ -40,14 +40,18 @@ function leagueFaults(run: LoggedRun, exported: LoggedLeague, league: League): r
     game: league.game,
     options: league.options,
     clock: league.clock ?? undefined,
+    format: league.format,
+    format_options: league.formatOptions,
     status: league.status,
     seed_commitment: league.seedCommitment,
     matches: completedMatches(league).map(({ matchId }) => matchId),
     players: [...league.entrants.keys()],
   };
   const { league_id, game, options, clock, status, seed_commitment, matches } = exported;
+  const { format = "round-robin", format_options = {} } = exported;
   const players = exported.players.map(({ player_id }) => player_id);
-  const actual = { league_id, game, options, clock, status, seed_commitment, matches, players };
+  const settings = { game, options, clock, format, format_options };
+  const actual = { league_id, ...settings, status, seed_commitment, matches, players };
   const faults = Object.entries(expected).flatMap(([field, value]) =>
     isDeepStrictEqual(actual[field as keyof typeof actual], value) ? [] : [`its field ${field} differs from its log`],
   );
