@@ -32,6 +32,19 @@ test.each<[string, string]>([
 test.each<[string, string]>([
   ['"game": "rsp.v1"', '2:35 leagues[0].game: unknown game "rsp.v1". Did you mean "rps.v1"?'],
   ['"game": "chess"', '2:35 leagues[0].game: unknown game "chess". Did you mean "chess.v1"?'],
+  ['"game": "rps.v1", "format": "swis"', '2:53 leagues[0].format: unknown format "swis". Did you mean "swiss"?'],
+  [
+    '"game": "rps.v1", "format": "swiss", "format_options": { "round": 3 }',
+    '2:91 leagues[0].format_options.round: unknown option "round". Did you mean "rounds"?',
+  ],
+  [
+    '"game": "rps.v1", "format": "swiss", "format_options": { "rounds": 0 }',
+    "2:91 leagues[0].format_options.rounds: must be at least 1",
+  ],
+  [
+    '"game": "rps.v1", "tie_breaks": ["buchholtz"]',
+    '2:68 leagues[0].tie_breaks[0]: unknown tie-break "buchholtz". Did you mean "buchholz"?',
+  ],
   ['"game": "rps.v1", "options": { "best_of": 0 }', "2:66 leagues[0].options.best_of: must be at least 1"],
   [
     '"game": "rps.v1", "options": { "bestof": 3 }',

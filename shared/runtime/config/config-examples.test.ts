@@ -1,0 +1,16 @@
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { formatIds } from "../../formats/registry.ts";
+import { loadConfig } from "./config-file.ts";
+
+const FOLDER = new URL("../../../config/", import.meta.url);
+const exampleOf = (format: string): string =>
+  fileURLToPath(new URL(format === "round-robin" ? "league.json" : `${format}.json`, FOLDER));
+
+describe("the folder config", () => {
+  test.each(formatIds)("has an example of the format %s that is accepted", async (format) => {
+    const loaded = await loadConfig(exampleOf(format), {});
+    if (!loaded.ok) throw new Error(loaded.error.join("\n"));
+    for (const league of loaded.value.config.leagues) expect(league.format).toBe(format);
+  });
+});
