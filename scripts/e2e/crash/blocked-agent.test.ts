@@ -6,23 +6,17 @@ import { documentOf, run, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
 
-/** A UCI engine that answers every search with the null move. */
-const ENGINE = `
-import { createInterface } from "node:readline";
-createInterface({ input: process.stdin }).on("line", (line) => {
-  if (line === "uci") console.log("uciok");
-  if (line === "isready") console.log("readyok");
-  if (line.startsWith("go")) console.log("bestmove 0000");
-  if (line === "quit") process.exit();
-});
+/** A bot that enters leagues of chess only, which the command does not know before the bot is loaded. It answers with no legal move. */
+const CHESS_BOT = `export const games = ["chess.v1"];
+export default () => "0000";
 `;
 
 it("a run reports a league that has only one player, and the results of its other leagues", async () => {
-  const engine = join(newFolder(), "engine.mjs");
-  writeFileSync(engine, ENGINE);
+  const bot = join(newFolder(), "bot.mjs");
+  writeFileSync(bot, CHESS_BOT);
   const players = [
     { name: "Alpha", bot: "random" },
-    { name: "Fish", uci: { command: `"${process.execPath}" "${engine}"` } },
+    { name: "Fish", bot },
   ];
   const leagues = [
     { league_id: "chess", game: "chess.v1" },
@@ -42,6 +36,6 @@ it("a run reports a league that has only one player, and the results of its othe
 
   const plain = await run(test, "--quiet").ended;
   expect(plain.code, plain.stderr).toBe(1);
-  expect(plain.stdout).toMatch(/^chess \(chess\.v1\)\n.*\n +1 +Alpha +P01 .*\n +2 +Fish +P02 .*\n$/);
+  expect(plain.stdout).toMatch(/^chess \(chess\.v1\)\n.*\n +1 +Alpha +P01 .*\n +2 +Fish +P02 .*\n +ratings, .*\n$/);
   expect(processesIn(test.folder)).toEqual([]);
 });
