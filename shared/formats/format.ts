@@ -109,7 +109,7 @@ export interface Format<Options = unknown> {
   readonly ignoresResults?: boolean;
   /** Returns false if the format has no matches for players that enter after the start. Without this function it has. */
   takesLateEntries?(options: Options, roleCount: number): boolean;
-  /** The order of the players at the end, by groups of equal rank, for formats whose result is not the order by points (elimination). */
+  /** The order of the players at the end, by groups of equal rank, for formats whose result is not the order by points (elimination, ladder). */
   ranking?(view: LeagueView, options: Options): readonly (readonly string[])[];
   /** The bracket for pages: all ties, their players and matches, and where each player came from (elimination). */
   bracket?(view: LeagueView, options: Options): Bracket;

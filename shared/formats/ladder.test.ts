@@ -71,6 +71,15 @@ describe("a ladder", () => {
     }
   });
 
+  test("ranks the players by rating", () => {
+    const view = finalView(play(20, 6, { matches: 1000 }));
+    const ranking = ladder.ranking?.(view, ladder.options.parse({})) ?? [];
+    const top = ranking.slice(0, 5).flat();
+    expect(top).toHaveLength(5);
+    expect(top.filter((player) => place(player) < 8)).toHaveLength(5);
+    expect(ladder.ranking?.({ ...view, rounds: [] }, ladder.options.parse({}))).toHaveLength(1);
+  });
+
   test("balances the roles", () => {
     const view = finalView(play(8, 3, { matches: 100 }));
     for (const { playerId } of view.players) {

@@ -153,4 +153,13 @@ export const ladder: Format<Options> = {
 
   remaining: (view, options) =>
     openMatches(view) + (activePlayers(view).length < 2 ? 0 : unpairedMatches(view, options)),
+
+  // Strong players meet strong players, so that points do not order them.
+  ranking(view) {
+    const groups = new Map<number, string[]>();
+    for (const { playerId, rating } of climbersOf(view).values()) {
+      groups.set(rating, [...(groups.get(rating) ?? []), playerId]);
+    }
+    return [...groups].toSorted(([a], [b]) => b - a).map(([, players]) => players);
+  },
 };
