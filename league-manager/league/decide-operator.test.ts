@@ -164,6 +164,17 @@ describe("a match that the operator annuls", () => {
     expect(league).toMatchObject({ completedCount: 1, currentRound: null });
   });
 
+  it("is rejected as soon as the pairings of a later round depend on it", () => {
+    const swiss = running(["P01", "P02", "P03", "P04"], { ...SETTINGS, format: "swiss", formatOptions: { rounds: 3 } });
+    const first = played(played(swiss, "R1M1"), "R1M2");
+    expect(afterCommands([...first, annul("R1M1")]).league.annulledCount).toBe(1);
+    given(...first, pair())
+      .when(annul("R1M1"))
+      .isRejected("G005", "rps/R1M1 cannot be annulled: the pairings of round 2 depend on it");
+    const second = afterCommands([...first, pair(), open(2), annul("R2M1")]).league;
+    expect(second.annulledCount).toBe(1);
+  });
+
   it("must exist in a running league", () => {
     given(...two)
       .when(annul("R9M9"))

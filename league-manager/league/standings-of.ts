@@ -9,7 +9,7 @@ import {
   type Tally,
   tallyOf,
 } from "#shared/standings/standings.ts";
-import { isTieBreakId } from "#shared/standings/tie-breaks.ts";
+import { DEFAULT_TIE_BREAKS, isTieBreakId, needsHistory } from "#shared/standings/tie-breaks.ts";
 import { competitorRanking, rankingOf, teamPlayOf, viewOf } from "./format-view.ts";
 import type { League, Round } from "./league.ts";
 
@@ -45,6 +45,24 @@ export const rankedStandings = (
     rounds,
     ranking: rankingOf({ ...league, rounds: rounds() }),
   });
+
+/** The number of matches from which only points, wins and draws are compared after each result. */
+const LARGE_LEAGUE = 2_000;
+
+/**
+ * Whether the tie-breaks of a league are left out of the live events of its results. They depend on all results, so that a large league would compute
+ * them from thousands of matches after each match.
+ */
+export const omitsLiveTieBreaks = (league: League): boolean =>
+  league.matchCount >= LARGE_LEAGUE && needsHistory(standingsRules(league).tieBreaks);
+
+/** The standings by points, wins and draws. */
+export const plainStandings = (
+  league: League,
+  players: readonly StandingsPlayer[],
+  tally: Tally,
+): readonly Standing[] =>
+  tally.standings(players, { rules: { ...standingsRules(league), tieBreaks: DEFAULT_TIE_BREAKS } });
 
 /** The standings of a league, computed from all of its results. */
 export const standingsOf = (league: League, players: readonly StandingsPlayer[]): readonly Standing[] =>

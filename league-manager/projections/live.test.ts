@@ -20,7 +20,7 @@ test("the live event of a match has the first ten rows of the standings and the 
   const standings = players.map((player_id, index) => ({ player_id, rank: index + 1 }));
   const projections = {
     league: () => after,
-    standings: () => standings,
+    liveStandings: () => standings,
     completed: () => 1,
     expectedMatches: () => 435,
   };

@@ -148,7 +148,7 @@ function endOfMatch(league: League, matchId: string, projections: Projections): 
       faults: match.outcome?.faults ?? [],
       completed: projections.completed(league_id),
       matches: projections.expectedMatches(league),
-      standings: leadersAnd(match.players, projections.standings(league)),
+      standings: leadersAnd(match.players, projections.liveStandings(league)),
     },
   ];
 }

@@ -44,7 +44,7 @@ const append =
     ok({ leagueEvents: events.map((event) => ({ leagueId: "first", event })), reply: null });
 
 /** Creates a ledger with a running league of `count` registered players whose rounds are paired. */
-async function ledgerWithLeague(count: number) {
+async function ledgerWithLeague(count: number, tie_breaks?: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), "projections-"));
   const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"));
   onTestFinished(() => {
@@ -63,7 +63,14 @@ async function ledgerWithLeague(count: number) {
   const entries = players.map(
     (player_id): NewLeagueEvent => ({ type: "player_entered", player_id, name_commitment: "" }),
   );
-  await ledger.execute(append(opened("first"), ...entries, { type: "started" }, ...rounds));
+  await ledger.execute(
+    append(
+      { ...opened("first"), ...(tie_breaks && { tie_breaks }) } as NewLeagueEvent,
+      ...entries,
+      { type: "started" },
+      ...rounds,
+    ),
+  );
   return ledger;
 }
 
@@ -137,4 +144,16 @@ test("the standings show the id of a player whose name is erased, which has no e
   expect(rows()).toBe(before);
   await ledger.execute(() => ok({ writes: [{ type: "erase_profile", agentId: "P02" }], reply: null }));
   expect(rows().map(({ display_name }) => display_name)).toEqual(["name of P01", "P02", "name of P03"]);
+});
+
+test.each([
+  [8, true],
+  [70, false],
+])("the live standings of %i players have further tie-breaks: %s", async (count, hasTieBreaks) => {
+  const ledger = await ledgerWithLeague(count, ["points", "sonneborn-berger"]);
+  const projections = createProjections(ledger);
+  const league = ledger.state.leagues.get("first") as League;
+  expect(projections.standings(league)[0]).toHaveProperty("tie_breaks", { "sonneborn-berger": 0 });
+  expect(projections.liveStandings(league)).toHaveLength(count);
+  expect("tie_breaks" in (projections.liveStandings(league)[0] ?? {})).toBe(hasTieBreaks);
 });

@@ -4,7 +4,7 @@ import type { Agent } from "../agents/agent.ts";
 import { evolveAgent } from "../agents/evolve.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import type { League } from "../league/league.ts";
-import { openedRounds, rankedStandings } from "../league/standings-of.ts";
+import { omitsLiveTieBreaks, openedRounds, plainStandings, rankedStandings } from "../league/standings-of.ts";
 import type { Commit, CommittedEvent, ManagerState } from "../ledger.ts";
 import { expectedMatchesCache } from "./expected-matches.ts";
 import type { StateChange } from "./live.ts";
@@ -22,6 +22,8 @@ export interface Projections {
   advance(committed: CommittedEvent, commit: Commit): StateChange | null;
   /** The standings of a league. Returns the same array until they change. */
   standings(league: League): readonly Standing[];
+  /** The standings for the live event of a result: those of `standings`, without further tie-breaks in a large league. */
+  liveStandings(league: League): readonly Standing[];
   /** The ratings of a league, which may lack the last matches of a large league that is running (`cachedRatings`). */
   ratings(league: League): Promise<RatingsDocument>;
   /** The number of matches that a league has at its end at most; null if its format has no end of its own. */
@@ -56,6 +58,8 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
     leagues.set(leagueId, found);
     return found;
   };
+  const playersOf = ({ entrants }: League) =>
+    [...entrants.keys()].map((player_id) => ({ player_id, display_name: nameOf(player_id) }));
   const nameOf = (playerId: string): string => ledger.state.agents.get(playerId)?.name ?? playerId;
 
   const advanceAgent = (
@@ -95,12 +99,12 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
       if (projection.agents !== current && projection.rows?.some((row) => row.display_name !== nameOf(row.player_id)))
         projection.rows = null;
       projection.agents = current;
-      projection.rows ??= rankedStandings(
-        league,
-        [...league.entrants.keys()].map((player_id) => ({ player_id, display_name: nameOf(player_id) })),
-        projection.tally,
-      );
+      projection.rows ??= rankedStandings(league, playersOf(league), projection.tally);
       return projection.rows;
+    },
+    liveStandings(league) {
+      if (!omitsLiveTieBreaks(league)) return this.standings(league);
+      return plainStandings(league, playersOf(league), projectionFor(league.leagueId).tally);
     },
     ratings: cachedRatings(nameOf),
     expectedMatches: expectedMatchesCache(),

@@ -1,0 +1,50 @@
+import { describe, it } from "vitest";
+import { LEAGUE_SEED } from "../league/testing/leagues.ts";
+import { openLeagues, startLeague } from "./leagues.ts";
+import { addPlayer } from "./operation.ts";
+import { removePlayer } from "./players.ts";
+import { given, player, referee, settingsOf } from "./testing/commands.ts";
+
+const makeup = { formatOptions: { makeup: true } };
+const running = (lateEntry: "closed" | "makeup", ...more: string[]) => [
+  openLeagues([{ ...settingsOf("rps"), ...makeup, lateEntry }, ...more.map((id) => settingsOf(id))]),
+  player("A", { port: 1 }),
+  player("B", { port: 2 }),
+  referee("R"),
+  startLeague("rps", LEAGUE_SEED),
+];
+
+describe("a player that registers after the start", () => {
+  it("enters a league with late entries and is active at once", () => {
+    given(...running("makeup"))
+      .when(player("Late", { port: 3 }))
+      .leadsTo("rps player_entered", "P03 registered", "P03 activated")
+      .replies({ leagueIds: ["rps"] });
+  });
+
+  it("is rejected by an elimination, which has no matches for it", () => {
+    const settings = { ...settingsOf("rps"), format: "single-elimination", lateEntry: "makeup" } as const;
+    given(openLeagues([settings]), ...running("makeup").slice(1))
+      .when(player("Late", { port: 3, league_ids: ["rps"] }))
+      .isRejected("L001", "league rps is running, and its format has no matches for a player that enters now");
+  });
+});
+
+describe("a player that the operator adds", () => {
+  const withThird = [...running("closed", "other"), player("C", { port: 3, league_ids: ["other"] })];
+
+  it("enters a running league that accepts no late entries", () => {
+    given(...withThird)
+      .when(addPlayer("rps", "P03"))
+      .leadsTo("rps player_entered", "P03 activated");
+  });
+
+  it("must be registered and not shut down", () => {
+    given(...withThird)
+      .when(addPlayer("rps", "P09"))
+      .isRejected("L004", "no player P09 is registered");
+    given(...withThird, addPlayer("rps", "P03"), removePlayer("P03"))
+      .when(addPlayer("other", "P03"))
+      .isRejected("L001", "P03 is shut down; it must register again first");
+  });
+});
