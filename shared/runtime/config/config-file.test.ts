@@ -35,11 +35,11 @@ test.each<[string, string]>([
   ['"game": "rps.v1", "format": "swis"', '2:53 leagues[0].format: unknown format "swis". Did you mean "swiss"?'],
   [
     '"game": "rps.v1", "format": "swiss", "format_options": { "round": 3 }',
-    '2:91 leagues[0].format_options.round: unknown option "round". Did you mean "rounds"?',
+    '2:92 leagues[0].format_options.round: unknown option "round". Did you mean "rounds"?',
   ],
   [
     '"game": "rps.v1", "format": "swiss", "format_options": { "rounds": 0 }',
-    "2:91 leagues[0].format_options.rounds: must be at least 1",
+    "2:92 leagues[0].format_options.rounds: must be at least 1",
   ],
   [
     '"game": "rps.v1", "tie_breaks": ["buchholtz"]',
