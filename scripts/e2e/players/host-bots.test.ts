@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { builtInBots } from "#shared/games/built-in-bots.ts";
 import { gameIds } from "#shared/games/registry.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { freePort, freePorts } from "#shared/runtime/process/free-ports.ts";
@@ -135,7 +136,8 @@ it("an opponent that is not a built-in bot is rejected and starts no process", a
   for (const opponent of [...otherOpponents, "Random", "__proto__", "no-such", "random\n"]) {
     const answer = await tool(host, "createGame", { template: "chess", opponent });
     expect(answer.isError).toBe(true);
-    expect(answer.text).toContain(`no bot "${opponent}"; give agent, human or one of counter, cycle, greedy, random`);
+    const names = builtInBots.toSorted().join(", ");
+    expect(answer.text).toContain(`no bot "${opponent}"; give agent, human or one of ${names}`);
     const page = await host.call("POST", "/api/games", { body: { template: "chess", opponent } });
     expect(page.json.error).toEqual({ code: "NOT_FOUND", message: answer.text });
   }
