@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { findFormat } from "#shared/formats/registry.ts";
 import { systemClock } from "#shared/lib/clock.ts";
@@ -26,7 +27,6 @@ export interface MatchFlags extends SetupFlags {
   readonly json?: boolean;
   /** The folder for reports, or true for the default folder. */
   readonly csv?: string | true;
-  readonly pgn?: string | true;
   readonly resume?: boolean;
   readonly quiet?: boolean;
 }
@@ -54,6 +54,8 @@ export async function match(bots: readonly string[], flags: MatchFlags): Promise
   await report(run, ended);
   if (!flags.quiet) {
     const seconds = (systemClock.monotonic() - startedAt) / 1000;
+    const logs = join(folder.path, "logs");
+    if (existsSync(logs)) say(`what the bots have written, with their errors, is in ${resolve(logs)}`);
     say(`played in ${durationText(seconds)}; logs and results are in ${resolve(folder.path)}`);
   }
   if (folder.isUnfinished())

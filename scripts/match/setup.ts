@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import type { Game } from "#shared/games/game.ts";
 import { bookKindOf, firstOpenings, readBook } from "#shared/games/openings/book.ts";
+import type { GameId } from "#shared/games/registry.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { type PermissionFlags, permissionsOf } from "#shared/runtime/cli/permission-options.ts";
@@ -36,6 +37,7 @@ export interface SetupFlags extends PermissionFlags {
   readonly data: string;
   readonly trusted?: boolean;
   readonly wire?: boolean;
+  readonly pgn?: string | true;
 }
 
 /** A match that can begin. */
@@ -49,6 +51,8 @@ export interface Setup {
 
 /** The id of the league of a match. */
 export const LEAGUE_ID = "match";
+
+const PGN_GAME: GameId = "chess.v1";
 
 /** The number of matches that share the processes of a bot file, so that their messages are written together. */
 const FILE_BOT_CONCURRENCY = 16;
@@ -73,6 +77,12 @@ export async function setupOf(
   if (game.roles.length !== 2) {
     const needs = `${game.info.name} has ${game.roles.length} roles (${game.roles.join(", ")})`;
     throw new StartError(`${needs}; league match compares bots in games of two roles`, EXIT.usage);
+  }
+  if (flags.pgn !== undefined && game.id !== PGN_GAME) {
+    throw new StartError(
+      `--pgn is for ${PGN_GAME}, and the game is ${game.id}; --csv writes tables of any game`,
+      EXIT.usage,
+    );
   }
   const url = bots.find(isUrl);
   const isWire = flags.wire === true || url !== undefined;

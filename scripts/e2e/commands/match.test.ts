@@ -190,8 +190,9 @@ describe("bots of files", { timeout: 60_000 }, () => {
        }`,
     );
     // On a slow machine, the time limit also passes while the process of the second match is started again and again.
-    const { code, stdout } = await match(bot, "random", "--game", "rps", "--games", "30", "--move-ms", "3000");
+    const { code, stdout, stderr } = await match(bot, "random", "--game", "rps", "--games", "30", "--move-ms", "3000");
     expect(code).toBe(0);
+    expect(stderr).toContain("what the bots have written, with their errors, is in ");
     expect(stdout).toMatch(
       /\nforfeits of bot\.mjs against random, counted as losses: (1 timeout, 1 bad_reply|1 bad_reply, 1 timeout|2 timeout)\n/,
     );
@@ -225,6 +226,11 @@ describe("wrong input of league match", { timeout: 60_000 }, () => {
       ["random", "random", "--clock", "fast"],
       2,
       "error: option '--clock <time+increment>' argument 'fast' is invalid. give seconds for all moves and for each move, e.g. 60+1.",
+    ],
+    [
+      ["random", "random", "--pgn"],
+      2,
+      "--pgn is for chess.v1, and the game is rps.v1; --csv writes tables of any game",
     ],
     [["random", "manual"], 2, "league match does not support manual players; "],
     [["random", "random", "--game", "codenames"], 2, "Codenames has 4 roles "],
