@@ -115,10 +115,10 @@ test("crosstableText shows the results of each pair in the order of the standing
   const league = { league_id: "l", game: "rps.v1", status: "completed", standings, matches };
   expect(crosstableText("l", league).split("\n")).toEqual([
     "l",
-    "  #  Player         1  2  3  Points",
-    "  1  name P02  P02  *  1  .       4",
-    "  2  name P01  P01  0  *  +       4",
-    "  3  name P03  P03  .  -  *       4",
+    "  #  Player         P02  P01  P03  Points",
+    "  1  name P02  P02    *    1    .       4",
+    "  2  name P01  P01    0    *    +       4",
+    "  3  name P03  P03    .    -    *       4",
   ]);
 });
 

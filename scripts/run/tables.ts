@@ -45,7 +45,7 @@ export function significanceLine({ players, comparisons, matches }: RatingsDocum
   return `ratings, not significant yet: ${[...pairs.slice(0, MAX_PAIRS), ...more].join(", ")}`;
 }
 
-/** Returns the results of every player of a league against every other player. The columns are the players in the order of the rows. */
+/** Returns the results of every player of a league against every other player. The columns are the players by id, in the order of the rows. */
 export function crosstableText(
   title: string,
   { standings, matches }: Pick<ResultsDocument["leagues"][number], "standings" | "matches">,
@@ -56,7 +56,7 @@ export function crosstableText(
     return { roundId: round_id, matches: [{ matchId: match_id, players, outcome, logHead: null }], byes: [] };
   });
   const { players, results } = crosstable(standings, rounds);
-  const header = ["#", "Player", "", ...players.map((_, index) => String(index + 1)), "Points"];
+  const header = ["#", "Player", "", ...players.map(({ player_id }) => player_id), "Points"];
   const rows = players.map(({ rank, display_name, player_id, points }, index) => {
     const cells = (results[index] ?? []).map((cell, column) => (column === index ? "*" : cellText(cell) || "."));
     return [String(rank), display_name, player_id, ...cells, String(points)];
