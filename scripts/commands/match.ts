@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { findFormat } from "#shared/formats/registry.ts";
+import { teamIdOf } from "#shared/formats/teams.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { playerId, systemIds } from "#shared/lib/ids.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
@@ -10,6 +11,7 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import type { SprtOptions } from "#shared/statistics/sprt.ts";
 import { withLeagues } from "../archive/reports/report-run.ts";
 import { writeReports } from "../archive/reports/write-reports.ts";
+import { namesOf } from "../games/bots-of-command.ts";
 import { matchDocument } from "../match/document.ts";
 import { durationText } from "../match/live-line.ts";
 import { type Ended, playLocally } from "../match/local/play-locally.ts";
@@ -85,10 +87,11 @@ async function resumed(bots: readonly string[], flags: MatchFlags) {
 
 function matchTermsOf({ config }: RunFolder, { bots }: Terms): MatchTerms {
   const [league] = config.leagues;
-  const players = config.players.map(({ name }, index) => ({
-    playerId: playerId(index + 1),
-    name,
-    bot: bots[index] ?? name,
+  const names = namesOf(bots);
+  const players = bots.map((bot, index) => ({
+    playerId: league?.teams ? teamIdOf(index) : playerId(index + 1),
+    name: names[index] ?? bot,
+    bot,
   }));
   const options = findFormat(league?.format ?? "")?.options.parse(league?.format_options ?? {});
   const { games, max_games } = options as { readonly games?: number; readonly max_games?: number };

@@ -1,10 +1,13 @@
 import { type Rating, rateByBradleyTerry } from "#shared/statistics/bradley-terry.ts";
 import type { SprtOptions } from "#shared/statistics/sprt.ts";
+import { teamPlayOf } from "../../league-manager/league/format-view.ts";
 import type { League } from "../../league-manager/league/league.ts";
 import { type Comparison, comparisonOf, isPlayed, scoresOf } from "./score.ts";
+import { gamesOfTeams } from "./team-games.ts";
 
-/** A player of a match. */
+/** A player of a match. In a game of teams it is a team, whose members play with the same bot. */
 export interface MatchPlayer {
+  /** The id of the player, or of the team. */
   readonly playerId: string;
   readonly name: string;
   /** The bot as the command line names it. */
@@ -33,8 +36,10 @@ export interface MatchTerms {
 }
 
 /** Computes the state from all games of a league. */
-export function matchState({ rounds }: Pick<League, "rounds">, terms: MatchTerms): MatchState {
+export function matchState(league: Pick<League, "game" | "roles" | "teams" | "rounds">, terms: MatchTerms): MatchState {
   const { players, test, hasOpenings, total } = terms;
+  const play = teamPlayOf(league);
+  const rounds = play ? gamesOfTeams(league.rounds, play) : league.rounds;
   const scores = scoresOf(
     rounds,
     players.map(({ playerId }) => playerId),

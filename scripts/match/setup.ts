@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
+import { sidesOf } from "#shared/formats/teams.ts";
 import type { Game } from "#shared/games/game.ts";
 import { bookKindOf, firstOpenings, readBook } from "#shared/games/openings/book.ts";
 import type { GameId } from "#shared/games/registry.ts";
@@ -74,9 +75,10 @@ export async function setupOf(
     allow,
     clock,
   );
-  if (game.roles.length !== 2) {
-    const needs = `${game.info.name} has ${game.roles.length} roles (${game.roles.join(", ")})`;
-    throw new StartError(`${needs}; league match compares bots in games of two roles`, EXIT.usage);
+  const sides = sidesOf(game, game.roles);
+  if (sides.length !== 2) {
+    const needs = `${game.info.name} has ${sides.length} sides`;
+    throw new StartError(`${needs}; league match compares bots in games of two sides`, EXIT.usage);
   }
   if (flags.pgn !== undefined && game.id !== PGN_GAME) {
     throw new StartError(
@@ -84,18 +86,23 @@ export async function setupOf(
       EXIT.usage,
     );
   }
+  const teamSize = sides[0]?.length ?? 1;
   const url = bots.find(isUrl);
+  if (url !== undefined && teamSize > 1) {
+    const message = `${url} is one player, and a team of ${game.info.name} has ${teamSize}; play a league with teams instead`;
+    throw new StartError(message, EXIT.usage);
+  }
   const isWire = flags.wire === true || url !== undefined;
   if (isWire && flags.trusted) throw new StartError("--trusted needs games in this process: omit --wire", EXIT.usage);
   const seed = flags.seed ?? ids.token();
   const concurrency = flags.concurrency ?? defaultConcurrency(bots, flags);
-  const names = namesOf(bots);
+  const teams = namesOf(bots).map((name) => membersOf(name, teamSize));
   const parsed = Config.safeParse({
-    ...(isWire && (await portsOf(bots.length, concurrency))),
+    ...(isWire && (await portsOf(bots.length * teamSize, concurrency))),
     data: resolve(flags.data),
-    players: bots.map((bot, index) => playerOf(bot, names[index], allow)),
+    players: bots.flatMap((bot, index) => teams[index]?.map((name) => playerOf(bot, name, allow))),
     games: isGameFile(named) ? [resolve(named)] : [],
-    leagues: [leagueOf(game, bots, seed, flags)],
+    leagues: [{ ...leagueOf(game, bots, seed, flags), ...(teamSize > 1 && { teams }) }],
   });
   if (!parsed.success) throw new StartError(parsed.error.issues.map(faultOf).join("\n"), EXIT.usage);
   return {
@@ -123,7 +130,11 @@ function checkBots(bots: readonly string[], flags: SetupFlags): void {
   if (flags.sprt !== undefined && flags.gauntlet) fault("--sprt compares two bots; omit --gauntlet");
 }
 
-const playerOf = (bot: string, name: string | undefined, allow: object): object => {
+/** The names of the players of a bot: a letter follows the name if a team has several. */
+const membersOf = (name: string, size: number): readonly string[] =>
+  size === 1 ? [name] : Array.from({ length: size }, (_, index) => `${name} ${"abcd"[index]}`);
+
+const playerOf = (bot: string, name: string, allow: object): object => {
   if (isUrl(bot)) return { name, endpoint: bot };
   return isBotFile(bot) ? { name, bot: resolve(bot), allow } : { name, bot };
 };

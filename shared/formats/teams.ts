@@ -83,10 +83,12 @@ export function seatedRounds(rounds: readonly NewRound[], view: LeagueView, play
 /** The number of roles of a side. All sides of a game have equally many. */
 const sideSize = ({ sides }: TeamPlay): number => sides[0]?.length ?? 1;
 
-const teamByPlayer = (teams: TeamPlay["teams"]): ReadonlyMap<string, string> =>
+/** Returns the ids of the teams by the ids of their players. */
+export const teamByPlayer = (teams: TeamPlay["teams"]): ReadonlyMap<string, string> =>
   new Map(teams.flatMap((members, index) => members.map((id) => [id, teamIdOf(index)] as const)));
 
-const teamsOfMatch = (
+/** Returns the ids of the teams of a match, by side. */
+export const teamsOfMatch = (
   { players }: Pick<FormatMatch, "players">,
   { sides }: TeamPlay,
   teamOf: ReadonlyMap<string, string>,

@@ -56,6 +56,18 @@ describe("league match", { timeout: 60_000 }, () => {
     expect(JSON.parse(wire.stdout)).toEqual({ ...document, mode: "wire" });
   });
 
+  it("plays games of teams, in which a bot has all roles of its side", async () => {
+    const args = ["wordlists", "random", "--game", "codenames", "--games", "4", "--seed", "7", "--json", "--quiet"];
+    const [local, wire] = await Promise.all([newRun().match(...args), newRun().match(...args, "--wire")]);
+    expect([local.code, local.stderr, wire.stderr]).toEqual([0, "", ""]);
+    const document = JSON.parse(local.stdout);
+    const [pair] = document.pairs;
+    expect(document.players.map(({ name }: { name: string }) => name)).toEqual(["wordlists", "random"]);
+    expect(pair.wins + pair.losses).toBe(4);
+    expect(pair.wins).toBeGreaterThan(2);
+    expect(JSON.parse(wire.stdout)).toEqual({ ...document, mode: "wire" });
+  });
+
   it("rates several bots and prints their crosstable", async () => {
     const { match } = newRun();
     const { stdout } = await match("random", "minimax", "random", "--game", "tic-tac-toe", "--games", "20");

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { playerId } from "#shared/lib/ids.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
@@ -68,11 +69,13 @@ export async function playLocally(play: LocalPlay): Promise<Ended> {
   }
 }
 
-function loadBots({ system, folder, terms, matchTerms }: LocalPlay, warn: (line: string) => void): Promise<LocalBots> {
-  const entries = matchTerms.players.map(({ playerId, name, bot }, index): BotEntry => {
-    const player = folder.config.players[index];
-    const { bot: spec = bot, allow = BotPermissions.parse({}) } = player && "bot" in player ? player : {};
-    return { playerId, name, spec, allow };
+function loadBots({ system, folder, terms }: LocalPlay, warn: (line: string) => void): Promise<LocalBots> {
+  const { players } = folder.config;
+  const membersPerBot = players.length / terms.bots.length;
+  const entries = players.map((player, index): BotEntry => {
+    const bot = terms.bots[Math.floor(index / membersPerBot)] ?? player.name;
+    const { bot: spec = bot, allow = BotPermissions.parse({}) } = "bot" in player ? player : {};
+    return { playerId: playerId(index + 1), name: player.name, spec, allow };
   });
   const { concurrency, trusted: isTrusted } = terms;
   const processes = processesPerBot(concurrency, entries.length, availableParallelism());
