@@ -4,7 +4,7 @@ import { leagueLogFile } from "../files.ts";
 import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
 import { testExports } from "../testing/exports.ts";
 import { eventOf, type Forgery, type Json } from "../testing/forgery.ts";
-import { type TestRun, writeStore } from "../testing/store.ts";
+import { plainRun, type TestRun, writeStore } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
 const exports = testExports();
@@ -71,6 +71,21 @@ describe("verify accepts", () => {
     const { verdict, exceptions, withoutLog } = verifyExport(test);
     expect({ verdict, exceptions }).toEqual({ verdict: "verified", exceptions: [] });
     expect(withoutLog.length).toBeGreaterThan(0);
+  });
+
+  it("a round robin of an earlier version, without the end of the pairing in its log and without its format in league.json", async () => {
+    const earlier = await exports.exported(plainRun);
+    const verified = verifyForged(exports, earlier, ({ events, run }) => {
+      events.splice(
+        events.findIndex(({ type }: Json) => type === "pairing_completed"),
+        1,
+      );
+      for (const league of run.leagues) {
+        delete league.format;
+        delete league.format_options;
+      }
+    });
+    expect(verified).toMatchObject({ verdict: "verified", faults: [] });
   });
 
   it("a Swiss that is not completed, whose pairings do not depend on the secret seed", async () => {
