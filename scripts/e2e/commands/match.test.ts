@@ -245,7 +245,6 @@ describe("wrong input of league match", { timeout: 60_000 }, () => {
       "--pgn is for chess.v1, and the game is rps.v1; --csv writes tables of any game",
     ],
     [["random", "manual"], 2, "league match does not support manual players; "],
-    [["random", "random", "--game", "codenames"], 2, "Codenames has 4 roles "],
     [["random", "random", "--trusted", "--wire"], 2, "--trusted needs games in this process: omit --wire"],
     [["random", "random", "--resume"], 2, "--resume continues with the bots of the match: omit the bots"],
   ])("is named: %j", async (args, code, message) => {
