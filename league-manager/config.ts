@@ -1,3 +1,4 @@
+import { findFormat } from "#shared/formats/registry.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { playerId } from "#shared/lib/ids.ts";
@@ -95,7 +96,7 @@ export const leagueSettings = ({ leagues, players }: Config, { runId, seed }: Ru
       options,
       clock,
       format,
-      formatOptions: withMakeup(league),
+      formatOptions: formatOptionsOf(league, players),
       tieBreaks: tie_breaks ?? null,
       teams: teams ? teams.map((members) => members.map((name) => idOfListed(players, name))) : null,
       openings: openings ?? null,
@@ -106,10 +107,17 @@ export const leagueSettings = ({ leagues, players }: Config, { runId, seed }: Ru
     };
   });
 
-/** The options of the format. Late entries that make up for their missed matches are an option of a round robin. */
-const withMakeup = ({
-  format,
-  format_options,
-  late_entry,
-}: Config["leagues"][number]): LeagueSettings["formatOptions"] =>
-  format === "round-robin" && late_entry === "makeup" ? { ...format_options, makeup: true } : format_options;
+/** The options of the format, with ids of players. Late entries that make up for their missed matches are an option of a round robin. */
+function formatOptionsOf(
+  { format, format_options, late_entry }: Config["leagues"][number],
+  players: Config["players"],
+): LeagueSettings["formatOptions"] {
+  const option = findFormat(format)?.playerOption ?? "";
+  const name = format_options[option];
+  const isListed = players.some((player) => player.name === name);
+  return {
+    ...format_options,
+    ...(isListed && { [option]: idOfListed(players, String(name)) }),
+    ...(format === "round-robin" && late_entry === "makeup" && { makeup: true }),
+  };
+}

@@ -8,7 +8,7 @@ const Options = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe("The id of the player that plays all matches; the first seed if it is absent."),
+    .describe("The player that plays all matches, by name; the first player if it is absent."),
   games: z
     .int()
     .min(1)
@@ -33,6 +33,7 @@ export const gauntlet: Format<Options> = {
   name: "Gauntlet",
   description: "One player, the champion, plays a number of matches with alternating roles against every other player.",
   options: Options,
+  playerOption: "champion",
   roles: "two",
   opensRounds: "at_once",
   byePoints: 0,

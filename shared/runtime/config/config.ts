@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { findFormat } from "../../formats/registry.ts";
 import { didYouMean } from "../../lib/suggestion.ts";
 import { MatchCapacity } from "../../protocol/match-capacity.ts";
 import { JoinCode } from "../../protocol/names.ts";
@@ -84,8 +85,15 @@ export const Config = z
       ),
   })
   .superRefine((config, context) => {
+    const names = new Set(config.players.map(({ name }) => name));
+    for (const [index, { format, format_options }] of config.leagues.entries()) {
+      const option = findFormat(format)?.playerOption ?? "";
+      const name = format_options[option];
+      if (typeof name !== "string" || names.size === 0 || names.has(name)) continue;
+      const message = `no player ${JSON.stringify(name)} in players${didYouMean(name, [...names])}`;
+      context.addIssue({ code: "custom", path: ["leagues", index, "format_options", option], message });
+    }
     for (const [index, { teams = [] }] of config.leagues.entries()) {
-      const names = new Set(config.players.map(({ name }) => name));
       for (const [team, members] of teams.entries()) {
         for (const [member, name] of members.entries()) {
           if (names.has(name)) continue;

@@ -49,3 +49,16 @@ test("a team with too few players, an unknown player and a player in two teams a
     ]),
   ).toEqual(['leagues.0.teams.1.0: "Ben" is in two teams']);
 });
+
+test("a champion that is not a player of the config is reported", () => {
+  const players = NAMES.map((name) => ({ name, bot: "random" }));
+  const league = { league_id: "gauntlet", game: "rps.v1", format: "gauntlet" };
+  const faultsWith = (champion: string): readonly string[] =>
+    (Config.safeParse({ players, leagues: [{ ...league, format_options: { champion } }] }).error?.issues ?? []).map(
+      ({ path, message }) => `${path.join(".")}: ${message}`,
+    );
+  expect(faultsWith("Cleo")).toEqual([]);
+  expect(faultsWith("Cloe")).toEqual([
+    'leagues.0.format_options.champion: no player "Cloe" in players. Did you mean "Cleo"?',
+  ]);
+});
