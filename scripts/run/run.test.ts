@@ -19,6 +19,8 @@ const Document = z.strictObject({
     z.strictObject({
       league_id: z.string(),
       game: z.string(),
+      format: z.literal("round-robin"),
+      format_options: z.strictObject({ cycles: z.literal(1), makeup: z.literal(false) }),
       status: z.literal("completed"),
       matches: z.array(
         z.strictObject({
