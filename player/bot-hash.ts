@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, relative, resolve, sep } from "node:path";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { VERSION } from "#shared/runtime/process/version.ts";
 
 /**
  * Returns the hash that identifies a version of a bot: the SHA-256 of its file, or of the lines `hash  path` of its files, as `sha256sum` prints them,
@@ -40,3 +41,9 @@ export function hashOfCommand(command: string, folder: string): string {
   });
   return sha256Hex(contents.join(" "));
 }
+
+/**
+ * Returns the hash of a built-in bot. It depends on the name of the bot and the version of the program. A built-in bot uses code of many folders, so the hash of
+ * its file alone does not identify a version.
+ */
+export const hashOfBuiltIn = (name: string): string => sha256Hex(`built-in bot ${name} ${VERSION}`);

@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
+import { VERSION } from "#shared/runtime/process/version.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import { botHome } from "../testing/home.ts";
 import { matchInfo, playerTurn } from "../testing/turns.ts";
@@ -58,11 +59,13 @@ test.each([
   await expect(loading).rejects.toMatchObject({ message: expect.stringContaining(reason), exitCode: EXIT.config });
 });
 
-test("a bot from a file or a command has a hash, and a built-in bot has none", async () => {
+test("a bot from a file has the hash of its source, and a built-in bot that of its name and the version", async () => {
   const source = "export default () => 1;";
   expect((await loadSource(source)).hash).toBe(sha256Hex(source));
   expect((await loadSource(`${source}\n`)).hash).toBe(sha256Hex(`${source}\n`));
-  expect(await loadBot("random", systemClock, botHome())).not.toHaveProperty("hash");
+  const { hash } = await loadBot("random", systemClock, botHome());
+  expect(hash).toBe(sha256Hex(`built-in bot random ${VERSION}`));
+  expect((await loadBot("cycle", systemClock, botHome())).hash).not.toBe(hash);
 });
 
 test("a function without parameters may return an action, even an object, and may throw", async () => {

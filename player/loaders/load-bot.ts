@@ -6,6 +6,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { endingOf } from "#shared/lib/module-file.ts";
 import { didYouMean } from "#shared/lib/suggestion.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { hashOfBuiltIn } from "../bot-hash.ts";
 import { formOf } from "../bot-process/bot-object.ts";
 import { uciBot } from "../engines/uci-bot.ts";
 import { UCI_PREFIX } from "../engines/uci-spec.ts";
@@ -46,5 +47,5 @@ async function builtInBot(name: string): Promise<LoadedBot> {
   const form = formOf(((await import(file.href)) as { default?: unknown }).default);
   if (typeof form === "string") throw new Error(`${name}: ${form}`);
   const games = BUILT_IN_BOTS[name]?.games;
-  return { name, ...(games && { games }), readsHistory: false, create: () => form.create() };
+  return { name, hash: hashOfBuiltIn(name), ...(games && { games }), readsHistory: false, create: () => form.create() };
 }
