@@ -17,7 +17,7 @@ import { durationText } from "../match/live-line.ts";
 import { type Ended, playLocally } from "../match/local/play-locally.ts";
 import { reportText } from "../match/report.ts";
 import { type MatchState, type MatchTerms, matchState } from "../match/result.ts";
-import { LEAGUE_ID, type SetupFlags, setupOf } from "../match/setup.ts";
+import { LEAGUE_ID, pairCount, type SetupFlags, setupOf } from "../match/setup.ts";
 import { storedLeague } from "../match/stored-league.ts";
 import type { MatchSystem } from "../match/system.ts";
 import { isMatchRun, readTerms, type Terms, writeTerms } from "../match/terms-file.ts";
@@ -95,7 +95,7 @@ function matchTermsOf({ config }: RunFolder, { bots }: Terms): MatchTerms {
   }));
   const options = findFormat(league?.format ?? "")?.options.parse(league?.format_options ?? {});
   const { games, max_games } = options as { readonly games?: number; readonly max_games?: number };
-  const pairs = league?.format === "match" ? (players.length * (players.length - 1)) / 2 : players.length - 1;
+  const pairs = pairCount(players.length, league?.format === "gauntlet");
   return {
     players,
     test: league?.format === "sprt" ? (options as SprtOptions) : null,

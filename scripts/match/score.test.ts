@@ -53,7 +53,7 @@ test("a pair counts when both of its games are over", () => {
   expect(scoresOf(rounds, ["A", "B"])[0]?.pairs).toEqual([1, 0, 1, 1, 1]);
 });
 
-test("forfeits are counted by player and cause; games that count for nobody are counted apart", () => {
+test("forfeits are counted by player and cause; aborted games are counted apart", () => {
   const both = forfeited(
     [0, 0],
     [

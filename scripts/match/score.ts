@@ -16,7 +16,7 @@ export interface Score {
   readonly losses: number;
   /** The games that both players forfeited. Both lost, so they are not counted above. */
   readonly bothForfeited: number;
-  /** The games that count for nobody, because the game or this program failed. */
+  /** The games that do not count, because the game or this program failed. */
   readonly aborted: number;
   /** How often the first player has 0, ½, 1, 1½ and 2 points in a pair of games with exchanged roles. */
   readonly pairs: readonly [number, number, number, number, number];
@@ -88,7 +88,7 @@ function addPairs(matches: readonly Match[], scoreOf: (match: Match) => Mutable 
   }
 }
 
-/** The points of a player in half points; null for a game that is open or that nobody has won or drawn. */
+/** The points of a player in half points; null for a game that is open, aborted or forfeited by both players. */
 function halfPoints({ players, outcome }: Match, playerId: string): number | null {
   if (outcome === null || !outcome.points.some((points) => points > 0)) return null;
   const points = outcome.points[players.indexOf(playerId)];

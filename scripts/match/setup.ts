@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
+import { SPRT_MAX_GAMES } from "#shared/formats/sprt.ts";
 import { sidesOf } from "#shared/formats/teams.ts";
 import type { Game } from "#shared/games/game.ts";
 import { bookKindOf, firstOpenings, readBook } from "#shared/games/openings/book.ts";
@@ -53,7 +54,11 @@ export interface Setup {
 /** The id of the league of a match. */
 export const LEAGUE_ID = "match";
 
-const PGN_GAME: GameId = "chess.v1";
+/** The only game with opening books and PGN. */
+export const CHESS: GameId = "chess.v1";
+
+/** The number of games of two bots without `--games` and `--sprt`. */
+const DEFAULT_GAMES = 100;
 
 /** The number of matches that share the processes of a bot file, so that their messages are written together. */
 const FILE_BOT_CONCURRENCY = 16;
@@ -80,9 +85,9 @@ export async function setupOf(
     const needs = `${game.info.name} has ${sides.length} sides`;
     throw new StartError(`${needs}; league match compares bots in games of two sides`, EXIT.usage);
   }
-  if (flags.pgn !== undefined && game.id !== PGN_GAME) {
+  if (flags.pgn !== undefined && game.id !== CHESS) {
     throw new StartError(
-      `--pgn is for ${PGN_GAME}, and the game is ${game.id}; --csv writes tables of any game`,
+      `--pgn is for ${CHESS}, and the game is ${game.id}; --csv writes tables of any game`,
       EXIT.usage,
     );
   }
@@ -161,9 +166,9 @@ function leagueOf(game: Game, bots: readonly string[], seed: string, flags: Setu
   const format =
     sprt !== undefined
       ? { format: "sprt", format_options: { ...hypothesesOf(sprt), ...(games !== undefined && { max_games: games }) } }
-      : { format: gauntlet ? "gauntlet" : "match", format_options: { games: games ?? 100 } };
-  const pairs =
-    Math.ceil(((sprt === undefined ? games : (games ?? MAX_SPRT_GAMES)) ?? 100) / 2) * pairCount(bots.length, gauntlet);
+      : { format: gauntlet ? "gauntlet" : "match", format_options: { games: games ?? DEFAULT_GAMES } };
+  const perPair = games ?? (sprt === undefined ? DEFAULT_GAMES : SPRT_MAX_GAMES);
+  const pairs = Math.ceil(perPair / 2) * pairCount(bots.length, gauntlet);
   const options = optionsOf(option);
   return {
     league_id: LEAGUE_ID,
@@ -183,10 +188,8 @@ function leagueOf(game: Game, bots: readonly string[], seed: string, flags: Setu
   };
 }
 
-/** The default of the option `max_games` of the format. */
-const MAX_SPRT_GAMES = 20_000;
-
-const pairCount = (bots: number, gauntlet = false): number => (gauntlet ? bots - 1 : (bots * (bots - 1)) / 2);
+/** The number of pairs of bots that play each other. */
+export const pairCount = (bots: number, gauntlet = false): number => (gauntlet ? bots - 1 : (bots * (bots - 1)) / 2);
 
 /** The options of the format from the text of `--sprt`. */
 function hypothesesOf(text: string | true): Record<string, unknown> {
@@ -219,7 +222,7 @@ function openingsOf(file: string, game: Game, options: object, { pairs, ...choic
   if (!openings.ok) return fail(openings.error);
   const first = game.options.safeParse({ ...options, ...openings.value[0]?.options });
   if (!first.success)
-    fail(`openings are positions of chess.v1, and the game is ${game.id}: ${first.error.issues[0]?.message}`);
+    fail(`openings are positions of ${CHESS}, and the game is ${game.id}: ${first.error.issues[0]?.message}`);
   return openings.value.map((opening) => opening.options);
 }
 

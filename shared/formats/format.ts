@@ -6,7 +6,7 @@ export interface FormatMatch {
   readonly matchId: string;
   /** Player ids in the order of the game's roles. */
   readonly players: readonly string[];
-  /** Null until the match is completed. `points` has 3, 1 or 0 by seat, and is empty for a match that counts for nobody (aborted, annulled). */
+  /** Null until the match is completed. `points` has 3, 1 or 0 by seat, and is empty for an aborted or annulled match. */
   readonly outcome: {
     readonly points: readonly number[];
     readonly scores: readonly number[];

@@ -5,6 +5,9 @@ import type { Format, FormatRound, LeagueView } from "./format.ts";
 import { nextOfSeries, type Pair } from "./pair-series.ts";
 import { activePlayers, matchesOf, openMatches } from "./view.ts";
 
+/** The default of the option `max_games`. */
+export const SPRT_MAX_GAMES = 20_000;
+
 const errorRate = z.number().gt(0).lt(0.5).default(0.05);
 
 const Options = z
@@ -21,7 +24,7 @@ const Options = z
       .int()
       .min(2)
       .max(1_000_000)
-      .default(20_000)
+      .default(SPRT_MAX_GAMES)
       .describe("The number of matches after which the test ends without a decision."),
   })
   .refine(({ elo0, elo1 }) => elo0 < elo1, { path: ["elo1"], error: "elo1 must be more than elo0" });
@@ -37,7 +40,7 @@ function pairsOf(view: LeagueView): readonly Pair[] {
   return players.filter((player) => player !== first).map((player): Pair => [first, player]);
 }
 
-/** The points of a player in a round of two matches: 0 to 4 half points; null if a match is open or counts for nobody. A double forfeit does not count. */
+/** The points of a player in a round of two matches: 0 to 4 half points; null if a match is open, aborted or annulled. A double forfeit does not count. */
 function halfPoints({ matches }: FormatRound, player: string): number | null {
   if (matches.length !== 2) return null;
   let sum = 0;

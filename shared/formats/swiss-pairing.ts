@@ -15,8 +15,8 @@ export interface SwissPlayer {
 export const BYE_POINTS = 3;
 
 /**
- * The players that can be paired, by points and then by seeding. A match that counts for nobody (aborted, annulled) is neither a meeting nor a role:
- * the two can be paired again.
+ * The players that can be paired, by points and then by seeding. An aborted or annulled match is neither a meeting nor a role: the two players
+ * can be paired again.
  */
 export function swissPlayers(view: LeagueView): readonly SwissPlayer[] {
   const players = new Map(
@@ -50,8 +50,8 @@ export function swissPlayers(view: LeagueView): readonly SwissPlayer[] {
 
 /**
  * Pairs a round. Rules, the most important first:
- * 1. nobody meets an opponent again, and nobody has a second bye before everybody else had one;
- * 2. nobody has the same role three times in a row, and the two roles of a player differ by at most two. This rule gives way if there is no other pairing;
+ * 1. no two players meet again, and no player has a second bye before every other player had one;
+ * 2. no player has the same role three times in a row, and the two roles of a player differ by at most two. This rule gives way if there is no other pairing;
  * 3. the bye goes to the lowest points, then to the lowest seed;
  * 4. the sum of the squares of the differences of points is as small as possible;
  * 5. players have the role that they should have;

@@ -84,7 +84,7 @@ function nullVariance(size: number, mean: number, variance: number): number {
   return 0.25 - (size * (mean * (1 - mean) - variance)) / (size + Z_95 ** 2);
 }
 
-/** The largest number of games that `gamesUntilSignificant` returns. A larger estimate would say more than the games support. */
+/** The largest estimate of the games that are needed for a decision. A larger estimate would say more than the games support. */
 export const MAX_ESTIMATED_GAMES = 1_000_000;
 
 /**

@@ -8,6 +8,7 @@
 
 import { invariant } from "#shared/lib/result.ts";
 import { type Counts, gamesEach } from "./counts.ts";
+import { MAX_ESTIMATED_GAMES } from "./elo.ts";
 import { type Distribution, likeliestWithMean, likeliestWithT } from "./likelihood.ts";
 import { scoreOfElo } from "./normal.ts";
 
@@ -76,9 +77,6 @@ function stepsOf(counts: Counts, { elo0, elo1, model }: SprtOptions): Steps | nu
   const variance = observed.reduce((sum, p, i) => sum + p * ((steps[i] ?? 0) - drift) ** 2, 0);
   return { size, drift, variance };
 }
-
-/** The largest number of games that `gamesUntilDecided` returns. */
-const MAX_ESTIMATED_GAMES = 1_000_000;
 
 /**
  * Returns about how many more games are needed until the test ends, if the outcomes remain distributed as they are: 0 if it has ended; null before the first

@@ -48,7 +48,7 @@ export async function runLocal(options: LocalRunOptions): Promise<boolean> {
 class LocalRun {
   readonly #options: LocalRunOptions;
   readonly #play: PlayOrder;
-  /** The ids of assigned games that nobody plays yet. */
+  /** The ids of the assigned games that have not begun. */
   readonly #ready: string[];
   readonly #unrecorded = new Set<Promise<void>>();
   /** Each promise resolves when a place for a game in separate processes is free. */

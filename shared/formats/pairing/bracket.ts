@@ -34,7 +34,7 @@ export interface BracketSlot {
 
 /**
  * How a tie was decided: by the points of its matches; by seed, because all matches were drawn; by a bye; by a player that left; without a match, because
- * nobody came; or not at all, because it was not needed (the second match of a grand final).
+ * both slots are empty; or not at all, because it was not needed (the second match of a grand final).
  */
 export type Decision = "points" | "seed" | "bye" | "withdrawal" | "empty" | "not_needed";
 
@@ -45,7 +45,7 @@ export interface BracketTie {
   readonly matchIds: readonly string[];
   /** Null as long as the tie is not decided. */
   readonly decidedBy: Decision | null;
-  /** Null if the tie is not decided, or if nobody came. */
+  /** Null if the tie is not decided, or if both slots are empty. */
   readonly winner: string | null;
   /** Null if the tie is not decided, or if the opponent's slot is empty. */
   readonly loser: string | null;
