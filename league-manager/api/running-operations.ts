@@ -100,7 +100,7 @@ const extension = (context: RunningContext): Operation<unknown> =>
       name: "extend_league",
       title: "Extend a league",
       description:
-        "Raises numbers in the options of a running league's format: rounds of swiss, cycles of round-robin, games of match. Needs the operator token.",
+        "Raises the length of a running league: cycles of round-robin, rounds of swiss, games of match and gauntlet, matches of ladder, max_games of sprt. Needs the operator token.",
       plain: ExtendLeague,
       result: Extended,
       annotations: CHANGE,

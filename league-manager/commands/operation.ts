@@ -21,7 +21,7 @@ export const pauseLeague = (leagueId: string): Decide<null> => inLeague(leagueId
 
 export const resumeLeague = (leagueId: string): Decide<null> => inLeague(leagueId, { type: "resume" });
 
-/** Raises numbers in the options of the format. */
+/** Raises extendable options of the format. */
 export const extendLeague = (leagueId: string, formatOptions: Readonly<Record<string, unknown>>): Decide<null> =>
   inLeague(leagueId, { type: "extend", formatOptions });
 

@@ -52,7 +52,7 @@ export type LeagueCommand =
     }
   | { readonly type: "pause" }
   | { readonly type: "resume" }
-  /** Raises numbers in the options of the format, such as the number of rounds. */
+  /** Raises extendable options of the format, such as the number of rounds. */
   | { readonly type: "extend"; readonly formatOptions: Readonly<Record<string, unknown>> }
   /** Makes a match count for no player. It is rejected if later pairings depend on the match. */
   | { readonly type: "annul"; readonly matchId: string; readonly reason: string }

@@ -123,8 +123,11 @@ describe("the extension of a league", () => {
         .isRejected("L001", expect.stringContaining(message) as never);
     rejected(cycles(0), "league rps cannot be extended");
     rejected(cycles("2"), "league rps cannot be extended: cycles");
-    rejected({ type: "extend", formatOptions: { rounds: 3 } }, "rounds");
-    rejected({ type: "extend", formatOptions: { makeup: true } }, "makeup must be a number");
+    rejected(
+      { type: "extend", formatOptions: { rounds: 3 } },
+      "league rps cannot be extended by rounds: its format is round-robin, and only cycles can be raised",
+    );
+    rejected({ type: "extend", formatOptions: { makeup: true } }, "cannot be extended by makeup");
     given(...two, cycles(3))
       .when(cycles(2))
       .isRejected("L001", "league rps cannot be extended: cycles must be a number of at least 3");

@@ -5,7 +5,7 @@ import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
 import { QUOTED_CHARACTERS } from "./events.ts";
 import { matchOf } from "./evolve.ts";
-import { acceptsLateEntries, formatOf, parsedOptions } from "./format-view.ts";
+import { acceptsLateEntries, formatOf, parsedOptions, viewOf } from "./format-view.ts";
 import type { League, Match } from "./league.ts";
 import { ANNULLED, summaryOf } from "./outcome.ts";
 
@@ -48,10 +48,21 @@ export function decideResume(league: League): Decided {
   return league.isPaused ? ok([{ type: "resumed" }]) : UNCHANGED;
 }
 
-/** Raises numbers in the options of the format. Options that are not numbers, and lower numbers, are rejected. */
+/** Raises options of the format that it declares as extendable. Changes that leave fewer matches are rejected. */
 export function decideExtend(league: League, { formatOptions }: CommandOf<"extend">): Decided {
   if (league.status !== "running") return reject(league, `is ${league.status}; only a running league can be extended`);
   const format = formatOf(league);
+  const changed = Object.keys(formatOptions).filter((name) => formatOptions[name] !== league.formatOptions[name]);
+  const fixed = changed.find((name) => !format.extendable.includes(name));
+  if (fixed !== undefined) {
+    const allowed =
+      format.extendable.length > 0 ? `only ${format.extendable.join(" and ")} can` : "none of its options can";
+    return reject(
+      league,
+      `cannot be extended by ${fixed}: its format is ${format.id}, and ${allowed} be raised`,
+      "L001",
+    );
+  }
   const parsed = format.options.safeParse({ ...league.formatOptions, ...formatOptions });
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => faultLine(issue)).join("; ");
@@ -59,12 +70,15 @@ export function decideExtend(league: League, { formatOptions }: CommandOf<"exten
   }
   const before = parsedOptions(league) as Readonly<Record<string, unknown>>;
   const after = parsed.data as Readonly<Record<string, unknown>>;
-  const changed = Object.keys(formatOptions).filter((name) => formatOptions[name] !== league.formatOptions[name]);
   for (const name of changed) {
     const least = typeof before[name] === "number" ? before[name] : league.rounds.length;
     if (typeof after[name] !== "number" || after[name] < least) {
       return reject(league, `cannot be extended: ${name} must be a number of at least ${least}`, "L001");
     }
+  }
+  const view = viewOf(league, "");
+  if ((format.remaining(view, after) ?? 0) < (format.remaining(view, before) ?? 0)) {
+    return reject(league, `cannot be extended: ${changed.join(", ")} would leave fewer matches than before`, "L001");
   }
   if (!changed.some((name) => after[name] !== before[name])) return UNCHANGED;
   return ok([{ type: "extended", format_options: { ...league.formatOptions, ...formatOptions } }]);

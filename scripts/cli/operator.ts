@@ -64,9 +64,9 @@ function addRunningCommands(): void {
     .argument("<league...>", "ids of the leagues")
     .action(async (leagues: string[], options) => exitWith((await running()).resumeLeagues(leagues, options)));
 
-  operatorCommand("extend", "Raise numbers of the format of a running league.", "rps cycles=2")
+  operatorCommand("extend", "Raise the length of a running league.", "rps cycles=2")
     .argument("<league>", "id of the league")
-    .argument("<name=number...>", "options of the format: rounds=7, cycles=2, games=200")
+    .argument("<name=number...>", "option of the format: cycles, rounds, games, matches or max_games, e.g. rounds=7")
     .action(async (league: string, raised: string[], options) =>
       exitWith((await running()).extendLeague(league, raised, options)),
     );

@@ -24,6 +24,7 @@ export const doubleElimination: Format<Options> = {
   name: "Double elimination",
   description: "A player is out after its second loss: losers of the winners' rounds go on in the losers' rounds.",
   options: Options,
+  extendable: [],
   roles: "two",
   opensRounds: "in_order",
   byePoints: 0,

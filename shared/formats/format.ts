@@ -78,6 +78,8 @@ export interface Format<Options = unknown> {
   readonly description: string;
   /** Parses options and adds defaults. `options.parse({})` returns the defaults if the format needs no option. */
   readonly options: ZodType<Options>;
+  /** The options that the operator may raise in a running league: they add matches and change no earlier pairing, result or decision. */
+  readonly extendable: readonly string[];
   /** The option that names a player. Configs have the name of the player, and the format receives its id. */
   readonly playerOption?: string;
   /** The numbers of roles of the games that can be played: two, or any number. */

@@ -33,6 +33,7 @@ export const gauntlet: Format<Options> = {
   name: "Gauntlet",
   description: "One player, the champion, plays a number of matches with alternating roles against every other player.",
   options: Options,
+  extendable: ["games"],
   playerOption: "champion",
   roles: "two",
   opensRounds: "at_once",

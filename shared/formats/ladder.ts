@@ -125,6 +125,7 @@ export const ladder: Format<Options> = {
   name: "Ladder",
   description: "Players with similar ratings are paired as soon as they are free, until a number of matches is played.",
   options: Options,
+  extendable: ["matches"],
   roles: "two",
   opensRounds: "at_once",
   byePoints: 0,

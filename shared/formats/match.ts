@@ -45,6 +45,7 @@ export const matchFormat: Format<Options> = {
   description:
     "Every two players play a number of matches with alternating roles, as many at the same time as possible.",
   options: Options,
+  extendable: ["games"],
   roles: "any",
   opensRounds: "at_once",
   byePoints: 0,

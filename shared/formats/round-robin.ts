@@ -107,6 +107,7 @@ export const roundRobinFormat: Format<Options> = {
   description:
     "Every player meets every other player, by the Berger tables; games of more than two roles rotate the players.",
   options: Options,
+  extendable: ["cycles"],
   roles: "any",
   opensRounds: "in_order",
   allowsAddedMatches: true,

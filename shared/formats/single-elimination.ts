@@ -21,6 +21,7 @@ export const singleElimination: Format<Options> = {
   name: "Single elimination",
   description: "The winner of each pairing goes on to the next round; the last one wins the league.",
   options: Options,
+  extendable: [],
   roles: "two",
   opensRounds: "in_order",
   byePoints: 0,

@@ -77,6 +77,7 @@ export const sprt: Format<SprtFormatOptions> = {
   description:
     "The first player plays pairs of matches with swapped roles until a sequential test decides if it is better.",
   options: Options,
+  extendable: ["max_games"],
   roles: "two",
   opensRounds: "at_once",
   cancelsOpenMatches: true,

@@ -25,6 +25,7 @@ export const swiss: Format<Options> = {
   name: "Swiss system",
   description: "In each round players with equal or similar points meet, and no two players meet twice.",
   options: Options,
+  extendable: ["rounds"],
   roles: "two",
   opensRounds: "in_order",
   byePoints: BYE_POINTS,

@@ -1,0 +1,61 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { findFormat } from "#shared/formats/registry.ts";
+import type { LeagueCommand } from "./commands.ts";
+import { entered, given, SETTINGS, START } from "./testing/leagues.ts";
+
+const PLAYERS = ["P01", "P02", "P03"];
+
+describe.each([
+  { format: "round-robin", raised: { cycles: 100 }, fixed: { makeup: true } },
+  { format: "swiss", raised: { rounds: 9 }, fixed: {} },
+  { format: "single-elimination", raised: {}, fixed: { legs: 3, extra_legs: 3, third_place: true, seeding: "random" } },
+  {
+    format: "double-elimination",
+    raised: {},
+    fixed: { legs: 3, extra_legs: 3, bracket_reset: false, seeding: "random" },
+  },
+  { format: "match", raised: { games: 101 }, fixed: {} },
+  { format: "gauntlet", raised: { games: 3 }, fixed: { champion: "P02" } },
+  { format: "ladder", raised: { matches: 99 }, fixed: {} },
+  { format: "sprt", raised: { max_games: 20_001 }, fixed: { elo0: 1, elo1: 11, alpha: 0.1, beta: 0.1, model: "x" } },
+])("the extension of a league of the format $format", ({ format, raised, fixed }) => {
+  const extend = (formatOptions: Readonly<Record<string, unknown>>): LeagueCommand => ({
+    type: "extend",
+    formatOptions,
+  });
+  const league = [...entered(PLAYERS, { ...SETTINGS, format }), START];
+
+  it("accepts the options that add matches", () => {
+    expect(findFormat(format)?.extendable).toEqual(Object.keys(raised));
+    for (const [name, value] of Object.entries(raised)) {
+      given(...league)
+        .when(extend({ [name]: value }))
+        .leadsTo({ type: "extended", format_options: { [name]: value } });
+    }
+  });
+
+  it("rejects all other options, and lists those that can be raised", () => {
+    const [name] = Object.keys(raised);
+    const allowed = name === undefined ? "none of its options can be raised" : `only ${name} can be raised`;
+    for (const [other, value] of Object.entries(fixed)) {
+      given(...league)
+        .when(extend({ ...raised, [other]: value }))
+        .isRejected("L001", `league rps cannot be extended by ${other}: its format is ${format}, and ${allowed}`);
+    }
+  });
+
+  it("decides on every option of the format", () => {
+    const { properties = {} } = z.toJSONSchema(findFormat(format)?.options as z.ZodType, { io: "input" });
+    expect(Object.keys({ ...raised, ...fixed }).toSorted()).toEqual(Object.keys(properties).toSorted());
+  });
+});
+
+it.each([
+  ["swiss", { rounds: 1 }, "rounds"],
+  ["ladder", { matches: 14 }, "matches"],
+])("an extension of a league of the format %s does not shorten it below the default", (format, formatOptions, name) => {
+  given(...entered(PLAYERS, { ...SETTINGS, format }), START)
+    .when({ type: "extend", formatOptions })
+    .isRejected("L001", `league rps cannot be extended: ${name} would leave fewer matches than before`);
+});
