@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { type AgentEvent, agentStream, parseAgentEvent } from "../../../league-manager/agents/events.ts";
@@ -7,9 +7,9 @@ import { foldLeague } from "../../../league-manager/league/evolve.ts";
 import { teamSeats } from "../../../league-manager/projections/ratings.ts";
 import { findStores } from "../export/find-store.ts";
 import { readingRun } from "../export/stored-run.ts";
-import { agentLogFile, leagueLogFile, MANIFEST, RUN_FILE } from "../files.ts";
+import { agentLogFile, MANIFEST, RUN_FILE } from "../files.ts";
 import { completedMatches, ExportedRun, type LoggedRun, type UnloggedRun } from "../format.ts";
-import { readExported, readingExport, readMatch } from "../reports/report-run.ts";
+import { readExported, readingExport, readLeagueLog, readLines, readMatch } from "../reports/report-run.ts";
 
 /** A version of a bot: the name of its player, and the hash that the player has sent. */
 export interface BotVersion {
@@ -74,16 +74,12 @@ const storedMatches = (storeFile: string): Promise<readonly RunMatch[]> =>
 function exportedMatches(folder: string): readonly RunMatch[] {
   const run = readExported(folder, RUN_FILE, ExportedRun);
   if (run.format !== "agent-league.export.v3") return unloggedMatches(folder, run);
-  const linesIn = (file: string): readonly string[] =>
-    readFileSync(join(folder, file), "utf8")
-      .split("\n")
-      .filter((line) => line !== "");
   return run.leagues.flatMap(({ league_id, players }) =>
     loggedMatches({
       runId: run.run_id,
       players,
-      events: linesIn(leagueLogFile(league_id)).map(parseLeagueEvent),
-      eventsOf: (agentId) => linesIn(agentLogFile(agentId)).map(parseAgentEvent),
+      events: readLeagueLog(folder, league_id),
+      eventsOf: (agentId) => readLines(folder, agentLogFile(agentId)).map(parseAgentEvent),
     }),
   );
 }

@@ -1,5 +1,6 @@
 import { counted, escapeHtml, escapeUnprintable } from "#shared/lib/text.ts";
 import { type Crosstable, cellText } from "#shared/standings/crosstable.ts";
+import { tieBreakColumns } from "#shared/standings/tie-breaks.ts";
 import type { RatingTable } from "#shared/statistics/rating-table.ts";
 import type { ReportLeague } from "./report-run.ts";
 
@@ -18,21 +19,32 @@ const playerCell = (name: string, id: string): string =>
 
 const numberCell = (value: unknown): string => `<td class="n">${html(value)}</td>`;
 
-/** The points come first, because a narrow window shows only the first columns. */
-const STANDINGS_HEAD = ["#", "Player", "Points", "Played", "Won", "Drawn", "Lost"];
+/** Returns the standings of the players, and those of the teams before them if the league has teams. */
+export function standingsHtml({ league_id, standings, teams }: ReportLeague): string {
+  const ofPlayers = standingsTable(`Standings of ${league_id}`, "Player", standings);
+  if (teams.length === 0) return `<h3>Standings</h3>\n${ofPlayers}`;
+  return `<h3>Standings of the teams</h3>
+${standingsTable(`Standings of the teams of ${league_id}`, "Team", teams)}
+<h3>Standings of the players</h3>
+${ofPlayers}`;
+}
 
-/** Returns the standings with their tie-breaks. */
-export function standingsHtml({ league_id, standings }: ReportLeague): string {
-  const tieBreaks = [...new Set(standings.flatMap(({ tie_breaks }) => Object.keys(tie_breaks ?? {})))];
+/** Returns standings with their tie-breaks, and with the byes if there are any. */
+function standingsTable(label: string, competitor: string, standings: ReportLeague["standings"]): string {
+  const tieBreaks = tieBreakColumns(standings as readonly { tie_breaks?: Readonly<Record<string, number | null>> }[]);
+  const hasByes = standings[0]?.byes !== undefined;
   const rows = standings.map((row) => {
-    const { rank, display_name, player_id, played, wins, draws, losses, points, tie_breaks } = row;
-    const values = tieBreaks.map((id) => (tie_breaks as Record<string, unknown> | undefined)?.[id]);
-    const cells = [points, played, wins, draws, losses, ...values].map(numberCell).join("");
-    return `<tr>${numberCell(rank)}${playerCell(String(display_name), String(player_id))}${cells}</tr>`;
+    const { rank, display_name, player_id, played, wins, draws, losses, byes, points, tie_breaks } = row;
+    const values = tieBreaks.map(({ id }) => (tie_breaks as Record<string, unknown> | undefined)?.[id]);
+    const cells = [points, played, wins, draws, losses, ...(hasByes ? [byes ?? 0] : []), ...values].map(numberCell);
+    return `<tr>${numberCell(rank)}${playerCell(String(display_name), String(player_id))}${cells.join("")}</tr>`;
   });
-  const columns = [...STANDINGS_HEAD, ...tieBreaks.map((id) => html(id.replaceAll("_", " ")))];
-  return `<h3>Standings</h3>
-${scrolling(`Standings of ${league_id}`, `<table>${head(columns, (index) => index !== 1)}<tbody>${rows.join("")}</tbody></table>`)}`;
+  // The points come first, because a narrow window shows only the first columns.
+  const columns = [
+    ...["#", competitor, "Points", "Played", "Won", "Drawn", "Lost", ...(hasByes ? ["Byes"] : [])],
+    ...tieBreaks.map(({ heading }) => html(heading)),
+  ];
+  return scrolling(label, `<table>${head(columns, (index) => index !== 1)}<tbody>${rows.join("")}</tbody></table>`);
 }
 
 /** The maximum number of players of a crosstable in a report. */

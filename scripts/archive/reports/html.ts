@@ -75,17 +75,30 @@ ${ratingsHtml(league, ratings)}
 ${matchesHtml(league, replays)}</section>`;
 }
 
-function matchesHtml({ league_id, players, matches }: ReportLeague, replays: Replays): string {
+function matchesHtml({ league_id, players, byes, matches }: ReportLeague, replays: Replays): string {
   const names = new Map(players.map(({ player_id, display_name }) => [player_id, escapeUnprintable(display_name)]));
   const nameOf = (id: string): string => names.get(id) ?? escapeUnprintable(id);
   const rows: string[] = [];
   let count = 0;
+  let listed = 0;
+  const roundsWithByes = [...byes];
+  /** Adds the byes of the rounds before a round. They come after the matches of their round. */
+  const addByesBefore = (roundId: number): void => {
+    while ((roundsWithByes[0]?.round_id ?? roundId) < roundId) {
+      const { round_id, players: withBye } = roundsWithByes.shift() as ReportLeague["byes"][number];
+      rows.push(
+        `<tr><td>R${round_id}</td><td class="name">${html(withBye.map(nameOf).join(", "))}</td><td></td><td>bye</td><td></td></tr>`,
+      );
+    }
+  };
   for (const match of matches()) {
     count++;
     const seats = Object.entries(match.roles).map(([role, id]) => `${nameOf(id)} (${spoken(role)})`);
     const label = `${league_id} ${match.match_id}: ${seats.join(" – ")}`;
     const anchor = replays.add(match, escapeUnprintable(label), nameOf);
-    if (rows.length >= MAX_LISTED) continue;
+    if (listed >= MAX_LISTED) continue;
+    listed++;
+    addByesBefore(match.round_id);
     const points = Object.values(match.roles).map((id) => match.match_points[id] ?? "–");
     const link =
       anchor === null ? "" : `<a href="#${anchor}">Replay <span class="unseen">of ${html(match.match_id)}</span></a>`;
@@ -93,10 +106,11 @@ function matchesHtml({ league_id, players, matches }: ReportLeague, replays: Rep
       `<tr><td>${html(match.match_id)}</td><td class="name">${html(seats.join(" – "))}</td><td>${html(points.join(" : "))}</td><td>${html(resultText(match))}</td><td>${link}</td></tr>`,
     );
   }
-  if (count === 0) return "<h3>Matches</h3>\n<p>No match is completed.</p>";
+  if (count === listed) addByesBefore(Number.POSITIVE_INFINITY);
+  if (rows.length === 0) return "<h3>Matches</h3>\n<p>No match is completed.</p>";
   const more =
-    count > rows.length
-      ? `<p>The first ${rows.length} of ${counted(count, "match", "matches")}. The format csv writes all of them.</p>`
+    count > listed
+      ? `<p>The first ${listed} of ${counted(count, "match", "matches")}. The format csv writes all of them.</p>`
       : "";
   return `<h3>Matches</h3>
 ${scrolling(`Matches of ${league_id}`, `<table><thead><tr>${MATCH_HEAD.map((name) => `<th scope="col">${name}</th>`).join("")}</tr></thead><tbody>${rows.join("")}</tbody></table>`)}

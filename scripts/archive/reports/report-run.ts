@@ -5,9 +5,13 @@ import { messageOf } from "#shared/lib/result.ts";
 import { faultLine } from "#shared/lib/schema-messages.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
+import { type LeagueEvent, parseLeagueEvent } from "../../../league-manager/league/events.ts";
+import { foldLeague } from "../../../league-manager/league/evolve.ts";
+import type { League } from "../../../league-manager/league/league.ts";
+import { openedRounds, teamStandingsOf } from "../../../league-manager/league/standings-of.ts";
 import { findStore } from "../export/find-store.ts";
 import { exportedMatch, readingRun, standingsOf } from "../export/stored-run.ts";
-import { MANIFEST, matchFile, RUN_FILE } from "../files.ts";
+import { leagueLogFile, MANIFEST, matchFile, RUN_FILE } from "../files.ts";
 import { completedMatches, ExportedMatch, ExportedRun } from "../format.ts";
 
 /** A league in a report. */
@@ -20,6 +24,10 @@ export interface ReportLeague {
   readonly players: readonly { readonly player_id: string; readonly display_name: string }[];
   /** One row for each player, with its columns by name. */
   readonly standings: readonly Readonly<Record<string, unknown>>[];
+  /** The rounds with byes, in their order. Empty if the byes are not known: an export of an earlier version has no log of the league. */
+  readonly byes: readonly { readonly round_id: number; readonly players: readonly string[] }[];
+  /** The standings of the teams: one row for each team, with the columns of a player. Empty if each player plays for itself, or without a log. */
+  readonly teams: ReportLeague["standings"];
   /** Reads the completed matches one after the other, because all logs of a large league do not fit into memory. */
   matches(): Iterable<ExportedMatch>;
 }
@@ -36,6 +44,7 @@ export async function withLeagues<T>(folder: string, use: (leagues: readonly Rep
         status: stored.league.status,
         players: stored.players,
         standings: standingsOf(stored),
+        ...byesAndTeams(stored.league, stored.players),
         *matches() {
           for (const match of completedMatches(stored.league)) yield exportedMatch(run, stored.league, match);
         },
@@ -45,16 +54,39 @@ export async function withLeagues<T>(folder: string, use: (leagues: readonly Rep
 }
 
 /** The leagues of an export. The files are not verified. */
-const exportedLeagues = (folder: string): readonly ReportLeague[] =>
-  readExported(folder, RUN_FILE, ExportedRun).leagues.map(
-    ({ league_id, game, status, players, standings, matches }) => ({
-      ...{ league_id, game, status, players, standings },
-      roles: matches[0] === undefined ? [] : Object.keys(readMatch(folder, league_id, matches[0]).roles),
-      *matches() {
-        for (const id of matches) yield readMatch(folder, league_id, id);
-      },
-    }),
-  );
+function exportedLeagues(folder: string): readonly ReportLeague[] {
+  const run = readExported(folder, RUN_FILE, ExportedRun);
+  const hasLogs = run.format === "agent-league.export.v3";
+  return run.leagues.map(({ league_id, game, status, players, standings, matches }) => ({
+    ...{ league_id, game, status, players, standings },
+    ...byesAndTeams(hasLogs ? foldLeague(readLeagueLog(folder, league_id)) : null, players),
+    roles: matches[0] === undefined ? [] : Object.keys(readMatch(folder, league_id, matches[0]).roles),
+    *matches() {
+      for (const id of matches) yield readMatch(folder, league_id, id);
+    },
+  }));
+}
+
+/** `league` is null if its log is not known. */
+function byesAndTeams(league: League | null, players: ReportLeague["players"]): Pick<ReportLeague, "byes" | "teams"> {
+  if (!league) return { byes: [], teams: [] };
+  const names = new Map(players.map(({ player_id, display_name }) => [player_id, display_name]));
+  const rounds = openedRounds(league).map(({ roundId, byes }) => ({ round_id: roundId, players: byes }));
+  return {
+    byes: rounds.filter(({ players: withBye }) => withBye.length > 0),
+    teams: (teamStandingsOf(league, (id) => names.get(id) ?? id) ?? []).map((row) => ({ ...row })),
+  };
+}
+
+/** Reads the events of a league in an export. */
+export const readLeagueLog = (folder: string, leagueId: string): readonly LeagueEvent[] =>
+  readLines(folder, leagueLogFile(leagueId)).map(parseLeagueEvent);
+
+/** Reads the lines of a log in an export. */
+export const readLines = (folder: string, file: string): readonly string[] =>
+  readFileSync(join(folder, file), "utf8")
+    .split("\n")
+    .filter((line) => line !== "");
 
 export const readMatch = (folder: string, leagueId: string, matchId: string): ExportedMatch =>
   readExported(folder, matchFile(leagueId, matchId), ExportedMatch);

@@ -47,7 +47,7 @@ function leagueOf(gameId: string): ReportLeague {
   const row = { played: 2, wins: 1, draws: 0, losses: 1, points: 3, tie_breaks: { buchholz: 3 } };
   return {
     ...{ league_id: `league ${gameId}`, game: gameId, status: "completed", players: PLAYERS, matches: () => matches },
-    roles: Object.keys(matches[0]?.roles ?? {}),
+    ...{ roles: Object.keys(matches[0]?.roles ?? {}), byes: [], teams: [] },
     standings: PLAYERS.map((player) => ({ rank: 1, ...player, ...row })),
   };
 }

@@ -105,7 +105,7 @@ it("the tie-breaks of the standings are columns, empty for leagues without them"
 
 const EMPTY: ReportLeague = {
   ...{ league_id: "rps", game: "rps.v1", status: "completed", roles: ["player_1", "player_2"] },
-  ...{ players: [], standings: [], matches: () => [] },
+  ...{ players: [], standings: [], byes: [], teams: [], matches: () => [] },
 };
 
 it("actions are written while the matches are read, so that a large league does not fill the memory", async () => {
