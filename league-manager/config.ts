@@ -5,6 +5,7 @@ import { playerId } from "#shared/lib/ids.ts";
 import { invariant } from "#shared/lib/result.ts";
 import { LONGEST_MOVE_MS } from "#shared/protocol/timeouts.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
+import { withLateEntry } from "#shared/runtime/config/late-entry.ts";
 import { readOrCreateSecret, type Secrets, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { type Place, placesOf } from "./agents/places.ts";
 import type { AdmissionPolicy } from "./agents/policy.ts";
@@ -107,17 +108,16 @@ export const leagueSettings = ({ leagues, players }: Config, { runId, seed }: Ru
     };
   });
 
-/** The options of the format, with ids of players. Late entries that make up for their missed matches are an option of a round robin. */
+/** The options of the format, with ids of players. */
 function formatOptionsOf(
-  { format, format_options, late_entry }: Config["leagues"][number],
+  league: Config["leagues"][number],
   players: Config["players"],
 ): LeagueSettings["formatOptions"] {
-  const option = findFormat(format)?.playerOption ?? "";
-  const name = format_options[option];
+  const option = findFormat(league.format)?.playerOption ?? "";
+  const name = league.format_options[option];
   const isListed = players.some((player) => player.name === name);
   return {
-    ...format_options,
+    ...withLateEntry(league),
     ...(isListed && { [option]: idOfListed(players, String(name)) }),
-    ...(format === "round-robin" && late_entry === "makeup" && { makeup: true }),
   };
 }

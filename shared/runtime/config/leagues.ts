@@ -7,6 +7,7 @@ import { didYouMean } from "../../lib/suggestion.ts";
 import { TimeControl } from "../../lib/time-control.ts";
 import { MoveLimit } from "../../protocol/timeouts.ts";
 import { isTieBreakId, TIE_BREAK_IDS } from "../../standings/tie-breaks.ts";
+import { faultOfLateEntry } from "./late-entry.ts";
 import { Openings } from "./openings.ts";
 
 /** The maximum number of players of a team. */
@@ -46,7 +47,7 @@ export const League = z
       .enum(["closed", "forfeit", "makeup"])
       .default("closed")
       .describe(
-        "players that enter after the start: closed (none), forfeit (they play the rounds that are paired later), makeup (in a round robin they also play the matches that they have missed)",
+        "players that enter after the start: closed (none), forfeit (they play the rounds that are paired later; not in a round robin), makeup (in a round robin they also play the matches that they have missed)",
       ),
     starts_at: z.iso
       .datetime({ offset: true })
@@ -121,6 +122,8 @@ export const League = z
         const message = `${format.id} plays several rounds at the same time, so a round has no time limit`;
         context.addIssue({ code: "custom", path: ["round_ms"], message });
       }
+      const lateFault = game && faultOfLateEntry(league, format, game);
+      if (lateFault) context.addIssue({ code: "custom", path: ["late_entry"], message: lateFault });
       const sides = game && sidesOf(game, game.roles);
       if (sides && format.roles === "two" && (league.teams ? sides : game.roles).length !== 2) {
         const ofTeams = sides.length === 2 ? ", or list the teams in teams" : "";
