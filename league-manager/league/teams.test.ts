@@ -76,3 +76,21 @@ test("the events of a league name its teams, and a log without them reads as bef
     .when({ type: "open", settings: PAIRS })
     .leadsTo(expect.objectContaining({ type: "reconfigured", teams: PAIRS.teams }));
 });
+
+test.each([
+  ["single-elimination", { legs: 3 }],
+  ["double-elimination", { legs: 2 }],
+  ["match", { games: 6 }],
+  ["gauntlet", { games: 4 }],
+  ["sprt", {}],
+])("%s pairs teams of three and teams of unequal size, also after a member has left", (format, formatOptions) => {
+  for (const teams of [
+    [PLAYERS.slice(0, 3), PLAYERS.slice(3, 6)],
+    [PLAYERS.slice(0, 2), PLAYERS.slice(2, 6)],
+  ]) {
+    const settings = { ...PAIRS, format, formatOptions, teams };
+    const leave = { type: "leave", playerId: "P03", agentVersion: 1 } as const;
+    const { league } = afterCommands([...entered(PLAYERS.slice(0, 6), settings), START, pair(8), leave, pair(16)]);
+    expect(league.rounds.length).toBeGreaterThan(0);
+  }
+});

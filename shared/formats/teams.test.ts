@@ -90,28 +90,44 @@ describe("seatedRounds", () => {
       ],
       sides: [[0], [1]],
     };
-    const round = {
-      pairings: [
-        ["T1", "T2"],
-        ["T1", "T2"],
-        ["T1", "T2"],
-        ["T1", "T2"],
-      ],
-      byes: [],
-    };
-    const [all] = seatedRounds([round], viewWith([], trios), trios);
-    expect(all?.pairings).toEqual([
+    const four = Array.from({ length: 4 }, () => ({ pairings: [["T1", "T2"]], byes: [] }));
+    const pairingsOf = (view: LeagueView) => seatedRounds(four, view, trios).flatMap(({ pairings }) => pairings);
+    expect(pairingsOf(viewWith([], trios))).toEqual([
       ["Ada", "Dan"],
       ["Ben", "Eve"],
       ["Cleo", "Finn"],
       ["Ada", "Dan"],
     ]);
-    const [without] = seatedRounds([round], viewWith([], trios, ["Eve"]), trios);
-    expect(without?.pairings).toEqual([
+    expect(pairingsOf(viewWith([], trios, ["Eve"]))).toEqual([
       ["Ada", "Dan"],
       ["Ben", "Finn"],
       ["Cleo", "Dan"],
       ["Ada", "Finn"],
     ]);
+  });
+
+  test("the legs of a pairing have the same members, also in a team with more players than roles", () => {
+    const trios: TeamPlay = {
+      teams: [
+        ["Ada", "Ben", "Cleo"],
+        ["Dan", "Eve", "Finn"],
+      ],
+      sides: CODENAMES,
+    };
+    const round = {
+      pairings: [
+        ["T1", "T2"],
+        ["T2", "T1"],
+        ["T1", "T2"],
+      ],
+      byes: [],
+    };
+    const [first, second] = seatedRounds([round, round], viewWith([], trios), trios);
+    expect(first?.pairings).toEqual([
+      ["Ada", "Ben", "Dan", "Eve"],
+      ["Eve", "Dan", "Ben", "Ada"],
+      ["Ada", "Ben", "Dan", "Eve"],
+    ]);
+    expect(second?.pairings[0]).toEqual(["Ben", "Cleo", "Eve", "Finn"]);
   });
 });

@@ -47,37 +47,47 @@ export function teamView(view: LeagueView, play: TeamPlay): LeagueView {
 }
 
 /**
- * Returns the rounds of teams as rounds of players. The members of a team take the roles of its side in turn: in each further match of the team every member
- * has the role after its last one, and in a team with more players than roles they sit out in turn. Members that have not entered or have left are passed over.
+ * Returns the rounds of teams as rounds of players. The members of a team take the roles of its side in turn: in each further round of the team every member
+ * has the role after its last one, and in a team with more players than roles they sit out in turn. The legs of a pairing have the same members with other
+ * roles. Members that have not entered or have left are passed over.
  */
 export function seatedRounds(rounds: readonly NewRound[], view: LeagueView, play: TeamPlay): readonly NewRound[] {
   const teamOf = teamByPlayer(play.teams);
-  const matchCounts = new Map<string, number>();
-  const count = (teamId: string): void => void matchCounts.set(teamId, (matchCounts.get(teamId) ?? 0) + 1);
-  for (const { matches } of view.rounds) {
-    for (const match of matches) for (const teamId of teamsOfMatch(match, play, teamOf)) count(teamId);
-  }
-  const entered = new Set(view.players.flatMap(({ playerId, hasLeft }) => (hasLeft ? [] : [playerId])));
-  const seatsOf = (teamId: string): readonly string[] => {
-    const members = membersOf([teamId], play);
-    const present = members.filter((id) => entered.has(id));
-    const able = present.length >= sideSize(play) ? present : members;
-    const turn = matchCounts.get(teamId) ?? 0;
-    count(teamId);
-    return Array.from({ length: sideSize(play) }, (_, seat) => able[(turn + seat) % able.length] as string);
+  /** The number of rounds in which a team has played. */
+  const roundCounts = new Map<string, number>();
+  const count = (teamIds: Iterable<string>): void => {
+    for (const teamId of new Set(teamIds)) roundCounts.set(teamId, (roundCounts.get(teamId) ?? 0) + 1);
   };
-  return rounds.map(({ pairings, byes, ...round }) => ({
-    ...round,
-    pairings: pairings.map((teamIds) => {
+  for (const { matches } of view.rounds) count(matches.flatMap((match) => teamsOfMatch(match, play, teamOf)));
+  const entered = new Set(view.players.flatMap(({ playerId, hasLeft }) => (hasLeft ? [] : [playerId])));
+  return rounds.map(({ pairings, byes, ...round }) => {
+    const legs = new Map<string, number>();
+    const seated = pairings.map((teamIds) => {
       const players: string[] = [];
       for (const [side, roles] of play.sides.entries()) {
-        const seats = seatsOf(teamIds[side] as string);
-        for (const [seat, role] of roles.entries()) players[role] = seats[seat] as string;
+        const teamId = teamIds[side] as string;
+        const leg = legs.get(teamId) ?? 0;
+        legs.set(teamId, leg + 1);
+        const members = membersInRound(membersOf([teamId], play), entered, roundCounts.get(teamId) ?? 0, roles.length);
+        for (const [seat, role] of roles.entries()) players[role] = members[(seat + leg) % members.length] as string;
       }
       return players;
-    }),
-    byes: membersOf(byes, play),
-  }));
+    });
+    count(pairings.flat());
+    return { ...round, pairings: seated, byes: membersOf(byes, play) };
+  });
+}
+
+/** Returns the members of a team that play in a round, in the order of the roles of its first match. */
+function membersInRound(
+  members: readonly string[],
+  entered: ReadonlySet<string>,
+  turn: number,
+  size: number,
+): readonly string[] {
+  const present = members.filter((id) => entered.has(id));
+  const able = present.length >= size ? present : members;
+  return Array.from({ length: size }, (_, seat) => able[(turn + seat) % able.length] as string);
 }
 
 /** The number of roles of a side. All sides of a game have equally many. */
