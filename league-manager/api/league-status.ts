@@ -9,6 +9,7 @@ type Row = z.infer<typeof LeagueStatus>["leagues"][number];
 /** The state of a league for its operator. */
 export function leagueStatus({ projections, awaited }: Pick<Views, "projections" | "awaited">, league: League): Row {
   const { leagueId, game, format, formatOptions, startsAt, rounds, currentRound, matchCount, completedCount } = league;
+  const result = projections.result(league);
   const waits = awaited(league);
   const endMs = currentRound === null ? null : endOfRound(league, currentRound);
   return {
@@ -22,6 +23,7 @@ export function leagueStatus({ projections, awaited }: Pick<Views, "projections"
     ...{ matches: matchCount, completed: completedCount },
     being_played: currentMatches(league).filter(({ status }) => status === "assigned").length,
     expected_matches: league.status === "open" ? null : projections.expectedMatches(league),
+    result: result && { ...result, pairs: [...result.pairs] },
     players: projections.standings(league).map(({ player_id, display_name, rank, points }) => ({
       ...{ player_id, display_name, rank, points },
       state: projections.agent(player_id)?.state ?? null,

@@ -47,6 +47,17 @@ export const LeagueStatus = z.object({
       completed: z.int(),
       being_played: z.int().describe("the number of matches that are assigned to a referee"),
       expected_matches: z.int().nullable().describe("the number of matches at the end; null if it is not known"),
+      result: z
+        .object({
+          state: z.enum(["continue", "H0", "H1"]),
+          llr: z.number().describe("the log-likelihood ratio of H1 and H0"),
+          lower: z.number().describe("H0 is accepted at or below this ratio"),
+          upper: z.number().describe("H1 is accepted at or above this ratio"),
+          pairs: z.array(z.int()).describe("pairs of matches with 0, ½, 1, 1½ and 2 points of the first player"),
+          text: z.string(),
+        })
+        .nullable()
+        .describe("the result so far of a sequential test; null for other formats and before the start"),
       players: z.array(
         z.object({
           player_id: z.string(),

@@ -157,7 +157,7 @@ function statusOperation({ ledger, views, operatorOnly }: RunningContext): Opera
       name: "league_status",
       title: "Status of leagues",
       description:
-        "Shows each league with its format, round, matches, time limits and players, and the referees. Needs the operator token.",
+        "Shows each league with its format, round, matches, time limits, players and the result of a sequential test, and the referees. Needs the operator token.",
       plain: StatusRequest,
       result: LeagueStatus,
       annotations: { readOnlyHint: true },

@@ -1,6 +1,6 @@
-import type { Format, FormatPlayer, LeagueView, NewRound } from "#shared/formats/format.ts";
+import type { Format, FormatPlayer, FormatResult, LeagueView, NewRound } from "#shared/formats/format.ts";
 import { findFormat } from "#shared/formats/registry.ts";
-import { membersOf, seatedRounds, sidesOf, type TeamPlay, teamView } from "#shared/formats/teams.ts";
+import { membersOf, seatedRounds, sidesOf, type TeamPlay, teamName, teamView } from "#shared/formats/teams.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { compareIds } from "#shared/lib/ids.ts";
 import { invariant } from "#shared/lib/result.ts";
@@ -107,4 +107,13 @@ export function expectedMatches(league: League): number | null {
   if (league.isPairingComplete || league.status === "completed") return league.matchCount;
   const remaining = findFormat(league.format)?.remaining(viewOf(league, ""), parsedOptions(league)) ?? null;
   return remaining === null ? null : league.completedCount + remaining;
+}
+
+/** The result so far of a league whose format tests a hypothesis; null for other formats and before the start. `nameOf` returns the name of a player. */
+export function formatResultOf(league: League, nameOf: (playerId: string) => string): FormatResult | null {
+  const result = findFormat(league.format)?.result;
+  if (!result || league.status === "open") return null;
+  const play = teamPlayOf(league);
+  const nameOfCompetitor = play ? (teamId: string) => teamName(membersOf([teamId], play), nameOf) : nameOf;
+  return result(viewOf(league, ""), parsedOptions(league), nameOfCompetitor);
 }

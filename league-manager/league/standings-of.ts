@@ -1,5 +1,5 @@
 import { findFormat } from "#shared/formats/registry.ts";
-import { teamIdOf } from "#shared/formats/teams.ts";
+import { teamIdOf, teamName } from "#shared/formats/teams.ts";
 import { findGame } from "#shared/games/registry.ts";
 import {
   ROUND_ROBIN_RULES,
@@ -84,7 +84,7 @@ export function teamStandingsOf(league: League, nameOf: (playerId: string) => st
     matches: round.matches.map((match, seat) => ({ ...match, logHead: opened[index]?.matches[seat]?.logHead ?? null })),
   }));
   const teams = new Map(play.teams.map((members, index) => [teamIdOf(index), members]));
-  const rows = [...teams].map(([player_id, members]) => ({ player_id, display_name: members.map(nameOf).join(" & ") }));
+  const rows = [...teams].map(([player_id, members]) => ({ player_id, display_name: teamName(members, nameOf) }));
   const { teams: _, ...rules } = standingsRules(league);
   const standings = tallyOf(rounds).standings(rows, {
     rules,

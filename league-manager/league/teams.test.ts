@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { LeagueSettings } from "./commands.ts";
+import { formatResultOf } from "./format-view.ts";
 import { standingsOf, teamStandingsOf } from "./standings-of.ts";
 import { afterCommands, CODENAMES, entered, given, pair, START } from "./testing/leagues.ts";
 
@@ -47,6 +48,27 @@ test("in the next round partners change their roles, and the standings of teams 
   ]);
   const players = PLAYERS.map((player_id) => ({ player_id, display_name: player_id }));
   expect(standingsOf(league, players).map(({ played }) => played)).toEqual(PLAYERS.map(() => 1));
+});
+
+test("the result of a sequential test of teams has the names of their members", () => {
+  const teams = PAIRS.teams?.slice(0, 2) ?? null;
+  const settings = { ...PAIRS, format: "sprt", formatOptions: { elo0: 0, elo1: 200 }, teams };
+  const { league } = afterCommands([...entered(PLAYERS.slice(0, 4), settings), START, pair(60)]);
+  // The first team wins all matches.
+  const rounds = league.rounds.map((round) => ({
+    ...round,
+    matches: round.matches.map((match) => {
+      const points = match.players.map((id) => (id === "P01" || id === "P02" ? 3 : 0));
+      return {
+        ...match,
+        outcome: { ...{ winner: null, points, scores: [], reason: "" }, termination: "normal", faults: [] } as const,
+      };
+    }),
+  }));
+  expect(formatResultOf({ ...league, rounds }, (id) => id.toLowerCase())).toMatchObject({
+    state: "H1",
+    text: expect.stringMatching(/^H1 accepted: p01 & p02 is better than p03 & p04: SPRT /),
+  });
 });
 
 test("a team whose member has left is not paired any more", () => {

@@ -1,3 +1,4 @@
+import type { FormatResult } from "#shared/formats/format.ts";
 import type { Standing } from "#shared/standings/standings.ts";
 import { parsedOptions } from "../league/format-view.ts";
 import type { League, Match, Termination } from "../league/league.ts";
@@ -35,6 +36,8 @@ export interface ResultsDocument {
     /** The standings of the teams; absent if each player plays for itself. */
     readonly teams?: readonly TeamStanding[];
     readonly ratings: RatingsDocument;
+    /** The result of a format that tests a hypothesis; absent for other formats and before the start. */
+    readonly result?: FormatResult;
   }[];
 }
 
@@ -43,7 +46,8 @@ export const resultsDocument = async ({
   leagues,
   standings,
   ratings,
-}: Pick<Projections, "leagues" | "standings" | "ratings">): Promise<ResultsDocument> => ({
+  result,
+}: Pick<Projections, "leagues" | "standings" | "ratings" | "result">): Promise<ResultsDocument> => ({
   leagues: await Promise.all(
     leagues().map(async (league) => ({
       league_id: league.leagueId,
@@ -55,9 +59,14 @@ export const resultsDocument = async ({
       standings: standings(league),
       ...teamsOf(league, standings),
       ratings: await ratings(league),
+      ...resultField(result(league)),
     })),
   ),
 });
+
+/** The field `result` of a document or an event; absent if the format has no result. */
+export const resultField = (result: FormatResult | null): { readonly result?: FormatResult } =>
+  result === null ? {} : { result };
 
 function teamsOf(
   league: League,

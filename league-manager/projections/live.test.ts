@@ -23,6 +23,7 @@ test("the live event of a match has the first ten rows of the standings and the 
     liveStandings: () => standings,
     completed: () => 1,
     expectedMatches: () => 435,
+    result: () => null,
   };
   const event = events.at(-1) as LeagueEvent;
   const committed = { kind: "league", leagueId: "rps", version: events.length, event } as const;

@@ -1,3 +1,4 @@
+import type { FormatResult } from "#shared/formats/format.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import type { AgentState } from "#shared/protocol/lifecycle.ts";
@@ -9,7 +10,7 @@ import { matchOf } from "../league/evolve.ts";
 import { formatText, plannedRounds } from "../league/format-view.ts";
 import type { League, MatchFault } from "../league/league.ts";
 import type { Commit, CommittedEvent } from "../ledger.ts";
-import { type CompletedMatch, completedMatch } from "./document.ts";
+import { type CompletedMatch, completedMatch, resultField } from "./document.ts";
 import type { Projections } from "./projections.ts";
 
 /** The events that the terminal and `league run --json` report while leagues are running. */
@@ -45,10 +46,18 @@ export type LiveEvent =
       readonly matches: number | null;
       /** The rows of the leaders and of the players of the match. All rows for each match of a large league would overload the reader. */
       readonly standings: readonly Standing[];
+      /** The result so far of a format that tests a hypothesis; absent for other formats. */
+      readonly result?: FormatResult;
     }
   | { readonly type: "league_waiting"; readonly league_id: string; readonly awaited: Awaited }
   | { readonly type: "league_stuck"; readonly league_id: string; readonly why: string }
-  | { readonly type: "league_completed"; readonly league_id: string; readonly standings: readonly Standing[] }
+  | {
+      readonly type: "league_completed";
+      readonly league_id: string;
+      readonly standings: readonly Standing[];
+      /** As in `match_completed`. */
+      readonly result?: FormatResult;
+    }
   | {
       readonly type: "player_state";
       readonly agent_id: string;
@@ -149,6 +158,7 @@ function endOfMatch(league: League, matchId: string, projections: Projections): 
       completed: projections.completed(league_id),
       matches: projections.expectedMatches(league),
       standings: leadersAnd(match.players, projections.liveStandings(league)),
+      ...resultField(projections.result(league)),
     },
   ];
 }
@@ -209,6 +219,7 @@ const leagueCompleted = (league: League, projections: Projections): LiveEvent =>
   type: "league_completed",
   league_id: league.leagueId,
   standings: projections.standings(league),
+  ...resultField(projections.result(league)),
 });
 
 const areCompleted = (projections: Projections): boolean =>

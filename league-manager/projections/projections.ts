@@ -1,8 +1,10 @@
+import type { FormatResult } from "#shared/formats/format.ts";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { createTally, type Standing, type Tally, tallyOf } from "#shared/standings/standings.ts";
 import type { Agent } from "../agents/agent.ts";
 import { evolveAgent } from "../agents/evolve.ts";
 import type { LeagueEvent } from "../league/events.ts";
+import { formatResultOf } from "../league/format-view.ts";
 import type { League } from "../league/league.ts";
 import { omitsLiveTieBreaks, openedRounds, plainStandings, rankedStandings } from "../league/standings-of.ts";
 import type { Commit, CommittedEvent, ManagerState } from "../ledger.ts";
@@ -28,6 +30,8 @@ export interface Projections {
   ratings(league: League): Promise<RatingsDocument>;
   /** The number of matches that a league has at its end at most; null if its format has no end of its own. */
   expectedMatches(league: League): number | null;
+  /** The result so far of a league whose format tests a hypothesis; null for other formats and before the start. */
+  result(league: League): FormatResult | null;
   /** The number of completed matches of a league after the last event. */
   completed(leagueId: string): number;
 }
@@ -108,6 +112,7 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
     },
     ratings: cachedRatings(nameOf),
     expectedMatches: expectedMatchesCache(),
+    result: (league) => formatResultOf(league, nameOf),
     completed: (leagueId) => projectionFor(leagueId).completed,
   };
 }

@@ -16,7 +16,7 @@ import { llmLines, llmTotals } from "../run/llm-totals.ts";
 import { createProgress, silentProgress } from "../run/progress.ts";
 import { runLeagues } from "../run/run.ts";
 import { beginRun, type RunFolder, resumeRun } from "../run/run-folder.ts";
-import { crosstableText, standingsTable } from "../run/tables.ts";
+import { crosstableText, standingsTable, withResult } from "../run/tables.ts";
 
 interface RunFlags extends FormatFlags {
   readonly keep?: boolean;
@@ -82,7 +82,7 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
           const title = `${league.league_id} (${league.game})`;
           const tables = [
             ...(league.teams ? [standingsTable(`${title}: teams`, league.teams)] : []),
-            standingsTable(title, league.standings, league.ratings),
+            withResult(standingsTable(title, league.standings, league.ratings), league.result),
           ];
           return flags.crosstable ? [...tables, crosstableText(`${title}: crosstable`, league)] : tables;
         });

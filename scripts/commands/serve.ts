@@ -15,7 +15,7 @@ import { withClock } from "../run/clock-override.ts";
 import { type FormatFlags, withFormat } from "../run/format-override.ts";
 import { writeJsonAtomically } from "../run/json-file.ts";
 import { createProgress } from "../run/progress.ts";
-import { standingsTable } from "../run/tables.ts";
+import { standingsTable, withResult } from "../run/tables.ts";
 import { addressLines, isOpenToNetwork, managerUrls, startHint } from "./manager-addresses.ts";
 import { readConfig } from "./run.ts";
 
@@ -59,7 +59,8 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
     onEvent(event) {
       const live = event as LiveEvent;
       progress.event(live);
-      if (live.type === "league_completed") progress.line(standingsTable(live.league_id, live.standings));
+      if (live.type === "league_completed")
+        progress.line(withResult(standingsTable(live.league_id, live.standings), live.result));
       if (live.type === "all_completed") {
         areAllOver = true;
         progress.line(ALL_OVER);

@@ -1,8 +1,9 @@
 import { counted } from "#shared/lib/text.ts";
+import { sprtText } from "#shared/statistics/sprt-texts.ts";
 import { widthOf } from "../run/tables.ts";
 import { type MatchState, namesIn, ratingsOf } from "./result.ts";
 import type { Comparison } from "./score.ts";
-import { eloText, forfeitText, likelihoodText, type NameOf, percentText, sprtText, verdictText } from "./texts.ts";
+import { eloText, forfeitText, likelihoodText, type NameOf, percentText, verdictText } from "./texts.ts";
 
 /** Returns the result of a match as text: tables, forfeits, and the sentence that states the result as the last line. */
 export function reportText(title: string, state: MatchState): string {
@@ -101,7 +102,7 @@ function factLines(comparison: Comparison, nameOf: NameOf): readonly string[] {
   if (bothForfeited > 0) lines.push(`not counted: ${counted(bothForfeited, "game")} that both players forfeited`);
   if (aborted > 0) lines.push(`not counted: ${counted(aborted, "game")} that failed without a fault of a player`);
   if (usesPairs) lines.push(`pairs of games with 0, ½, 1, 1½ and 2 points: ${pairs.join(", ")}`);
-  if (sprt) lines.push(sprtText(comparison));
+  if (sprt) lines.push(sprtText(sprt));
   return lines;
 }
 

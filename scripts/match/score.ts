@@ -1,5 +1,6 @@
 import { type Counts, countsOfGames } from "#shared/statistics/counts.ts";
 import { gamesUntilSignificant, type Strength, strengthOf } from "#shared/statistics/elo.ts";
+import { countPairs } from "#shared/statistics/match-pairs.ts";
 import { gamesUntilDecided, type SprtOptions, type SprtStatus, sprtStatus } from "#shared/statistics/sprt.ts";
 import type { Match, Round } from "../../league-manager/league/league.ts";
 import { CANCELLED } from "../../league-manager/league/outcome.ts";
@@ -51,7 +52,10 @@ export function scoresOf(rounds: readonly Round[], playerIds: readonly string[])
       const score = scoreOf(match);
       if (score) addMatch(score, match);
     }
-    addPairs(matches, scoreOf);
+    countPairs(matches, (match) => {
+      const score = scoreOf(match);
+      return score && { player: score.players[0], pairs: score.pairs };
+    });
   }
   return [...scores.values()] as unknown as readonly Score[];
 }
@@ -74,25 +78,6 @@ function addMatch(score: Mutable, match: Match): void {
   else if (points === 1) score.draws++;
   else if (outcome.points.includes(3)) score.losses++;
   else score.bothForfeited++;
-}
-
-/** Counts the pairs of games of a round: two completed games of the same players with exchanged roles, which follow each other. */
-function addPairs(matches: readonly Match[], scoreOf: (match: Match) => Mutable | undefined): void {
-  for (let index = 0; index + 1 < matches.length; index += 2) {
-    const [one, other] = [matches[index] as Match, matches[index + 1] as Match];
-    const score = scoreOf(one);
-    if (!score || one.players[0] !== other.players[1] || one.players[1] !== other.players[0]) continue;
-    const points = [one, other].map((match) => halfPoints(match, score.players[0]));
-    const sum = points.reduce<number>((total, half) => total + (half ?? Number.NaN), 0);
-    if (!Number.isNaN(sum)) score.pairs[sum] = (score.pairs[sum] ?? 0) + 1;
-  }
-}
-
-/** The points of a player in half points; null for a game that is open, aborted or forfeited by both players. */
-function halfPoints({ players, outcome }: Match, playerId: string): number | null {
-  if (outcome === null || !outcome.points.some((points) => points > 0)) return null;
-  const points = outcome.points[players.indexOf(playerId)];
-  return points === 3 ? 2 : points === 1 ? 1 : 0;
 }
 
 /** What the games of two players show. */

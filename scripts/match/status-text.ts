@@ -1,6 +1,7 @@
+import { sprtText } from "#shared/statistics/sprt-texts.ts";
 import { durationText, type Pace } from "./live-line.ts";
 import { type MatchState, namesIn, ratingsOf } from "./result.ts";
-import { eloText, likelihoodText, percentText, sprtText } from "./texts.ts";
+import { eloText, likelihoodText, percentText } from "./texts.ts";
 
 /** The live line of a match: the state of the games, and their pace. */
 export function statusText(state: MatchState, pace: Pace): string {
@@ -17,7 +18,7 @@ export function statusText(state: MatchState, pace: Pace): string {
           percentText(only),
           `Elo ${eloText(only)}`,
           `LOS ${likelihoodText(only.strength.superiority)}`,
-          ...(only.sprt ? [sprtText(only)] : []),
+          ...(only.sprt ? [sprtText(only.sprt)] : []),
         ]
       : [leaders(state)];
   return [`${completed}/${total}`, ...score, ...rate, ...left].join("  ");

@@ -1,6 +1,7 @@
 import { counted } from "#shared/lib/text.ts";
 import { roundedGames } from "#shared/statistics/elo.ts";
 import type { SprtOptions } from "#shared/statistics/sprt.ts";
+import { acceptedText } from "#shared/statistics/sprt-texts.ts";
 import type { Comparison, Forfeits } from "./score.ts";
 
 /** The names of players by id. */
@@ -34,16 +35,6 @@ export const forfeitText = (forfeits: Forfeits): string =>
     .map(([cause, count]) => `${count} ${cause}`)
     .join(", ");
 
-/** The text `SPRT 1.23 (-2.94, 2.94)`. */
-export const sprtText = ({ sprt }: Comparison): string =>
-  sprt === null ? "" : `SPRT ${sprt.llr.toFixed(2)} (${sprt.lower.toFixed(2)}, ${sprt.upper.toFixed(2)})`;
-
-/** What an accepted hypothesis of a test states. */
-function claimOf(accepted: "H0" | "H1", { elo0, elo1 }: SprtOptions): string {
-  if (accepted === "H1") return elo0 >= 0 ? "is better than" : `is not ${-elo0} Elo worse than`;
-  return elo1 > 0 ? `is not ${elo1} Elo better than` : "is worse than";
-}
-
 /** The sentence that states the result of a comparison. */
 export function verdictText(comparison: Comparison, nameOf: NameOf, test: SprtOptions | null): string {
   const { strength, players, sprt, games, gamesNeeded } = comparison;
@@ -52,7 +43,7 @@ export function verdictText(comparison: Comparison, nameOf: NameOf, test: SprtOp
   const likelihood = (side: 0 | 1): string =>
     `likelihood ${likelihoodText(side === 0 ? strength.superiority : 1 - strength.superiority)}`;
   if (sprt && test && sprt.state !== "continue") {
-    return `${sprt.state} accepted: ${first} ${claimOf(sprt.state, test)} ${second}: ${percentText(comparison)} (${likelihood(0)})`;
+    return `${acceptedText(sprt.state, test, first, second)}: ${percentText(comparison)} (${likelihood(0)})`;
   }
   if (!sprt && strength.isSignificant) {
     const side = strength.percent.value > 50 ? 0 : 1;

@@ -23,6 +23,7 @@ function leagueLines(league: Status["leagues"][number]): readonly string[] {
     ...(league.waits_for === null ? [] : [`  waits: ${league.waits_for}`]),
     ...(league.rounds === 0 ? [] : [`  ${progressOf(league)}`]),
     ...(league.round_ends_at === null ? [] : [`  round ${league.current_round} ends at ${league.round_ends_at}`]),
+    ...(league.result ? [`  ${league.result.text}`] : []),
     ...players.map(
       ({ rank, player_id, display_name, state, points }) =>
         `  ${rank}. ${display_name} (${player_id}), ${points} points, ${state ?? "not registered"}`,

@@ -6,7 +6,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { RatingsDocument } from "../../league-manager/projections/ratings.ts";
 import { createProgress } from "./progress.ts";
-import { crosstableText, standingsTable } from "./tables.ts";
+import { crosstableText, standingsTable, withResult } from "./tables.ts";
 
 test("standingsTable aligns its columns for names of any script", () => {
   const names = ["Ann", "Zoë", "李小龍", "👩‍🚀 Ada", "e\u0301"];
@@ -42,6 +42,49 @@ test("progress at a terminal shows a league that was started before an interrupt
   });
   await vi.waitFor(() => expect(drawn()).toMatch(/^rps +━+─+ 5\/6 {2}1\. Ann 7/m), WAIT_OPTIONS);
   progress.end();
+});
+
+test("progress shows the state of a sequential test after each match", async () => {
+  const result = {
+    state: "continue",
+    llr: 1.2345,
+    lower: -2.9444,
+    upper: 2.9444,
+    pairs: [0, 0, 1, 1, 0],
+    text: "",
+  } as const;
+  const ended = { winner: null, points: {}, termination: "normal", reason: "draw", referee_id: "REF01" } as const;
+  const event = {
+    type: "match_completed",
+    ...{ league_id: "sprt", faults: [], completed: 4, matches: 20, result },
+    match: { match_id: "R2M2", round_id: 2, roles: {}, ...ended },
+    standings: [{ rank: 1, player_id: "P01", display_name: "Ann", played: 4, wins: 1, draws: 3, losses: 0, points: 6 }],
+  } as const;
+  const terminal = openTerminal();
+  const bars = createProgress(terminal.stream, systemClock);
+  bars.event(event);
+  await vi.waitFor(
+    () => expect(terminal.drawn()).toMatch(/4\/20 {2}SPRT 1\.23 \(-2\.94, 2\.94\) {2}1\. Ann 6/),
+    WAIT_OPTIONS,
+  );
+  bars.end();
+  const plain = openTerminal();
+  createProgress(Object.assign(plain.stream, { isTTY: false }), systemClock).event(event);
+  expect(plain.drawn()).toMatch(/\[4\/20.*, SPRT 1\.23 \(-2\.94, 2\.94\)\]\n$/);
+});
+
+test("standingsTable has the result of the format as its last line", () => {
+  const table = standingsTable("l", []);
+  const result = {
+    state: "H1",
+    llr: 3,
+    lower: -2.9444,
+    upper: 2.9444,
+    pairs: [0, 0, 0, 0, 9],
+    text: "H1 accepted",
+  } as const;
+  expect(withResult(table, result)).toBe(`${table}\n  H1 accepted`);
+  expect(withResult(table, undefined)).toBe(table);
 });
 
 test("progress at a terminal reports a suspended player", () => {

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import type { Standing } from "#shared/standings/standings.ts";
+import { sprtText } from "#shared/statistics/sprt-texts.ts";
 import type { Awaited } from "../../league-manager/agents/awaited-players.ts";
 import {
   countText,
@@ -31,11 +32,13 @@ interface LeagueProgress {
   /** The current round as text; empty for formats that open their rounds at once. */
   round: string;
   standings: readonly Standing[];
+  /** The state of a sequential test as text; empty for other formats. */
+  test: string;
   /** The players and referees for which the league waits; null when it has started. */
   waiting: Awaited | null;
 }
 
-const UNPLAYED: LeagueProgress = { completed: 0, matches: 0, round: "", standings: [], waiting: null };
+const UNPLAYED: LeagueProgress = { completed: 0, matches: 0, round: "", standings: [], test: "", waiting: null };
 
 const BAR_WIDTH = 24;
 const REDRAW_MS = 50;
@@ -70,9 +73,10 @@ function plainLine(event: LiveEvent): string | null {
     case "round_started":
       return `${event.league_id}: ${roundText(event)}`;
     case "match_completed": {
-      const { league_id, match, faults, completed, matches, standings } = event;
+      const { league_id, match, faults, completed, matches, standings, result } = event;
+      const state = [countText(completed, matches), ...(result ? [sprtText(result)] : [])].join(", ");
       const players = Object.entries(match.roles).map(([role, id]) => `${nameIn(standings, id)} ${role}`);
-      return `${league_id} ${match.match_id} (${players.join(", ")}): ${resultLine({ ...match, faults }, standings)} [${countText(completed, matches)}]`;
+      return `${league_id} ${match.match_id} (${players.join(", ")}): ${resultLine({ ...match, faults }, standings)} [${state}]`;
     }
     case "league_completed":
       return `${event.league_id}: completed`;
@@ -133,8 +137,8 @@ function terminalProgress(stream: NodeJS.WriteStream, clock: Clock): Progress {
       const league = "league_id" in event ? leagues.get(event.league_id) : undefined;
       if (league && event.type === "round_started") league.round = roundText({ ...event, byes: [] });
       if (league && event.type === "match_completed") {
-        const { completed, matches, standings } = event;
-        Object.assign(league, { completed, matches, standings });
+        const { completed, matches, standings, result } = event;
+        Object.assign(league, { completed, matches, standings, test: result ? sprtText(result) : "" });
       }
       redrawSoon();
     },
@@ -153,7 +157,7 @@ function leagueLine(id: string, league: LeagueProgress, stream: NodeJS.WriteStre
     styleText("green", "━".repeat(filled), { stream }) + styleText("dim", "─".repeat(BAR_WIDTH - filled), { stream });
   const leaders = league.standings.slice(0, 4).map((row) => `${row.rank}. ${row.display_name} ${row.points}`);
   const count = countText(league.completed, league.matches);
-  return [`${name} ${league.matches === null ? "" : `${bar} `}${count}`, league.round, ...leaders]
+  return [`${name} ${league.matches === null ? "" : `${bar} `}${count}`, league.round, league.test, ...leaders]
     .filter((text) => text !== "")
     .join("  ");
 }

@@ -1,4 +1,6 @@
 import { createRequire } from "node:module";
+import type { FormatResult } from "#shared/formats/format.ts";
+import { inOneLine } from "#shared/lib/text.ts";
 import { cellText, crosstable } from "#shared/standings/crosstable.ts";
 import type { Standing } from "#shared/standings/standings.ts";
 import { tieBreakColumns } from "#shared/standings/tie-breaks.ts";
@@ -25,6 +27,10 @@ export function standingsTable(title: string, standings: readonly Standing[], ra
   const table = textTable(title, [header, ...rows]);
   return ratings ? `${table}\n  ${significanceLine(ratings)}` : table;
 }
+
+/** Returns a table with a last line about the result of the format, if it has one. */
+export const withResult = (table: string, result: FormatResult | undefined): string =>
+  result ? `${table}\n  ${inOneLine(result.text)}` : table;
 
 /** The maximum number of pairs in a line about significance. */
 const MAX_PAIRS = 5;

@@ -102,11 +102,21 @@ function faultsOfRanking({ format, options }: SimulatedLeague, { view }: Step): 
     : [`the ranking ${JSON.stringify(ranking)} does not have each player once`];
 }
 
+/** The result does not depend on the seed once a round is paired, and has a text. */
+function faultsOfResult({ format, options }: SimulatedLeague, { view }: Step): readonly string[] {
+  const resultOf = (seen: LeagueView) => format.result?.(seen, options, (playerId) => `the player ${playerId}`);
+  const result = resultOf(view);
+  if (result === undefined || view.rounds.length === 0) return [];
+  if (JSON.stringify(resultOf({ ...view, seed: "" })) !== JSON.stringify(result)) return ["the result needs the seed"];
+  return result.text === "" ? ["the result has no text"] : [];
+}
+
 function expectContract(league: SimulatedLeague): void {
   const steps = playLeague(league);
   expect(steps[0]?.next).toHaveProperty("rounds");
   expect(steps.flatMap((step) => faultsOfStep(league, step))).toEqual([]);
   expect(steps.flatMap((step) => faultsOfRanking(league, step))).toEqual([]);
+  expect(steps.flatMap((step) => faultsOfResult(league, step))).toEqual([]);
   expect(faultsOfRemaining(league, steps)).toEqual([]);
 }
 
@@ -145,6 +155,7 @@ describe.each(FORMATS.map((format) => [format.id, format] as const))("the format
       const copy = deepFreeze(structuredClone(view));
       expect(format.next(copy, slots, options)).toEqual(next);
       expect(format.remaining(copy, options)).toBe(format.remaining(view, options));
+      expect(format.result?.(copy, options, String)).toEqual(format.result?.(view, options, String));
     }
   });
 

@@ -1,4 +1,5 @@
 import type { ZodType } from "zod";
+import type { SprtStatus } from "#shared/statistics/sprt.ts";
 import type { Bracket } from "./pairing/bracket.ts";
 
 /** A match of a league, as far as a format may know it. The league's own matches have this form. */
@@ -56,6 +57,14 @@ export interface NewRound {
 /** The next step of a league: rounds to add, nothing before another match is completed, or no more rounds at all. */
 export type Next = { readonly rounds: readonly NewRound[] } | "wait" | "completed";
 
+/** The result of a format that tests a hypothesis. The ratio and its bounds are rounded. */
+export interface FormatResult extends SprtStatus {
+  /** How often the player under test has 0, ½, 1, 1½ and 2 points in a pair of matches with swapped roles. */
+  readonly pairs: readonly number[];
+  /** The result as a sentence. */
+  readonly text: string;
+}
+
 /**
  * A way to pair the players of a league. A format is pure: its results depend on its arguments alone, and random choices derive from `view.seed`.
  *
@@ -67,7 +76,7 @@ export type Next = { readonly rounds: readonly NewRound[] } | "wait" | "complete
  * - a format that opens its rounds at once returns no round without a free slot: all rounds but the last have fewer matches than `slots`;
  * - it accepts forfeits, double forfeits, aborted matches, late entries and players that leave at any time, and ends all the same;
  * - `remaining` is never lower than the number of matches that are still to come without late entries;
- * - once a round is paired, `ranking` and `remaining` do not depend on the seed: they are read before the seed is revealed.
+ * - once a round is paired, `ranking`, `remaining` and `result` do not depend on the seed: they are read before the seed is revealed.
  */
 export interface Format<Options = unknown> {
   /** The id in configs and events: "swiss". */
@@ -115,6 +124,8 @@ export interface Format<Options = unknown> {
   takesLateEntries?(options: Options, roleCount: number): boolean;
   /** The order of the players at the end, by groups of equal rank, for formats whose result is not the order by points (elimination, ladder). */
   ranking?(view: LeagueView, options: Options): readonly (readonly string[])[];
+  /** The result so far, for formats that test a hypothesis. `nameOf` returns the name of a player of the view. */
+  result?(view: LeagueView, options: Options, nameOf: (playerId: string) => string): FormatResult;
   /** The bracket for pages: all ties, their players and matches, and where each player came from (elimination). */
   bracket?(view: LeagueView, options: Options): Bracket;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Format, FormatRound, LeagueView, Next } from "./format.ts";
 import { gauntlet } from "./gauntlet.ts";
 import { matchFormat } from "./match.ts";
-import { pairCounts, sprt, sprtOf } from "./sprt.ts";
+import { sprt } from "./sprt.ts";
 import { playLeague } from "./testing/play-league.ts";
 
 const players = (ids: string) => [...ids].map((playerId) => ({ playerId, enteredAfter: 0, hasLeft: false }));
@@ -74,6 +74,7 @@ const pairRound = (first: number | null, second: number | null, index: number): 
 
 describe("an SPRT", () => {
   const options = sprt.options.parse({ elo0: 0, elo1: 50 });
+  const resultOf = (league: LeagueView, ofTest = options) => sprt.result?.(league, ofTest, (id) => `Player ${id}`);
 
   test("counts pairs of matches by the points of the first player", () => {
     const rounds = (
@@ -87,7 +88,7 @@ describe("an SPRT", () => {
         [3, null],
       ] as const
     ).map(([first, second], index) => pairRound(first, second, index));
-    expect(pairCounts(leagueOf("AB", rounds))).toEqual([1, 1, 2, 1, 1]);
+    expect(resultOf(leagueOf("AB", rounds))?.pairs).toEqual([1, 1, 2, 1, 1]);
   });
 
   test("does not count aborted matches and double forfeits", () => {
@@ -99,13 +100,12 @@ describe("an SPRT", () => {
       ),
     });
     const league = leagueOf("AB", [withOutcome([]), withOutcome([0, 0])]);
-    expect(pairCounts(league)).toEqual([0, 0, 0, 0, 0]);
+    expect(resultOf(league)?.pairs).toEqual([0, 0, 0, 0, 0]);
   });
 
   test("ends with a decision although matches are open", () => {
     const won = Array.from({ length: 40 }, (_, index) => pairRound(3, index % 3 === 0 ? 1 : 3, index));
     const league = leagueOf("AB", [...won, pairRound(null, null, won.length)]);
-    expect(sprtOf(league, options).state).toBe("H1");
     expect(sprt.next(league, 4, options)).toBe("completed");
     expect(sprt.remaining(league, options)).toBe(2);
   });
@@ -116,6 +116,33 @@ describe("an SPRT", () => {
     expect(pairings(sprt.next(league, 2, options))).toEqual(["AB BA"]);
     expect(sprt.next(league, 2, sprt.options.parse({ max_games: 6 }))).toBe("completed");
     expect(sprt.remaining(league, sprt.options.parse({ max_games: 10 }))).toBe(4);
+  });
+
+  const pairsOf = (count: number, first: number, second: number) =>
+    Array.from({ length: count }, (_, index) => pairRound(first, second, index));
+
+  test("states an accepted hypothesis with the names of the players, the ratio and its bounds", () => {
+    const better = resultOf(leagueOf("AB", pairsOf(40, 3, 1)));
+    expect(better).toMatchObject({ state: "H1", lower: -2.9444, upper: 2.9444, pairs: [0, 0, 0, 40, 0] });
+    expect(better?.text).toBe(
+      `H1 accepted: Player A is better than Player B: SPRT ${better?.llr.toFixed(2)} (-2.94, 2.94) after 40 pairs of matches`,
+    );
+    const worse = resultOf(leagueOf("AB", pairsOf(40, 1, 0)));
+    expect(worse?.text).toMatch(/^H0 accepted: Player A is not 50 Elo better than Player B: SPRT -/);
+  });
+
+  test("tells a test that goes on from one that ended without a decision", () => {
+    const league = leagueOf("AB", pairsOf(1, 3, 1));
+    const [open, ended] = [sprt.options.parse({}), sprt.options.parse({ max_games: 2 })];
+    expect(resultOf(league, open)).toMatchObject({
+      state: "continue",
+      text: expect.stringMatching(/^not decided yet: /),
+    });
+    expect(resultOf(league, ended)?.text).toMatch(
+      /^ended without a decision: SPRT 0\.\d\d \(-2\.94, 2\.94\) after 1 pair of matches$/,
+    );
+    const left = league.players.map((player) => ({ ...player, hasLeft: player.playerId === "A" }));
+    expect(resultOf({ ...league, players: left }, open)?.text).toMatch(/^ended without a decision/);
   });
 
   test("rejects hypotheses in the wrong order", () => {

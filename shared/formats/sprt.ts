@@ -1,7 +1,10 @@
 import { z } from "zod";
+import { counted } from "#shared/lib/text.ts";
 import type { Counts } from "#shared/statistics/counts.ts";
+import { countPairs } from "#shared/statistics/match-pairs.ts";
 import { type SprtStatus, sprtStatus } from "#shared/statistics/sprt.ts";
-import type { Format, FormatRound, LeagueView } from "./format.ts";
+import { acceptedText, sprtText } from "#shared/statistics/sprt-texts.ts";
+import type { Format, FormatResult, LeagueView } from "./format.ts";
 import { nextOfSeries, type Pair } from "./pair-series.ts";
 import { activePlayers, matchesOf, openMatches } from "./view.ts";
 
@@ -40,32 +43,42 @@ function pairsOf(view: LeagueView): readonly Pair[] {
   return players.filter((player) => player !== first).map((player): Pair => [first, player]);
 }
 
-/** The points of a player in a round of two matches: 0 to 4 half points; null if a match is open, aborted or annulled. A double forfeit does not count. */
-function halfPoints({ matches }: FormatRound, player: string): number | null {
-  if (matches.length !== 2) return null;
-  let sum = 0;
-  for (const { players, outcome } of matches) {
-    if (outcome === null || !outcome.points.some((points) => points > 0)) return null;
-    const points = outcome.points[players.indexOf(player)];
-    sum += points === 3 ? 2 : points === 1 ? 1 : 0;
+/** How often the player under test has 0, ½, 1, 1½ and 2 points in a pair of matches with swapped roles. */
+function pairCounts(view: LeagueView): Counts {
+  const tally = { player: underTest(view) ?? "", pairs: [0, 0, 0, 0, 0] };
+  for (const { matches } of view.rounds) {
+    countPairs(matches, ({ players }) => (players.includes(tally.player) ? tally : undefined));
   }
-  return sum;
-}
-
-/** How often the player under test has 0, ½, 1, 1½ and 2 points in a pair of matches with swapped roles. Pairs with an open match are not counted. */
-export function pairCounts(view: LeagueView): Counts {
-  const counts: [number, number, number, number, number] = [0, 0, 0, 0, 0];
-  const first = underTest(view) ?? "";
-  for (const round of view.rounds) {
-    const points = halfPoints(round, first);
-    if (points !== null) counts[points] = (counts[points] as number) + 1;
-  }
-  return counts;
+  return tally.pairs as unknown as Counts;
 }
 
 /** The state of the test after the completed pairs of matches. */
-export const sprtOf = (view: LeagueView, options: SprtFormatOptions): SprtStatus =>
-  sprtStatus(pairCounts(view), options);
+const sprtOf = (view: LeagueView, options: SprtFormatOptions): SprtStatus => sprtStatus(pairCounts(view), options);
+
+/** The digits of the numbers in documents, as in those of `league match`. */
+const rounded = (value: number): number => Number(value.toFixed(4));
+
+/** Whether no match follows. Open matches are usually in the last rounds, so a running league of thousands of rounds is not read completely. */
+const hasEnded = (view: LeagueView, options: SprtFormatOptions): boolean =>
+  view.rounds.findLast(({ matches }) => matches.some(({ outcome }) => outcome === null)) === undefined &&
+  sprt.remaining(view, options) === 0;
+
+function resultOf(view: LeagueView, options: SprtFormatOptions, nameOf: (playerId: string) => string): FormatResult {
+  const pairs = pairCounts(view);
+  const { state, ...numbers } = sprtStatus(pairs, options);
+  const [first = "", ...opponents] = view.players.map(({ playerId }) => nameOf(playerId));
+  const verdict = (): string => {
+    if (state !== "continue") return acceptedText(state, options, first, opponents.join(", "));
+    return hasEnded(view, options) ? "ended without a decision" : "not decided yet";
+  };
+  const count = pairs.reduce((sum, one) => sum + one, 0);
+  return {
+    state,
+    ...{ llr: rounded(numbers.llr), lower: rounded(numbers.lower), upper: rounded(numbers.upper) },
+    pairs,
+    text: `${verdict()}: ${sprtText(numbers)} after ${counted(count, "pair")} of matches`,
+  };
+}
 
 const unpairedMatches = (view: LeagueView, { max_games }: SprtFormatOptions): number =>
   Math.max(0, max_games - matchesOf(view).length);
@@ -96,4 +109,6 @@ export const sprt: Format<SprtFormatOptions> = {
     const isDecided = sprtOf(view, options).state !== "continue" || pairsOf(view).length === 0;
     return openMatches(view) + (isDecided ? 0 : unpairedMatches(view, options));
   },
+
+  result: resultOf,
 };

@@ -17,6 +17,10 @@ export const sidesOf = (game: Pick<Game, "info"> | undefined, roles: readonly st
 export const membersOf = (teamIds: readonly string[], { teams }: TeamPlay): readonly string[] =>
   teamIds.flatMap((teamId) => teams[indexOfTeam(teamId)] ?? []);
 
+/** The name of a team for people: the names of its members. */
+export const teamName = (members: readonly string[], nameOf: (playerId: string) => string): string =>
+  members.map(nameOf).join(" & ");
+
 /** The id of a team in the view of a format, by its number from 0. */
 export const teamIdOf = (index: number): string => `T${index + 1}`;
 const indexOfTeam = (teamId: string): number => Number(teamId.slice(1)) - 1;

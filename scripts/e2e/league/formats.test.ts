@@ -72,7 +72,7 @@ it("a sequential test is played over HTTP: it ends when it is decided, and its o
 };
 `,
   );
-  const { matches, standings } = await play("sprt", { elo0: 0, elo1: 400 }, [paper, rock]);
+  const { matches, standings, result } = await play("sprt", { elo0: 0, elo1: 400 }, [paper, rock]);
   const cancelled = matches.filter(({ reason }) => reason === "cancelled");
   expect(cancelled.map(({ match_id }) => match_id)).toEqual(expect.arrayContaining(["R1M1", "R1M2"]));
   for (const { termination, points, referee_id } of cancelled)
@@ -82,4 +82,9 @@ it("a sequential test is played over HTTP: it ends when it is decided, and its o
     ["P01", played, 0],
     ["P02", 0, played],
   ]);
+  expect(result).toMatchObject({ state: "H1", lower: -2.9444, upper: 2.9444 });
+  expect(result?.llr).toBeGreaterThanOrEqual(2.9444);
+  expect(result?.text).toMatch(
+    /^H1 accepted: Player 1 is better than Player 2: SPRT \d+\.\d\d \(-2\.94, 2\.94\) after/,
+  );
 }, 60_000);
