@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { MatchResult } from "#shared/protocol/messages.ts";
-import { Repetitions } from "./repetitions.ts";
+import { Repetitions, repetitionText } from "./repetitions.ts";
 
 const AT = "2026-01-01T00:00:00.000Z";
 
@@ -49,9 +49,13 @@ test("one different game ends a repetition", () => {
   expect(repetitions.equal()).toEqual([]);
 });
 
-test("aborted games do not count", () => {
+test.each(["aborted", "forfeit"] as const)("games that end by %s do not count", (termination) => {
   const repetitions = new Repetitions();
-  for (let count = 0; count < 9; count++)
-    repetitions.add({ ...game(["A", "B"], "e4"), termination: "aborted", log: [] });
+  for (let count = 0; count < 9; count++) repetitions.add({ ...game(["A", "B"]), termination });
   expect(repetitions.equal()).toEqual([]);
+});
+
+test("the notice names openings only if they can make the games different", () => {
+  expect(repetitionText(["A", "B"], true)).toMatch(/^all games of A and B in these roles are equal, .*--openings/);
+  expect(repetitionText(["A", "B"], false)).not.toContain("openings");
 });

@@ -16,10 +16,10 @@ export class Repetitions {
   /** By the ids of the players in the order of the roles. */
   readonly #games = new Map<string, Games>();
 
-  /** Adds a game that is over. Games of players that have played two different games are not examined. */
+  /** Adds a game that is over. Forfeits and aborted games are not examined, nor are games of players that have played two different games. */
   add({ log, termination }: MatchResult): void {
     const first = log[0] === undefined ? null : parseEntry(log[0]);
-    if (first?.type !== "created" || termination === "aborted") return;
+    if (first?.type !== "created" || termination !== "normal") return;
     const players = Object.values(first.participants)
       .map((agent) => agent.split("@")[0])
       .join(" ");
@@ -43,3 +43,9 @@ function actionOf(text: string): unknown {
   const entry = parseEntry(text);
   return entry.type === "acted" ? [entry.role, entry.action] : entry.type;
 }
+
+/** The notice that all games of these players in these roles are equal. `needsOpenings`: openings can make the games different. */
+export const repetitionText = (names: readonly string[], needsOpenings: boolean): string =>
+  `all games of ${names.join(" and ")} in these roles are equal, so more games show no more, and the interval is too small${
+    needsOpenings ? "; use --openings to make the games different" : ""
+  }`;

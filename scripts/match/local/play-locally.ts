@@ -6,8 +6,9 @@ import { EXIT } from "#shared/runtime/process/exit.ts";
 import type { League } from "../../../league-manager/league/league.ts";
 import type { RunFolder } from "../../run/run-folder.ts";
 import { createLiveLine, createPace, type LiveLine } from "../live-line.ts";
-import { Repetitions } from "../repetitions.ts";
+import { Repetitions, repetitionText } from "../repetitions.ts";
 import { type MatchTerms, matchState, namesIn } from "../result.ts";
+import { CHESS } from "../setup.ts";
 import { statusText } from "../status-text.ts";
 import type { MatchSystem } from "../system.ts";
 import type { Terms } from "../terms-file.ts";
@@ -60,7 +61,8 @@ export async function playLocally(play: LocalPlay): Promise<Ended> {
     const running = runLocal({ system, league, bots, concurrency, isTested, signal: stop.signal, onGame, warn });
     const isComplete = await Promise.race([running, failed.promise]);
     if (isComplete) folder.finish("completed");
-    for (const players of repetitions.equal()) warn(repetitionText(players.map(namesIn(matchTerms))));
+    const needsOpenings = league.league.game === CHESS && !matchTerms.hasOpenings;
+    for (const players of repetitions.equal()) warn(repetitionText(players.map(namesIn(matchTerms)), needsOpenings));
     return { league: league.league, exitCode: isComplete ? EXIT.ok : EXIT.interrupted };
   } finally {
     live?.end();
@@ -81,9 +83,6 @@ function loadBots({ system, folder, terms }: LocalPlay, warn: (line: string) => 
   const processes = processesPerBot(concurrency, entries.length, availableParallelism());
   return loadLocalBots({ system, entries, folder: folder.path, concurrency, isTrusted, warn }, processes);
 }
-
-const repetitionText = (names: readonly string[]): string =>
-  `all games of ${names.join(" and ")} in these roles are equal, so more games show no more, and the interval is too small; openings make games different`;
 
 /** Aborts at the first signal. A second signal exits immediately. */
 function endOnSignals(stop: AbortController): void {
