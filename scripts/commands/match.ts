@@ -9,20 +9,19 @@ import { DATA_FOLDER } from "#shared/runtime/defaults.ts";
 import { systemDisk } from "#shared/runtime/files/disk.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import type { SprtOptions } from "#shared/statistics/sprt.ts";
+import type { League } from "../../league-manager/league/league.ts";
 import { withLeagues } from "../archive/reports/report-run.ts";
 import { writeReports } from "../archive/reports/write-reports.ts";
 import { namesOf } from "../games/bots-of-command.ts";
 import { matchDocument } from "../match/document.ts";
 import { durationText } from "../match/live-line.ts";
-import { type Ended, playLocally } from "../match/local/play-locally.ts";
+import { playLocally } from "../match/local/play-locally.ts";
+import { playOverWire } from "../match/play-over-wire.ts";
 import { reportText } from "../match/report.ts";
 import { type MatchState, type MatchTerms, matchState } from "../match/result.ts";
-import { LEAGUE_ID, pairCount, type SetupFlags, setupOf } from "../match/setup.ts";
-import { storedLeague } from "../match/stored-league.ts";
+import { pairCount, type SetupFlags, setupOf } from "../match/setup.ts";
 import type { MatchSystem } from "../match/system.ts";
 import { isMatchRun, readTerms, type Terms, writeTerms } from "../match/terms-file.ts";
-import { createProgress, silentProgress } from "../run/progress.ts";
-import { runLeagues } from "../run/run.ts";
 import { beginRun, type RunFolder, resumeRun } from "../run/run-folder.ts";
 
 export interface MatchFlags extends SetupFlags {
@@ -48,21 +47,30 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
 export async function match(bots: readonly string[], flags: MatchFlags): Promise<number> {
   const { folder, terms } = flags.resume ? await resumed(bots, flags) : await begun(bots, flags);
   const run = { folder, terms, flags, matchTerms: matchTermsOf(folder, terms) };
+  const play = { folder, matchTerms: run.matchTerms, isQuiet: flags.quiet ?? false };
   const startedAt = systemClock.monotonic();
   const ended =
     terms.mode === "local"
-      ? await playLocally({ system: SYSTEM, folder, terms, matchTerms: run.matchTerms, isQuiet: flags.quiet ?? false })
-      : await playOverWire(run);
-  await report(run, ended);
+      ? await playLocally({ ...play, system: SYSTEM, terms })
+      : await playOverWire({ ...play, clock: systemClock });
+  // The result is printed last, so that a terminal ends with the sentence that states it. It is also printed if a file cannot be written.
+  try {
+    if (ended.league) await writeFiles(run);
+    printNotices(run, (systemClock.monotonic() - startedAt) / 1000);
+  } finally {
+    if (ended.league) printResult(run, ended.league, ended.exitCode);
+  }
+  return ended.exitCode;
+}
+
+function printNotices({ folder, flags }: MatchRun, seconds: number): void {
   if (!flags.quiet) {
-    const seconds = (systemClock.monotonic() - startedAt) / 1000;
     const logs = join(folder.path, "logs");
     if (existsSync(logs)) say(`what the bots have written, with their errors, is in ${resolve(logs)}`);
     say(`played in ${durationText(seconds)}; logs and results are in ${resolve(folder.path)}`);
   }
   if (folder.isUnfinished())
     say(`the match is not complete; continue it with: ${LEAGUE_COMMAND} match --resume${dataFlag(flags)}`);
-  return ended.exitCode;
 }
 
 const dataFlag = ({ data }: MatchFlags): string => (data === DATA_FOLDER ? "" : ` --data ${data}`);
@@ -104,26 +112,11 @@ function matchTermsOf({ config }: RunFolder, { bots }: Terms): MatchTerms {
   };
 }
 
-/** Plays the games as a league of processes. */
-async function playOverWire({ folder, flags }: MatchRun): Promise<Ended> {
-  const progress = flags.quiet ? silentProgress : createProgress(process.stderr, systemClock);
-  const exitCode = await runLeagues({
-    folder,
-    clock: systemClock,
-    progress,
-    warn: (line) => (flags.quiet ? say(line) : progress.line(line)),
-    keep: false,
-    onCompleted: () => {},
-  });
-  return { league: storedLeague(folder.path, LEAGUE_ID), exitCode };
-}
-
 const gamesText = ({ games: { completed, total }, test }: MatchState): string =>
   test ? `${completed} games, at most ${total}` : `${completed} of ${total} games`;
 
-/** Prints the result on stdout, also the partial one of an interrupted match, and writes the reports. */
-async function report({ folder, terms, flags, matchTerms }: MatchRun, { league, exitCode }: Ended): Promise<void> {
-  if (league === null) return;
+/** Prints the result on stdout, also the partial one of an interrupted match. */
+function printResult({ terms, flags, folder, matchTerms }: MatchRun, league: League, exitCode: number): void {
   const state = matchState(league, matchTerms);
   const { game, options } = league;
   const { seed } = folder;
@@ -132,6 +125,10 @@ async function report({ folder, terms, flags, matchTerms }: MatchRun, { league, 
     ? JSON.stringify(matchDocument(state, { game, options, seed, mode: terms.mode, status }), null, 2)
     : reportText(`${game}, ${gamesText(state)}, seed ${seed}`, state);
   process.stdout.write(`${text}\n`);
+}
+
+/** Writes the files of `--csv` and `--pgn`. */
+async function writeFiles({ folder, flags }: MatchRun): Promise<void> {
   const formats = (["csv", "pgn"] as const).filter((format) => flags[format] !== undefined);
   for (const format of formats) {
     const target = resolve(typeof flags[format] === "string" ? flags[format] : "league-report");

@@ -2,19 +2,45 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { noWriter } from "#shared/store/writer.ts";
+import { leagueStream, parseLeagueEvent } from "../../league-manager/league/events.ts";
+import { evolveLeague } from "../../league-manager/league/evolve.ts";
 import type { League } from "../../league-manager/league/league.ts";
-import { loadState } from "../../league-manager/store/load-state.ts";
+import { eventsOf, loadState } from "../../league-manager/store/load-state.ts";
 import { managerStore } from "../../league-manager/store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
 
-/** Reads a league from the store of a run; null if it has none. */
-export function storedLeague(folder: string, leagueId: string): League | null {
+/** A league in the store of a run, which another process may be writing. */
+export interface StoredLeague {
+  /** Returns the league with all events that are in the store now; null if the store does not have the league. Reads only the new events. */
+  current(): League | null;
+  close(): void;
+}
+
+/** Opens the store of a run to read a league; null if the run has no store. */
+export function openStoredLeague(folder: string, leagueId: string): StoredLeague | null {
   const file = join(folder, "league-manager.sqlite");
   if (!existsSync(file)) return null;
   const db = openSqlite(file, MANAGER_SCHEMA);
+  const store = managerStore(db, noWriter);
+  let league: League | null = null;
+  return {
+    current() {
+      if (league === null) league = loadState(store, [leagueId]).state.leagues.get(leagueId) ?? null;
+      else
+        for (const { body } of eventsOf(store, leagueStream(leagueId), league.version))
+          league = evolveLeague(league, parseLeagueEvent(body));
+      return league;
+    },
+    close: () => db.close(),
+  };
+}
+
+/** Reads a league from the store of a run; null if it has none. */
+export function storedLeague(folder: string, leagueId: string): League | null {
+  const stored = openStoredLeague(folder, leagueId);
   try {
-    return loadState(managerStore(db, noWriter), [leagueId]).state.leagues.get(leagueId) ?? null;
+    return stored?.current() ?? null;
   } finally {
-    db.close();
+    stored?.close();
   }
 }

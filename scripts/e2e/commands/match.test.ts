@@ -38,6 +38,20 @@ describe("league match", { timeout: 60_000 }, () => {
     expect(lastLine(stdout)).toMatch(/^minimax is better than random: \d+\.\d% ± \d+\.\d \(likelihood > 99\.9%\)$/);
   });
 
+  it("ends a terminal with the sentence, after all notices, also if a report cannot be written", async () => {
+    const folder = newFolder();
+    const file = botFile(folder, "file", "");
+    const together = async (...more: string[]): Promise<string> => {
+      const args = ["match", "minimax", "random", "--game", "tic-tac-toe", "--data", folder, ...more];
+      const command = [process.execPath, join(root, "scripts/league.ts"), ...args].map((text) => `'${text}'`).join(" ");
+      return (await promisify(execFile)("sh", ["-c", `${command} 2>&1; true`])).stdout;
+    };
+    const printed = await together("--csv", join(folder, "report"));
+    expect(printed).toMatch(/standings\.csv\n(.*\n)*played in /);
+    expect(lastLine(printed)).toMatch(/^minimax is better than random: /);
+    expect(await together("--csv", join(file, "report"))).toMatch(/\nminimax is better than random: .*\n.*report/);
+  });
+
   it("has the same result with the same seed, also over HTTP", async () => {
     const { match } = newRun();
     const args = ["random", "counter", "--option", "best_of=5", "--games", "20", "--seed", "7", "--json", "--quiet"];
