@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { escapeUnprintable } from "#shared/lib/text.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { fileNameOf } from "#shared/runtime/files/file-name.ts";
 import { recordsFolder } from "../../../player/llm/record-files.ts";
@@ -92,7 +93,8 @@ export async function loadLocalBots(options: LocalBotOptions, processes: number)
 async function loadPlayer({ name, spec, allow }: BotEntry, options: LocalBotOptions, maxProcesses?: number) {
   const { folder, warn, isTrusted } = options;
   const { clock, disk } = options.system;
-  const warnOf = (line: string): void => warn(`${name}: ${line}`);
+  // A line may quote the output of a bot, which may have control characters.
+  const warnOf = (line: string): void => warn(`${name}: ${escapeUnprintable(line)}`);
   const home = {
     recordsFolder: () => join(recordsFolder(folder), fileNameOf(name)),
     say: () => {},

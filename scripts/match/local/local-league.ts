@@ -5,6 +5,7 @@ import { invariant, messageOf } from "#shared/lib/result.ts";
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { ANY_GAME } from "#shared/protocol/registration-messages.ts";
+import { readingStore } from "#shared/runtime/files/store-file.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 import type { Agent, AgentKind, Capabilities, Profile } from "../../../league-manager/agents/agent.ts";
 import { nameCommitment } from "../../../league-manager/agents/decide.ts";
@@ -54,15 +55,29 @@ const REFEREE = refereeId(1);
  * Opens the league of a run: a new one, or one that was interrupted. `hashOf` returns the hash of a player's bot. Rejects with StartError if the store
  * cannot be opened.
  */
-export async function openLocalLeague(
+export function openLocalLeague(
   folder: RunFolder,
-  { clock, ids, disk }: MatchSystem,
+  system: MatchSystem,
   hashOf: (playerId: string) => string | null,
   onFatal: (error: Error) => void,
 ): Promise<LocalLeague> {
+  const file = join(folder.path, "league-manager.sqlite");
+  return readingStore(file, () => openedLeague(file, folder, system, { hashOf, onFatal }));
+}
+
+interface LocalLeagueOptions {
+  readonly hashOf: (playerId: string) => string | null;
+  readonly onFatal: (error: Error) => void;
+}
+
+async function openedLeague(
+  file: string,
+  folder: RunFolder,
+  { clock, ids, disk }: MatchSystem,
+  { hashOf, onFatal }: LocalLeagueOptions,
+): Promise<LocalLeague> {
   const { config } = folder;
   const leagueId = config.leagues[0]?.league_id ?? "";
-  const file = join(folder.path, "league-manager.sqlite");
   const onBroken = (error: Error): void => onFatal(new StartError(`cannot write to ${file}: ${error.message}`));
   const opened = disk.openStore(file, MANAGER_SCHEMA, { isWrittenByThread: true, onBroken });
   const store = managerStore(opened.db, opened.writer, onBroken);
