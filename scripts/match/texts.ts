@@ -1,7 +1,7 @@
 import { counted } from "#shared/lib/text.ts";
 import { roundedGames } from "#shared/statistics/elo.ts";
 import type { SprtOptions } from "#shared/statistics/sprt.ts";
-import { acceptedText } from "#shared/statistics/sprt-texts.ts";
+import { hypothesisText } from "#shared/statistics/sprt-texts.ts";
 import type { Comparison, Forfeits } from "./score.ts";
 
 /** The names of players by id. */
@@ -43,7 +43,7 @@ export function verdictText(comparison: Comparison, nameOf: NameOf, test: SprtOp
   const likelihood = (side: 0 | 1): string =>
     `likelihood ${likelihoodText(side === 0 ? strength.superiority : 1 - strength.superiority)}`;
   if (sprt && test && sprt.state !== "continue") {
-    return `${acceptedText(sprt.state, test, first, second)}: ${percentText(comparison)} (${likelihood(0)})`;
+    return `${sprt.state} accepted: ${hypothesisText(sprt.state, test, first, second)}: ${percentText(comparison)} (${likelihood(0)})`;
   }
   if (!sprt && strength.isSignificant) {
     const side = strength.percent.value > 50 ? 0 : 1;

@@ -21,7 +21,9 @@ test("league status shows the state of a sequential test when the league is star
   const open = entered(["P01", "P02"], { ...SETTINGS, ...TEST });
   expect(statusAfter(open)).not.toContain("SPRT");
   const started = [...open, START, pair(2)];
-  expect(statusAfter(started)).toMatch(/^ {4}not decided yet: SPRT 0\.00 \(-2\.94, 2\.94\) after 0 pairs of matches$/m);
+  expect(statusAfter(started)).toMatch(
+    /^ {4}not decided yet if P01 is better than P02: SPRT 0\.00 \(-2\.94, 2\.94\) after 0 pairs of matches$/m,
+  );
 });
 
 test("league status shows no result for other formats", () => {

@@ -136,10 +136,10 @@ describe("an SPRT", () => {
     const [open, ended] = [sprt.options.parse({}), sprt.options.parse({ max_games: 2 })];
     expect(resultOf(league, open)).toMatchObject({
       state: "continue",
-      text: expect.stringMatching(/^not decided yet: /),
+      text: expect.stringMatching(/^not decided yet if Player A is better than Player B: /),
     });
     expect(resultOf(league, ended)?.text).toMatch(
-      /^ended without a decision: SPRT 0\.\d\d \(-2\.94, 2\.94\) after 1 pair of matches$/,
+      /^ended without a decision if Player A is better than Player B: SPRT 0\.\d\d \(-2\.94, 2\.94\) after 1 pair of matches$/,
     );
     const left = league.players.map((player) => ({ ...player, hasLeft: player.playerId === "A" }));
     expect(resultOf({ ...league, players: left }, open)?.text).toMatch(/^ended without a decision/);

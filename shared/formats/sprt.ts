@@ -3,7 +3,7 @@ import { counted } from "#shared/lib/text.ts";
 import type { Counts } from "#shared/statistics/counts.ts";
 import { countPairs } from "#shared/statistics/match-pairs.ts";
 import { type SprtStatus, sprtStatus } from "#shared/statistics/sprt.ts";
-import { acceptedText, sprtText } from "#shared/statistics/sprt-texts.ts";
+import { hypothesisText, sprtText } from "#shared/statistics/sprt-texts.ts";
 import type { Format, FormatResult, LeagueView } from "./format.ts";
 import { nextOfSeries, type Pair } from "./pair-series.ts";
 import { activePlayers, matchesOf, openMatches } from "./view.ts";
@@ -67,9 +67,10 @@ function resultOf(view: LeagueView, options: SprtFormatOptions, nameOf: (playerI
   const pairs = pairCounts(view);
   const { state, ...numbers } = sprtStatus(pairs, options);
   const [first = "", ...opponents] = view.players.map(({ playerId }) => nameOf(playerId));
+  const hypothesis = hypothesisText(state === "H0" ? "H0" : "H1", options, first, opponents.join(", "));
   const verdict = (): string => {
-    if (state !== "continue") return acceptedText(state, options, first, opponents.join(", "));
-    return hasEnded(view, options) ? "ended without a decision" : "not decided yet";
+    if (state !== "continue") return `${state} accepted: ${hypothesis}`;
+    return `${hasEnded(view, options) ? "ended without a decision" : "not decided yet"} if ${hypothesis}`;
   };
   const count = pairs.reduce((sum, one) => sum + one, 0);
   return {
