@@ -109,6 +109,10 @@ export function expectedMatches(league: League): number | null {
   return remaining === null ? null : league.completedCount + remaining;
 }
 
+/** The number of matches that are still to be played at most, if the format has an end of its own, or else of those that are paired. */
+export const openMatchCount = (league: League): number =>
+  (league.status === "open" ? 0 : (expectedMatches(league) ?? league.matchCount)) - league.completedCount;
+
 /** The result so far of a league whose format tests a hypothesis; null for other formats and before the start. `nameOf` returns the name of a player. */
 export function formatResultOf(league: League, nameOf: (playerId: string) => string): FormatResult | null {
   const result = findFormat(league.format)?.result;

@@ -28,7 +28,11 @@ export function addMatchCommand(): void {
       "id of the game, its name or its file (default: the first game that a bot exports, else rps)",
     )
     .option("--option <name=value...>", "options of the game, e.g. best_of=5 (default: those of the game)")
-    .option("--games <n>", "games of each two bots (default: 100; with --sprt at most 20000)", countOption)
+    .option(
+      "--games <n>",
+      "games of each two bots, with --gauntlet of the first bot and each other (default: 100; with --sprt at most 20000)",
+      countOption,
+    )
     .option(
       "--concurrency <n>",
       "games that are played at the same time (default: by the kind of the bots)",
@@ -38,9 +42,10 @@ export function addMatchCommand(): void {
     .option("--gauntlet", "let only the first bot play against all others")
     .option("--openings <file>", "opening book in EPD or PGN (chess); both games of a pair have the same opening")
     .addOption(
-      new Option("--openings-order <order>", "order of the openings")
-        .choices(["random", "sequential"])
-        .default("random"),
+      new Option("--openings-order <order>", "order of the openings (default: random)").choices([
+        "random",
+        "sequential",
+      ]),
     )
     .option("--openings-plies <n>", "plies that are taken from a game of a book in PGN (default: all)", countOption)
     .addOption(clockFlag("no clocks"))

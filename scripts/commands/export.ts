@@ -158,7 +158,7 @@ function signatureLine(signature: Verified["signature"]): string {
 /** Returns a line for each league that was not completed at the time of the export. */
 const unplayedLines = (unplayed: ReadonlyMap<string, number>): readonly string[] =>
   [...unplayed].map(([leagueId, count]) =>
-    inOneLine(`${leagueId} was not completed: ${counted(count, "match", "matches")} still to be played`),
+    inOneLine(`${leagueId} was not completed: up to ${counted(count, "match", "matches")} still to be played`),
   );
 
 /** Returns a row without unprintable characters in its ids and names, which are untrusted input. */

@@ -31,7 +31,7 @@ export interface SetupFlags extends PermissionFlags {
   /** Whether only the first bot plays against all others. */
   readonly gauntlet?: boolean;
   readonly openings?: string;
-  readonly openingsOrder: "random" | "sequential";
+  readonly openingsOrder?: "random" | "sequential";
   readonly openingsPlies?: number;
   readonly moveMs?: number;
   readonly clock?: TimeControl;
@@ -132,6 +132,10 @@ function checkBots(bots: readonly string[], flags: SetupFlags): void {
   if (flags.sprt !== undefined && bots.length > 2) {
     fault(`--sprt compares two bots, not ${bots.length}; omit --sprt to compare several`);
   }
+  if (flags.openings === undefined) {
+    if (flags.openingsOrder !== undefined) fault("--openings-order needs a book: add --openings FILE or omit it");
+    if (flags.openingsPlies !== undefined) fault("--openings-plies needs a book: add --openings FILE or omit it");
+  }
   if (flags.sprt !== undefined && flags.gauntlet) fault("--sprt compares two bots; omit --gauntlet");
 }
 
@@ -181,7 +185,7 @@ function leagueOf(game: Game, bots: readonly string[], seed: string, flags: Setu
       openings: openingsOf(openings, game, options, {
         pairs,
         seed,
-        order: flags.openingsOrder,
+        order: flags.openingsOrder ?? "random",
         plies: flags.openingsPlies,
       }),
     }),

@@ -28,8 +28,16 @@ describe("the sentence that states the result", () => {
   });
 
   it.each([
-    [{ elo0: 0, elo1: 10 }, [0, 0, 40, 300, 60], /^H1 accepted: my-bot is better than counter: 76\.3% ± /],
-    [{ elo0: 0, elo1: 10 }, [60, 300, 40, 0, 0], /^H0 accepted: my-bot is not 10 Elo better than counter: 23\.8% ± /],
+    [
+      { elo0: 0, elo1: 10 },
+      [0, 0, 40, 300, 60],
+      /^H1 accepted: my-bot is better than counter: 76\.3% \(74\.7 to 77\.3\) /,
+    ],
+    [
+      { elo0: 0, elo1: 10 },
+      [60, 300, 40, 0, 0],
+      /^H0 accepted: my-bot is not 10 Elo better than counter: 23\.8% \(22\.7 to 25\.3\) /,
+    ],
     [{ elo0: -10, elo1: 0 }, [0, 0, 40, 300, 60], /^H1 accepted: my-bot is not 10 Elo worse than counter: /],
     [{ elo0: -10, elo1: 0 }, [60, 300, 40, 0, 0], /^H0 accepted: my-bot is worse than counter: /],
     [{ elo0: 0, elo1: 10 }, [0, 1, 2, 1, 0], /^not decided yet: about \d+ more games are needed$/],
@@ -51,6 +59,27 @@ describe("the figures", () => {
     expect(eloText(comparisonOf(scoreOf(5, 0, 0), false, null))).toBe("+∞");
     expect(eloText(comparisonOf(scoreOf(0, 0, 5), false, null))).toBe("-∞");
     expect(eloText(comparisonOf(scoreOf(541, 0, 459), false, null))).toMatch(/^\+29 ± 2\d$/);
+  });
+
+  it("show the interval if its sides differ, so that it agrees with the verdict", () => {
+    const texts = (wins: number, losses: number): readonly string[] => {
+      const comparison = comparisonOf(scoreOf(wins, 0, losses), false, null);
+      return [percentText(comparison), percentText(comparison, 1), eloText(comparison)];
+    };
+    expect(texts(4, 0)).toEqual(["100.0% (45 to 100)", "0.0% (0 to 55)", "+∞"]);
+    expect(texts(80, 20)).toEqual(["80.0% (70.8 to 86.9)", "20.0% (13.1 to 29.2)", "+241 ± 87"]);
+    expect(eloText(comparisonOf(scoreOf(800, 0, 0, [0, 0, 40, 300, 60]), true, null))).toBe("+203 (+188 to +213)");
+  });
+
+  it("use ± only if it lies on the same side of 50% as the interval", () => {
+    for (let games = 1; games <= 150; games++) {
+      for (let wins = 0; wins <= games; wins++) {
+        const comparison = comparisonOf(scoreOf(wins, 0, games - wins), false, null);
+        const [value, error] = percentText(comparison).split("% ± ").map(Number) as [number, number | undefined];
+        if (error === undefined || Math.abs(Math.abs(value - 50) - error) < 0.15) continue;
+        expect([wins, games, Math.abs(value - 50) > error]).toEqual([wins, games, comparison.strength.isSignificant]);
+      }
+    }
   });
 
   it("never state certainty", () => {

@@ -1,5 +1,5 @@
 import { counted } from "#shared/lib/text.ts";
-import { roundedGames } from "#shared/statistics/elo.ts";
+import { type Interval, roundedGames } from "#shared/statistics/elo.ts";
 import type { SprtOptions } from "#shared/statistics/sprt.ts";
 import { hypothesisText } from "#shared/statistics/sprt-texts.ts";
 import type { Comparison, Forfeits } from "./score.ts";
@@ -7,17 +7,32 @@ import type { Comparison, Forfeits } from "./score.ts";
 /** The names of players by id. */
 export type NameOf = (playerId: string) => string;
 
-/** The text `54.1% ± 3.1`. `side` is the player whose percentage is shown. */
+/**
+ * The text `54.1% ± 3.1`, or `100.0% (45 to 100)` if the interval does not have the same width on both sides of the value. `side` is the player whose
+ * percentage is shown.
+ */
 export function percentText({ strength: { percent } }: Comparison, side: 0 | 1 = 0): string {
   const first = percent.value.toFixed(1);
   const value = side === 0 ? first : (100 - Number(first)).toFixed(1);
-  return `${value}% ± ${percent.error.toFixed(1)}`;
+  if (isSymmetric(percent, 50)) return `${value}% ± ${percent.error.toFixed(1)}`;
+  const bounds = side === 0 ? [percent.lower, percent.upper] : [100 - percent.upper, 100 - percent.lower];
+  return `${value}% (${bounds.map((bound) => Number(bound.toFixed(1))).join(" to ")})`;
 }
 
-/** The text `+12 ± 30`, or `+∞` after a score of 100%. */
+/** The text `+12 ± 30`, or `+191 (-35 to +480)` like `percentText`, or `+∞` after a score of 100%. */
 export function eloText({ strength: { elo, percent } }: Comparison): string {
-  if (elo.value === null) return percent.value > 50 ? "+∞" : "-∞";
-  return `${signed(elo.value)}${elo.error === null ? "" : ` ± ${elo.error.toFixed(0)}`}`;
+  const { lower, value, upper, error } = elo;
+  if (value === null) return percent.value > 50 ? "+∞" : "-∞";
+  const isBounded = lower !== null && upper !== null && error !== null;
+  if (isBounded && isSymmetric({ lower, value, upper, error }, 0)) return `${signed(value)} ± ${error.toFixed(0)}`;
+  return `${signed(value)} (${lower === null ? "-∞" : signed(lower)} to ${upper === null ? "+∞" : signed(upper)})`;
+}
+
+/** Whether `value ± error` is close to the interval and lies on the same side of `equal`, the value of equal players. */
+function isSymmetric({ lower, value, upper, error }: Interval, equal: number): boolean {
+  const isClose = (bound: number, shown: number): boolean =>
+    Math.abs(bound - shown) <= error / 10 && bound > equal === shown > equal;
+  return isClose(lower, value - error) && isClose(upper, value + error);
 }
 
 const signed = (value: number): string => `${value < 0 ? "" : "+"}${(Math.round(value) || 0).toFixed(0)}`;

@@ -3,6 +3,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { GENESIS } from "#shared/lib/hash-chain.ts";
 import type { RecordedEvent } from "#shared/store/event-log.ts";
 import { agentStream } from "../../../league-manager/agents/events.ts";
+import { openMatchCount } from "../../../league-manager/league/format-view.ts";
 import { leagueSeed } from "../../../league-manager/league/seeds.ts";
 import { agentLogFile, canonical, leagueLogFile, linesOf, matchFile, RUN_FILE } from "../files.ts";
 import { completedMatches, ExportedMatch, LoggedRun } from "../format.ts";
@@ -15,7 +16,7 @@ export interface Export {
   readonly files: ReadonlyMap<string, string>;
   /** The number of completed matches. */
   readonly matches: number;
-  /** The number of matches still to be played, by league id. Completed leagues have no entry. */
+  /** The number of matches still to be played at most, by league id. Completed leagues have no entry. */
   readonly unplayed: ReadonlyMap<string, number>;
 }
 
@@ -62,7 +63,7 @@ function exportFrom(run: StoredRun): Export & { readonly completed: readonly Exp
     files,
     completed,
     matches: leagues.reduce((sum, { league }) => sum + league.completedCount, 0),
-    unplayed: new Map(unfinished.map(({ league }) => [league.leagueId, league.matchCount - league.completedCount])),
+    unplayed: new Map(unfinished.map(({ league }) => [league.leagueId, openMatchCount(league)])),
   };
 }
 

@@ -27,6 +27,21 @@ describe("verify reports exceptions and no faults for", () => {
     ]);
   });
 
+  it("a running league whose format pairs further matches, which count as matches still to be played", async () => {
+    const folder = await exports.exported((folder) =>
+      writeStore(
+        folder,
+        ["rps"],
+        async (run) => {
+          await run.start("Ann", "Bob", "Cid", "Dan");
+          await run.round("rps");
+        },
+        { format: "swiss", formatOptions: { rounds: 3 } },
+      ),
+    );
+    expect(verifyExport(folder).unplayed).toEqual(new Map([["rps", 4]]));
+  });
+
   it("a running league, whose export omits the secret seeds and counts the matches still to be played", async () => {
     const folder = await exports.exported((folder) =>
       writeStore(folder, ["rps", "second"], async (run) => {

@@ -3,6 +3,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { matchOf } from "../../../league-manager/league/evolve.ts";
+import { openMatchCount } from "../../../league-manager/league/format-view.ts";
 import { type League, optionsOf } from "../../../league-manager/league/league.ts";
 import { CANCELLED, rolesOf, summaryOf } from "../../../league-manager/league/outcome.ts";
 import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
@@ -29,7 +30,9 @@ export function checkLogged(source: Source, run: LoggedRun, exported: LoggedLeag
   if (exported.seed === null && exported.status !== "completed" && matches.length > 0)
     findings.except(RUN_FILE, `the seeds of ${exported.league_id} cannot be checked before it is completed`);
   const discarded = checkDiscarded(findings, log);
-  const unplayed = league.status === "completed" ? null : league.matchCount - league.completedCount;
+  // The options of the format can be invalid in a log with faults.
+  const isOver = league.status === "completed" || findings.isBlamed(log.file);
+  const unplayed = isOver ? null : openMatchCount(league);
   return { matches, league, unplayed, discarded };
 }
 

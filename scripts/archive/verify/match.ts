@@ -14,7 +14,7 @@ export interface CheckedLeague {
   readonly matches: readonly CheckedMatch[];
   /** The league that follows from its log; null without a sound log. */
   readonly league: League | null;
-  /** The number of matches still to be played; null if the league is completed. */
+  /** The number of matches still to be played at most; null if the league is completed. */
   readonly unplayed: number | null;
   /** The number of discarded assignments; 0 for a league without a log. */
   readonly discarded: number;

@@ -37,7 +37,7 @@ export interface Verified {
   readonly signature: { readonly fingerprint: string; readonly isChecked: boolean } | null;
   /** The standings by league id, recomputed from the matches. */
   readonly standings: ReadonlyMap<string, readonly Standing[]>;
-  /** The number of matches still to be played, by league id. Completed leagues have no entry. */
+  /** The number of matches still to be played at most, by league id. Completed leagues have no entry. */
   readonly unplayed: ReadonlyMap<string, number>;
   /** The ids of the games of leagues that this process does not know, so that their matches cannot be replayed. */
   readonly unknownGames: readonly string[];

@@ -34,8 +34,10 @@ describe("league match", { timeout: 60_000 }, () => {
     expect(stdout).toMatch(
       /^tic_tac_toe\.v1, 100 of 100 games, seed 1\n\n +Won {2}Drawn {2}Lost +Points +Elo {2}Likelihood\n/,
     );
-    expect(stdout).toMatch(/\n {2}minimax +\d+ +\d+ +0 +\d+\.\d% ± \d+\.\d +\+\d+ ± \d+ +> 99\.9%\n/);
-    expect(lastLine(stdout)).toMatch(/^minimax is better than random: \d+\.\d% ± \d+\.\d \(likelihood > 99\.9%\)$/);
+    expect(stdout).toMatch(/\n {2}minimax +\d+ +\d+ +0 +\d+\.\d% \(\d+\.?\d? to \d+\.?\d?\) +\+\d+ \S.* +> 99\.9%\n/);
+    expect(lastLine(stdout)).toMatch(
+      /^minimax is better than random: \d+\.\d% \(\d+\.?\d? to \d+\.?\d?\) \(likelihood > 99\.9%\)$/,
+    );
   });
 
   it("ends a terminal with the sentence, after all notices, also if a report cannot be written", async () => {
@@ -257,6 +259,11 @@ describe("wrong input of league match", { timeout: 60_000 }, () => {
       ["random", "random", "--pgn"],
       2,
       "--pgn is for chess.v1, and the game is rps.v1; --csv writes tables of any game",
+    ],
+    [
+      ["random", "random", "--openings-order", "sequential"],
+      2,
+      "--openings-order needs a book: add --openings FILE or omit it",
     ],
     [["random", "manual"], 2, "league match does not support manual players; "],
     [["random", "random", "--trusted", "--wire"], 2, "--trusted needs games in this process: omit --wire"],
