@@ -23,6 +23,7 @@ const changed = <S extends string>(status: S) => z.looseObject({ status: z.liter
 export const Paused = changed("PAUSED");
 export const Resumed = changed("RESUMED");
 export const Extended = changed("EXTENDED");
+export const Ended = changed("ENDED");
 export const Added = changed("ADDED");
 export const Annulled = changed("ANNULLED");
 

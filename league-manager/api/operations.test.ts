@@ -78,6 +78,24 @@ describe("league operations", () => {
     expect(await publicState()).not.toEqual(before);
   });
 
+  it("end_league needs the operator token, and completes a running league", async () => {
+    await manager.register("P01", "P02", "REF01");
+    const end = (token?: string) => tool("end_league", { league_id: "rps" }, token);
+    expect(await end(manager.operator)).toMatchObject({ isError: true, error_code: "L005" });
+    await start("rps");
+    for (const token of [undefined, manager.tokens.P01, manager.tokens.REF01]) {
+      expect(await end(token)).toMatchObject({ isError: true, error_code: "L004" });
+    }
+    expect(await tool("end_league", { league_id: "nowhere" }, manager.operator)).toMatchObject({ error_code: "L005" });
+    expect(await end(manager.operator)).toMatchObject({ status: "ENDED", league_id: "rps" });
+    expect(await end(manager.operator)).toMatchObject({ isError: true, error_code: "L005" });
+    await vi.waitFor(async () => {
+      const status = await tool("league_status", { league_id: "rps" }, manager.operator);
+      const counts = { matches: 1, completed: 1, being_played: 0, current_round: null, expected_matches: 1 };
+      expect(status.leagues).toMatchObject([{ status: "completed", ...counts }]);
+    }, WAIT_OPTIONS);
+  });
+
   it("schedule_match rejects an impossible match with the reason and adds no match", async () => {
     await manager.register("P01", "P02", "REF01");
     const match = { league_id: "rps", player1_id: "P01", player2_id: "P02", round_id: 2 };

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { noLeague } from "../commands/draft.ts";
-import { addPlayer, annulMatch, extendLeague, pauseLeague, resumeLeague } from "../commands/operation.ts";
+import { addPlayer, annulMatch, endLeague, extendLeague, pauseLeague, resumeLeague } from "../commands/operation.ts";
 import type { Decide, Ledger } from "../ledger.ts";
 import { leagueStatus } from "./league-status.ts";
 import {
@@ -11,6 +11,7 @@ import {
   AddPlayer,
   Annulled,
   AnnulMatch,
+  Ended,
   Extended,
   ExtendLeague,
   LeagueStatus,
@@ -37,6 +38,7 @@ export const runningOperations = (context: RunningContext): readonly Operation<u
   statusOperation(context),
   ...pauseOperations(context),
   extension(context),
+  ending(context),
   addition(context),
   annulment(context),
 ];
@@ -107,6 +109,25 @@ const extension = (context: RunningContext): Operation<unknown> =>
     },
     handle: context.operatorOnly(({ league_id, format_options }: z.infer<typeof ExtendLeague>) =>
       execute(context, league_id, extendLeague(league_id, format_options), { status: "EXTENDED", format_options }),
+    ),
+  });
+
+const ending = (context: RunningContext): Operation<unknown> =>
+  operation({
+    request: "END_LEAGUE",
+    reply: "END_LEAGUE_RESPONSE",
+    payload: LeagueId,
+    tool: {
+      name: "end_league",
+      title: "End a league",
+      description:
+        "Ends a running league with the standings so far. Its matches that are not completed are cancelled and count for no player. It cannot be undone. Needs the operator token.",
+      plain: LeagueId,
+      result: Ended,
+      annotations: { readOnlyHint: false, destructiveHint: true },
+    },
+    handle: context.operatorOnly(({ league_id }: z.infer<typeof LeagueId>) =>
+      execute(context, league_id, endLeague(league_id), { status: "ENDED" }),
     ),
   });
 

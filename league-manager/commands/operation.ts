@@ -25,6 +25,9 @@ export const resumeLeague = (leagueId: string): Decide<null> => inLeague(leagueI
 export const extendLeague = (leagueId: string, formatOptions: Readonly<Record<string, unknown>>): Decide<null> =>
   inLeague(leagueId, { type: "extend", formatOptions });
 
+/** Ends a running league with the standings so far. */
+export const endLeague = (leagueId: string): Decide<null> => inLeague(leagueId, { type: "end" });
+
 /** Makes a match count for no player. */
 export const annulMatch = (leagueId: string, matchId: string, reason: string): Decide<null> =>
   inLeague(leagueId, { type: "annul", matchId, reason });

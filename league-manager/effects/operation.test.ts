@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { annulMatch, pauseLeague, resumeLeague } from "../commands/operation.ts";
+import { annulMatch, endLeague, pauseLeague, resumeLeague } from "../commands/operation.ts";
 import { played } from "../testing/results.ts";
 import { startTestLeague } from "./testing/league.ts";
 
@@ -62,6 +62,23 @@ test("a match that is annulled while it is played is withdrawn from its referee,
   await league.ledger().execute(annulMatch("rps", "R1M1", "a rehearsal"));
   await league.eventually(() => expect(league.agent("REF01").of("MATCH_WITHDRAWN")).toHaveLength(1));
   await league.eventually(() => expect(league.league().status).toBe("completed"));
+});
+
+test("a paused league that the operator ends is completed, and its open match is withdrawn from its referee", async () => {
+  const league = await startTestLeague({ players: 3, referees: 1 });
+  await league.report("REF01", played(await league.order("REF01", "R1M1")));
+  await league.order("REF01", "R2M1");
+  await league.eventually(() => expect(league.league().rounds[1]?.isAnnounced).toBe(true));
+  await league.ledger().execute(pauseLeague("rps"));
+  await league.ledger().execute(endLeague("rps"));
+  await league.eventually(() => expect(league.league().status).toBe("completed"));
+  await league.eventually(() => expect(league.agent("REF01").of("MATCH_WITHDRAWN")).toHaveLength(1));
+  expect(league.round(3)).toMatchObject([{ status: "completed", refereeId: null, outcome: { reason: "cancelled" } }]);
+  // The third round was not opened, so the second is the last one for the players.
+  const ends = league.agent("P01").of("ROUND_END");
+  expect(ends.at(-1)?.payload).toMatchObject({ round_id: 2, next_round_id: null });
+  const last = league.agent("P01").of("LEAGUE_STANDINGS_UPDATE").at(-1);
+  expect(last?.payload).toMatchObject({ round_id: 2, standings: [{ played: 1 }, { played: 0 }, { played: 1 }] });
 });
 
 describe("a league with a start time", () => {

@@ -54,6 +54,8 @@ export type LeagueCommand =
   | { readonly type: "resume" }
   /** Raises extendable options of the format, such as the number of rounds. */
   | { readonly type: "extend"; readonly formatOptions: Readonly<Record<string, unknown>> }
+  /** Ends the league with the standings so far: its matches that are not completed are cancelled. */
+  | { readonly type: "end" }
   /** Makes a match count for no player. It is rejected if later pairings depend on the match. */
   | { readonly type: "annul"; readonly matchId: string; readonly reason: string }
   /** Ends a round whose time is over. */

@@ -4,27 +4,28 @@ import { matchOf } from "./evolve.ts";
 import { openWork } from "./open-work.ts";
 import { leagueSnapshot, restoreLeague } from "./snapshot.ts";
 import { standingsOf } from "./standings-of.ts";
-import { afterCommands, entered, given, pair, resultOf, running, SEED, SETTINGS, WON } from "./testing/leagues.ts";
+import {
+  afterCommands,
+  assign,
+  entered,
+  given,
+  open,
+  pair,
+  played,
+  resultOf,
+  running,
+  SEED,
+  SETTINGS,
+  WON,
+} from "./testing/leagues.ts";
 
 const PLAYERS = ["P01", "P02", "P03"];
 const two = running(["P01", "P02"]);
 const started = running(PLAYERS);
-const assign = (matchId: string): LeagueCommand => ({ type: "assign", matchId, epoch: 1, refereeId: "REF01" });
-const open = (roundId: number): LeagueCommand => ({ type: "open_round", roundId, shutDown: new Map() });
 const enter = (playerId: string, byOperator?: true): LeagueCommand => ({
   ...{ type: "enter", playerId, nameCommitment: `name of ${playerId}` },
   ...(byOperator && { byOperator }),
 });
-
-/** Assigns a match and reports that the player in its first seat has won. */
-function played(before: readonly LeagueCommand[], matchId: string): readonly LeagueCommand[] {
-  const assigned = [...before, assign(matchId)];
-  const { league } = afterCommands(assigned);
-  const match = matchOf(league, matchId);
-  if (!match) throw new Error(`no match ${matchId}`);
-  const result = resultOf(league, match, WON);
-  return [...assigned, { type: "report", result, refereeId: "REF01", seed: SEED }];
-}
 
 describe("a paused league", () => {
   const paused: readonly LeagueCommand[] = [...started, { type: "pause" }];

@@ -3,16 +3,19 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { faultLine } from "#shared/lib/schema-messages.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
+import { isPlayed } from "./decide-pairing.ts";
 import { QUOTED_CHARACTERS } from "./events.ts";
 import { matchOf } from "./evolve.ts";
 import { acceptsLateEntries, formatOf, parsedOptions, viewOf } from "./format-view.ts";
-import type { League, Match } from "./league.ts";
+import type { League, Match, Round } from "./league.ts";
 import { ANNULLED, summaryOf } from "./outcome.ts";
 
 type Decided = Result<readonly NewLeagueEvent[], ProtocolError>;
 type CommandOf<T extends LeagueCommand["type"]> = Extract<LeagueCommand, { type: T }>;
 
 const UNCHANGED: Decided = ok([]);
+
+const ENDED = "is already ended by the operator";
 
 const reject = (league: League, detail: string, code: ProtocolError["error_code"] = "L005"): Decided =>
   err(protocolError(code, `league ${league.leagueId} ${detail}`, { league_id: league.leagueId }));
@@ -41,6 +44,7 @@ export function lateEntryRejection(league: League, byOperator: boolean): string 
 
 export function decidePause(league: League): Decided {
   if (league.status !== "running") return reject(league, `is ${league.status}; only a running league can be paused`);
+  if (league.isEnded) return reject(league, ENDED);
   return league.isPaused ? UNCHANGED : ok([{ type: "paused" }]);
 }
 
@@ -51,6 +55,7 @@ export function decideResume(league: League): Decided {
 /** Raises options of the format that it declares as extendable. Changes that leave fewer matches are rejected. */
 export function decideExtend(league: League, { formatOptions }: CommandOf<"extend">): Decided {
   if (league.status !== "running") return reject(league, `is ${league.status}; only a running league can be extended`);
+  if (league.isEnded) return reject(league, ENDED);
   const format = formatOf(league);
   const changed = Object.keys(formatOptions).filter((name) => formatOptions[name] !== league.formatOptions[name]);
   const fixed = changed.find((name) => !format.extendable.includes(name));
@@ -83,6 +88,20 @@ export function decideExtend(league: League, { formatOptions }: CommandOf<"exten
   if (!changed.some((name) => after[name] !== before[name])) return UNCHANGED;
   return ok([{ type: "extended", format_options: { ...league.formatOptions, ...formatOptions } }]);
 }
+
+/** Ends a running league, also a paused one: no round is paired any more, and all matches that are not completed are cancelled. */
+export function decideEnd(league: League): Decided {
+  if (league.status !== "running") return reject(league, `is ${league.status}; only a running league can be ended`);
+  if (league.isEnded) return reject(league, ENDED);
+  if (isPlayed(league)) return reject(league, "has completed its last match and ends by itself");
+  return ok([{ type: "pairing_completed", by: "operator" }, ...league.rounds.flatMap(cancellationsOf)]);
+}
+
+/** The events that cancel the matches of a round that are not completed. */
+const cancellationsOf = ({ matches }: Round): readonly NewLeagueEvent[] =>
+  matches.flatMap(({ matchId, epoch, status }) =>
+    status === "completed" ? [] : [{ type: "match_cancelled", match_id: matchId, epoch }],
+  );
 
 /** Annuls a match, unless rounds that are paired already depend on its result. */
 export function decideAnnul(league: League, { matchId, reason }: CommandOf<"annul">): Decided {
@@ -124,9 +143,5 @@ export function decideExpireRound(league: League, { roundId }: CommandOf<"expire
   const round = league.rounds[roundId - 1];
   if (!round?.isOpened || round.isExpired || round.open === 0 || league.roundMs === null) return UNCHANGED;
   if (league.isPaused) return reject(league, "is paused");
-  const open = round.matches.filter(({ status }) => status !== "completed");
-  return ok([
-    { type: "round_expired", round_id: roundId },
-    ...open.map(({ matchId, epoch }) => ({ type: "match_cancelled", match_id: matchId, epoch }) as const),
-  ]);
+  return ok([{ type: "round_expired", round_id: roundId }, ...cancellationsOf(round)]);
 }

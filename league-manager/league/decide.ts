@@ -5,6 +5,7 @@ import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "./commands.ts";
 import {
   decideAnnul,
+  decideEnd,
   decideEnter,
   decideExpireRound,
   decideExtend,
@@ -64,6 +65,8 @@ export function decideLeague(league: League | null, command: LeagueCommand): Dec
       return decideResume(league);
     case "extend":
       return decideExtend(league, command);
+    case "end":
+      return decideEnd(league);
     case "annul":
       return decideAnnul(league, command);
     case "expire_round":

@@ -147,10 +147,11 @@ export const LeagueEvent = z.compile(
       slots: z.int().min(0).max(MAX_SLOTS).optional(),
     }),
     /**
-     * The format adds no more rounds. If the result of the league is decided, the following events cancel the matches that are not completed. Logs of
-     * earlier versions do not have this event.
+     * The format adds no more rounds. If the result of the league is decided, the following events cancel the matches that are not completed. With
+     * `by` the operator has ended the league, and the following events cancel all matches that are not completed. Logs of earlier versions do not have
+     * this event.
      */
-    z.strictObject({ ...common, type: z.literal("pairing_completed") }),
+    z.strictObject({ ...common, type: z.literal("pairing_completed"), by: z.literal("operator").optional() }),
     /**
      * All earlier rounds are completed. `absent` lists the players of the round that are shut down. The following events forfeit their matches of
      * this round. `agent_version` is the version of the player's stream at which it was shut down. `removed` states that the operator removed the
@@ -217,7 +218,7 @@ export const LeagueEvent = z.compile(
     z.strictObject({ ...common, type: z.literal("resumed") }),
     /** The operator has raised numbers in the options of the format, such as the number of rounds. */
     z.strictObject({ ...common, type: z.literal("extended"), format_options: z.record(z.string(), z.unknown()) }),
-    /** The match is not played, because the format or the time of its round has ended before it was completed. */
+    /** The match is not played, because the league or the time of its round has ended before it was completed. */
     z.strictObject({ ...common, type: z.literal("match_cancelled"), match_id: id, epoch }),
     z.strictObject({ ...common, type: z.literal("completed") }),
   ]),

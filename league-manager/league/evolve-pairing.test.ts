@@ -10,11 +10,16 @@ const assigned = afterCommands([...running(PLAYERS), ASSIGN]).league;
 const departed = afterCommands([...running(PLAYERS), { type: "leave", playerId: "P01", agentVersion: 1 }]).league;
 /** A league whose format has ended. */
 const paired = evolveLeague(assigned, stored({ type: "pairing_completed" }));
+const ended = evolveLeague(assigned, stored({ type: "pairing_completed", by: "operator" }));
 const cancelled: NewLeagueEvent = { type: "match_cancelled", match_id: "R1M1", epoch: 1 };
 
 /** Events that cannot follow. A forged log may contain them. */
 const FORGED: readonly (readonly [string, League, NewLeagueEvent, RegExp])[] = [
   ["a second end of the pairing", paired, { type: "pairing_completed" }, /cannot be completed now/],
+  ["a second end by the operator", ended, { type: "pairing_completed", by: "operator" }, /cannot be completed now/],
+  ["an end of the pairing after that by the operator", ended, { type: "pairing_completed" }, /cannot be completed now/],
+  ["an extension after the end by the operator", ended, { type: "extended", format_options: {} }, /extended while/],
+  ["a pause after the end by the operator", ended, { type: "paused" }, /cannot be paused now/],
   [
     "a round after the end of the pairing",
     paired,

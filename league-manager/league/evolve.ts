@@ -53,6 +53,7 @@ const openedLeague = (event: EventOf<"opened">): League => ({
   currentRound: null,
   openRounds: [],
   isPairingComplete: false,
+  isEnded: false,
   withdrawals: [],
   matchCount: 0,
   completedCount: 0,
@@ -106,7 +107,9 @@ function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" 
       follows(league.currentRound === null, "completed before its last match");
       return { status: "completed" };
     case "pairing_completed":
-      follows(league.status === "running" && !league.isPairingComplete, "the pairing cannot be completed now");
+      follows(league.status === "running" && !league.isEnded, "the pairing cannot be completed now");
+      if (event.by === "operator") return { isPairingComplete: true, isEnded: true, isPaused: false };
+      follows(!league.isPairingComplete, "the pairing cannot be completed now");
       return { isPairingComplete: true };
     case "withdrawal_settled": {
       const withdrawals = league.withdrawals.filter((withdrawal) => !isSettledBy(withdrawal, event));
@@ -114,13 +117,13 @@ function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" 
       return { withdrawals };
     }
     case "paused":
-      follows(league.status === "running" && !league.isPaused, "the league cannot be paused now");
+      follows(league.status === "running" && !league.isPaused && !league.isEnded, "the league cannot be paused now");
       return { isPaused: true };
     case "resumed":
       follows(league.isPaused, "the league is resumed without being paused");
       return { isPaused: false, resumedAt: event.at };
     case "extended":
-      follows(league.status === "running", "extended while the league is not running");
+      follows(league.status === "running" && !league.isEnded, "extended while the league is not running");
       return { formatOptions: event.format_options, isPairingComplete: false };
     case "round_paired":
     case "round_opened":

@@ -67,6 +67,7 @@ function commandOf(league: League, [kind, first, second]: Choice): LeagueCommand
     };
   const { matchId, epoch } = match;
   const refereeId = pick(REFEREES, second);
+  if (kind === 92 && first % 4 === 0) return { type: "end" };
   if (kind === 93) return { type: "extend", formatOptions: { cycles: 1 + (first % 3) } };
   if (kind === 94) return { type: second % 2 === 0 ? "pause" : "resume" };
   if (kind === 95) return { type: "resume" };
@@ -125,6 +126,12 @@ function expectTransition(before: League, after: League): void {
   }
 }
 
+/** The name of an event in `EVERY_EVENT`. */
+function nameOf(event: LeagueEvent): string {
+  if (event.type === "match_released") return `${event.type} ${event.reason}`;
+  return event.type === "pairing_completed" && event.by ? `${event.type} by ${event.by}` : event.type;
+}
+
 const restored = ({ head, rounds }: LeagueSnapshot): League | null =>
   restoreLeague(head, (roundId) => rounds.get(roundId) ?? null);
 
@@ -145,7 +152,7 @@ it("every sequence of commands keeps the invariants, and every projection equals
           work = work === null ? openWork(league) : advanceWork(work, league, event);
           if (event.type === "match_completed") results.set(event.match_id, { ...event, points: event.match_points });
           if (event.type === "match_annulled") results.delete(event.match_id);
-          reached.add(event.type === "match_released" ? `${event.type} ${event.reason}` : event.type);
+          reached.add(nameOf(event));
         }
       };
       for (const step of [...opening, ...sequence]) {
@@ -191,6 +198,7 @@ const EVERY_EVENT = [
   "match_scheduled",
   "opened",
   "pairing_completed",
+  "pairing_completed by operator",
   "paused",
   "player_entered",
   "player_left",

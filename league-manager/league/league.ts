@@ -88,6 +88,8 @@ export interface League extends LeagueSettings {
   readonly openRounds: readonly number[];
   /** Whether the format adds no more rounds. */
   readonly isPairingComplete: boolean;
+  /** Whether the operator has ended the league. */
+  readonly isEnded: boolean;
   readonly withdrawals: readonly Withdrawal[];
   readonly matchCount: number;
   readonly completedCount: number;

@@ -6,7 +6,7 @@ import { sharedOutcome } from "./outcome.ts";
  * The format version of snapshots. Increase it with every change of `League` or of this file. A snapshot of another format is ignored, and the
  * league is folded from its log.
  */
-const FORMAT = 4;
+const FORMAT = 5;
 
 /** A serialized league: one text for its fields and one for each round, so that no text grows with the number of rounds. */
 export interface LeagueSnapshot {

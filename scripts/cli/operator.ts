@@ -71,6 +71,10 @@ function addRunningCommands(): void {
       exitWith((await running()).extendLeague(league, raised, options)),
     );
 
+  operatorCommand("end", "End a running league with the standings so far. Its open matches are cancelled.", "rps")
+    .argument("[league]", "id of the league (default: the only running league)")
+    .action(async (league: string | undefined, options) => exitWith((await running()).endLeague(league, options)));
+
   operatorCommand("add", "Add registered players to a league, or with --round a match.", "P05 --league rps")
     .argument("<player...>", "player ids; with --round one for each role of the game")
     .addOption(new Option("--league <id>", "id of the league (required)").makeOptionMandatory())

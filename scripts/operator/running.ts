@@ -5,6 +5,7 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import {
   Added,
   Annulled,
+  Ended,
   Extended,
   LeagueStatus,
   Paused,
@@ -58,6 +59,25 @@ function numberOption(text: string): readonly [name: string, value: number] {
   const [, name, digits] = /^([\w-]+)=(\d+)$/.exec(text) ?? [];
   if (name === undefined) throw new StartError(`${text}: write NAME=NUMBER, such as rounds=7`, EXIT.usage);
   return [name, Number(digits)];
+}
+
+/** `league end`: ends a league with the standings so far; without an id the only running league. */
+export async function endLeague(league: string | undefined, flags: OperatorFlags): Promise<number> {
+  const league_id = league ?? (await onlyRunningLeague(flags));
+  await request("END_LEAGUE", { league_id }, Ended, flags);
+  print(`${league_id} is ended; its open matches are cancelled`);
+  return EXIT.ok;
+}
+
+/** Returns the id of the only running league. Throws StartError if there is none or more than one. */
+async function onlyRunningLeague(flags: OperatorFlags): Promise<string> {
+  const { leagues } = await request("LEAGUE_STATUS", {}, LeagueStatus, flags);
+  const ids = leagues.flatMap(({ league_id, status }) => (/^(running|paused)$/.test(status) ? [league_id] : []));
+  const [id] = ids;
+  if (id === undefined) throw new StartError("no league is running");
+  if (ids.length > 1)
+    throw new StartError(`${ids.length} leagues are running; name one of ${ids.join(", ")}`, EXIT.usage);
+  return id;
 }
 
 /** `league add`: adds players to a league, or a match of these players to a round. */

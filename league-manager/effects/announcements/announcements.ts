@@ -101,7 +101,8 @@ export class Announcements implements Part {
 
   async #complete(leagueId: string, signal: AbortSignal): Promise<void> {
     const { clock, ledger, execute } = this.#context;
-    const last = ledger.state.leagues.get(leagueId)?.rounds.length ?? 0;
+    // The operator can end a league before all its rounds are opened.
+    const last = ledger.state.leagues.get(leagueId)?.rounds.findLast(({ isOpened }) => isOpened)?.roundId ?? 0;
     const sendings = this.#push(leagueId, endOf(leagueId, last));
     const limit = new AbortController();
     const answered = Promise.all(sendings.map(({ sending }) => sending.answered)).then(() => limit.abort());

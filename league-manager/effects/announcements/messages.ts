@@ -74,7 +74,7 @@ export class AnnouncementMessages {
           payload: (matches) => ({
             ...head,
             matches_completed: round.matches.length,
-            next_round_id: league.rounds[roundId] ? roundId + 1 : null,
+            next_round_id: !league.isEnded && league.rounds[roundId] ? roundId + 1 : null,
             summary: {
               winners: Object.fromEntries(matches.map((match) => [match.matchId, winnerOf(match)])),
             },

@@ -9,7 +9,7 @@ import { act as actOfRole, playSession } from "#shared/session/testing/play.ts";
 import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "../commands.ts";
 import { decideLeague } from "../decide.ts";
 import { FORMAT_VERSION, type LeagueEvent } from "../events.ts";
-import { foldLeague } from "../evolve.ts";
+import { foldLeague, matchOf } from "../evolve.ts";
 import { type League, type Match, optionsOf } from "../league.ts";
 import { rolesOf } from "../outcome.ts";
 
@@ -135,3 +135,18 @@ export const unplayed = ({ leagueId }: League, { matchId, roundId, epoch }: Matc
   log_head: "",
   log: [],
 });
+
+/** The first assignment of a match, to REF01. */
+export const assign = (matchId: string): LeagueCommand => ({ type: "assign", matchId, epoch: 1, refereeId: "REF01" });
+
+export const open = (roundId: number): LeagueCommand => ({ type: "open_round", roundId, shutDown: new Map() });
+
+/** Assigns a match and reports that the player in its first seat has won. */
+export function played(before: readonly LeagueCommand[], matchId: string): readonly LeagueCommand[] {
+  const assigned = [...before, assign(matchId)];
+  const { league } = afterCommands(assigned);
+  const match = matchOf(league, matchId);
+  if (!match) throw new Error(`no match ${matchId}`);
+  const result = resultOf(league, match, WON);
+  return [...assigned, { type: "report", result, refereeId: "REF01", seed: SEED }];
+}

@@ -82,7 +82,7 @@ function checkEvent({ blame, except }: Findings, file: string, { index, before, 
   if (event.type === "match_cancelled" && !isExplained)
     blame(
       file,
-      `event ${index}: ${event.match_id} is cancelled, but neither the format of the league nor the time of its round has ended`,
+      `event ${index}: ${event.match_id} is cancelled, but neither the league nor the time of its round has ended`,
     );
   if (event.type === "match_completed" && event.referee_id === null && !isExplained)
     blame(
@@ -123,6 +123,11 @@ function checkOperation(
         blame(file, `event ${index}: the league is extended by options that its format does not allow`);
       except(file, `${name} was extended by the operator`);
       break;
+    case "pairing_completed":
+      if (event.by !== "operator") break;
+      if (isRejected({ type: "end" })) blame(file, `event ${index}: the operator cannot end the league now`);
+      except(file, `${name} was ended by the operator`);
+      break;
     case "player_entered":
       if (event.by_operator) except(file, `${event.player_id} was added to ${name} by the operator after the start`);
       break;
@@ -138,6 +143,9 @@ function decidedWith(before: League | null, event: LeagueEvent): readonly NewLea
   if (before === null) return [];
   if (event.type === "round_expired") {
     return eventsOf(decideLeague(before, { type: "expire_round", roundId: event.round_id }));
+  }
+  if (event.type === "pairing_completed" && event.by === "operator") {
+    return eventsOf(decideLeague(before, { type: "end" }));
   }
   if (event.type !== "round_opened") return [];
   const shutDown = new Map(event.absent.map(({ player_id, agent_version }) => [player_id, agent_version]));

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import {
   addPlayer,
   annulMatch,
+  endLeague,
   expireRound,
   extendLeague,
   pauseLeague,
@@ -47,6 +48,17 @@ const expired = (run: TestRun): Promise<void> =>
     await run.complete("rps");
   })();
 
+/** A league of four players that the operator ends in its second round, while it is paused. */
+const ended = (run: TestRun): Promise<void> =>
+  (async () => {
+    await run.start("Ann", "Bob", "Cid", "Dee");
+    await run.round("rps");
+    await run.round("rps", ({ matchId }) => (matchId === "R2M1" ? undefined : null));
+    await run.execute(pauseLeague("rps"));
+    await run.execute(endLeague("rps"));
+    await run.complete("rps");
+  })();
+
 describe("verify accepts a league", () => {
   it("that was paused, extended, and has an annulled match, and lists what the operator has changed", async () => {
     const { faults, exceptions, standings } = verifyExport(await exported(operated));
@@ -59,6 +71,14 @@ describe("verify accepts a league", () => {
       ]),
     );
     expect(standings.get("rps")?.reduce((sum, { played }) => sum + played, 0)).toBe(2 * 5);
+  });
+
+  it("that the operator ended early, and lists the end", async () => {
+    const { verdict, faults, exceptions, standings } = verifyExport(await exported(ended));
+    expect({ verdict, faults }).toEqual({ verdict: "verified except", faults: [] });
+    const inLog = exceptions.filter(({ file }) => file === LOG).map(({ message }) => message);
+    expect(inLog).toEqual(["rps was ended by the operator"]);
+    expect(standings.get("rps")?.reduce((sum, { played }) => sum + played, 0)).toBe(2 * 3);
   });
 
   it("in which a late player makes up for its matches", async () => {
@@ -121,6 +141,22 @@ describe("verify rejects a league in which", () => {
       eventOf(forgery, "round_expired").type = "round_announced";
     });
     expect(renamed.length).toBeGreaterThan(0);
+  });
+
+  it("the event of its early end does not name the operator, or a match was not cancelled", async () => {
+    const folder = await exported(ended);
+    const messagesAfter = (change: Parameters<typeof forgeRun>[1]) =>
+      verifyExport(exports.changed(folder, (copy) => forgeRun(copy, change))).faults.map(({ message }) => message);
+    const unnamed = messagesAfter((forgery) => {
+      delete eventOf(forgery, "pairing_completed").by;
+    });
+    expect(unnamed).toContainEqual(expect.stringMatching(/the format of the league has not ended$|cannot/));
+    const missing = messagesAfter((forgery) => {
+      forgery.events.splice(forgery.events.indexOf(eventOf(forgery, "match_cancelled")), 1);
+    });
+    expect(missing).toContainEqual(
+      expect.stringMatching(/rules require after pairing_completed$|completed before its last match/),
+    );
   });
 
   it("an annulled match had other points", async () => {

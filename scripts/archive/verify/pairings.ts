@@ -65,7 +65,7 @@ function commandOf(before: League, event: LeagueEvent, seed: () => string): Leag
     case "round_paired":
       return { type: "pair", seed, slots: event.slots ?? 1 };
     case "pairing_completed":
-      return { type: "pair", seed, slots: 1 };
+      return event.by === "operator" ? null : { type: "pair", seed, slots: 1 };
     case "completed":
       return before.isPairingComplete ? null : { type: "pair", seed, slots: 1 };
     default:

@@ -71,3 +71,38 @@ it("an operator pauses, extends and resumes a running league, adds a player, ann
   expect(verified.code, verified.stderr).toBe(0);
   expect(verified.stdout).toContain("rps/R1M1 was annulled by the operator: a rehearsal");
 }, 90_000);
+
+it("an operator ends a running league early, and verify lists the end", async () => {
+  const [rps] = RPS;
+  const test = await testLeague([], [{ ...rps, league_id: "rps" }]);
+  const data = join(test.folder, "data");
+  const operator = (...args: string[]) => league([...args, "--data", data]);
+  const served = start("scripts/league.ts", ["serve", test.file]);
+  await served.line(/takes registrations at /);
+  // Manual players make no move, so the only match stays open.
+  for (const [index, name] of ["Ann", "Bob"].entries()) {
+    const options = ["--name", name, "--port", String(test.port + 10 + index), "--data", join(test.folder, name)];
+    const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
+    await start("scripts/league.ts", ["join", "manual", ...options, ...manager]).line(/registered as P0/);
+  }
+  expect(await operator("end")).toMatchObject({ code: 1, stderr: "no league is running\n" });
+  expect(await operator("end", "rps")).toMatchObject({
+    code: 1,
+    stderr: "league rps is open; only a running league can be ended\n",
+  });
+  expect(await operator("start", "rps")).toMatchObject({ code: 0 });
+  const follower = start("scripts/league.ts", ["logs", "rps", "--follow", "--data", data]);
+  expect(await operator("end")).toMatchObject({
+    code: 0,
+    stdout: "rps is ended; its open matches are cancelled\n",
+  });
+  const { stdout } = await follower.ended;
+  expect(stdout).toMatch(/ pairing_completed by=operator\n.* match_cancelled match_id=R1M1 /);
+  expect((await operator("status", "rps")).stdout).toMatch(/^rps: completed, .*\n.*1 of 1 matches completed, 0 being/);
+
+  const folder = join(test.folder, "exported");
+  expect(await league(["export", data, "--out", folder])).toMatchObject({ code: 0 });
+  const verified = await league(["verify", folder]);
+  expect(verified.code, verified.stderr).toBe(0);
+  expect(verified.stdout).toContain("rps was ended by the operator");
+}, 90_000);
