@@ -104,9 +104,11 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
     case "match_completed":
     case "match_aborted":
       return endOfMatch(league, event.match_id, projections);
-    // The end of a league can cancel hundreds of thousands of matches that have not been announced.
-    case "match_cancelled":
-      return isOpened(league, event.match_id) ? endOfMatch(league, event.match_id, projections) : [];
+    // The end of a league can cancel hundreds of thousands of matches of rounds that are not opened.
+    case "match_cancelled": {
+      const { roundId = 0 } = matchOf(league, event.match_id) ?? {};
+      return league.rounds[roundId - 1]?.isOpened ? endOfMatch(league, event.match_id, projections) : [];
+    }
     case "pairing_completed":
       return event.by ? [notice(`the operator has ended ${league_id}; its open matches are cancelled`)] : [];
     case "match_annulled": {
@@ -147,10 +149,6 @@ function roundStarted(league: League, round_id: number, projections: Projections
     byes: (round?.byes ?? []).map((id) => projections.agent(id)?.name ?? id),
   };
 }
-
-/** Whether the round of a match is opened. */
-const isOpened = (league: League, matchId: string): boolean =>
-  league.rounds[(matchOf(league, matchId)?.roundId ?? 0) - 1]?.isOpened === true;
 
 function endOfMatch(league: League, matchId: string, projections: Projections): readonly LiveEvent[] {
   const { leagueId: league_id } = league;
