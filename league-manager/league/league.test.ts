@@ -25,6 +25,7 @@ import {
   WON,
 } from "./testing/leagues.ts";
 
+const SEED_OF_SEQUENCES = 3;
 const REFEREES = ["REF01", "REF02", "REF03"];
 const RELEASES = ["unreachable", "refused", "overdue"] as const;
 /** The commands of sessions that end in different ways. */
@@ -177,7 +178,8 @@ it("every sequence of commands keeps the invariants, and every projection equals
         standings.map(({ player_id, wins, draws, losses }) => [player_id, wins, draws, losses]).sort();
       expect(counted(standingsOf(last, rows))).toEqual(counted(foldStandings(rows, [...results.values()])));
     }),
-    { numRuns: 300 },
+    // A fixed seed: some events are rare, and each run must cause all of them.
+    { numRuns: 300, seed: SEED_OF_SEQUENCES },
   );
   expect([...reached].sort()).toEqual(EVERY_EVENT);
 });
