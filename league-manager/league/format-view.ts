@@ -73,6 +73,7 @@ const playerView = (league: League, seed: Seed): LeagueView => ({
   roleCount: league.roles.length,
   players: playersOf(league),
   rounds: league.rounds,
+  ...(league.isEnded && { isEnded: true }),
 });
 
 /** The players in the order of their ids, which is that of the config for the players of a config. */

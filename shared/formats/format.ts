@@ -43,6 +43,8 @@ export interface LeagueView {
   readonly players: readonly FormatPlayer[];
   /** All rounds that are paired so far. */
   readonly rounds: readonly FormatRound[];
+  /** Whether the operator has ended the league, so that no further match is played. */
+  readonly isEnded?: boolean;
 }
 
 /** A round that a format adds. A player is in several pairings of a round only if the format has legs or opens its rounds at once. */

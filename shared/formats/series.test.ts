@@ -143,6 +143,7 @@ describe("an SPRT", () => {
     );
     const left = league.players.map((player) => ({ ...player, hasLeft: player.playerId === "A" }));
     expect(resultOf({ ...league, players: left }, open)?.text).toMatch(/^ended without a decision/);
+    expect(resultOf({ ...league, isEnded: true }, open)?.text).toMatch(/^ended without a decision/);
   });
 
   test("rejects hypotheses in the wrong order", () => {

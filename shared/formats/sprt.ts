@@ -60,8 +60,9 @@ const rounded = (value: number): number => Number(value.toFixed(4));
 
 /** Whether no match follows. Open matches are usually in the last rounds, so a running league of thousands of rounds is not read completely. */
 const hasEnded = (view: LeagueView, options: SprtFormatOptions): boolean =>
-  view.rounds.findLast(({ matches }) => matches.some(({ outcome }) => outcome === null)) === undefined &&
-  sprt.remaining(view, options) === 0;
+  view.isEnded === true ||
+  (view.rounds.findLast(({ matches }) => matches.some(({ outcome }) => outcome === null)) === undefined &&
+    sprt.remaining(view, options) === 0);
 
 function resultOf(view: LeagueView, options: SprtFormatOptions, nameOf: (playerId: string) => string): FormatResult {
   const pairs = pairCounts(view);

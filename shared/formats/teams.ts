@@ -37,6 +37,7 @@ export function teamView(view: LeagueView, play: TeamPlay): LeagueView {
       return view.seed;
     },
     roleCount: play.sides.length,
+    ...(view.isEnded && { isEnded: true }),
     players: play.teams.map((members, index): FormatPlayer => {
       const known = members.flatMap((id) => players.get(id) ?? []);
       const remaining = known.filter(({ hasLeft }) => !hasLeft).length;
