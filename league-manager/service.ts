@@ -23,7 +23,7 @@ import { type LeagueEvent, leagueStream } from "./league/events.ts";
 import { leagueSeed, matchSeeds } from "./league/seeds.ts";
 import type { Ledger } from "./ledger.ts";
 import { ManagerOptions } from "./options.ts";
-import { liveEventsAtStart } from "./projections/live.ts";
+import { liveEventsAtStart } from "./projections/live-at-start.ts";
 import { liveFeed } from "./projections/live-feed.ts";
 import { createProjections, type Projections } from "./projections/projections.ts";
 import { openLedger } from "./store/ledger.ts";
@@ -162,7 +162,7 @@ function compose(core: Core, self: AgentProcess) {
     serving: api.serving,
     operatorFile: operator.file,
     async start() {
-      for (const event of liveEventsAtStart(projections)) emit(event);
+      for (const event of liveEventsAtStart(projections, dataFolder)) emit(event);
       await registerListedPlayers({ config, ledger, register: registration.player, warn: self.warn });
       hosting.start();
       effects.start();

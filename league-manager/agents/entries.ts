@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import { lateEntryRejection } from "../league/decide-operator.ts";
+import { lateEntryRejection, noLeague } from "../league/decide-operator.ts";
 import type { League } from "../league/league.ts";
 import type { Agent } from "./agent.ts";
 import { playsGame } from "./capabilities.ts";
@@ -32,10 +32,7 @@ export function entriesFor(
   const accepted: string[] = [];
   for (const league_id of request.leagueIds ?? state.leagues.keys()) {
     const league = state.leagues.get(league_id);
-    if (!league) {
-      const known = [...state.leagues.keys()].join(", ") || "none";
-      return err(protocolError("L005", `no league ${league_id}; there are ${known}`, { league_id }));
-    }
+    if (!league) return err(noLeague(league_id, state.leagues.values()));
     const rejection = entryRejection(state, policy, request, league);
     if (rejection === null) accepted.push(league_id);
     else if (request.leagueIds) return err(rejection);

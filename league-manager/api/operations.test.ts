@@ -108,7 +108,7 @@ describe("league operations", () => {
     await expectFault({}, "L005", "league rps has not started; matches are added while it runs");
     await expectFault({ league_id: undefined }, "L005", "P01 and P02 are in no running league together");
     await start("rps");
-    await expectFault({ league_id: "nowhere" }, "L005", "no league nowhere");
+    await expectFault({ league_id: "nowhere" }, "L005", "no league nowhere; there are rps, eo");
     await expectFault({ player1_id: "P09" }, "L004", "P09 is not in league rps");
     await expectFault({ player2_id: "REF01" }, "L004", "REF01 is not in league rps");
     await expectFault({ player1_id: "P09", league_id: undefined }, "L004", "no player P09 is registered");

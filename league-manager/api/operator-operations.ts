@@ -5,11 +5,11 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Place } from "../agents/places.ts";
-import { noLeague } from "../commands/draft.ts";
 import { forgetPlayer } from "../commands/forget.ts";
 import { startLeague } from "../commands/leagues.ts";
 import { removePlayer, resetToken } from "../commands/players.ts";
 import { scheduleMatch } from "../commands/rounds.ts";
+import { noLeague } from "../league/decide-operator.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Views } from "./resources.ts";
 import { runningOperations } from "./running-operations.ts";
@@ -72,7 +72,7 @@ function leagueOperations({ ledger, views, operatorToken }: OperatorContext): re
         annotations: { readOnlyHint: false, destructiveHint: false },
       },
       handle: operatorOnly(async ({ league_id }: z.infer<typeof LeagueId>) => {
-        if (!views.projections.league(league_id)) return err(noLeague(league_id));
+        if (!views.projections.league(league_id)) return err(noLeague(league_id, views.projections.leagues()));
         const started = await ledger.execute(startLeague(league_id, views.leagueSeedOf(league_id)));
         return started.ok ? ok({ status: "STARTED", league_id, ...started.value }) : started;
       }),
@@ -92,7 +92,8 @@ function leagueOperations({ ledger, views, operatorToken }: OperatorContext): re
       },
       handle: operatorOnly(async (match: z.infer<typeof ScheduleMatch>) => {
         const { round_id, league_id, player1_id = "", player2_id = "" } = match;
-        if (league_id !== undefined && !views.projections.league(league_id)) return err(noLeague(league_id));
+        if (league_id !== undefined && !views.projections.league(league_id))
+          return err(noLeague(league_id, views.projections.leagues()));
         const players = match.players ?? [player1_id, player2_id];
         const scheduled = await ledger.execute(scheduleMatch(league_id ?? null, players, round_id));
         if (!scheduled.ok) return scheduled;

@@ -3,7 +3,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import { type Answer, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
-import { noLeague } from "../commands/draft.ts";
+import { noLeague } from "../league/decide-operator.ts";
 import type { League } from "../league/league.ts";
 import { scheduleOf, scheduleOfRound } from "../projections/schedule.ts";
 import { ratingsShown, standingsShown, type Views } from "./resources.ts";
@@ -20,7 +20,7 @@ export function readOperations({ views, maxPlayers }: ReadContext): readonly Ope
   const { projections } = views;
   const ofLeague = (leagueId: string, show: (league: League) => Answer): Answer => {
     const league = projections.league(leagueId);
-    return league ? show(league) : err(noLeague(leagueId));
+    return league ? show(league) : err(noLeague(leagueId, projections.leagues()));
   };
   const leagueRow = ({ leagueId, game, status, entrants }: League): object => ({
     league_id: leagueId,
@@ -94,7 +94,7 @@ const ratingsOperation = (views: ReadContext["views"]): Operation<unknown> =>
     },
     handle: async ({ league_id }) => {
       const league = views.projections.league(league_id);
-      return league ? ok(await ratingsShown(views, league)) : err(noLeague(league_id));
+      return league ? ok(await ratingsShown(views, league)) : err(noLeague(league_id, views.projections.leagues()));
     },
   });
 

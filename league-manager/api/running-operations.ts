@@ -2,8 +2,8 @@ import type { z } from "zod";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
-import { noLeague } from "../commands/draft.ts";
 import { addPlayer, annulMatch, endLeague, extendLeague, pauseLeague, resumeLeague } from "../commands/operation.ts";
+import { noLeague } from "../league/decide-operator.ts";
 import type { Decide, Ledger } from "../ledger.ts";
 import { leagueStatus } from "./league-status.ts";
 import {
@@ -50,7 +50,7 @@ async function execute(
   command: Decide<null>,
   answer: object,
 ): Promise<Answer> {
-  if (!views.projections.league(league_id)) return err(noLeague(league_id));
+  if (!views.projections.league(league_id)) return err(noLeague(league_id, views.projections.leagues()));
   const executed = await ledger.execute(command);
   return executed.ok ? ok({ league_id, ...answer }) : executed;
 }
@@ -185,7 +185,8 @@ function statusOperation({ ledger, views, operatorOnly }: RunningContext): Opera
     },
     handle: operatorOnly(async ({ league_id }: z.infer<typeof StatusRequest>) => {
       const { projections } = views;
-      if (league_id !== undefined && !projections.league(league_id)) return err(noLeague(league_id));
+      if (league_id !== undefined && !projections.league(league_id))
+        return err(noLeague(league_id, projections.leagues()));
       const leagues = projections.leagues().filter(({ leagueId }) => league_id === undefined || leagueId === league_id);
       const referees = [...ledger.state.agents.values()].filter(({ kind }) => kind === "referee");
       return ok({

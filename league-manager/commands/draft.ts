@@ -1,11 +1,12 @@
 import { err, invariant, ok, type Result } from "#shared/lib/result.ts";
-import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { Agent, Profile } from "../agents/agent.ts";
 import { type AgentCommand, decideAgent } from "../agents/decide.ts";
 import { FORMAT_VERSION as AGENT_FORMAT, type AgentEvent } from "../agents/events.ts";
 import { evolveAgent } from "../agents/evolve.ts";
 import type { LeagueCommand, NewLeagueEvent } from "../league/commands.ts";
 import { decideLeague } from "../league/decide.ts";
+import { noLeague } from "../league/decide-operator.ts";
 import { FORMAT_VERSION as LEAGUE_FORMAT, type LeagueEvent } from "../league/events.ts";
 import { evolveLeague } from "../league/evolve.ts";
 import type { League } from "../league/league.ts";
@@ -42,7 +43,7 @@ export class Draft {
   /** Decides a command to a league and appends its events. Returns them, or the rejection. */
   league(leagueId: string, command: LeagueCommand): Result<readonly NewLeagueEvent[], ProtocolError> {
     const league = this.#leagueOf(leagueId);
-    if (!league && command.type !== "open") return err(noLeague(leagueId));
+    if (!league && command.type !== "open") return err(noLeague(leagueId, this.state.leagues.values()));
     const decided = decideLeague(league, command);
     if (decided.ok) this.append(leagueId, decided.value);
     return decided;
@@ -101,7 +102,3 @@ export class Draft {
     return ok({ leagueEvents: this.#leagueEvents, agentEvents: this.#agentEvents, writes: this.#writes, reply });
   }
 }
-
-/** The rejection of a command that names an unknown league. */
-export const noLeague = (league_id: string): ProtocolError =>
-  protocolError("L005", `no league ${league_id}`, { league_id });

@@ -64,7 +64,7 @@ describe("the start of a league", () => {
   it("is rejected for an unknown league, for a running league, without two players and without a referee", () => {
     given(...twoPlayers)
       .when(start("gone"))
-      .isRejected("L005", "no league gone");
+      .isRejected("L005", "no league gone; there are rps");
     given(...startedLeague("rps", 2))
       .when(start("rps"))
       .isRejected("L005", "league rps is already running");
@@ -106,7 +106,7 @@ describe("a round", () => {
     given(...started, openRound("rps", 1), announceRound("rps", 1))
       .when(announceRound("rps", 1))
       .leadsTo();
-    expect(openRound("gone", 1)(EMPTY_STATE, "")).toMatchObject({ ok: false, error: { message: "no league gone" } });
+    expect(openRound("gone", 1)(EMPTY_STATE, "")).toMatchObject({ error: { error_code: "L005" } });
   });
 });
 
@@ -128,7 +128,7 @@ describe("a match that an operator adds", () => {
   });
 
   it.each<[string | null, readonly string[], number, string, string]>([
-    ["gone", ["P01", "P02"], 2, "L005", "no league gone"],
+    ["gone", ["P01", "P02"], 2, "L005", "no league gone; there are rps"],
     ["rps", ["P09", "P02"], 2, "L004", "P09 is not in league rps"],
     ["rps", ["P01", "REF01"], 2, "L004", "REF01 is not in league rps"],
     [null, ["P09", "P02"], 2, "L004", "no player P09 is registered"],

@@ -42,7 +42,7 @@ describe("the result of a match", () => {
 
   it("is rejected for an unknown league or match, and for another referee or epoch", () => {
     const { when } = given(...assigned);
-    when(report({ ...won(R1M1), league_id: "gone" })).isRejected("L005", "no league gone");
+    when(report({ ...won(R1M1), league_id: "gone" })).isRejected("L005", "no league gone; there are rps");
     when(report({ ...won(R1M1), match_id: "R1M9" })).isRejected("G003", "no match rps/R1M9");
     when(report(won(R1M1), "REF02")).isRejected("L004", "rps/R1M1 is not assigned to REF02 under epoch 1");
     when(report(won({ ...R1M1, epoch: 2 }))).isRejected("L004", "rps/R1M1 is not assigned to REF01 under epoch 2");

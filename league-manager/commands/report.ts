@@ -2,11 +2,12 @@ import { err } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
+import { noLeague } from "../league/decide-operator.ts";
 import { matchOf } from "../league/evolve.ts";
 import { hasTimedOut } from "../league/outcome.ts";
 import { completionEvent, decideReport } from "../league/report.ts";
 import type { Decide } from "../ledger.ts";
-import { Draft, noLeague } from "./draft.ts";
+import { Draft } from "./draft.ts";
 import { leaveRunningLeagues } from "./leave.ts";
 
 /** The reply to a referee. `FAULTY`: the result contradicts its log, so that it counts as an abort, and the referee receives `fault`. */
@@ -23,7 +24,7 @@ export const reportResult =
   (state, at) => {
     const { league_id: leagueId, match_id: matchId, epoch } = result;
     const league = state.leagues.get(leagueId);
-    if (!league) return err(noLeague(leagueId));
+    if (!league) return err(noLeague(leagueId, state.leagues.values()));
     const report = decideReport(league, { type: "report", result, refereeId, seed });
     if (!report.ok) return report;
     const { events, fault } = report.value;

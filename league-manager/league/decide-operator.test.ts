@@ -44,6 +44,9 @@ describe("a paused league", () => {
       .when({ type: "resume" })
       .leadsTo();
     given(...entered(PLAYERS))
+      .when({ type: "resume" })
+      .isRejected("L005", "league rps is open; only a running league can be resumed");
+    given(...entered(PLAYERS))
       .when({ type: "pause" })
       .isRejected("L005", "league rps is open; only a running league can be paused");
   });

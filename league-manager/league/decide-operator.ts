@@ -49,6 +49,7 @@ export function decidePause(league: League): Decided {
 }
 
 export function decideResume(league: League): Decided {
+  if (league.status !== "running") return reject(league, `is ${league.status}; only a running league can be resumed`);
   return league.isPaused ? ok([{ type: "resumed" }]) : UNCHANGED;
 }
 
@@ -144,4 +145,10 @@ export function decideExpireRound(league: League, { roundId }: CommandOf<"expire
   if (!round?.isOpened || round.isExpired || round.open === 0 || league.roundMs === null) return UNCHANGED;
   if (league.isPaused) return reject(league, "is paused");
   return ok([{ type: "round_expired", round_id: roundId }, ...cancellationsOf(round)]);
+}
+
+/** The rejection of a request that names an unknown league. It names the leagues that exist. */
+export function noLeague(league_id: string, leagues: Iterable<Pick<League, "leagueId">>): ProtocolError {
+  const known = Array.from(leagues, ({ leagueId }) => leagueId).join(", ") || "none";
+  return protocolError("L005", `no league ${league_id}; there are ${known}`, { league_id });
 }

@@ -4,6 +4,7 @@ import type { LeagueEvent } from "../league/events.ts";
 import { afterCommands, resultOf, running, SEED, WON } from "../league/testing/leagues.ts";
 import type { Commit } from "../ledger.ts";
 import { liveEventsOf } from "./live.ts";
+import { liveEventsAtStart } from "./live-at-start.ts";
 import type { Projections } from "./projections.ts";
 
 test("the live event of a match has the first ten rows of the standings and the rows of its players", () => {
@@ -46,4 +47,16 @@ test.each([
   const after = { ...state, agents: new Map() };
   const live = liveEventsOf(committed, { before: state, state: after, events: [committed] }, {} as Projections, null);
   expect(live).toEqual(notices.map((message) => ({ type: "notice", message })));
+});
+
+test.each([
+  [[], "rps continues: 0 of 3 matches are completed"],
+  [
+    [{ type: "pause" }],
+    "rps is paused (0 of 3 matches are completed); continue it with: npm run league -- resume rps --data data/class",
+  ],
+] as const)("a restarted manager shows whether a running league is paused: %j", (commands, message) => {
+  const { league } = afterCommands([...running(["P01", "P02", "P03"]), ...commands]);
+  const projections = { leagues: () => [league], expectedMatches: () => 3 } as unknown as Projections;
+  expect(liveEventsAtStart(projections, "data/class")).toEqual([{ type: "notice", message }]);
 });

@@ -204,7 +204,7 @@ function liveOfAgent(
   return events;
 }
 
-const notice = (message: string): LiveEvent => ({ type: "notice", message });
+export const notice = (message: string): LiveEvent => ({ type: "notice", message });
 
 const playerState = ({ agent, was }: StateChange, projections: Projections): LiveEvent => ({
   type: "player_state",
@@ -221,30 +221,18 @@ const LEADERS = 10;
 const leadersAnd = (players: readonly string[], standings: readonly Standing[]): readonly Standing[] =>
   standings.filter(({ player_id }, index) => index < LEADERS || players.includes(player_id));
 
-const leagueCompleted = (league: League, projections: Projections): LiveEvent => ({
+export const leagueCompleted = (league: League, projections: Projections): LiveEvent => ({
   type: "league_completed",
   league_id: league.leagueId,
   standings: projections.standings(league),
   ...resultField(projections.result(league)),
 });
 
-const areCompleted = (projections: Projections): boolean =>
+export const areCompleted = (projections: Projections): boolean =>
   projections.leagues().every(({ status }) => status === "completed");
 
 /** The live event after those of all events of a commit, if the commit has completed the last league. One commit can complete several leagues. */
 export function liveEventsAfter({ events }: Commit, projections: Projections): readonly LiveEvent[] {
   const hasCompleted = events.some(({ event }) => event.type === "completed");
   return hasCompleted && areCompleted(projections) ? [{ type: "all_completed" }] : [];
-}
-
-/** The live events at the start of a manager, about the leagues in its store. */
-export function liveEventsAtStart(projections: Projections): readonly LiveEvent[] {
-  const events = projections.leagues().flatMap((league): LiveEvent[] => {
-    const { leagueId, status, completedCount } = league;
-    const matches = projections.expectedMatches(league) ?? league.matchCount;
-    if (status === "completed") return [leagueCompleted(league, projections)];
-    if (status === "open") return [];
-    return [notice(`${leagueId} is resumed: ${completedCount} of ${matches} matches are completed`)];
-  });
-  return areCompleted(projections) ? [...events, { type: "all_completed" }] : events;
 }

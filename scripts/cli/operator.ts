@@ -9,7 +9,11 @@ const operatorCommand = (name: string, description: string, args: string): Comma
     `npm run league -- ${name} ${args}`,
     `npm run league -- ${name} ${args} --data data-class    # the data folder of the manager, as its config says`,
   ])
-    .option("--data <folder>", "data folder of the manager, with the operator token", DATA_FOLDER)
+    .option(
+      "--data <folder>",
+      "data folder of the manager, with the operator token; or of league run, for its newest run",
+      DATA_FOLDER,
+    )
     .option(
       "--manager <url>",
       `the league manager's endpoint (default: of the manager that league serve runs with the folder, else ${MANAGER_ENDPOINT})`,
@@ -25,7 +29,7 @@ export function addOperatorCommands(): void {
     );
 
   operatorCommand("schedule", "Add a match to a round of a running league.", "P01 P02 --round 3")
-    .argument("<player...>", "player ids, one for each role of the game")
+    .argument("<player...>", "ids or names of players, one for each role of the game")
     .addOption(new Option("--round <n>", "number of the round (required)").argParser(countOption).makeOptionMandatory())
     .option("--league <id>", "id of the league (default: the only running league with all these players)")
     .action(async (players: string[], options) =>
@@ -33,13 +37,13 @@ export function addOperatorCommands(): void {
     );
 
   operatorCommand("remove", "Remove a player from its leagues.", "P03")
-    .argument("<player>", "id of the player, e.g. P03")
+    .argument("<player>", "id or name of the player, e.g. P03")
     .action(async (player: string, options) =>
       exitWith((await import("../commands/operator.ts")).removePlayer(player, options)),
     );
 
   operatorCommand("reset-token", "Print a new token for a player that has lost its token.", "P03")
-    .argument("<player>", "id of the player, e.g. P03")
+    .argument("<player>", "id or name of the player, e.g. P03")
     .action(async (player: string, options) =>
       exitWith((await import("../commands/operator.ts")).resetToken(player, options)),
     );
@@ -76,7 +80,7 @@ function addRunningCommands(): void {
     .action(async (league: string | undefined, options) => exitWith((await running()).endLeague(league, options)));
 
   operatorCommand("add", "Add registered players to a league, or with --round a match.", "P05 --league rps")
-    .argument("<player...>", "player ids; with --round one for each role of the game")
+    .argument("<player...>", "ids or names of players; with --round one for each role of the game")
     .addOption(new Option("--league <id>", "id of the league (required)").makeOptionMandatory())
     .addOption(new Option("--round <n>", "add a match of these players to this round").argParser(countOption))
     .action(async (players: string[], options) => exitWith((await running()).addTo(players, options)));

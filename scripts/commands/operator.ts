@@ -1,17 +1,21 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
+import type { CallFault } from "#shared/rpc/peer/call.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { LeagueStatus } from "../../league-manager/api/operation-schemas.ts";
 import { Forgotten, Removed, Scheduled, Started, TokenReset } from "../../league-manager/api/tool-schemas.ts";
+import { findStore, findStores } from "../archive/export/find-store.ts";
 import { forgetIn } from "../archive/personal-data/personal-data.ts";
+import { isPlayerId } from "../archive/personal-data/player-data.ts";
 import { managerUrlOf } from "../run/agents.ts";
 import { readJson } from "../run/json-file.ts";
 
@@ -37,9 +41,10 @@ export async function startLeagues(leagues: readonly string[], flags: OperatorFl
 
 /** `league schedule`: adds a match of these players, one for each role, to a round of a running league. */
 export async function scheduleMatch(
-  players: readonly string[],
+  named: readonly string[],
   flags: OperatorFlags & { readonly round: number; readonly league?: string },
 ): Promise<number> {
+  const players = await Promise.all(named.map((player) => playerIdOf(player, flags)));
   const match = { players, round_id: flags.round, ...(flags.league !== undefined && { league_id: flags.league }) };
   const { league_id, match_id } = await request("SCHEDULE_MATCH", match, Scheduled, flags);
   print(`${league_id} ${match_id} is scheduled for round ${flags.round}`);
@@ -47,7 +52,8 @@ export async function scheduleMatch(
 }
 
 /** `league remove`: removes a player from open leagues and forfeits its matches of later rounds. */
-export async function removePlayer(player_id: string, flags: OperatorFlags): Promise<number> {
+export async function removePlayer(player: string, flags: OperatorFlags): Promise<number> {
+  const player_id = await playerIdOf(player, flags);
   await request("REMOVE_PLAYER", { player_id }, Removed, flags);
   print(`${player_id} is removed`);
   return EXIT.ok;
@@ -58,12 +64,14 @@ export const forget = (player: string, flags: OperatorFlags): Promise<number> =>
   forgetIn(player, flags, { clock: systemClock, forgetAtManager });
 
 /** Lets the manager erase the profile of a player. */
-async function forgetAtManager(player_id: string, flags: OperatorFlags): Promise<void> {
+async function forgetAtManager(player: string, flags: OperatorFlags): Promise<void> {
+  const player_id = await playerIdOf(player, flags);
   await request("FORGET_PLAYER", { player_id }, Forgotten, flags);
 }
 
 /** `league reset-token`: prints a new token for a player that has lost its token. */
-export async function resetToken(player_id: string, flags: OperatorFlags): Promise<number> {
+export async function resetToken(player: string, flags: OperatorFlags): Promise<number> {
+  const player_id = await playerIdOf(player, flags);
   const { auth_token } = await request("RESET_TOKEN", { player_id }, TokenReset, flags);
   print(`The new token of ${player_id} is ${auth_token}`);
   print("Write it into the file tokens/player-NAME in the data folder of the player, and start the player again.");
@@ -88,7 +96,7 @@ export async function request<Reply extends z.ZodType>(
   const peers = createPeers({ clock: systemClock });
   try {
     const reply = await peers.message(endpoint, envelope, { timeoutMs: TIMEOUT_MS, bearer });
-    if (!reply.ok) throw new StartError(`${endpoint}: no answer (${reply.error.detail}). Is the manager running?`);
+    if (!reply.ok) throw failedRequest(endpoint, reply.error);
     const { type: replyType, payload: answer } = reply.value;
     if (replyType.endsWith("_ERROR")) throw new StartError(inOneLine(String(answer.message)));
     const parsed = replySchema.safeParse(answer);
@@ -99,11 +107,40 @@ export async function request<Reply extends z.ZodType>(
   }
 }
 
+/** Returns the error of a request that has no reply. A JSON-RPC error is an answer, so the manager is running. */
+export const failedRequest = (endpoint: string, { cause, detail }: Pick<CallFault, "cause" | "detail">): StartError =>
+  cause === "refused" || cause === "timeout"
+    ? new StartError(`${endpoint}: no answer (${detail}). Is the manager running?`)
+    : new StartError(`${endpoint} has not executed the request: ${inOneLine(detail)}`);
+
+/** Returns the id of a player that the operator names by its id or by its name. Rejects with StartError if no player or several have the name. */
+export async function playerIdOf(player: string, flags: OperatorFlags): Promise<string> {
+  if (isPlayerId(player)) return player;
+  const { leagues } = await request("LEAGUE_STATUS", {}, LeagueStatus, flags);
+  const names = new Map(leagues.flatMap(({ players }) => players.map((one) => [one.player_id, one.display_name])));
+  const [found, ...others] = [...names].flatMap(([id, name]) => (name === player ? [id] : []));
+  if (found !== undefined && others.length === 0) return found;
+  if (found !== undefined)
+    throw new StartError(
+      `several players have the name ${player}: give one of the ids ${[found, ...others].join(", ")}`,
+    );
+  throw new StartError(
+    `no player ${inOneLine(player)} is in a league: give the id or the name that league status shows`,
+  );
+}
+
+/** Returns the folder of the manager: a data folder that has an operator token, else its newest run, as for `league export`. */
+function managerFolder(data: string): string {
+  const folder = resolve(data);
+  const [newest] = existsSync(join(folder, TOKEN_FILE)) || findStores(folder).length === 0 ? [] : [findStore(folder)];
+  return newest === undefined ? folder : dirname(newest);
+}
+
 /** Returns the operator token: the environment variable LEAGUE_TOKEN, else that of a data folder. Throws StartError if there is none. */
 function operatorToken(data: string): string {
   const given = process.env.LEAGUE_TOKEN?.trim();
   if (given) return given;
-  const file = join(resolve(data), TOKEN_FILE);
+  const file = join(managerFolder(data), TOKEN_FILE);
   if (!existsSync(file)) {
     throw new StartError(`${file}: no such file; --data names the data folder of the manager`, EXIT.usage);
   }
@@ -116,7 +153,7 @@ export const endpointOf = ({ manager, data }: OperatorFlags): string => manager 
 /** Returns the endpoint of the manager that `league serve` runs with a data folder, or `league run` with the folder of a run, else the default endpoint. */
 function servedAt(data: string): string {
   for (const file of ["serve.json", "config.json"]) {
-    const served = z.object({ manager: Config.shape.manager }).safeParse(readJson(join(resolve(data), file)));
+    const served = z.object({ manager: Config.shape.manager }).safeParse(readJson(join(managerFolder(data), file)));
     if (served.success) return managerUrlOf(served.data);
   }
   return MANAGER_ENDPOINT;

@@ -10,6 +10,7 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { readOrCreateSecret, tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { pathOfInvitation, pathOfSeat } from "#shared/web/texts/links.ts";
 import { browserObstacle, openInBrowser } from "../../referee/play/browser.ts";
+import { failedRequest } from "./operator.ts";
 
 interface JoinFlags {
   readonly manager: string;
@@ -42,7 +43,7 @@ async function enter(manager: string, entry: { readonly player_name: string }): 
   const peers = createPeers({ clock: systemClock });
   try {
     const reply = await peers.message(manager, envelope, { timeoutMs: TIMEOUT_MS, retry: true });
-    if (!reply.ok) throw new StartError(`${manager}: no answer (${reply.error.detail}). Is the manager running?`);
+    if (!reply.ok) throw failedRequest(manager, reply.error);
     const { type, payload } = reply.value;
     if (type.endsWith("_ERROR"))
       throw new StartError(`registration was rejected: ${inOneLine(String(payload.message))}`);

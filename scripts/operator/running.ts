@@ -1,6 +1,7 @@
 /** The commands that show and change the running leagues of a manager. */
 
 import { openEventStream } from "#shared/rpc/http/event-source.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import {
   Added,
@@ -11,7 +12,7 @@ import {
   Paused,
   Resumed,
 } from "../../league-manager/api/operation-schemas.ts";
-import { endpointOf, type OperatorFlags, print, request, scheduleMatch } from "../commands/operator.ts";
+import { endpointOf, type OperatorFlags, playerIdOf, print, request, scheduleMatch } from "../commands/operator.ts";
 import { eventLine, statusLines } from "./league-lines.ts";
 
 /** `league status`. */
@@ -29,16 +30,20 @@ export async function showStatus(
 export async function pauseLeagues(leagues: readonly string[], flags: OperatorFlags): Promise<number> {
   for (const league_id of leagues) {
     await request("PAUSE_LEAGUE", { league_id }, Paused, flags);
-    print(`${league_id} is paused; continue it with: league resume ${league_id}`);
+    print(`${league_id} is paused; continue it with: ${LEAGUE_COMMAND} resume ${league_id}${addressOf(flags)}`);
   }
   return EXIT.ok;
 }
 
+const addressOf = ({ data, manager }: OperatorFlags): string =>
+  ` --data ${data}${manager === undefined ? "" : ` --manager ${manager}`}`;
+
 /** `league resume`. */
 export async function resumeLeagues(leagues: readonly string[], flags: OperatorFlags): Promise<number> {
   for (const league_id of leagues) {
+    const before = await request("LEAGUE_STATUS", { league_id }, LeagueStatus, flags);
     await request("RESUME_LEAGUE", { league_id }, Resumed, flags);
-    print(`${league_id} continues`);
+    print(before.leagues[0]?.status === "paused" ? `${league_id} continues` : `${league_id} is running and not paused`);
   }
   return EXIT.ok;
 }
@@ -87,7 +92,8 @@ export async function addTo(
 ): Promise<number> {
   const { league: league_id, round } = flags;
   if (round !== undefined) return scheduleMatch(players, { ...flags, round });
-  for (const player_id of players) {
+  for (const player of players) {
+    const player_id = await playerIdOf(player, flags);
     await request("ADD_PLAYER", { league_id, player_id }, Added, flags);
     print(`${player_id} is in ${league_id}`);
   }
@@ -100,6 +106,7 @@ export async function annulMatch(
   flags: OperatorFlags & { readonly league: string; readonly reason: string },
 ): Promise<number> {
   const { league: league_id, reason } = flags;
+  if (reason.trim() === "") throw new StartError("--reason must not be empty", EXIT.usage);
   await request("ANNUL_MATCH", { league_id, match_id, reason }, Annulled, flags);
   print(`${league_id} ${match_id} is annulled`);
   return EXIT.ok;

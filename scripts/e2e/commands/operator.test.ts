@@ -34,7 +34,7 @@ describe("the commands of the operator", () => {
       code: 0,
       stdout: "rps R2M1 is scheduled for round 2\n",
     });
-    const reset = await operator("reset-token", "P02");
+    const reset = await operator("reset-token", "Bob");
     expect(reset.stdout).toMatch(/^The new token of P02 is [\w-]{43}\nWrite it into the file tokens\/player-NAME /);
     expect(await operator("start", "rps")).toMatchObject({
       code: 1,

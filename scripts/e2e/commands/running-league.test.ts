@@ -24,15 +24,16 @@ it("an operator pauses, extends and resumes a running league, adds a player, ann
   await enter(1, "Bob", "cycle");
 
   expect((await operator("status")).stdout).toMatch(/^rps: open, rps\.v1, round-robin, makeup true\n/);
-  expect(await operator("pause", "rps")).toMatchObject({
-    code: 1,
-    stderr: "league rps is open; only a running league can be paused\n",
-  });
+  for (const command of ["pause", "resume"])
+    expect(await operator(command, "rps")).toMatchObject({
+      code: 1,
+      stderr: `league rps is open; only a running league can be ${command}d\n`,
+    });
   expect(await operator("start", "rps")).toMatchObject({ code: 0 });
   const follower = start("scripts/league.ts", ["logs", "rps", "--follow", "--data", data]);
   expect(await operator("pause", "rps")).toMatchObject({
     code: 0,
-    stdout: "rps is paused; continue it with: league resume rps\n",
+    stdout: `rps is paused; continue it with: npm run league -- resume rps --data ${data}\n`,
   });
   expect((await operator("status", "rps")).stdout).toContain("rps: paused,");
   expect(await operator("extend", "rps", "cycles=2")).toMatchObject({
@@ -45,12 +46,26 @@ it("an operator pauses, extends and resumes a running league, adds a player, ann
     code: 0,
     stdout: "rps R1M1 is annulled\n",
   });
+  for (const [reason, rejected] of [
+    ["", { code: 2, stderr: "--reason must not be empty\n" }],
+    [
+      "x".repeat(301),
+      { code: 1, stderr: expect.stringMatching(/^http\S+ has not executed the request: JSON-RPC error/) },
+    ],
+  ] as const)
+    expect(await operator("annul", "R1M1", "--league", "rps", "--reason", reason)).toMatchObject(rejected);
+  expect(await operator("status", "nope")).toMatchObject({ code: 1, stderr: "no league nope; there are rps\n" });
+  expect(await operator("add", "Eva", "--league", "rps")).toMatchObject({
+    code: 1,
+    stderr: "no player Eva is in a league: give the id or the name that league status shows\n",
+  });
+  expect(await operator("add", "Eve", "--league", "rps")).toMatchObject({ code: 0, stdout: "P03 is in rps\n" });
   const shown = await operator("status", "rps", "--json");
   expect(shown.stderr).toBe("");
   const status = JSON.parse(shown.stdout);
   expect(status.leagues).toMatchObject([{ status: "paused", format_options: { cycles: 2, makeup: true } }]);
   expect(status.leagues[0].players).toHaveLength(3);
-  expect(await operator("remove", "P01")).toMatchObject({ code: 0 });
+  expect(await operator("remove", "Ann")).toMatchObject({ code: 0 });
   expect(await operator("resume", "rps")).toMatchObject({ code: 0, stdout: "rps continues\n" });
 
   const { code, stdout } = await follower.ended;

@@ -110,6 +110,26 @@ describe("a league whose referee stops answering during a match", () => {
 });
 
 describe("league run --resume", () => {
+  it("shows that the league is paused and how to continue it, also with the data folder of all runs", async () => {
+    const test = await leagueOf(4, 2, '!matchId.startsWith("R1")');
+    const operator = (...args: string[]) => league([...args, "rps", "--data", join(test.folder, "data")]);
+    const first = run(test);
+    await first.line(/\[2\/6\]$/, 20_000);
+    expect(await operator("pause")).toMatchObject({ code: 0, stderr: "" });
+    first.signal("SIGKILL");
+    await first.ended;
+    await eventually("the end of all agents", () => agentsIn(test.folder).length === 0);
+    releaseBots(test);
+    const resumed = run(test, "--resume");
+    await resumed.line(
+      /^rps is paused \(2 of 6 matches are completed\); continue it with: .* resume rps --data \S/,
+      20_000,
+    );
+    expect(await operator("resume")).toMatchObject({ code: 0, stdout: "rps continues\n" });
+    const { code, stderr } = await resumed.ended;
+    expect(code, stderr).toBe(0);
+  }, 60_000);
+
   it("ends a killed run with the results of an undisturbed run", async () => {
     const undisturbed = await leagueOf(4, 2, "false");
     const expected = documentOf(await run(undisturbed).ended);
@@ -122,7 +142,7 @@ describe("league run --resume", () => {
     releaseBots(test);
     const resumed = await run(test, "--resume").ended;
     expect(resumed.code, resumed.stderr).toBe(0);
-    expect(resumed.stderr).toMatch(/^rps is resumed: 2 of 6 matches are completed$/m);
+    expect(resumed.stderr).toMatch(/^rps continues: 2 of 6 matches are completed$/m);
     expect(documentOf(resumed)).toEqual(expected);
     expect(runFolders(test)).toHaveLength(1);
     const again = await league(["run", test.file, "--resume"]);
