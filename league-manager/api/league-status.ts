@@ -14,6 +14,8 @@ export function leagueStatus({ projections, awaited }: Pick<Views, "projections"
   const endMs = currentRound === null ? null : endOfRound(league, currentRound);
   return {
     ...{ league_id: leagueId, game, format, format_options: { ...formatOptions } },
+    late_entry: league.lateEntry,
+    clock: league.clock && { ...league.clock },
     version: league.version,
     status: league.isPaused ? "paused" : league.status,
     starts_at: league.status === "open" ? startsAt : null,

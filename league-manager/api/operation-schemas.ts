@@ -34,6 +34,11 @@ export const LeagueStatus = z.object({
       game: z.string(),
       format: z.string(),
       format_options: z.record(z.string(), z.unknown()),
+      late_entry: z.enum(["closed", "forfeit", "makeup"]).describe("the rule for players that enter after the start"),
+      clock: z
+        .object({ initial_ms: z.number(), increment_ms: z.number() })
+        .nullable()
+        .describe("the clocks of each match; null without clocks"),
       version: z.int().describe("the number of events of the league"),
       status: z.string().describe("open, running, paused or completed"),
       starts_at: z.string().nullable().describe("an open league does not start before this time"),

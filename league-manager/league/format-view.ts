@@ -103,6 +103,15 @@ export function plannedRounds(league: League): number | null {
   return findFormat(league.format)?.plannedRounds?.(viewOf(league, ""), parsedOptions(league)) ?? null;
 }
 
+/** The lines about the end of the pairing: by the operator, or by the format before the number of rounds that was planned. */
+export function endOfPairing(league: League, isByFormat: boolean): readonly string[] {
+  if (!isByFormat) return [`the operator has ended ${league.leagueId}; its open matches are cancelled`];
+  const format = findFormat(league.format);
+  const planned = format?.plannedRounds?.(viewOf(league, ""), parsedOptions(league)) ?? 0;
+  if (!format?.earlyEnd || planned <= league.rounds.length) return [];
+  return [`${league.leagueId} ends after round ${league.rounds.length} of ${planned}: ${format.earlyEnd}`];
+}
+
 /** The number of matches that the league has at its end at most; null if the format has no end of its own. */
 export function expectedMatches(league: League): number | null {
   if (league.isPairingComplete || league.status === "completed") return league.matchCount;

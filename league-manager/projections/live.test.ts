@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { AT, open, player, stateAfter } from "../commands/testing/commands.ts";
 import type { LeagueEvent } from "../league/events.ts";
-import { afterCommands, resultOf, running, SEED, WON } from "../league/testing/leagues.ts";
+import { afterCommands, pair, resultOf, running, SEED, SETTINGS, WON } from "../league/testing/leagues.ts";
 import type { Commit } from "../ledger.ts";
 import { liveEventsOf } from "./live.ts";
 import { liveEventsAtStart } from "./live-at-start.ts";
@@ -59,4 +59,26 @@ test.each([
   const { league } = afterCommands([...running(["P01", "P02", "P03"]), ...commands]);
   const projections = { leagues: () => [league], expectedMatches: () => 3 } as unknown as Projections;
   expect(liveEventsAtStart(projections, "data/class")).toEqual([{ type: "notice", message }]);
+});
+
+test.each([
+  [3, ["rps ends after round 1 of 3: no further round without a second meeting is possible"]],
+  [1, []],
+] as const)("a Swiss of two players and %i rounds gives the reason if it ends early", (rounds, notices) => {
+  const settings = { ...SETTINGS, format: "swiss", formatOptions: { rounds } };
+  const started = running(["P01", "P02"], settings);
+  const { league: before } = afterCommands(started);
+  const [match] = before.rounds[0]?.matches ?? [];
+  if (!match) throw new Error("round 1 has no match");
+  const { events, league } = afterCommands([
+    ...started,
+    { type: "assign", matchId: match.matchId, epoch: 1, refereeId: "REF01" },
+    { type: "report", result: resultOf(before, match, WON), refereeId: "REF01", seed: SEED },
+    pair(),
+  ]);
+  const event = events.find(({ type }) => type === "pairing_completed") as LeagueEvent;
+  const committed = { kind: "league", leagueId: "rps", version: events.length, event } as const;
+  const projections = { league: () => league } as unknown as Projections;
+  const live = liveEventsOf(committed, {} as Commit, projections, null);
+  expect(live).toEqual(notices.map((message) => ({ type: "notice", message })));
 });

@@ -7,7 +7,7 @@ import type { Agent } from "../agents/agent.ts";
 import type { Awaited } from "../agents/awaited-players.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
-import { formatText, plannedRounds } from "../league/format-view.ts";
+import { endOfPairing, formatText, plannedRounds } from "../league/format-view.ts";
 import type { League, MatchFault } from "../league/league.ts";
 import type { Commit, CommittedEvent } from "../ledger.ts";
 import { type CompletedMatch, completedMatch, resultField } from "./document.ts";
@@ -110,7 +110,7 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
       return league.rounds[roundId - 1]?.isOpened ? endOfMatch(league, event.match_id, projections) : [];
     }
     case "pairing_completed":
-      return event.by ? [notice(`the operator has ended ${league_id}; its open matches are cancelled`)] : [];
+      return endOfPairing(league, event.by === undefined).map(notice);
     case "match_annulled": {
       const annulled = notice(`${matchRef(league_id, event.match_id)} is annulled: ${inOneLine(event.reason)}`);
       return event.match_points ? [annulled] : [annulled, ...endOfMatch(league, event.match_id, projections)];

@@ -1,24 +1,31 @@
 import type { z } from "zod";
-import { inOneLine } from "#shared/lib/text.ts";
+import { counted, inOneLine } from "#shared/lib/text.ts";
 import type { LeagueStatus } from "../../league-manager/api/operation-schemas.ts";
 
 type Status = z.infer<typeof LeagueStatus>;
 
 /** The status of leagues and referees as lines of text. */
 export function statusLines({ leagues, referees }: Status): readonly string[] {
-  const busy = referees.map(({ referee_id, state, max_matches }) => `${referee_id} ${state} (${max_matches} matches)`);
+  const busy = referees.map(
+    ({ referee_id, state, max_matches }) =>
+      `${referee_id} ${state} (at most ${counted(max_matches, "match", "matches")} at once)`,
+  );
   return [
     ...leagues.flatMap(leagueLines),
     `referees: ${busy.length === 0 ? "none is registered" : busy.join(", ")}`,
-  ].map((line) => (line === "" ? line : `${line.startsWith("  ") ? "  " : ""}${inOneLine(line)}`));
+  ].map((line) => inOneLine(line));
 }
 
 function leagueLines(league: Status["leagues"][number]): readonly string[] {
   const { league_id, game, format, format_options, status, players } = league;
-  const options = Object.entries(format_options).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
+  // `"late_entry": "makeup"` in a config sets the option `makeup`. It has a line for itself.
+  const shown = Object.entries(format_options).filter(([name]) => name !== league.late_entry);
+  const options = shown.map(([name, value]) => `${name} ${JSON.stringify(value)}`);
   const formatText = [format, ...options].join(", ");
   return [
     `${league_id}: ${status}, ${game}, ${formatText}`,
+    ...(league.late_entry === "closed" ? [] : [`  late_entry: ${league.late_entry}`]),
+    ...(league.clock === null ? [] : [`  clocks: ${clockText(league.clock)}`]),
     ...(league.starts_at === null ? [] : [`  starts at ${league.starts_at}`]),
     ...(league.waits_for === null ? [] : [`  waits: ${league.waits_for}`]),
     ...(league.rounds === 0 ? [] : [`  ${progressOf(league)}`]),
@@ -32,6 +39,9 @@ function leagueLines(league: Status["leagues"][number]): readonly string[] {
   ];
 }
 
+const clockText = ({ initial_ms, increment_ms }: { initial_ms: number; increment_ms: number }): string =>
+  `${initial_ms / 1000} s for all moves, and ${increment_ms / 1000} s more with each move`;
+
 function progressOf({
   current_round,
   rounds,
@@ -40,12 +50,11 @@ function progressOf({
   being_played,
   expected_matches,
 }: Status["leagues"][number]) {
-  const round = current_round === null ? `${rounds} rounds` : `round ${current_round} of ${rounds} paired`;
-  const total =
-    expected_matches === null || expected_matches === matches
-      ? `${matches}`
-      : `${matches} paired (at most ${expected_matches})`;
-  return `${round}; ${completed} of ${total} matches completed, ${being_played} being played`;
+  const round = current_round === null ? counted(rounds, "round") : `round ${current_round}`;
+  const played = `${counted(completed, "match", "matches")} completed, ${being_played} being played, ${matches} paired`;
+  const end =
+    expected_matches === null || expected_matches === matches ? "" : `, at most ${expected_matches} at the end`;
+  return `${round}: ${played}${end}`;
 }
 
 /** One event of a league's stream as a line: its time, its type and its fields. */

@@ -120,6 +120,8 @@ export interface Format<Options = unknown> {
   remaining(view: LeagueView, options: Options): number | null;
   /** Returns the number of rounds that the league has at its end, for the display of the progress. Only for formats whose options determine it. */
   plannedRounds?(view: LeagueView, options: Options): number;
+  /** Why the format can complete the pairing before the planned number of rounds. */
+  readonly earlyEnd?: string;
   /** True if the pairings do not depend on results. A match can then be annulled at any time. */
   readonly ignoresResults?: boolean;
   /** Returns false if the format has no matches for players that enter after the start. Without this function it has. */

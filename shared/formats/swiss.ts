@@ -39,6 +39,7 @@ export const swiss: Format<Options> = {
   },
 
   plannedRounds: roundCount,
+  earlyEnd: "no further round without a second meeting is possible",
 
   remaining(view, options) {
     const rounds = Math.max(0, roundCount(view, options) - view.rounds.length);
