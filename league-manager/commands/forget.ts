@@ -16,7 +16,7 @@ export const forgetPlayer =
     if (!player.ok) return player;
     const match = matchUnderWay(state, playerId);
     if (match !== null) {
-      const message = `${playerId} plays in a round that is under way (${match}): remove it now, and forget it when the round is over`;
+      const message = `${playerId} has a match to play (${match}): remove it now, and forget it when the match is over`;
       return err(protocolError("L001", message, { player_id: playerId }));
     }
     const draft = withoutPlayer(state, at, playerId, { inLog: "remove", reason: "removed" });

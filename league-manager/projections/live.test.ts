@@ -62,7 +62,7 @@ test.each([
 });
 
 test.each([
-  [3, ["rps ends after round 1 of 3: no further round without a second meeting is possible"]],
+  [3, ["rps ends after round 1 of 3: the players that are left cannot be paired without a second meeting"]],
   [1, []],
 ] as const)("a Swiss of two players and %i rounds gives the reason if it ends early", (rounds, notices) => {
   const settings = { ...SETTINGS, format: "swiss", formatOptions: { rounds } };

@@ -39,7 +39,7 @@ export const swiss: Format<Options> = {
   },
 
   plannedRounds: roundCount,
-  earlyEnd: "no further round without a second meeting is possible",
+  earlyEnd: "the players that are left cannot be paired without a second meeting",
 
   remaining(view, options) {
     const rounds = Math.max(0, roundCount(view, options) - view.rounds.length);

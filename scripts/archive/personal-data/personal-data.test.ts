@@ -135,7 +135,7 @@ it("forget rejects a player whose round is under way and a run that is not finis
     await run.start("Ann", NAME, "Cid");
     await run.round("rps", () => null);
   });
-  await expect(forget(NAME, { data: folder })).rejects.toThrow("P02 plays in a round that is under way (rps/R1M1)");
+  await expect(forget(NAME, { data: folder })).rejects.toThrow("P02 has a match to play (rps/R1M1)");
   writeIn("run.json", JSON.stringify({ status: "running" }));
   await expect(forget("Ann", { data: folder })).rejects.toThrow("is not finished: continue it with");
   expect(filesWithName()).not.toEqual([]);
