@@ -59,8 +59,7 @@ describe("forgetPlayer", () => {
   });
 
   it("rejects a player whose match is under way, and an unknown player", () => {
-    const message =
-      "P02 has a match to play (rps/R1M1): remove it now, and forget it when the match is over";
+    const message = "P02 has a match to play (rps/R1M1): remove it now, and forget it when the match is over";
     given(...firstRound)
       .when(forgetPlayer("P02"))
       .isRejected("L001", message);

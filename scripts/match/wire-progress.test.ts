@@ -87,7 +87,9 @@ test("a terminal shows wins, points, Elo and pace of a match over HTTP, also of 
   expect(text()).toBe("");
   await clock.advance(200);
   // Two games more than at the first event, in 0.2 s.
-  expect(text()).toMatch(/10\/10 {2}\d+-\d+-0 {2}\d+\.\d% ± \d+\.\d {2}Elo \S.* {2}LOS .*% {2}10 games\/s {2}0 s left/);
+  expect(text()).toMatch(
+    /10\/10 {2}\d+-\d+-0 {2}\d+\.\d% \(\d+\.\d to \d+\.\d\) {2}Elo \S.* {2}LOS .*% {2}10 games\/s {2}0 s left/,
+  );
   progress.line("a warning");
   expect(text()).toBe("\r\x1b[2Ka warning\n");
   progress.end();
