@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
 import { RPS, testLeague } from "../../testing/test-league.ts";
 
@@ -62,11 +62,11 @@ describe("the commands of the operator", () => {
     }
     expect(await league(["start", "rps", "--data", data])).toMatchObject({ code: 0 });
     await served.line(/rps: completed/);
-    const listed = await league(["personal-data", "Zuzana", "--data", data]);
-    expect([listed.code, listed.stdout]).toEqual([
-      0,
-      expect.stringMatching(/^ {2}log .*league-manager\.log: \d+ mention/m),
-    ]);
+    // The manager writes its log asynchronously.
+    await vi.waitFor(async () => {
+      const { code, stdout } = await league(["personal-data", "Zuzana", "--data", data]);
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^ {2}log .*league-manager\.log: \d+ mention/m)]);
+    }, 20_000);
     const forgotten = await league(["forget", "Zuzana", "--data", data]);
     expect([forgotten.code, forgotten.stdout]).toEqual([0, expect.stringContaining("P02 is erased in ")]);
     const files = readdirSync(data, { recursive: true, encoding: "utf8" }).filter((name) =>

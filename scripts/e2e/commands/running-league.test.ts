@@ -23,7 +23,7 @@ it("an operator pauses, extends and resumes a running league, adds a player, ann
   await enter(0, "Ann", "manual");
   await enter(1, "Bob", "cycle");
 
-  expect((await operator("status")).stdout).toMatch(/^rps: open, rps\.v1, round-robin, makeup true\n/);
+  expect((await operator("status")).stdout).toMatch(/^rps: open, rps\.v1, round-robin\n {2}late_entry: makeup\n/);
   for (const command of ["pause", "resume"])
     expect(await operator(command, "rps")).toMatchObject({
       code: 1,
@@ -113,7 +113,7 @@ it("an operator ends a running league early, and verify lists the end", async ()
   });
   const { stdout } = await follower.ended;
   expect(stdout).toMatch(/ pairing_completed by=operator\n.* match_cancelled match_id=R1M1 /);
-  expect((await operator("status", "rps")).stdout).toMatch(/^rps: completed, .*\n.*1 of 1 matches completed, 0 being/);
+  expect((await operator("status", "rps")).stdout).toMatch(/^rps: completed, .*\n.*1 match completed, 0 being played/);
 
   const folder = join(test.folder, "exported");
   expect(await league(["export", data, "--out", folder])).toMatchObject({ code: 0 });

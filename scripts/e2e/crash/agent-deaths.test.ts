@@ -104,7 +104,7 @@ export default ({ legal }) => legal[0];
       testLeague(["./hung.ts", ...others], RPS, {
         files: { "hung.ts": hung },
         // The time for the other players to start.
-        config: { timeouts: { registration_ms: 6_000 } },
+        config: { timeouts: { registration_ms: 10_000 } },
       });
     const [three, two] = [await leagueOf("cycle", "random"), await leagueOf("cycle")];
     const [played, notStarted] = await Promise.all([run(three, "--json").ended, run(two, "--quiet").ended]);
@@ -113,7 +113,7 @@ export default ({ legal }) => legal[0];
     const [league] = documentOf(played).leagues;
     expect(league?.matches.map(({ roles }) => Object.values(roles).sort())).toEqual([["P02", "P03"]]);
     expect(notStarted.code).toBe(1);
-    const absent = "Player1 did not register within 6 s (timeouts.registration_ms)";
+    const absent = "Player1 did not register within 10 s (timeouts.registration_ms)";
     expect(notStarted.stderr).toContain(`rps cannot start: a league needs two players, and it has 1; ${absent}\n`);
     for (const { folder } of [three, two]) expect(processesIn(folder)).toEqual([]);
   }, 60_000);

@@ -229,7 +229,7 @@ describe("a database file that is deleted while the program runs", () => {
     [
       "serve, whose referee uses the file,",
       "referee",
-      /takes registrations at/,
+      /REF01 registered/,
       ({ file }) => start("scripts/league.ts", ["serve", file]),
     ],
     [

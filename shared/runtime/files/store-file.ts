@@ -1,4 +1,4 @@
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { z } from "zod";
 import type { Clock } from "../../lib/clock.ts";
@@ -48,8 +48,11 @@ export async function readingStore<T>(file: string, read: () => T | Promise<T>):
  */
 export function watchStoreFile(file: string, clock: Clock, onLost: (lost: StoreLost) => void): () => void {
   const inodes = new Map<string, bigint>();
-  for (const path of [file, `${file}-wal`])
-    if (existsSync(path)) inodes.set(path, statSync(path, { bigint: true }).ino);
+  for (const path of [file, `${file}-wal`]) {
+    const inode = statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+    // A database file that is missing already was deleted after it was opened.
+    if (inode !== undefined || path === file) inodes.set(path, inode ?? 0n);
+  }
   let isOver = false;
   const end = (): void => {
     isOver = true;
