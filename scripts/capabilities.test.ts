@@ -132,7 +132,7 @@ describe("mustTakeCapabilities", () => {
       "shared/lib/testing/clock.ts",
       "league-manager/testing/scripted-league.ts",
       "scripts/bench/bench.ts",
-      "shared/web/client/game-page.tsx",
+      "shared/web/play/game-page.tsx",
     ];
     expect(inside.filter(mustTakeCapabilities)).toEqual(inside);
     expect(outside.filter(mustTakeCapabilities)).toEqual([]);

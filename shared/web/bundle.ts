@@ -33,15 +33,15 @@ const SPRITE = "cm-chessboard/assets/pieces/standard.svg";
 export const bundle = lazily(async (): Promise<Bundle> => {
   // Imported here, because most processes never serve a page.
   const esbuild = await import("esbuild");
-  const client = (file: string): string => fileURLToPath(moduleUrl(`client/${file}`, import.meta.url));
+  const file = (path: string): string => fileURLToPath(moduleUrl(path, import.meta.url));
   const { outputFiles } = await esbuild.build({
     entryPoints: {
-      board: client("board-main.tsx"),
-      games: client("games-main.tsx"),
-      league: client("league-main.tsx"),
-      style: client("style.css"),
-      report: client("report-main.tsx"),
-      "report-style": client("report-style.css"),
+      board: file("site/board-main.tsx"),
+      games: file("site/games-main.tsx"),
+      league: file("site/play-main.tsx"),
+      style: file("styles/style.css"),
+      report: file("site/report-main.tsx"),
+      "report-style": file("styles/report-style.css"),
     },
     outdir: "out",
     write: false,

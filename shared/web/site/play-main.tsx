@@ -1,8 +1,8 @@
 import { render } from "preact";
 import type { LeaguePlaySetup } from "../league-view.ts";
+import { JoinLeague } from "../play/league-join.tsx";
+import { LeaguePlay } from "../play/league-play.tsx";
 import { invitationIn, seatIn } from "../texts/links.ts";
-import { JoinLeague } from "./league-join.tsx";
-import { LeaguePlay } from "./league-play.tsx";
 
 const { games } = JSON.parse(document.getElementById("setup")?.textContent ?? "") as LeaguePlaySetup;
 const root = document.getElementById("root");

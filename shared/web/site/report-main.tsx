@@ -1,6 +1,6 @@
 import { render } from "preact";
+import { Replays } from "../match/replays.tsx";
 import type { ReportSetup } from "../replay-view.ts";
-import { Replays } from "./replays.tsx";
 
 const setup = JSON.parse(document.getElementById("setup")?.textContent ?? "") as ReportSetup;
 const root = document.getElementById("replays");

@@ -1,10 +1,10 @@
 import { render } from "preact";
 import type { BoardSetup } from "../game-view.ts";
+import { Table } from "../play/game-page.tsx";
 import { AppTransport } from "../transports/app-transport.ts";
 import { embedTransport } from "../transports/embed-transport.ts";
 import { pageTransport } from "../transports/page-transport.ts";
 import type { Transport } from "../transports/transport.ts";
-import { Table } from "./game-page.tsx";
 
 const setup = JSON.parse(document.getElementById("setup")?.textContent ?? "") as BoardSetup;
 const root = document.getElementById("root");
