@@ -15,7 +15,7 @@ import { seatPurpose, seatToken, showWithheldLinks } from "./links.ts";
 export interface NewGame {
   /** The id or the name of a game: "chess.v1" or "chess". */
   readonly template: string;
-  readonly options?: unknown;
+  readonly options?: Readonly<Record<string, unknown>> | undefined;
   /** The role of the creator; by default the first role of the game. */
   readonly playAs?: string | undefined;
   /** "agent" leaves the other seats open for joinGame, "human" creates links for people, another value is the name of a bot. */
@@ -49,7 +49,9 @@ export async function createGame(
   const { bots } = context;
   const game = findGameNamed(template);
   if (!game) return rejected("UNKNOWN_GAME", `No game "${template}"; there are ${knownGameIds().join(", ")}`);
-  const parsed = game.options.safeParse(options ?? {});
+  const isOfPeople = creator.kind === "human" && opponent === "human";
+  const defaults = isOfPeople ? game.info.optionsOfPeople : {};
+  const parsed = game.options.safeParse({ ...defaults, ...options });
   if (!parsed.success) return rejected("INVALID_OPTIONS", `options: ${messageOf(parsed.error)}`);
   const role = playAs ?? game.roles[0] ?? "";
   if (!game.roles.includes(role)) {

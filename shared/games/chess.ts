@@ -11,32 +11,20 @@ import {
   NEEDED_OPTIONS,
   type Score,
 } from "./chess/adjudication.ts";
+import { DRAW, DRAW_OFFER_OPTIONS, DRAW_OFFER_TEXTS, isOffered } from "./chess/draw-offers.ts";
 import { explainIllegalMove } from "./chess/illegal-moves.ts";
-import { hasMove, listMoves, makeMove } from "./chess/moves.ts";
+import { listMoves, makeMove } from "./chess/moves.ts";
+import { type ChessOutcome, type Color, moveNumberOf, outcomeOf, plyOf, positionKey, turnOf } from "./chess/outcome.ts";
 import { startPosition, uciOfSan } from "./chess/position.ts";
 import { textOf } from "./chess/text.ts";
-import type { Game } from "./game.ts";
+import type { Game, Illegal } from "./game.ts";
 
 const ROLES = ["white", "black"] as const;
-type Color = (typeof ROLES)[number];
-
-/** The result of a game; `winner` is null for a draw. */
-interface ChessOutcome {
-  readonly winner: Color | null;
-  readonly reason:
-    | "checkmate"
-    | "stalemate"
-    | "insufficient_material"
-    | "threefold_repetition"
-    | "fifty_moves"
-    | "move_limit"
-    | "resignation"
-    | "draw_adjudicated";
-}
 
 /**
  * UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. With an option of adjudication, the score of the position from the
- * point of view of the role may follow, as engines report it: "e2e4 cp 35", "e2e4 mate -3".
+ * point of view of the role may follow, as engines report it: "e2e4 cp 35", "e2e4 mate -3". With the option
+ * `draw_offers`, "e2e4 draw" also offers a draw, and "draw" accepts the offer of the opponent's last move.
  */
 type ChessAction = string;
 
@@ -46,6 +34,8 @@ export interface ChessView {
   readonly outcome: ChessOutcome | null;
   /** The ply at which the game is drawn, counted as the FEN counts moves. Present only with the option `max_plies`. */
   readonly ends_at?: number;
+  /** The role whose last move has offered a draw. Present only with the option `draw_offers`. */
+  readonly draw_offer?: Color | null;
 }
 
 export interface ChessState extends ChessView {
@@ -55,11 +45,10 @@ export interface ChessState extends ChessView {
   readonly adjudication?: Adjudication;
 }
 
-const ACTION = /^(([a-h][1-8])([a-h][1-8])([qrbn])?)(?: (cp|mate) (-?\d{1,6}))?$/;
-const MAX_ACTION = 20;
+const ACTION = /^(([a-h][1-8])([a-h][1-8])([qrbn])?)(?: (cp|mate) (-?\d{1,6}))?(?: (draw))?$/;
+const MAX_ACTION = 25;
 /** Mixed case is excluded: "B4c3" is a bishop's move in SAN. */
 const LOOSE_UCI = /^(?:([a-h][1-8])[-x]?([a-h][1-8])|([A-H][1-8])[-xX]?([A-H][1-8]))=?([qrbnQRBN])?$/;
-const FIFTY_MOVES_PLIES = 100;
 
 /** At most 300 plies of UCI with one space between them. */
 const MOVES = /^[a-h][1-8][a-h][1-8][qrbn]?(?: [a-h][1-8][a-h][1-8][qrbn]?){0,299}$/;
@@ -82,6 +71,7 @@ const OptionFields = z.strictObject({
   /** The number of plies after which the game is a draw; no limit if absent. */
   max_plies: z.int().min(1).max(12_000).optional(),
   ...ADJUDICATION_OPTIONS,
+  ...DRAW_OFFER_OPTIONS,
 });
 type ChessOptions = z.infer<typeof OptionFields>;
 
@@ -126,7 +116,9 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
       moves: "moves in UCI from `fen`, like `e2e4 e7e5`: the players begin in the position after them; default: none",
       max_plies: "1 to 12000: the game is a draw after this number of plies; default: no limit",
       ...ADJUDICATION_TEXTS,
+      ...DRAW_OFFER_TEXTS,
     },
+    optionsOfPeople: { draw_offers: true },
     simultaneous: false,
     hiddenInformation: false,
     maxActions: 12_000,
@@ -140,24 +132,32 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
     const start = startOf(options);
     if (!start.ok) throw new Error(start.error);
     const adjudication = adjudicationOf(options);
-    const { max_plies } = options;
+    const { max_plies, draw_offers } = options;
     return {
       ...start.value,
       ...(max_plies !== undefined && { ends_at: plyOf(start.value.fen) + max_plies }),
       ...(adjudication && { adjudication }),
+      ...(draw_offers && { draw_offer: null }),
     };
   },
   toAct: (state) => (state.outcome === null ? [state.turn] : []),
-  legalActions: (state, role) => (state.outcome === null && role === state.turn ? listMoves(boardOf(state)) : []),
+  legalActions(state, role) {
+    if (state.outcome !== null || role !== state.turn) return [];
+    const moves = listMoves(boardOf(state));
+    return isOffered(state.draw_offer, role) ? [...moves, DRAW] : moves;
+  },
   applyAction(state, role, action) {
     if (state.outcome !== null) return err({ message: "the game is over" });
     if (role !== state.turn) return err({ message: `it is ${state.turn}'s turn` });
     // The actions of a replayed log are not parsed by the schema, and a pattern would accept the array ["e2e4"] as
     // text.
-    const [, move, from, to, promotion, unit, value] = (typeof action === "string" && ACTION.exec(action)) || [];
+    if (action === DRAW) return acceptDraw(state);
+    const [, move, from, to, promotion, unit, value, offer] = (typeof action === "string" && ACTION.exec(action)) || [];
     if (!move || !from || !to) return err({ message: "a move is UCI text like e2e4, or e7e8q for a promotion" });
     if (unit !== undefined && !state.adjudication)
       return err({ message: `this game has no adjudication, so a move has no score: write ${move}` });
+    if (offer !== undefined && state.draw_offer === undefined)
+      return err({ message: `this game has no draw offers: write ${move}` });
     const board = boardOf(state);
     const isPromotion = board.get(from as Square)?.type === "p" && /[18]$/.test(to);
     // chess.js would promote to a knight, or ignore the letter.
@@ -167,7 +167,7 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
     if (!makeMove(board, from as Square, move)) return err({ message: `${move} is not a legal move` });
     boards.delete(state);
     const score = unit === undefined ? null : ({ unit: unit as Score["unit"], value: Number(value) } as const);
-    const next = stateAfter(state, board, score);
+    const next = stateAfter(state, board, score, offer !== undefined);
     boards.set(next, board);
     return ok(next);
   },
@@ -179,10 +179,14 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
       winner === null ? { white: 0.5, black: 0.5 } : { white: +(winner === "white"), black: +(winner === "black") };
     return { scores, reason };
   },
-  viewState: ({ fen, turn, outcome, ends_at }) => ({ fen, turn, outcome, ...(ends_at !== undefined && { ends_at }) }),
+  viewState: ({ fen, turn, outcome, ends_at, draw_offer }) => ({
+    ...{ fen, turn, outcome },
+    ...(ends_at !== undefined && { ends_at }),
+    ...(draw_offer !== undefined && { draw_offer }),
+  }),
   toText: textOf,
   readAction: ({ fen }, text) => uciOf(text) ?? uciOfSan(fen, text),
-  explainIllegal: ({ fen }, text) => explainIllegalMove(fen, text),
+  explainIllegal: ({ fen }, text) => (text === DRAW ? NO_OFFER : explainIllegalMove(fen, text)),
 };
 
 /** Reads UCI in any case, also written as e2-e4 or e7xd8=Q. Returns the action, or null for any other text. */
@@ -203,13 +207,19 @@ function startOf({ fen, moves }: Pick<ChessOptions, "fen" | "moves">): Result<Ch
   return state.outcome === null ? ok(state) : err("the game is over after these moves");
 }
 
+/** Returns the state after a role has accepted a draw, or the reason why it cannot. */
+function acceptDraw(state: ChessState): Result<ChessState, Illegal> {
+  if (!isOffered(state.draw_offer, state.turn)) return err({ message: NO_OFFER });
+  return ok({ ...state, draw_offer: null, outcome: { winner: null, reason: "draw_agreed" } });
+}
+
 /** Returns the state after a move that the board has made. */
-function stateAfter(before: ChessState, board: Chess, score: Score | null): ChessState {
+function stateAfter(before: ChessState, board: Chess, score: Score | null, offersDraw: boolean): ChessState {
   const fen = board.fen();
   const clock = Number(fen.split(" ", 5)[4]);
   // The clock is 0 after a pawn move or a capture: no earlier position can occur again.
   const positions = [...(clock === 0 ? [] : before.positions), positionKey(fen)];
-  const { ends_at, turn } = before;
+  const { ends_at, turn, draw_offer } = before;
   const adjudication = before.adjudication && afterScore(before.adjudication, turn, score);
   const isLast = ends_at !== undefined && plyOf(fen) >= ends_at;
   const outcome =
@@ -223,41 +233,9 @@ function stateAfter(before: ChessState, board: Chess, score: Score | null): Ches
     positions,
     ...(ends_at !== undefined && { ends_at }),
     ...(adjudication && { adjudication }),
+    ...(draw_offer !== undefined && { draw_offer: offersDraw ? turn : null }),
   };
 }
 
+const NO_OFFER = "your opponent has not offered a draw";
 const MOVE_LIMIT: ChessOutcome = { winner: null, reason: "move_limit" };
-
-/** Returns the number of plies before a position, if its FEN counts moves from the beginning. */
-const plyOf = (fen: string): number => 2 * moveNumberOf(fen) - (turnOf(fen) === "white" ? 2 : 1);
-
-const moveNumberOf = (fen: string): number => Number(fen.split(" ", 6)[5]);
-
-const turnOf = (fen: string): Color => (fen.split(" ", 2)[1] === "w" ? "white" : "black");
-
-/**
- * Returns the parts that make two positions the same: placement, side to move, castling and en passant (FIDE Laws,
- * 9.2.3).
- */
-const positionKey = (fen: string): string => fen.split(" ", 4).join(" ");
-
-/**
- * Returns the outcome of a position, or null. Checkmate takes precedence over every draw (FIDE Laws, 5.1.1 and 9.6.2).
- */
-function outcomeOf(
-  board: Chess,
-  mover: Color,
-  fen: string,
-  positions: readonly string[],
-  clock: number,
-): ChessOutcome | null {
-  if (!hasMove(board, fen)) {
-    return board.inCheck() ? { winner: mover, reason: "checkmate" } : { winner: null, reason: "stalemate" };
-  }
-  // Only a capture or a promotion can lead to insufficient material.
-  if (clock === 0 && board.isInsufficientMaterial()) return { winner: null, reason: "insufficient_material" };
-  const key = positions.at(-1);
-  if (positions.filter((position) => position === key).length >= 3)
-    return { winner: null, reason: "threefold_repetition" };
-  return clock >= FIFTY_MOVES_PLIES ? { winner: null, reason: "fifty_moves" } : null;
-}

@@ -35,6 +35,8 @@ export interface GameInfo {
    * The options of the game: for each name the meaning, the range and the default. Absent if the game has no options.
    */
   readonly options?: Readonly<Record<string, string>>;
+  /** The options that a game in which people have all seats has by default. */
+  readonly optionsOfPeople?: Readonly<Record<string, unknown>>;
   /** Whether several roles act in one turn, each without seeing the choices of the others. */
   readonly simultaneous: boolean;
   readonly hiddenInformation: boolean;

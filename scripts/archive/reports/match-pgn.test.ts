@@ -90,6 +90,13 @@ describe("pgnOfMatch", () => {
     expect(pgnOfMatch(match, String)).toContain("{move limit} 1/2-1/2\n");
   });
 
+  it("writes a draw by agreement as a normal end, without the acceptance among the moves", () => {
+    const acts = [act("white", "e2e4"), act("black", "e7e5 draw"), act("white", "draw")];
+    const pgn = pgnOfMatch(matchOf("", acts, { draw_offers: true }), String);
+    expect(pgn).toContain("1. e4 e5 {draw agreed} 1/2-1/2\n");
+    expect(pgn).toContain('[Termination "normal"]');
+  });
+
   it("writes the clocks of a match with clocks", () => {
     const match = matchOf(
       "e2e4 e7e5 g1f3",

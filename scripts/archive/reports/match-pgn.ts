@@ -1,4 +1,5 @@
 import { withoutScore } from "#shared/games/chess/adjudication.ts";
+import { DRAW } from "#shared/games/chess/draw-offers.ts";
 import { type PgnGame, type PgnMove, type PgnResult, type PgnTermination, pgnOf } from "#shared/games/chess/pgn.ts";
 import { chess } from "#shared/games/chess.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
@@ -47,6 +48,7 @@ function movesOf(entries: readonly Entry[], clock: TimeControl | null): readonly
     if (entry.type !== "acted") return [];
     clocks = clocksAfterAction(clocks, entry);
     const action = String(entry.action);
+    if (action === DRAW) return []; // accepts an offer and is not a move
     const [, unit, value] = action.split(" ");
     const score = (unit === "cp" || unit === "mate") && { score: { unit, value: Number(value) } as const };
     const clockMs = clocks && { clockMs: timeLeft(clocks, entry.role) };

@@ -24,6 +24,7 @@ const variants: Partial<Record<GameId, readonly unknown[]>> = {
     { fen: "r3k3/P1P4p/8/8/8/8/p1p4P/R3K3 w Qq - 0 1" },
     { max_plies: 9 },
     { moves: "e2e4 e7e5 g1f3", draw_score: 10 },
+    { draw_offers: true },
   ],
   "kuhn_poker.v1": [{}, { hands: 1 }, { hands: 3 }],
   "codenames.v1": [{}, { starting_team: "blue" }, { words: CODENAMES_WORDS, starting_team: "red" }],

@@ -1,0 +1,19 @@
+import { z } from "zod";
+
+type Color = "white" | "black";
+
+/** The option with which players can offer draws. Sessions of people set it; a game without it has no such actions. */
+export const DRAW_OFFER_OPTIONS = { draw_offers: z.literal(true).optional() } as const;
+
+/** The meaning of the option, for `GameInfo`. */
+export const DRAW_OFFER_TEXTS = {
+  draw_offers:
+    "true: a move may offer a draw, like `e2e4 draw`, and the opponent accepts with `draw` instead of a move; default: off, and on in games between people",
+} as const;
+
+/** The action that accepts an offer, and the addition to a move that makes one. */
+export const DRAW = "draw";
+
+/** Returns the offer that a role may accept: that of the opponent's last move. */
+export const isOffered = (offer: Color | null | undefined, to: string): boolean =>
+  offer !== undefined && offer !== null && offer !== to;
