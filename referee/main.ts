@@ -70,6 +70,7 @@ const command = withUsageExit(new Command("referee"))
       .argParser(botOption)
       .default(new Map(), "only the built-in bots"),
   )
+  .option("--engine <command...>", "chess engines (UCI) that can be chosen as opponents, besides those in the PATH")
   .addOption(gameFilesOption())
   .option("--limit-loopback", "also apply the rate limits to callers on this machine")
   .option("--data <folder>", "folder of the database, the token and the logs", DATA_FOLDER);
@@ -93,6 +94,7 @@ const options = command.opts<{
   registerMs: number;
   reportMs: number;
   bot: Map<string, string>;
+  engine?: string[];
   game: string[];
   limitLoopback?: boolean;
   data: string;
@@ -114,6 +116,7 @@ await runAgentProcess(options.name ?? `${role}-${options.port ?? process.pid}`, 
       registerTimeoutMs: options.registerMs,
       reportTimeoutMs: options.reportMs,
       bots: options.bot,
+      engines: options.engine,
       isAttended: Boolean(options.alone && process.stdin.isTTY && process.stderr.isTTY),
       limitLoopback: options.limitLoopback,
       dataFolder: resolve(options.data),

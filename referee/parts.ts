@@ -77,7 +77,7 @@ export function composeParts(
   );
   const tables = {
     agents: agentDirectory(db, writer, clock, ids),
-    sessions: sessionTable(db),
+    sessions: sessionTable(db, clock),
     replies: sqliteReplies(db, writer, clock),
     waits: createWaits(host, clock),
   };
@@ -94,6 +94,7 @@ export function composeParts(
     ...{ db, writer, seats, ...tables, driver, self },
     url: pagesUrl,
     bots: options.bots,
+    engines: options.engines,
     botTimeouts: options.botTimeouts,
     dataFolder: options.dataFolder,
     isAttended: options.isAttended,

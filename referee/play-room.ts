@@ -14,6 +14,8 @@ import { codenamesOperations } from "./codenames/tools.ts";
 import type { HostedDriver } from "./match/driven-match.ts";
 import { type Bots, type BotsContext, createBots } from "./play/bots.ts";
 import { openBrowser } from "./play/browser.ts";
+import type { PlayContext } from "./play/context.ts";
+import { engineOpponents } from "./play/engines.ts";
 import { createPlay, type Play } from "./play/play.ts";
 import { BOARD_URI, type GameToolsContext } from "./play/tools/context.ts";
 import { gameOperations } from "./play/tools/tools.ts";
@@ -38,6 +40,8 @@ interface PlayRoomContext {
   readonly url: string;
   /** The endpoints of bots that are already running, by name. */
   readonly bots: ReadonlyMap<string, string>;
+  /** The commands of chess engines, besides those in the PATH. */
+  readonly engines: readonly string[];
   readonly botTimeouts: BotsContext["timeouts"];
   readonly dataFolder: string;
   /** Whether a page may be opened in the browser of the user. */
@@ -69,7 +73,8 @@ export interface PlayRoom {
 export function openPlayRoom(context: PlayRoomContext): PlayRoom {
   const { agents, seats, self } = context;
   const bots = openBots(context);
-  const play = openPlay(context, bots);
+  const playing = playContextOf(context, bots);
+  const play = createPlay(playing);
   const turns = createTurns(context.driver.host, play, context.waits, context.replies, self.clock);
   const table = codenamesTable(context.db);
   const director = createDirector({ host: context.driver.host, play, table, writer: context.writer, log: self.log });
@@ -87,7 +92,7 @@ export function openPlayRoom(context: PlayRoomContext): PlayRoom {
     changedBy: ({ id, game }) =>
       game.id === codenames.id && table.get(id) ? codenamesChanged(director.tokenOf(id)) : [],
     isSeated: (token) => agents.holderOf(token) !== null || seats.isHolder(token) || director.knows(token),
-    pages: () => openPages(context, play, turns, () => onVisit()),
+    pages: () => openPages(context, playing, play, turns, () => onVisit()),
     open() {
       play.resume();
       const { env, platform } = process;
@@ -102,20 +107,37 @@ export function openPlayRoom(context: PlayRoomContext): PlayRoom {
   };
 }
 
-const openBots = ({ driver, bots, dataFolder, botTimeouts, self: { disk, log, clock } }: PlayRoomContext): Bots =>
-  createBots({ driver, known: bots, dataFolder, disk, log, clock, timeouts: botTimeouts });
+const openBots = ({ driver, bots, engines, dataFolder, botTimeouts, self }: PlayRoomContext): Bots =>
+  createBots({
+    ...{ driver, known: bots, engines: engineOpponents(process.env.PATH ?? "", engines), dataFolder },
+    ...{ disk: self.disk, log: self.log, clock: self.clock, timeouts: botTimeouts },
+  });
 
-const openPlay = ({ driver, agents, seats, writer, url, showAtTerminal, self }: PlayRoomContext, bots: Bots): Play =>
-  createPlay({ host: driver.host, agents, seats, writer, bots, ids: self.ids, pagesUrl: () => url, showAtTerminal });
+const playContextOf = (
+  { driver, agents, seats, writer, url, showAtTerminal, self: { ids } }: PlayRoomContext,
+  bots: Bots,
+): PlayContext => ({ host: driver.host, agents, seats, writer, bots, ids, pagesUrl: () => url, showAtTerminal });
 
 /** The routes of the pages and their event streams. */
-async function openPages(context: PlayRoomContext, play: Play, turns: Turns, onVisit: () => void) {
-  const { gamePages } = await import("./play/routes.ts");
+async function openPages(
+  context: PlayRoomContext,
+  playing: PlayContext,
+  play: Play,
+  turns: Turns,
+  onVisit: () => void,
+) {
+  const { gamePages } = await import("./play/pages/routes.ts");
+  const { OpenedSeats } = await import("./play/pages/invitations.ts");
+  const { createRematches } = await import("./play/pages/rematch.ts");
   const { Streams } = await import("./rest/streams.ts");
   const { host } = context.driver;
   const unloggedState = (session: Session): string => host.lobby.waiting(session)?.message ?? "";
   const streams = new Streams(host, { event: "game", view: play.viewOf, unloggedState }, context.self.clock);
-  return { routes: gamePages({ play, turns, sessions: context.sessions, streams, onVisit }), streams };
+  const routes = gamePages({
+    ...{ playing, play, turns, sessions: context.sessions, streams, onVisit },
+    ...{ opened: new OpenedSeats(), rematches: createRematches(context.db, playing) },
+  });
+  return { routes, streams };
 }
 
 const loadPages = () => import("#shared/web/pages.ts");

@@ -86,7 +86,7 @@ it("a withdrawn match is removed from memory when its driver ends", async () => 
 
 describe("the session of a replaced match is aborted in lists, for its watchers and in memory", () => {
   const listed = async () =>
-    (await sessionTable(db).watchable(10)).map(({ status, result }) => [status, result?.reason]);
+    (await sessionTable(db, systemClock).watchable(10)).map(({ status, result }) => [status, result?.reason]);
   const aborted = (reason: string) => ["completed", reason];
 
   it.each([

@@ -7,6 +7,8 @@ interface BotProcessesContext {
   readonly dataFolder: string;
   /** The file of the secret that the bots share. */
   readonly secretFile: string;
+  /** The texts that select bots for a player process, by the names of the bots; by default the name. */
+  readonly specs: ReadonlyMap<string, string>;
   readonly log: Logger;
   readonly clock: Clock;
 }
@@ -14,7 +16,7 @@ interface BotProcessesContext {
 /** The maximum number of restarts of a bot process. After that the next game that needs the bot starts a new supervisor. */
 const MAX_RESTARTS = 100;
 
-/** The processes of the built-in bots. Each starts with the first game that needs it. */
+/** The processes of the built-in bots and engines. Each starts with the first game that needs it. */
 export class BotProcesses {
   readonly #context: BotProcessesContext;
   readonly #stopping: AbortSignal;
@@ -64,9 +66,9 @@ export class BotProcesses {
   }
 
   #argumentsOf(bot: string, port: number): string[] {
-    const { secretFile, dataFolder } = this.#context;
+    const { secretFile, dataFolder, specs } = this.#context;
     return [
-      ...["--bot", bot],
+      ...["--bot", specs.get(bot) ?? bot],
       ...["--name", `bot-${bot}-${port}`],
       ...["--port", String(port)],
       "--no-manager",

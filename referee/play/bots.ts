@@ -1,5 +1,6 @@
-import { builtInBots } from "#shared/games/built-in-bots.ts";
+import { builtInBots, playsGame } from "#shared/games/built-in-bots.ts";
 import type { Role } from "#shared/games/game.ts";
+import { builtInOpponents, type Opponent } from "#shared/games/opponents.ts";
 import { isBuiltIn } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
@@ -16,11 +17,14 @@ import { playSeats } from "../match/play-match.ts";
 import { GameNotLoaded } from "../sessions/rejections.ts";
 import { BotProcesses } from "./bot-processes.ts";
 import type { AvailableBots } from "./context.ts";
+import type { EngineOpponent } from "./engines.ts";
 
 export interface BotsContext {
   readonly driver: HostedDriver;
   /** The endpoints of bots that are already running, by name. */
   readonly known: ReadonlyMap<string, string>;
+  /** The chess engines that are installed. */
+  readonly engines: readonly EngineOpponent[];
   readonly dataFolder: string;
   readonly disk: Disk;
   readonly log: Logger;
@@ -33,19 +37,28 @@ export interface Bots extends AvailableBots {
   close(): Promise<void>;
 }
 
+/** The game of the engines. */
+const ENGINE_GAME = "chess.v1";
+
+/** A player that the operator of this host has named. Its strength is not known. */
+const otherOpponent = (bot: string): Opponent => ({ bot, level: null, description: "a player of this server" });
+
 /** The league of the matches that bots play against agents and people. */
 const LEAGUE = "friendly";
 
 /**
- * Creates the bots that play against agents and people: bots at known endpoints, and built-in bots in separate player processes. All of them
+ * Creates the bots that play against agents and people: bots at known endpoints, and built-in bots and engines in separate player processes. All of them
  * are asked over the wire, like the players of a league.
  */
-export function createBots({ driver, known, dataFolder, disk, log, clock, timeouts }: BotsContext): Bots {
+export function createBots({ driver, known, engines, dataFolder, disk, log, clock, timeouts }: BotsContext): Bots {
   const stopping = new AbortController();
   const playing = new Set<Promise<void>>();
   const secretFile = tokenFileOf(dataFolder, "player", "bots");
-  const names = [...new Set([...builtInBots, ...known.keys()])].sort();
-  const processes = new BotProcesses({ dataFolder, secretFile, log, clock }, stopping.signal);
+  const specs = new Map(engines.map(({ bot, spec }) => [bot, spec]));
+  const names = [...new Set([...builtInBots, ...known.keys(), ...specs.keys()])].sort();
+  const processes = new BotProcesses({ dataFolder, secretFile, specs, log, clock }, stopping.signal);
+  const plays = (name: string, gameId: string): boolean =>
+    names.includes(name) && (known.has(name) || !specs.has(name) ? playsGame(name, gameId) : gameId === ENGINE_GAME);
 
   const drive = async (sessionId: string, role: Role, bot: string): Promise<void> => {
     try {
@@ -66,6 +79,12 @@ export function createBots({ driver, known, dataFolder, disk, log, clock, timeou
 
   return {
     names,
+    plays,
+    opponentsIn: (gameId) => [
+      ...builtInOpponents(gameId),
+      ...(gameId === ENGINE_GAME ? engines.map(({ spec: _, ...opponent }) => opponent) : []),
+      ...[...known.keys()].filter((name) => !builtInBots.includes(name)).map(otherOpponent),
+    ],
     play(sessionId, role, bot) {
       if (!names.includes(bot)) {
         // The bot was known when the game was created. The game waits until the host is started with it again.

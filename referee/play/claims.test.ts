@@ -81,7 +81,7 @@ describe("a claim about the position after a move", () => {
     const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA + REPLY_SCHEMA);
     const writer = testWriter(db);
     const sessionHost = createHost(sessionStore(db, writer), systemClock, systemIds);
-    const bots = { names: [], play: () => {} };
+    const bots = { names: [], plays: () => false, opponentsIn: () => [], play: () => {} };
     const context = {
       host: sessionHost,
       agents: agentDirectory(db, writer, systemClock, systemIds),

@@ -1,4 +1,5 @@
 import type { Role } from "#shared/games/game.ts";
+import type { Opponent } from "#shared/games/opponents.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import type { AgentDirectory } from "../agents.ts";
@@ -7,8 +8,12 @@ import type { SeatTable } from "../sessions/seats.ts";
 
 /** The bots that can take a seat. */
 export interface AvailableBots {
-  /** The names of the built-in bots and of the bots with known endpoints. */
+  /** The names of the built-in bots, of the bots with known endpoints and of the engines. */
   readonly names: readonly string[];
+  /** Whether a bot of this name plays a game. */
+  plays(name: string, gameId: string): boolean;
+  /** The bots that a person can choose in a game, the weakest first. */
+  opponentsIn(gameId: string): readonly Opponent[];
   /** Starts to play a seat of a session, which may be older than this process. */
   play(sessionId: string, role: Role, bot: string): void;
 }

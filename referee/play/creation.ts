@@ -1,4 +1,3 @@
-import { playsGame } from "#shared/games/built-in-bots.ts";
 import type { Game, Role } from "#shared/games/game.ts";
 import { findGameNamed, knownGameIds } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
@@ -62,8 +61,8 @@ export async function createGame(
     const known = bots.names.join(", ");
     return rejected("UNKNOWN_BOT", `opponent: no bot "${opponent}"; give agent, human or one of ${known}`);
   }
-  if (kind === "bot" && !playsGame(opponent, game.id)) {
-    const able = bots.names.filter((name) => playsGame(name, game.id)).join(", ");
+  if (kind === "bot" && !bots.plays(opponent, game.id)) {
+    const able = bots.names.filter((name) => bots.plays(name, game.id)).join(", ");
     return rejected("UNKNOWN_BOT", `opponent: the bot "${opponent}" does not play ${game.id}; give one of ${able}`);
   }
   const holder = hashOf(bearer);

@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Kysely } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { Game } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
+import type { Clock } from "#shared/lib/clock.ts";
 import { lazily } from "#shared/lib/lazy.ts";
 import { parseEntry } from "#shared/session/entry.ts";
 import { endingOf } from "#shared/session/session.ts";
@@ -18,6 +19,7 @@ interface Tables {
     state: string;
     status: string;
     created_at: string;
+    updated_at: string;
     acted_by: string;
     spectators: string;
   };
@@ -51,27 +53,45 @@ interface ListedGame {
   readonly result: GameResult | null;
 }
 
+/** The time without an action after which a game is abandoned, so that it leaves the list. Its players can continue it until it expires. */
+const ABANDONED_AFTER_MS = 3_600_000;
+
 /** The lists of sessions. */
 export interface SessionTable {
-  /** Sessions that anyone may watch, active ones first, then by creation time, newest first; at most `limit`. */
+  /**
+   * Sessions that anyone may watch, active ones first, then by creation time, newest first; at most `limit`. Abandoned games are omitted:
+   * those whose seats have not acted for an hour, and those that have expired.
+   */
   watchable(limit: number): Promise<readonly ListedGame[]>;
   /** The sessions of an agent, newest first, at most `limit`. With `before` only sessions that were created before that one. */
   of(agentId: string, limit: number, before?: string): Promise<readonly ListedSession[]>;
 }
 
-export function sessionTable(db: DatabaseSync): SessionTable {
+export function sessionTable(db: DatabaseSync, clock: Pick<Clock, "now">): SessionTable {
   const open = lazily(() => kyselyOver<Tables>(db));
   return {
-    watchable: async (limit) => watchableGames(await open(), limit),
+    watchable: async (limit) => watchableGames(await open(), clock.now() - ABANDONED_AFTER_MS, limit),
     of: async (agentId, limit, before) => sessionsOf(await open(), agentId, limit, before),
   };
 }
 
-async function watchableGames(tables: Kysely<Tables>, limit: number): Promise<readonly ListedGame[]> {
+/** `abandonedSince` is the time before which the last action of an abandoned game lies, in ms since the Unix epoch. */
+async function watchableGames(
+  tables: Kysely<Tables>,
+  abandonedSince: number,
+  limit: number,
+): Promise<readonly ListedGame[]> {
   const rows = await tables
     .selectFrom("sessions")
     .select(["session_id", "template", "status", "created_at"])
     .where((eb) => eb.or([eb("spectators", "=", "public"), eb("acted_by", "=", "driver")]))
+    .where((eb) =>
+      eb.or([
+        eb("status", "!=", "active"),
+        eb("acted_by", "=", "driver"),
+        eb("updated_at", ">=", sql<string>`datetime(${abandonedSince / 1000}, 'unixepoch')`),
+      ]),
+    )
     .orderBy("status")
     .orderBy("created_at", "desc")
     .orderBy("session_id")
@@ -83,7 +103,7 @@ async function watchableGames(tables: Kysely<Tables>, limit: number): Promise<re
   const ends = new Map(
     (completed.length === 0 ? [] : await endsOf(tables, completed)).map((end) => [end.session_id, end]),
   );
-  return rows.map(({ session_id, ...row }) => {
+  const listed = rows.map(({ session_id, ...row }) => {
     const ownSeats = seats.filter((seat) => seat.session_id === session_id);
     const names = new Map(ownSeats.map(({ role, name, agent_id }) => [role, name ?? playerOf(agent_id)]));
     const isWaiting = row.status === "active" && ownSeats.some(({ joined }) => joined === 0);
@@ -98,6 +118,7 @@ async function watchableGames(tables: Kysely<Tables>, limit: number): Promise<re
       result: game && end ? resultOfEnd(game, end) : null,
     };
   });
+  return listed.filter(({ result }) => result?.termination !== "expired");
 }
 
 async function sessionsOf(

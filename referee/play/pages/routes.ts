@@ -3,23 +3,22 @@ import { z } from "zod";
 import type { Result } from "#shared/lib/result.ts";
 import { bearerOf, remoteAddressOf } from "#shared/rpc/http/request.ts";
 import { boardPage, gamesPage, missingPage } from "#shared/web/pages.ts";
-import { bodyOf, type Limits } from "../rest/callers.ts";
-import { pageErrorOf } from "../rest/errors.ts";
-import { EventsQuery, parseBody, parseQuery } from "../rest/requests.ts";
-import type { Streams } from "../rest/streams.ts";
-import { GameNotLoaded, type Rejection, rejection } from "../sessions/rejections.ts";
-import { PlayerName } from "../sessions/seats.ts";
-import type { SessionTable } from "../sessions/session-table.ts";
-import type { Play } from "./play.ts";
-import { hasMoveOrResigns, type Turns } from "./turns.ts";
+import { bodyOf, type Limits } from "../../rest/callers.ts";
+import { pageErrorOf } from "../../rest/errors.ts";
+import { EventsQuery, parseBody, parseQuery } from "../../rest/requests.ts";
+import type { Streams } from "../../rest/streams.ts";
+import { GameNotLoaded, type Rejection, rejection } from "../../sessions/rejections.ts";
+import { PlayerName } from "../../sessions/seats.ts";
+import type { SessionTable } from "../../sessions/session-table.ts";
+import type { Play } from "../play.ts";
+import { hasMoveOrResigns, type Turns } from "../turns.ts";
+import { addGameRoutes, type GameRoutesContext } from "./game-routes.ts";
 
-interface PagesDependencies {
+interface PagesDependencies extends GameRoutesContext {
   readonly play: Play;
   readonly turns: Turns;
   readonly sessions: SessionTable;
   readonly streams: Streams;
-  /** Called at each request of a page. */
-  readonly onVisit: () => void;
 }
 
 /** The maximum number of games in the list. */
@@ -75,6 +74,12 @@ export const gamePages =
     });
     app.get("/api/games/:id/events", (request, response) => watchGame(pages, request, response));
     app.post("/api/games/:id/moves", (request, response) => finishTurn(pages, request, response));
+    addGameRoutes(app, context, limits, (request, response) => gameOf(pages, request, response));
+    app.use(async (request, response, next) => {
+      const isPage = request.method === "GET" && request.accepts(["json", "html"]) === "html";
+      if (isPage) sendPage(response.status(404), await missingPage());
+      else next();
+    });
   };
 
 interface PagesContext extends PagesDependencies {
@@ -94,13 +99,14 @@ function statusOfPage(play: Play, gameId: string): 200 | 404 | 503 {
 }
 
 /** Returns the game of a request with the role of the caller or `spectator`. Throws NOT_FOUND. */
-async function gameOf({ play, limits, onVisit }: PagesContext, request: Request, response: Response) {
+async function gameOf({ play, limits, opened, onVisit }: PagesContext, request: Request, response: Response) {
   onVisit();
   const found = play.accessTo(String(request.params.id), bearerOf(request));
   const agentId = found?.stored.session.participants[found.viewer];
   if (agentId !== undefined) {
     response.locals.agent = agentId;
     response.set(await limits.agent(agentId, remoteAddressOf(request)));
+    opened.add(found?.stored.session.id ?? "", found?.viewer ?? "");
   }
   if (!found) throw pageErrorOf(rejection("UNKNOWN_SESSION", "No such game"));
   return found;

@@ -1,0 +1,53 @@
+import type { Opponent } from "../games/opponents.ts";
+import type { OptionField } from "../games/option-fields.ts";
+
+/** `GET /api/new-game`: what a person can choose for a new game. */
+export interface NewGameDocument {
+  readonly games: readonly NewGameChoice[];
+}
+
+export interface NewGameChoice {
+  /** The id of the game, e.g. "chess.v1". */
+  readonly template: string;
+  readonly roles: readonly string[];
+  /** The bots and engines, the weakest first. */
+  readonly opponents: readonly Opponent[];
+  readonly options: readonly OptionField[];
+}
+
+/** `GET /api/games/{id}/invitations`, for the seat that has created the game: how the other players get their seats. */
+export interface InvitationsDocument {
+  /** The links of the other people. */
+  readonly people: readonly PersonInvitation[];
+  /** The open seats for programs, which call joinGame. */
+  readonly agents: readonly { readonly role: string }[];
+  /** The MCP endpoint of this server. */
+  readonly mcp_url: string;
+}
+
+export interface PersonInvitation {
+  readonly role: string;
+  readonly link: string;
+  /** Whether the link was opened since this server has started. */
+  readonly has_opened: boolean;
+}
+
+/** `GET /api/games/{id}/history`: the moves of a game that the caller may know, with the positions after them. */
+export interface HistoryDocument {
+  readonly moves: readonly HistoryMove[];
+}
+
+export interface HistoryMove {
+  readonly tick: number;
+  readonly role: string;
+  readonly action: unknown;
+  /** The action as people write it: SAN in chess. */
+  readonly text: string;
+  /** The view and the text of the game after the move, for the caller. Absent in the older moves of a very long game. */
+  readonly after?: { readonly state: unknown; readonly board: string };
+}
+
+/** `GET` and `POST /api/games/{id}/rematch`: the link of the caller's seat in the rematch; null if nobody has asked for one. */
+export interface RematchDocument {
+  readonly link: string | null;
+}
