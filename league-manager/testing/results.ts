@@ -7,7 +7,7 @@ import { act, playSession } from "#shared/session/testing/play.ts";
 const AT = "2026-01-01T00:00:00.000Z";
 
 /** The result of a match after these commands to its session, as its referee reports it. */
-function resultOf(order: StartGame, commands: readonly Command[]): MatchResult {
+export function resultOf(order: StartGame, commands: readonly Command[]): MatchResult {
   const game = findGame(order.game);
   if (!game) throw new Error(`no game ${order.game}`);
   const players = Object.fromEntries(Object.entries(order.roles).map(([role, seat]) => [role, seat.player_id]));

@@ -1,0 +1,75 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import type { BrowserContext, Page } from "playwright-core";
+import type { Look } from "./looks.ts";
+import type { Servers } from "./servers.ts";
+import type { View } from "./views.ts";
+
+/** A page that is complete, with its faults so far. */
+export interface OpenView {
+  readonly page: Page;
+  readonly faults: readonly string[];
+}
+
+/** Opens a view. Its faults are errors on the console, which include violations of the content security policy, uncaught errors and a wrong status. */
+export async function openView(
+  context: BrowserContext,
+  servers: Servers,
+  { url, status = 200, ready = "h1", act }: View,
+  { isProjector }: Pick<Look, "isProjector">,
+): Promise<OpenView> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const faults: string[] = [];
+  page.on("pageerror", (error) => faults.push(`uncaught: ${error.message}`));
+  page.on("console", (message) => {
+    const isOwnStatus = status !== 200 && message.location().url === page.url();
+    if (message.type() === "error" && !isOwnStatus) faults.push(`console: ${message.text()} ${message.location().url}`);
+  });
+  const address = new URL(url(servers));
+  if (isProjector) address.searchParams.set("projector", "");
+  const response = await page.goto(address.href);
+  if (response?.status() !== status) faults.push(`status ${response?.status()} in place of ${status}`);
+  const visible = isProjector ? "main" : ready;
+  const isReady = await page
+    .locator(visible)
+    .first()
+    .waitFor()
+    .then(
+      () => true,
+      () => false,
+    ); // prettier-ignore
+  if (!isReady) faults.push(`no element ${visible}`);
+  else await act?.(page);
+  // The script of the page has drawn it, and fonts and images are there.
+  await page.evaluate(
+    "document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))",
+  );
+  return { page, faults };
+}
+
+/** Returns the elements with which a page is wider than its window. */
+export async function overflowOf(page: Page): Promise<readonly string[]> {
+  const wide = await page.evaluate(`(() => {
+    const root = document.documentElement;
+    if (root.scrollWidth <= innerWidth) return [];
+    const isCut = (one) => one && (getComputedStyle(one).overflowX !== "visible" || isCut(one.parentElement));
+    return [...document.body.querySelectorAll("*")]
+      .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !isCut(one.parentElement))
+      .map((one) => one.tagName.toLowerCase() + (one.className ? "." + one.className : ""))
+      .slice(0, 3)
+      .concat("page " + root.scrollWidth + " px");
+  })()`);
+  return (wide as readonly string[]).map((element) => `wider than the window: ${element}`);
+}
+
+/** Returns what axe finds on a page. */
+export async function axeFaults(page: Page): Promise<readonly string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.map(
+    ({ id, impact, nodes }) =>
+      `axe ${id} (${impact}): ${nodes
+        .slice(0, 3)
+        .map(({ html }) => html.slice(0, 160))
+        .join(" | ")}`,
+  );
+}

@@ -1,0 +1,83 @@
+import type { Page } from "playwright-core";
+import type { Servers } from "./servers.ts";
+
+/** A page in a state. */
+export interface View {
+  /** The name of the image, without its look. */
+  readonly name: string;
+  readonly url: (servers: Servers) => string;
+  /** The status of the page; 200 by default. */
+  readonly status?: number;
+  /** Shows that the page is complete; by default the heading. */
+  readonly ready?: string;
+  /** Brings the page into the state. */
+  readonly act?: (page: Page) => Promise<void>;
+  /** Whether the page has a form for projectors. */
+  readonly hasProjector?: boolean;
+}
+
+/** The sections of a league, as paths below it. */
+const SECTIONS = ["", "standings", "crosstable", "schedule", "ratings", "points"] as const;
+
+const leagueView = (league: string, section: string, more: Partial<View> = {}): View => ({
+  name: [league, section.replaceAll("/", "-") || "overview"].join("-"),
+  url: ({ leagues }) => `${leagues}/leagues/${league}${section === "" ? "" : `/${section}`}`,
+  ...more,
+});
+
+const sectionsOf = (league: string, sections: readonly string[] = SECTIONS): readonly View[] =>
+  sections.map((section) => leagueView(league, section, { hasProjector: true }));
+
+/** The completed matches of each game. */
+const MATCHES = ["chess", "codenames", "kuhn_poker", "even_odd", "tic_tac_toe", "rps"].map((league) =>
+  leagueView(league, "matches/R1M1"),
+);
+
+const gameView = (kind: keyof Servers["games"], game: string, act?: View["act"]): View => ({
+  name: `play-${game}-${kind}`,
+  url: ({ games }) => games[kind][game] ?? "",
+  ready: ".status",
+  ...(act && { act }),
+});
+
+/** All pages and states. */
+export const VIEWS: readonly View[] = [
+  { name: "leagues", url: ({ leagues }) => `${leagues}/leagues` },
+  { name: "no-league", url: ({ leagues }) => `${leagues}/leagues/none`, status: 404 },
+  { name: "no-page", url: ({ leagues }) => `${leagues}/none`, status: 404 },
+  ...sectionsOf("empty"),
+  ...sectionsOf("filling", [""]),
+  ...sectionsOf("four"),
+  ...sectionsOf("twenty"),
+  ...sectionsOf("hundred"),
+  ...sectionsOf("knockout", ["", "bracket", "standings"]),
+  ...sectionsOf("two-chances", ["bracket"]),
+  leagueView("four", "players/P03"),
+  leagueView("hundred", "players/P30"),
+  leagueView("four", "operator"),
+  leagueView("four", "matches/R1M1"),
+  ...MATCHES,
+  { name: "match-live", url: ({ live }) => `${live}/leagues/live/matches/R1M1`, hasProjector: true },
+  { name: "league-live", url: ({ live }) => `${live}/leagues/live`, hasProjector: true },
+  { name: "join-league", url: ({ leagues }) => `${leagues}/play` },
+  { name: "games", url: ({ host }) => `${host}/` },
+  { name: "games-referee", url: ({ referee }) => `${referee}/` },
+  { name: "no-game", url: ({ host }) => `${host}/game/none`, status: 404 },
+  {
+    name: "play-wrong-seat",
+    url: ({ games }) => `${games.spectator.chess}#seat=wrong`,
+    ready: ".status",
+  },
+  gameView("person", "chess"),
+  { ...gameView("person", "chess", (page) => page.locator('[data-cell="d2"]').click()), name: "play-chess-chosen" },
+  gameView("opponent", "chess-over"),
+  gameView("spectator", "chess"),
+  gameView("person", "chess-check"),
+  gameView("person", "connect-four"),
+  gameView("person", "connect-four-over"),
+  gameView("person", "tic-tac-toe"),
+  gameView("person", "rps"),
+  gameView("person", "even-odd"),
+  gameView("opponent", "kuhn-poker"),
+  gameView("spectator", "kuhn-poker"),
+];
