@@ -109,6 +109,10 @@ export const REQUEST_SURFACES: Readonly<Record<string, RequestSurface>> = {
   "REST WebSocket, rejected action": { readers: "agents", shows: STATE, read: rejectedOnSocket },
   "page document": { readers: "all", shows: NOTHING, read: http("GET", "/game/ID") },
   "page data": { readers: "all", shows: STATE, read: http("GET", "/api/games/ID") },
+  "page history": { readers: "all", shows: STATE, read: http("GET", "/api/games/ID/history") },
+  "page invitations": { readers: "seats", shows: NOTHING, read: http("GET", "/api/games/ID/invitations") },
+  "page rematch": { readers: "seats", shows: NOTHING, read: http("GET", "/api/games/ID/rematch") },
+  "page rejected rematch": { readers: "none", shows: NOTHING, read: http("POST", "/api/games/ID/rematch") },
   "page rejected move": {
     ...{ readers: "all", shows: NOTHING },
     read: http("POST", "/api/games/ID/moves", { move: "no such move", claim: "win" }),
