@@ -11,7 +11,6 @@ import { awaitedBy, type StartRule } from "./agents/awaited-players.ts";
 import { type ApiOptions, createApi } from "./api/api.ts";
 import { operatorToken } from "./api/operator-token.ts";
 import { createRegistration } from "./api/registration.ts";
-import type { Views } from "./api/resources.ts";
 import { openLeagues } from "./commands/leagues.ts";
 import { admissionPolicy, leagueSettings, moveLimits, numbersOf, reservedPlaces } from "./config.ts";
 import { hasLeft } from "./effects/endpoint-check.ts";
@@ -26,6 +25,7 @@ import { ManagerOptions } from "./options.ts";
 import { liveEventsAtStart } from "./projections/live-at-start.ts";
 import { liveFeed } from "./projections/live-feed.ts";
 import { createProjections, type Projections } from "./projections/projections.ts";
+import type { Views } from "./projections/views.ts";
 import { openLedger } from "./store/ledger.ts";
 import { loadState } from "./store/load-state.ts";
 import { type ManagerStore, managerStore } from "./store/manager-store.ts";
@@ -121,11 +121,7 @@ function compose(core: Core, self: AgentProcess) {
   const seeds = seedsOf(run);
   const emit = core.onEvent;
   const effects = createEffects({
-    ledger,
-    peers,
-    clock,
-    log,
-    machineAddresses: currentAddresses,
+    ...{ ledger, peers, clock, log, machineAddresses: currentAddresses },
     notice: (message) => emit({ type: "notice", message }),
     timeouts: config.timeouts,
     moveLimits: moveLimits(config),
@@ -156,6 +152,7 @@ function compose(core: Core, self: AgentProcess) {
   const api = createApi({
     ...{ config, ledger, registration, policy, clock, ids, log, inboxes, ...readable },
     ...{ operatorToken: operator.token, seats: hosting.seats },
+    joining: { needsJoinCode: policy.joinCode !== null, addresses: () => core.listening()?.urls ?? [] },
   });
   const stopFeed = liveFeed({ ledger, projections, log, emit, onCommitted: api.notifyChanged });
   return {

@@ -140,10 +140,10 @@ async function openPages(
   return { routes, streams };
 }
 
-const loadPages = () => import("#shared/web/pages.ts");
+const loadBoard = () => import("#shared/web/embedded-board.ts");
 
 const embeddedBoard: GameToolsContext["embeddedBoard"] = async (game, seat) =>
-  (await loadPages()).boardPage({ mode: "embed", game, ...(seat && { seat }) });
+  (await loadBoard()).embeddedBoard({ mode: "embed", game, ...(seat && { seat }) });
 
 const boardResource: Resource = {
   uri: BOARD_URI,
@@ -151,5 +151,5 @@ const boardResource: Resource = {
   description:
     "The board as an MCP App: an MCP host shows it with the tools of a game, and a person makes moves on it.",
   mimeType: "text/html;profile=mcp-app",
-  read: async () => (await loadPages()).boardPage({ mode: "app" }),
+  read: async () => (await loadBoard()).embeddedBoard({ mode: "app" }),
 };

@@ -11,8 +11,8 @@ import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operatio
 import type { Agent } from "../agents/agent.ts";
 import { reportResult } from "../commands/report.ts";
 import type { Ledger } from "../ledger.ts";
+import type { Views } from "../projections/views.ts";
 import type { Registration } from "./registration.ts";
-import type { Views } from "./resources.ts";
 import { PlainRegisterPlayer, PlainRegisterReferee } from "./tool-schemas.ts";
 
 interface AgentContext {

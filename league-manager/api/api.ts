@@ -13,19 +13,21 @@ import { webApp } from "#shared/runtime/web.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
 import { MANAGER_SENDER } from "../effects/effects-context.ts";
 import { playRoutes } from "../hosted/page-routes.ts";
-import { playPages } from "../hosted/pages.ts";
+import { playPages } from "../hosted/play-page.ts";
 import type { Seats } from "../hosted/seats.ts";
 import type { Inboxes } from "../inbox/inboxes.ts";
 import { inboxRoutes, POLL_BYTES } from "../inbox/routes.ts";
 import { inboxSocket } from "../inbox/socket.ts";
 import type { CommittedEvent, Ledger } from "../ledger.ts";
+import type { DocumentContext } from "../pages/documents/document.ts";
+import { leaguePages } from "../pages/pages.ts";
 import { changedBy } from "../projections/changes.ts";
 import type { StateChange } from "../projections/live.ts";
+import type { Views } from "../projections/views.ts";
 import { answerForeignPlayers } from "./foreign-messages.ts";
 import { isReturn, managerOperations, REGISTRATIONS } from "./operations.ts";
-import { leaguePages } from "./pages/pages.ts";
 import type { Registration } from "./registration.ts";
-import { managerResources, managerTemplates, type Views } from "./resources.ts";
+import { managerResources, managerTemplates } from "./resources.ts";
 import { streamRoutes } from "./streams/routes.ts";
 import { leagueStreams, type StreamOptions } from "./streams/streams.ts";
 
@@ -43,6 +45,7 @@ export interface ApiOptions {
   readonly policy: AdmissionPolicy;
   readonly operatorToken: string;
   readonly readEvents: StreamOptions["read"];
+  readonly joining: DocumentContext["joining"];
   readonly inboxes: Inboxes;
   readonly seats: Seats;
   readonly clock: Clock;
@@ -62,14 +65,9 @@ export function createApi(options: ApiOptions): Api {
   const { config, ledger, views, registration, policy, operatorToken, clock, ids, log } = options;
   const { projections } = views;
   const limitCreations = creationLimit(CREATIONS_PER_MINUTE.manager, config.limits.loopback);
+  const { places, maxPlayers } = policy;
   const operations = managerOperations({
-    ledger,
-    views,
-    registration,
-    operatorToken,
-    places: policy.places,
-    maxPlayers: policy.maxPlayers,
-    ids,
+    ...{ ledger, views, registration, operatorToken, places, maxPlayers, ids },
     seats: options.seats,
   });
   const mcp = mcpEndpoint(
@@ -92,6 +90,7 @@ export function createApi(options: ApiOptions): Api {
     needsJoinCode: policy.joinCode !== null,
   });
   const streams = leagueStreams({ ledger, read: options.readEvents, clock });
+  const pages = leaguePages({ views, ledger, joining: options.joining, clock, log });
   return {
     serving: {
       handler: mcp.handler,
@@ -113,9 +112,9 @@ export function createApi(options: ApiOptions): Api {
       }),
       isReady: () => true,
       web: webApp(log, (app) => {
-        leaguePages(projections, views.awaited, ids)(app);
         playPages(app);
         streamRoutes(projections, streams)(app);
+        pages.routes(app);
       }),
       bodyLimit: ({ bearer, target = "" }) => {
         const kind = projections.authenticate(bearer)?.kind;
@@ -127,6 +126,7 @@ export function createApi(options: ApiOptions): Api {
     notifyChanged: (committed, change) => mcp.notifyChanged(() => changedBy(committed, change, projections)),
     async close() {
       streams.close();
+      pages.close();
       await mcp.close();
     },
   };

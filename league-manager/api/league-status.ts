@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { currentMatches, endOfRound, type League } from "../league/league.ts";
 import { waitingText } from "../projections/lines.ts";
+import type { Views } from "../projections/views.ts";
 import type { LeagueStatus } from "./operation-schemas.ts";
-import type { Views } from "./resources.ts";
 
 type Row = z.infer<typeof LeagueStatus>["leagues"][number];
 

@@ -11,7 +11,7 @@ import { removePlayer, resetToken } from "../commands/players.ts";
 import { scheduleMatch } from "../commands/rounds.ts";
 import { noLeague } from "../league/decide-operator.ts";
 import type { Ledger } from "../ledger.ts";
-import type { Views } from "./resources.ts";
+import type { Views } from "../projections/views.ts";
 import { runningOperations } from "./running-operations.ts";
 import {
   Forgotten,

@@ -6,7 +6,8 @@ import { type Answer, type Operation, operation } from "#shared/rpc/mcp/operatio
 import { noLeague } from "../league/decide-operator.ts";
 import type { League } from "../league/league.ts";
 import { scheduleOf, scheduleOfRound } from "../projections/schedule.ts";
-import { ratingsShown, standingsShown, type Views } from "./resources.ts";
+import type { Views } from "../projections/views.ts";
+import { ratingsShown, standingsShown } from "./resources.ts";
 import { GetSchedule, LeagueId, Leagues, Ratings, Schedule, Standings } from "./tool-schemas.ts";
 
 interface ReadContext {

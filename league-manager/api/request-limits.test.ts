@@ -46,7 +46,7 @@ it.each(["10.0.0.1", "evil.example"])("a call with the Host %s is rejected with 
   const body = rpcOf("ping");
   const statusesFor = async (hostHeader: string) => [
     await statusOf({ ...JSON_BODY, host: hostHeader }, "POST", "/mcp", body),
-    await statusOf({ host: hostHeader }, "GET", "/", ""),
+    await statusOf({ host: hostHeader }, "GET", "/leagues", ""),
   ];
   expect(await statusesFor(`${host}:${manager.port}`)).toEqual([403, 403]);
   expect(await statusesFor(host)).toEqual([403, 403]);

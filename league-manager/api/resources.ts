@@ -1,9 +1,7 @@
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
-import type { Awaited } from "../agents/awaited-players.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { League, Match } from "../league/league.ts";
 import { publicReason, summaryOf } from "../league/outcome.ts";
-import type { Projections } from "../projections/projections.ts";
 import {
   ROUND_TEMPLATE,
   roundNumber,
@@ -13,19 +11,7 @@ import {
   scheduleOfRound,
   scheduleRow,
 } from "../projections/schedule.ts";
-
-/** The data that the API shows. */
-export interface Views {
-  readonly projections: Projections;
-  /** Returns the players and referees that a league waits for, or null if it has started or its operator starts it. */
-  readonly awaited: (league: League) => Awaited | null;
-  /** The session log of a completed match; empty for a match that was not played. */
-  readonly logOf: (leagueId: string, matchId: string) => readonly string[];
-  /** The seed of a league, which is secret until the league is completed. */
-  readonly leagueSeedOf: (leagueId: string) => string;
-  /** The seed of a match under an epoch, which is secret until the match is completed. */
-  readonly seedOf: (leagueId: string, matchId: string, epoch: number) => string;
-}
+import type { Views } from "../projections/views.ts";
 
 /** The JSON value `{"standings": [...]}` of some leagues. */
 export const standingsShown = ({ projections }: Pick<Views, "projections">, leagues: readonly League[]): object => ({

@@ -5,6 +5,7 @@ import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operatio
 import { addPlayer, annulMatch, endLeague, extendLeague, pauseLeague, resumeLeague } from "../commands/operation.ts";
 import { noLeague } from "../league/decide-operator.ts";
 import type { Decide, Ledger } from "../ledger.ts";
+import type { Views } from "../projections/views.ts";
 import { leagueStatus } from "./league-status.ts";
 import {
   Added,
@@ -19,7 +20,6 @@ import {
   Resumed,
   StatusRequest,
 } from "./operation-schemas.ts";
-import type { Views } from "./resources.ts";
 import { LeagueId } from "./tool-schemas.ts";
 
 type Answer = Result<object, ProtocolError>;

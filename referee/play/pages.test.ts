@@ -35,7 +35,7 @@ describe("the pages", () => {
       expect(headers.get("content-type")).toMatch(/^text\/html; charset=utf-8/);
       const policy = headers.get("content-security-policy") ?? "";
       for (const rule of ["default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"]) {
-        expect(policy.split("; ")).toContain(rule);
+        expect(policy.split(";")).toContain(rule);
       }
       expect(headers.get("x-content-type-options")).toBe("nosniff");
       expect(headers.get("referrer-policy")).toBe("no-referrer");
@@ -65,7 +65,7 @@ describe("the pages", () => {
     const shown = await host.session("chess.v1", { white: one, black: two }, { spectators: "public" });
     for (const id of [hidden, "nowhere", "__proto__", "x".repeat(2_000)]) {
       const page = await get(`/game/${id}`, other.token);
-      expect([page.status, page.text]).toEqual([404, expect.stringContaining("No such game")]);
+      expect([page.status, page.text]).toEqual([404, expect.stringContaining("There is no game at this address")]);
       for (const path of [`/api/games/${id}`, `/api/games/${id}/events`]) {
         expect(code(await get(path)), path).toEqual([404, "NOT_FOUND"]);
         expect(code(await get(path, other.token))).toEqual([404, "NOT_FOUND"]);

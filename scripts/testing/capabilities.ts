@@ -79,9 +79,8 @@ const capabilities: readonly Capability[] = [
 
 /** Files that do not take capabilities as arguments, because simulations do not run them, each with a reason. */
 const EXEMPT_FILES: readonly (readonly [files: RegExp, reason: string])[] = [
-  [/^league-manager\/api\/pages\/follow-script\.ts$/, "runs in a browser, on the manager's page"],
   [
-    /^shared\/web\/(boards|league|match|play|site|texts|transports)\//,
+    /^shared\/web\/(boards|layout|league|live|match|play|site|texts|transports)\//,
     "runs in a browser, as a client of the session host or the manager",
   ],
   [/^shared\/runtime\/process\/parent-watchdog\.ts$/, "ends a process whose parent has ended, on a separate thread"],

@@ -89,7 +89,7 @@ export async function startManagedLeague() {
     },
     /** Returns the expected row of each player in the standings: its text without the rank. */
     rows: (): readonly string[] =>
-      [...players].map(([id, { name, wins, losses }]) => `${name} ${id}${wins + losses}${wins}0${losses}${3 * wins}`),
+      [...players.values()].map(({ name, wins, losses }) => `${name}${3 * wins}${wins + losses}${wins}0${losses}`),
     async kill(): Promise<void> {
       manager.signal("SIGKILL");
       expect((await manager.ended).signal).toBe("SIGKILL");

@@ -1,5 +1,6 @@
 import type { RequestListener } from "node:http";
 import type { ErrorRequestHandler, Express } from "express";
+import type { HelmetOptions } from "helmet";
 import type { Logger } from "./process/logger.ts";
 
 /** Adds the pages and routes of an agent to express. */
@@ -11,9 +12,10 @@ type Routes = (app: Express) => void | Promise<void>;
  */
 export const webApp = (log: Logger, routes?: Routes) => async (): Promise<RequestListener> => {
   try {
-    const { default: express } = await import("express");
+    const [{ default: express }, { default: helmet }] = await Promise.all([import("express"), import("helmet")]);
     const app = express();
     app.disable("x-powered-by");
+    app.use(helmet(SECURITY_HEADERS));
     await routes?.(app);
     app.use((_request, response) => {
       response
@@ -26,6 +28,24 @@ export const webApp = (log: Logger, routes?: Routes) => async (): Promise<Reques
     log.error({ err: thrown }, "the pages could not be loaded");
     throw thrown;
   }
+};
+
+/**
+ * The headers of all responses. Pages load scripts and styles from their own server only, run no inline script and may not be framed. The addresses
+ * of a local network have no certificates, so no header asks for HTTPS, and none depends on it.
+ */
+const SECURITY_HEADERS: HelmetOptions = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      ...{ defaultSrc: ["'none'"], scriptSrc: ["'self'"], workerSrc: ["'self'"], styleSrc: ["'self'"] },
+      ...{ imgSrc: ["'self'", "data:"], connectSrc: ["'self'"] },
+      ...{ baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] },
+    },
+  },
+  strictTransportSecurity: false,
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
 };
 
 /**

@@ -4,8 +4,10 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { CodenamesView } from "../games/codenames.ts";
+import { assets } from "./assets.ts";
+import { embeddedBoard } from "./embedded-board.ts";
 import type { GameSummary, GameView } from "./game-view.ts";
-import { boardPage, gamesPage } from "./pages.ts";
+import { sitePage } from "./site-page.ts";
 import { launchChromium } from "./testing/chromium.ts";
 import { chessAt, testingGame } from "./testing/games.ts";
 
@@ -66,7 +68,7 @@ const looks: readonly [name: string, game: () => GameView, look: Look, act?: (pa
 
 it.each(looks)("%s is accessible and not wider than the window", async (name, game, look, act) => {
   const page = await (await browser.newContext(look)).newPage();
-  await page.setContent(await boardPage({ mode: "embed", game: game() }));
+  await page.setContent(await embeddedBoard({ mode: "embed", game: game() }));
   await act?.(page);
   await inspect(page, name);
 });
@@ -92,7 +94,12 @@ it.each([
   ["the list of games on a phone", PHONE],
 ] as const)("%s is accessible and not wider than the window", async (name, look) => {
   const page = await (await browser.newContext(look)).newPage();
-  const html = await gamesPage();
+  const html = await sitePage({ entry: "games", title: "Games" });
+  const { files } = await assets();
+  await page.route("http://games.test/assets/*", (route) => {
+    const file = files.get(new URL(route.request().url()).pathname);
+    return route.fulfill({ contentType: file?.type ?? "", body: file?.body ?? "" });
+  });
   await page.route("http://games.test/", (route) => route.fulfill({ contentType: "text/html", body: html }));
   await page.route("http://games.test/api/games", (route) => route.fulfill({ json: { games: GAMES } }));
   await page.goto("http://games.test/");

@@ -1,7 +1,7 @@
 import type { Browser, Frame, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { embeddedBoard } from "./embedded-board.ts";
 import type { GameView } from "./game-view.ts";
-import { boardPage } from "./pages.ts";
 import { eventually, launchChromium } from "./testing/chromium.ts";
 import { testingGame } from "./testing/games.ts";
 
@@ -67,7 +67,7 @@ async function embed(
   const messages: object[] = [];
   await page.exposeFunction("onAppMessage", (message: object) => void messages.push(message));
   await page.setContent("<script>addEventListener('message', ({ data }) => onAppMessage(data))</script>");
-  const html = await boardPage({ mode: "embed", game, ...(seat && { seat }) });
+  const html = await embeddedBoard({ mode: "embed", game, ...(seat && { seat }) });
   await page.evaluate(`
     const frame = Object.assign(document.createElement("iframe"), { srcdoc: ${JSON.stringify(html)}, width: 600, height: 800 });
     frame.sandbox.add("allow-scripts");

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { games } from "../games/registry.ts";
-import { bundle } from "./bundle.ts";
 import { factsOf } from "./game-facts.ts";
 import { chessAt } from "./testing/games.ts";
 import { announcement, resultInWords, turnInWords } from "./texts/game-texts.ts";
@@ -12,14 +11,6 @@ const players = {
 const game = { ...chessAt(), players };
 const facts = factsOf(Object.values(games));
 const ofChess = facts["chess.v1"];
-
-it("the scripts of the pages contain no game and no chess engine", async () => {
-  const { board, games: list } = await bundle();
-  for (const script of [board, list]) {
-    for (const { info } of Object.values(games)) expect(script).not.toContain(info.rules.slice(0, 60));
-    expect(script.length).toBeLessThan(100_000);
-  }
-});
 
 describe("the texts about a game", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { escapeHtml } from "../lib/text.ts";
 import { bundle } from "./bundle.ts";
-import { jsonForScript } from "./pages.ts";
+import { ICON, setupElement } from "./document-parts.ts";
 import type { ReportSetup } from "./replay-view.ts";
 
 interface Report {
@@ -23,13 +23,13 @@ export async function reportPage(): Promise<(report: Report) => string> {
 <meta http-equiv="content-security-policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
-<link rel="icon" href="data:,">
+<link rel="icon" href="${ICON}">
 <title>${escapeHtml(title)}</title>
 <style>${style}</style></head>
 <body class="report">
 <div hidden>${sprite.slice(sprite.indexOf("<!--"))}</div>
 ${main}
-<script type="application/json" id="setup">${jsonForScript(setup)}</script>
+${setupElement(setup)}
 <script>${script}</script></body></html>
 `;
 }

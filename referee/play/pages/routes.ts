@@ -2,7 +2,8 @@ import type { Express, Request, Response } from "express";
 import { z } from "zod";
 import type { Result } from "#shared/lib/result.ts";
 import { bearerOf, remoteAddressOf } from "#shared/rpc/http/request.ts";
-import { boardPage, gamesPage, missingPage } from "#shared/web/pages.ts";
+import { assetRoutes } from "#shared/web/asset-routes.ts";
+import { missingPage, missingPages, sendPage, sitePage } from "#shared/web/site-page.ts";
 import { bodyOf, type Limits } from "../../rest/callers.ts";
 import { pageErrorOf } from "../../rest/errors.ts";
 import { EventsQuery, parseBody, parseQuery } from "../../rest/requests.ts";
@@ -40,13 +41,8 @@ const Move = z
   })
   .check(hasMoveOrResigns);
 
-/** The headers of a page. It is self-contained, so it may load nothing. It may not be framed. */
-const PAGE_HEADERS = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-};
+/** The page from which all others can be reached. */
+const HOME = { path: "/", text: "All games" };
 
 /**
  * The pages of games and the routes that they call. Any caller may read the view of a spectator. The token of a seat, which is the fragment of
@@ -56,14 +52,18 @@ export const gamePages =
   (context: PagesDependencies) =>
   (app: Express, limits: Limits): void => {
     const pages: PagesContext = { ...context, limits };
+    assetRoutes(app);
     app.get("/", async (_request, response) => {
       context.onVisit();
-      sendPage(response, await gamesPage());
+      sendPage(response, await sitePage({ entry: "games", title: "Games" }));
     });
     app.get("/game/:id", async (request, response) => {
       context.onVisit();
       const status = statusOfPage(context.play, request.params.id);
-      const page = status === 404 ? await missingPage() : await boardPage({ mode: "page" });
+      const page =
+        status === 404
+          ? await missingPage("There is no game at this address.", HOME)
+          : await sitePage({ entry: "board", title: "Game", setup: { mode: "page", game: null, seat: null } });
       sendPage(response.status(status), page);
     });
     app.get("/api/games", (_request, response) => listGames(pages, response));
@@ -75,18 +75,12 @@ export const gamePages =
     app.get("/api/games/:id/events", (request, response) => watchGame(pages, request, response));
     app.post("/api/games/:id/moves", (request, response) => finishTurn(pages, request, response));
     addGameRoutes(app, context, limits, (request, response) => gameOf(pages, request, response));
-    app.use(async (request, response, next) => {
-      const isPage = request.method === "GET" && request.accepts(["json", "html"]) === "html";
-      if (isPage) sendPage(response.status(404), await missingPage());
-      else next();
-    });
+    missingPages(HOME)(app);
   };
 
 interface PagesContext extends PagesDependencies {
   readonly limits: Limits;
 }
-
-const sendPage = (response: Response, html: string): void => void response.set(PAGE_HEADERS).type("html").send(html);
 
 /** Returns the HTTP status of the page of a game. With 503 the game is not loaded: the page shows the reason and tries again. */
 function statusOfPage(play: Play, gameId: string): 200 | 404 | 503 {

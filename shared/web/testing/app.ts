@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import type { Browser, Frame, Page } from "playwright-core";
+import { embeddedBoard } from "../embedded-board.ts";
 import { USER_SEAT_META } from "../game-view.ts";
-import { boardPage } from "../pages.ts";
 import { type TestingGame, testingGame } from "./games.ts";
 
 export interface ToolCall {
@@ -69,7 +69,7 @@ export async function openApp(browser: Browser, options: AppOptions = {}): Promi
       },
     },
   };
-  const html = await boardPage({ mode: "app" });
+  const html = await embeddedBoard({ mode: "app" });
   await page.evaluate(`window.showApp(...${JSON.stringify([html, hostContext, options.result ?? result])})`);
   const frame = page.frames().find((candidate) => candidate.parentFrame() !== null) as Frame;
   return Object.assign(app, { frame });

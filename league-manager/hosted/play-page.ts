@@ -1,0 +1,17 @@
+import type { Express } from "express";
+import { knownGames } from "#shared/games/registry.ts";
+import { factsOf } from "#shared/web/game-facts.ts";
+import { sendPage, sitePage } from "#shared/web/site-page.ts";
+
+/** The page on which a person joins a league and plays in it: `/play`, and `/play/P07#token=TOKEN` for a player that has joined. */
+export function playPages(app: Express): void {
+  app.get(["/play", "/play/:id"], async (_request, response) => {
+    sendPage(response, await sitePage({ entry: "play", title: "Play in this league", setup: { games: games() } }));
+  });
+}
+
+/** The facts of the games without the claim of a mate, which is not a message of a league. */
+const games = () =>
+  Object.fromEntries(
+    Object.entries(factsOf(knownGames())).map(([id, { winningReason: _, ...facts }]) => [id, facts] as const),
+  );

@@ -1,0 +1,38 @@
+import type { League } from "../../league/league.ts";
+import type { Views } from "../../projections/views.ts";
+
+/** What documents are made of. */
+export interface DocumentContext {
+  readonly views: Views;
+  /** How players join the leagues of this manager. */
+  readonly joining: {
+    readonly needsJoinCode: boolean;
+    /** The addresses of the manager, those for other machines first: "http://192.168.0.7:8000". */
+    readonly addresses: () => readonly string[];
+  };
+}
+
+/** A request for a document. */
+export interface DocumentRequest {
+  readonly league: League;
+  /** The variable parts of the path apart from the league. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+}
+
+/**
+ * A document of a league that a page shows: `GET /api/leagues/{league_id}/{path}`, as JSON or live. It is a projection: it has no state of its own.
+ */
+export interface DocumentKind {
+  /** The path below the league as Express writes it: "" or "matches/:match". The page has the same path without `/api`. */
+  readonly path: string;
+  /** The title of the page. */
+  title(document: object): string;
+  /** Returns the document, or null if it does not exist. */
+  read(context: DocumentContext, request: DocumentRequest): object | null | Promise<object | null>;
+  /**
+   * Called when the first reader opens the live document, for documents that depend on more than the events of the league. Calls `changed` after each
+   * change. Returns a function that ends this; it is called when the last reader has left.
+   */
+  watch?(context: DocumentContext, request: DocumentRequest, changed: () => void): () => void;
+}

@@ -1,0 +1,73 @@
+import { reasonInWords, spoken, withoutVersion } from "#shared/games/game.ts";
+import { findGame } from "#shared/games/registry.ts";
+import type { LeagueHeader, MatchRow, PageOf, PlayerRef, Section } from "#shared/web/documents/league.ts";
+import { PAGE_ROWS } from "#shared/web/documents/league.ts";
+import { formatOf, formatText } from "../../league/format-view.ts";
+import type { League, Match } from "../../league/league.ts";
+import { publicReason, summaryOf } from "../../league/outcome.ts";
+import { resultText, waitingText } from "../../projections/lines.ts";
+import type { Projections } from "../../projections/projections.ts";
+import type { DocumentContext } from "./document.ts";
+
+/** Returns what every page of a league shows. */
+export function headerOf({ views }: DocumentContext, league: League): LeagueHeader {
+  const { projections, awaited } = views;
+  const waits = league.status === "open" ? awaited(league) : null;
+  return {
+    league_id: league.leagueId,
+    game: league.game,
+    game_name: findGame(league.game)?.info.name ?? withoutVersion(league.game),
+    format: formatText(league) ?? "",
+    status: league.isPaused ? "paused" : league.status,
+    players: league.entrants.size,
+    completed: league.completedCount,
+    matches: league.status === "open" ? null : projections.expectedMatches(league),
+    round: league.currentRound,
+    rounds: league.rounds.length,
+    waiting: waits ? waitingText(waits) : "",
+    sections: sectionsOf(league),
+  };
+}
+
+/** Returns the sections of a league that have a page. */
+function sectionsOf(league: League): readonly Section[] {
+  const hasBracket = formatOf(league).bracket !== undefined;
+  return ["standings", "schedule", "crosstable", ...(hasBracket ? (["bracket"] as const) : []), "ratings", "points"];
+}
+
+/** Returns a player as pages name it. */
+export const playerRef = (projections: Pick<Projections, "agent">, playerId: string): PlayerRef => ({
+  player_id: playerId,
+  name: projections.agent(playerId)?.name ?? playerId,
+});
+
+const STATUS = { scheduled: "scheduled", assigned: "playing", completed: "completed" } as const;
+
+/** Returns a match as lists show it. */
+export function matchRow(projections: Pick<Projections, "agent">, league: League, match: Match): MatchRow {
+  const { matchId, roundId, status, refereeId, players, outcome } = match;
+  const nameOf = (id: string): string => playerRef(projections, id).name;
+  const points = outcome ? summaryOf(match).match_points : {};
+  const reason = outcome ? publicReason(outcome) : "";
+  return {
+    match_id: matchId,
+    round_id: roundId,
+    status: STATUS[status],
+    players: players.map((id, seat) => ({
+      ...playerRef(projections, id),
+      role: spoken(league.roles[seat] ?? ""),
+      points: points[id] ?? null,
+    })),
+    referee: refereeId,
+    result: outcome ? resultText({ ...outcome, reason: reasonInWords(reason), points }, nameOf) : null,
+    is_forfeit: outcome?.termination === "forfeit",
+  };
+}
+
+/** Returns one page of a list, and its number. A page that does not exist is replaced by the nearest one. */
+export function pageOf<T>(rows: readonly T[], query: URLSearchParams): PageOf & { readonly rows: readonly T[] } {
+  const pages = Math.max(1, Math.ceil(rows.length / PAGE_ROWS));
+  const requested = Number.parseInt(query.get("page") ?? "1", 10) || 1;
+  const page = Math.min(pages, Math.max(1, requested));
+  return { page, pages, total: rows.length, rows: rows.slice((page - 1) * PAGE_ROWS, page * PAGE_ROWS) };
+}

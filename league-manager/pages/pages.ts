@@ -1,0 +1,25 @@
+import type { Express } from "express";
+import type { Clock } from "#shared/lib/clock.ts";
+import type { Logger } from "#shared/runtime/process/logger.ts";
+import { LiveDocuments } from "./live-documents.ts";
+import { missingRoutes, type PagesContext, pageRoutes } from "./routes.ts";
+
+interface PagesOptions extends Omit<PagesContext, "live"> {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The pages of the leagues, and the streams that keep them up to date. */
+export function leaguePages({ clock, log, ...context }: PagesOptions) {
+  const onError = (thrown: unknown): void => log.error({ err: thrown }, "a document could not be sent");
+  const live = new LiveDocuments({ clock, onError });
+  return {
+    /** Adds the pages and their documents. No routes may follow, because every unknown page is answered. */
+    routes(app: Express): void {
+      pageRoutes({ ...context, live })(app);
+      missingRoutes(app);
+    },
+    /** Ends all streams. */
+    close: (): void => live.close(),
+  };
+}

@@ -1,0 +1,152 @@
+import type { Express, NextFunction, Request, Response } from "express";
+import { assetRoutes } from "#shared/web/asset-routes.ts";
+import { missingPage, missingPages, sendPage, sitePage } from "#shared/web/site-page.ts";
+import type { League } from "../league/league.ts";
+import type { Ledger } from "../ledger.ts";
+import type { DocumentContext, DocumentKind, DocumentRequest } from "./documents/document.ts";
+import { DOCUMENTS } from "./documents/documents.ts";
+import { leaguesDocument } from "./documents/leagues.ts";
+import { leaguesHtml, pageWithoutScript } from "./html.ts";
+import type { LiveDocuments } from "./live-documents.ts";
+
+export interface PagesContext extends DocumentContext {
+  readonly ledger: Pick<Ledger, "state" | "onCommit">;
+  readonly live: LiveDocuments;
+}
+
+/** The seconds after which a browser without JavaScript loads the page of a league again. */
+const REFRESH_S = 5;
+
+/** The page from which all others can be reached. */
+const HOME = { path: "/leagues", text: "All leagues" };
+
+/**
+ * The pages of leagues and their documents: `/leagues/{league_id}/{path}` is a page, `/api/leagues/{league_id}/{path}` its document as JSON or, for
+ * `Accept: text/event-stream`, live.
+ */
+export const pageRoutes =
+  (context: PagesContext) =>
+  (app: Express): void => {
+    assetRoutes(app);
+    app.get("/", (request, response) => redirectHome(context, request, response));
+    app.get("/leagues", async (request, response) => {
+      const document = leaguesDocument(context, queryOf(request));
+      const content = leaguesHtml(document);
+      sendPage(response, await sitePage({ entry: "leagues", title: "Leagues", setup: { document }, content }));
+    });
+    app.get("/api/leagues", (request, response) => answerLeagues(context, request, response));
+    for (const kind of DOCUMENTS) addKind(context, app, kind);
+    app.get("/leagues/:league{/*path}", (request, response, next) => answerMissing(context, request, response, next));
+  };
+
+/** Answers requests of browsers for unknown pages. These routes must be the last ones. */
+export const missingRoutes = missingPages(HOME);
+
+const pathOf = ({ leagueId }: Pick<League, "leagueId">): string => `/leagues/${encodeURIComponent(leagueId)}`;
+
+/** Answers with the list of leagues. */
+function answerLeagues(context: PagesContext, request: Request, response: Response): Promise<void> {
+  const query = queryOf(request);
+  const read = (): object => leaguesDocument(context, query);
+  const version = (): string => versionOf(context.views.projections.leagues());
+  return answer(context, request, response, { read, version, watch: (changed) => context.ledger.onCommit(changed) });
+}
+
+/** Answers browsers with a page for a league or a page of a league that does not exist. */
+async function answerMissing(
+  { views }: PagesContext,
+  request: Request,
+  response: Response,
+  next: NextFunction,
+): Promise<void> {
+  if (request.accepts(["json", "html"]) !== "html") return next();
+  const leagueId = String(request.params.league);
+  const league = views.projections.league(leagueId);
+  const page = league
+    ? missingPage("The league has no such page.", { path: pathOf(league), text: `League ${leagueId}` })
+    : missingPage(`There is no league “${leagueId}”.`, HOME);
+  sendPage(response.status(404), await page);
+}
+
+/** Redirects to the only league, or to the list of leagues. Addresses of earlier versions had the league and the round as a query. */
+function redirectHome({ views: { projections } }: PagesContext, request: Request, response: Response): void {
+  const { league: named, round } = request.query;
+  const leagues = projections.leagues();
+  const only = leagues.length === 1 ? leagues[0]?.leagueId : undefined;
+  const leagueId = typeof named === "string" ? named : only;
+  const page = typeof round === "string" ? `/schedule?round=${encodeURIComponent(round)}` : "";
+  response.redirect(leagueId === undefined ? HOME.path : `${pathOf({ leagueId })}${page}`);
+}
+
+function addKind(context: PagesContext, app: Express, kind: DocumentKind): void {
+  const path = kind.path === "" ? "" : `/${kind.path}`;
+  app.get(`/leagues/:league${path}`, async (request, response, next) => {
+    const requested = requestOf(context, request);
+    const document = requested && (await kind.read(context, requested));
+    if (!document) return next();
+    const content = pageWithoutScript(context, requested);
+    const page = { entry: "leagues", title: kind.title(document), setup: { document }, content } as const;
+    const isOver = requested.league.status === "completed";
+    sendPage(response, await sitePage({ ...page, ...(!isOver && { refreshS: REFRESH_S }) }));
+  });
+  app.get(`/api/leagues/:league${path}`, (request, response, next) => {
+    const requested = requestOf(context, request);
+    if (!requested) return next();
+    const { leagueId } = requested.league;
+    answer(context, request, response, {
+      read: () => {
+        // The league may have changed since the request.
+        const league = context.views.projections.league(leagueId);
+        return league && kind.read(context, { ...requested, league });
+      },
+      version: () => versionOf([context.views.projections.league(leagueId) ?? requested.league]),
+      watch(changed) {
+        const stop = context.ledger.onCommit(changed);
+        const end = kind.watch?.(context, requested, changed);
+        return () => {
+          stop();
+          end?.();
+        };
+      },
+    });
+  });
+}
+
+/** Returns the request for a document of a league, or null if there is no such league. */
+function requestOf({ views }: PagesContext, request: Request): DocumentRequest | null {
+  const { league: leagueId = "", ...params } = request.params as Record<string, string>;
+  const league = views.projections.league(leagueId);
+  return league && { league, params, query: queryOf(request) };
+}
+
+const queryOf = (request: Request): URLSearchParams => new URL(request.url, "http://manager").searchParams;
+
+/** Identifies the state of leagues. A league of another run has another commitment. */
+const versionOf = (leagues: readonly League[]): string =>
+  leagues.map(({ version, seedCommitment }) => `${seedCommitment.slice(0, 8)}-${version}`).join(".");
+
+interface Answered {
+  readonly read: () => object | null | Promise<object | null>;
+  readonly version: () => string;
+  readonly watch: (changed: () => void) => () => void;
+}
+
+/** Answers with a document as JSON or as a stream. */
+async function answer(context: PagesContext, request: Request, response: Response, answered: Answered): Promise<void> {
+  response.vary("accept");
+  const document = await answered.read();
+  if (!document) {
+    response.status(404).json(NO_DOCUMENT);
+    return;
+  }
+  if (request.accepts(["application/json", "text/event-stream"]) !== "text/event-stream") {
+    response.set("cache-control", "no-store").json(document);
+    return;
+  }
+  if (request.method === "HEAD") response.type("text/event-stream").end();
+  else if (!context.live.open({ key: request.url, ...answered }, response)) {
+    response.status(503).json({ error: { code: "TOO_MANY_REQUESTS", message: "too many readers; try again later" } });
+  }
+}
+
+const NO_DOCUMENT = { error: { code: "NOT_FOUND", message: "No such document" } };

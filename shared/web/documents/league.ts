@@ -1,0 +1,59 @@
+/** A document that a page of the manager shows. It is complete, so a page needs only the last one. */
+export interface LeagueDocument {
+  readonly league: LeagueHeader;
+}
+
+/** What every page of a league shows. */
+export interface LeagueHeader {
+  readonly league_id: string;
+  /** The id of the game: "rps.v1". */
+  readonly game: string;
+  readonly game_name: string;
+  /** The format in words: "Swiss system, 5 rounds". Empty for a round robin with the default options. */
+  readonly format: string;
+  readonly status: "open" | "running" | "paused" | "completed";
+  readonly players: number;
+  readonly completed: number;
+  /** The number of matches at the end of the league at most; null if the format has no end of its own. */
+  readonly matches: number | null;
+  /** The round that is played; null before the start and after the end. */
+  readonly round: number | null;
+  /** The number of rounds that are paired so far. */
+  readonly rounds: number;
+  /** What an open league waits for, in words; empty otherwise. */
+  readonly waiting: string;
+  /** The sections of the league that have a page. */
+  readonly sections: readonly Section[];
+}
+
+export const SECTIONS = ["standings", "schedule", "crosstable", "bracket", "ratings", "points"] as const;
+export type Section = (typeof SECTIONS)[number];
+
+/** A player as pages name it. */
+export interface PlayerRef {
+  readonly player_id: string;
+  readonly name: string;
+}
+
+/** A match in a list. */
+export interface MatchRow {
+  readonly match_id: string;
+  readonly round_id: number;
+  readonly status: "scheduled" | "playing" | "completed";
+  /** The players with their roles in words, in the order of the game's roles. `points` is null without a result. */
+  readonly players: readonly (PlayerRef & { readonly role: string; readonly points: number | null })[];
+  readonly referee: string | null;
+  /** The result in words: "Ann won by checkmate". Null without a result. */
+  readonly result: string | null;
+  readonly is_forfeit: boolean;
+}
+
+/** One page of a long list, from 1. */
+export interface PageOf {
+  readonly page: number;
+  readonly pages: number;
+  readonly total: number;
+}
+
+/** The number of rows of a page of a list. */
+export const PAGE_ROWS = 100;

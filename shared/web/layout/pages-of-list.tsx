@@ -1,0 +1,25 @@
+import type { JSX } from "preact";
+import type { PageOf } from "../documents/league.ts";
+
+/** The links to the pages of a long list, for the address that is shown. */
+export function PagesOfList({ page, pages }: PageOf): JSX.Element | null {
+  if (pages === 1) return null;
+  const near = [1, page - 1, page, page + 1, pages].filter(
+    (number, index, all) => number >= 1 && number <= pages && all.indexOf(number) === index,
+  );
+  return (
+    <nav class="list-pages" aria-label="Pages of the list">
+      {near.map((number) => (
+        <a key={number} href={addressOf(number)} aria-current={number === page ? "page" : undefined}>
+          {number}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function addressOf(page: number): string {
+  const query = new URLSearchParams(location.search);
+  query.set("page", String(page));
+  return `${location.pathname}?${query}`;
+}

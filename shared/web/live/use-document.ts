@@ -1,0 +1,50 @@
+import { useEffect, useState } from "preact/hooks";
+import { follow } from "./live-client.ts";
+
+interface Live<T> {
+  /** The last state of the document; null before the first. */
+  readonly document: T | null;
+  /** The fault of the connection, for people; empty if there is none. */
+  readonly problem: string;
+}
+
+const LOST = "The server does not answer. This page shows the last known state and tries again every few seconds.";
+
+/**
+ * Returns a live document of the server: the state that the page contains, and then each later one. `path` is the path
+ * of the document, `first` its state in the page. A hidden tab holds no stream.
+ */
+export function useDocument<T>(path: string, first: T | null): Live<T> {
+  const [state, setState] = useState<{ readonly path: string; readonly document: T | null }>({ path, document: first });
+  const [isConnected, setConnected] = useState(true);
+  useEffect(
+    () =>
+      whileVisible(() =>
+        follow(path, {
+          onDocument: (json) => setState({ path, document: JSON.parse(json) as T }),
+          onConnection: setConnected,
+        }),
+      ),
+    [path],
+  );
+  return { document: state.path === path ? state.document : null, problem: isConnected ? "" : LOST };
+}
+
+/** Calls `start` while the tab is visible, and the function that it returns when the tab is hidden. */
+function whileVisible(start: () => () => void): () => void {
+  let stop: (() => void) | null = null;
+  const change = (): void => {
+    if (document.hidden) {
+      stop?.();
+      stop = null;
+    } else stop ??= start();
+  };
+  document.addEventListener("visibilitychange", change);
+  addEventListener("pagehide", change);
+  change();
+  return () => {
+    document.removeEventListener("visibilitychange", change);
+    removeEventListener("pagehide", change);
+    stop?.();
+  };
+}

@@ -1,0 +1,86 @@
+import type { Express, Response } from "express";
+import { knownGames } from "../games/registry.ts";
+import { escapeHtml } from "../lib/text.ts";
+import { assets, type Entry } from "./assets.ts";
+import { ICON, setupElement } from "./document-parts.ts";
+import { factsOf } from "./game-facts.ts";
+
+/** A page that its server serves. */
+interface SitePage {
+  readonly entry: Entry;
+  readonly title: string;
+  /** Data for the script of the page. */
+  readonly setup?: object;
+  /** The content without JavaScript, as HTML. The script replaces it. All data in it must be escaped. */
+  readonly content?: string;
+  /** The seconds after which a browser without JavaScript loads the page again; absent for a page that does not change. */
+  readonly refreshS?: number;
+}
+
+/**
+ * Returns a page as an HTML document that loads its script and its style from its server. Its content security policy
+ * (`shared/runtime/web.ts`) allows no inline script and no inline style. The script also receives the facts of the games.
+ */
+export async function sitePage({ entry, title, setup, content = "", refreshS }: SitePage): Promise<string> {
+  const { scriptsOf, worker, pieces } = await assets();
+  const { main, imported } = scriptsOf(entry);
+  const preloads = imported.map((path) => `<link rel="modulepreload" href="${path}">\n`).join("");
+  const refresh = refreshS ? `<noscript><meta http-equiv="refresh" content="${refreshS}"></noscript>` : "";
+  return documentOf({
+    title,
+    attributes: ` data-worker="${worker}" data-pieces="${pieces}"`,
+    head: `<script type="module" src="${main}"></script>\n${preloads}${refresh}`,
+    body: `<div id="root">${content}</div>\n${setupElement({ games: factsOf(knownGames()), ...setup })}`,
+  });
+}
+
+/** A link to a page. */
+interface PageLink {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Returns the page for an address at which nothing exists. `home` is the way back. */
+export const missingPage = (text: string, home: PageLink): Promise<string> =>
+  documentOf({
+    title: "Not found",
+    body: `<main class="missing"><h1>Not found</h1><p>${escapeHtml(text)}</p>
+<p><a href="${escapeHtml(home.path)}">${escapeHtml(home.text)}</a></p></main>`,
+  });
+
+interface HtmlDocument {
+  readonly title: string;
+  readonly attributes?: string;
+  readonly head?: string;
+  readonly body: string;
+}
+
+async function documentOf({ title, attributes = "", head = "", body }: HtmlDocument): Promise<string> {
+  const { style } = await assets();
+  return `<!doctype html>
+<html lang="en"${attributes}><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="${style}">
+${head}</head>
+<body class="page">${body}</body></html>
+`;
+}
+
+/** Sends a page. Pages are not cached, because they contain current data. */
+export function sendPage(response: Response, html: string): void {
+  response.set("cache-control", "no-store").type("html").send(html);
+}
+
+/** Answers requests of browsers for pages that do not exist with a page. Other requests are passed on. */
+export const missingPages =
+  (home: PageLink) =>
+  (app: Express): void => {
+    app.use(async (request, response, next) => {
+      const isForPage = request.method === "GET" && request.accepts(["json", "html"]) === "html";
+      if (!isForPage) return next();
+      sendPage(response.status(404), await missingPage("There is no page at this address.", home));
+    });
+  };
