@@ -284,7 +284,7 @@ describe("rate limits", () => {
       expect(late).toHaveLength(11); // the limit is 50 per minute, and one request was made above
       expectRejection(late[0] as Answer, 429, "TOO_MANY_REQUESTS");
       expect(Number(late[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
-      expectRejection(await limited.call("GET", "/sessions"), 429, "TOO_MANY_REQUESTS");
+      expectRejection(await limited.call("POST", "/sessions"), 429, "TOO_MANY_REQUESTS");
       expect((await limited.call("GET", "/sessions", { token: agent.token })).status).toBe(200);
     } finally {
       await limited.remove();

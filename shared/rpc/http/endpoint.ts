@@ -63,7 +63,8 @@ export function httpEndpoint(options: EndpointOptions): Server {
   const web = lazily(options.web);
   const { sessions: _, posts, ...forPosts } = options;
   const handlePage = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const http = contextOf(request, response, options.rejections);
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const http = { ...contextOf(request, response, options.rejections), isRead };
     try {
       const verdict = gate ? await gate("", http) : null;
       for (const [name, value] of Object.entries(verdict?.headers ?? {})) response.setHeader(name, value);

@@ -18,6 +18,8 @@ export interface HttpContext {
   readonly remoteAddress: string;
   /** The path of the request with its query; absent for requests that did not arrive over HTTP. */
   readonly target?: string;
+  /** Whether the request reads a page or another document: GET or HEAD. */
+  readonly isRead?: boolean;
   /** The scheme, host and port by which the caller has called this server, e.g. `http://127.0.0.1:8000`; absent as above. */
   readonly origin?: string;
   /** Whether the caller accepts event streams, as MCP clients do. Such a caller also receives tool results as structured content. */

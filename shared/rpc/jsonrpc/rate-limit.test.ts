@@ -51,6 +51,14 @@ test("a caller without a token is rejected above the limit, with the standard he
   expect(JSON.parse(rejected.body)).toMatchObject({ jsonrpc: "2.0", id: 1, error: { code: -32000 } });
 });
 
+test("requests by GET are counted separately", async () => {
+  const handler = handlerWith({ readsPerMinute: 4 });
+  const read = async (): Promise<number> =>
+    (await handler("", { bearer: null, remoteAddress: REMOTE_ADDRESS, isRead: true })).status;
+  expect(await statuses(handler, REMOTE_ADDRESS)).toEqual([200, 200, 200, 429, 429]);
+  expect([await read(), await read(), await read(), await read(), await read()]).toEqual([200, 200, 200, 200, 429]);
+});
+
 test("a rejection contains an error for the id of each request", async () => {
   const handler = handlerWith({ perMinute: 1 });
   await handler(call({}), { bearer: null, remoteAddress: REMOTE_ADDRESS });

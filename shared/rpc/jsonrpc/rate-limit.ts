@@ -11,6 +11,12 @@ import { idOf, MAX_BATCH, TOO_MANY } from "./json-rpc.ts";
 export const REQUESTS_PER_MINUTE = { manager: 100, referee: 50, player: 10 } as const;
 
 /**
+ * The largest number of pages, files of pages and other documents per minute that one remote network without a valid token reads by GET. A page
+ * needs about ten files at first, and all browsers of a school may have one address.
+ */
+export const READS_PER_MINUTE = 3_000;
+
+/**
  * The largest number of new agents, sessions and games per minute of one remote network, by the kind of agent that it calls. It applies to callers
  * with a valid token too, because every caller can get a token. The limit of a session host (referee) is above its limit for requests, because
  * programs of other machines may play many short games.
@@ -28,6 +34,8 @@ interface Credentials {
 export interface RateLimitOptions {
   /** The largest number of requests per minute of one network without a valid token. */
   readonly perMinute: number;
+  /** The largest number of requests by GET, which are counted separately. Default: `READS_PER_MINUTE`. */
+  readonly readsPerMinute?: number;
   /** Whether the limits apply to callers on loopback. */
   readonly loopback: boolean;
   /** Whether a token is valid (of a league, an agent or a seat). Requests with a valid token are not limited. */
@@ -110,7 +118,9 @@ export function creationLimit(perMinute: number, loopback: boolean): CreationLim
 
 /** Creates a gate that limits requests by the network of the caller: status 429 with the standard headers above a limit (PROTOCOL.md, section 3). */
 export function rateLimit(options: RateLimitOptions): Gate {
-  const consume = rateLimiter(options.perMinute);
+  const { perMinute, readsPerMinute = READS_PER_MINUTE } = options;
+  const consumeRequests = rateLimiter(perMinute);
+  const consumeReads = rateLimiter(readsPerMinute, "reads");
   return async (body, http) => {
     if (!options.loopback && isLoopback(http.remoteAddress)) return null;
     const message = parsedJson(body);
@@ -118,9 +128,10 @@ export function rateLimit(options: RateLimitOptions): Gate {
     const untrusted = calls.filter(
       (call) => !credentialsOf(call, http).some((credentials) => options.isTrusted(credentials, http)),
     );
+    const consume = http.isRead ? consumeReads : consumeRequests;
     const allowance = untrusted.length === 0 ? null : await consume(networkOf(http.remoteAddress), untrusted.length);
     if (allowance && !allowance.isAllowed) {
-      const reason = `Too many requests: at most ${options.perMinute} per minute without a valid token; see Retry-After`;
+      const reason = `Too many requests: at most ${http.isRead ? readsPerMinute : perMinute} per minute without a valid token; see Retry-After`;
       return { rejection: tooMany(allowance.headers, reason, message), headers: allowance.headers };
     }
     const { creations } = options;
