@@ -1,0 +1,193 @@
+import { once } from "node:events";
+import { createServer, get, type IncomingMessage } from "node:http";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { manualClock } from "#shared/lib/testing/clock.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
+import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
+import { LiveDocuments } from "./live-documents.ts";
+
+/** Starts a server of one live document, whose state the test sets. `readMs`: the time that a read takes. */
+async function startDocument({ maxReaders = 10, readMs = 0 } = {}) {
+  const clock = manualClock();
+  const errors: unknown[] = [];
+  const live = new LiveDocuments({
+    clock,
+    onError: (thrown) => errors.push(thrown),
+    maxReaders,
+    maxReadersOfNetwork: 1,
+  });
+  let changed: (() => void) | null = null;
+  const state = { version: 1, value: "first" as unknown };
+  const document = {
+    key: "/document",
+    version: () => `v${state.version}`,
+    async read(): Promise<object> {
+      if (readMs > 0) await clock.advance(readMs);
+      if (state.value === "broken") throw new Error("cannot be read");
+      return { value: state.value };
+    },
+    watch(call: () => void): () => void {
+      changed = call;
+      return () => {
+        changed = null;
+      };
+    },
+  };
+  const server = createServer((_request, response) => {
+    if (!live.open(document, response)) response.writeHead(503).end();
+  });
+  const port = await listenOnLoopback(server);
+  onTestFinished(() => {
+    live.close();
+    server.close().closeAllConnections();
+  });
+  return {
+    ...{ clock, errors, live, url: `http://127.0.0.1:${port}/` },
+    isWatched: () => changed !== null,
+    /** Changes the document and lets its timers fire that are due. */
+    async change(value: unknown): Promise<void> {
+      state.version++;
+      state.value = value;
+      changed?.();
+      await clock.advance(0);
+    },
+  };
+}
+
+/** Reads the stream of a document. `values` are the received states, `ids` their ids. */
+async function reader(url: string, headers: Readonly<Record<string, string>> = {}) {
+  const request = get(url, { headers });
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  onTestFinished(() => void request.destroy());
+  const ids: string[] = [];
+  const values: unknown[] = [];
+  let text = "";
+  response.setEncoding("utf8").on("data", (chunk: string) => {
+    const blocks = (text + chunk).split("\n\n");
+    text = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const [, id, data] = /^id: (.*)\nevent: document\ndata: (.*)$/.exec(block) ?? [];
+      if (id === undefined || data === undefined) continue;
+      ids.push(id);
+      values.push(JSON.parse(data).value);
+    }
+  });
+  response.on("error", () => {}); // one side has closed the connection
+  const shows = (expected: readonly unknown[]) => vi.waitFor(() => expect(values).toEqual(expected), WAIT_OPTIONS);
+  return { response, ids, values, shows, leave: () => void request.destroy() };
+}
+
+test("a reader receives the document, and the document again after each change, with the version as the id", async () => {
+  const { clock, url, change } = await startDocument();
+  const client = await reader(url);
+  await clock.advance(0);
+  await client.shows(["first"]);
+  await clock.advance(150);
+  await change("second");
+  await client.shows(["first", "second"]);
+  expect(client.ids).toEqual(["v1", "v2"]);
+});
+
+test("changes in quick succession are sent as one event with the last state", async () => {
+  const { clock, url, change } = await startDocument();
+  const client = await reader(url);
+  await clock.advance(0);
+  await change("second");
+  await change("third");
+  await clock.advance(149);
+  await client.shows(["first"]);
+  await clock.advance(1);
+  await client.shows(["first", "third"]);
+});
+
+test("a change that does not change the document is not sent", async () => {
+  const { clock, url, change } = await startDocument();
+  const client = await reader(url);
+  await clock.advance(0);
+  await clock.advance(150);
+  await change("first");
+  await clock.advance(150);
+  await change("second");
+  await client.shows(["first", "second"]);
+});
+
+test("a reader that reconnects with the current version receives the next state only, and with an older version the current one", async () => {
+  const { clock, url, change } = await startDocument();
+  const other = await reader(url);
+  await clock.advance(0);
+  await clock.advance(150);
+  await change("second");
+  await other.shows(["first", "second"]);
+  const current = await reader(url, { "last-event-id": "v2" });
+  const older = await reader(url, { "last-event-id": "v1" });
+  await older.shows(["second"]);
+  await clock.advance(150);
+  await change("third");
+  await older.shows(["second", "third"]);
+  await current.shows(["third"]);
+});
+
+test("a document whose read takes long is read less often", async () => {
+  const { clock, url, change } = await startDocument({ readMs: 100 });
+  const client = await reader(url);
+  await clock.advance(0);
+  await client.shows(["first"]);
+  await change("second");
+  await clock.advance(1_900);
+  await client.shows(["first"]);
+  await clock.advance(200);
+  await client.shows(["first", "second"]);
+});
+
+test("a reader that takes no data receives the current state when it reads again, without the states in between", async () => {
+  const { clock, url, change } = await startDocument();
+  const client = await reader(url);
+  await clock.advance(0);
+  await client.shows(["first"]);
+  client.response.pause();
+  const large = "x".repeat(8_000_000);
+  for (let number = 1; number <= 5; number++) {
+    await clock.advance(10_000);
+    await change(`${number}${large}`);
+  }
+  client.response.resume();
+  await vi.waitFor(() => expect(client.values.at(-1)).toBe(`5${large}`), WAIT_OPTIONS);
+  expect(client.values.length).toBeLessThan(6);
+});
+
+test("a document is watched while it has readers", async () => {
+  const { clock, url, isWatched } = await startDocument();
+  expect(isWatched()).toBe(false);
+  const [one, two] = [await reader(url), await reader(url)];
+  await clock.advance(0);
+  expect(isWatched()).toBe(true);
+  one.leave();
+  two.leave();
+  await vi.waitFor(() => expect(isWatched()).toBe(false), WAIT_OPTIONS);
+  const three = await reader(url);
+  await clock.advance(0);
+  await three.shows(["first"]);
+});
+
+test("a document that cannot be read is reported, and sent after the next change", async () => {
+  const { clock, errors, url, change } = await startDocument();
+  const client = await reader(url);
+  await clock.advance(0);
+  await clock.advance(150);
+  await change("broken");
+  await vi.waitFor(() => expect(errors).toHaveLength(1), WAIT_OPTIONS);
+  await clock.advance(150);
+  await change("second");
+  await client.shows(["first", "second"]);
+});
+
+test("readers are limited in total, and those of a remote network separately", async () => {
+  const { url, live } = await startDocument({ maxReaders: 2 });
+  const statusFrom = async (): Promise<number> => {
+    const response = await fetch(url);
+    onTestFinished(() => response.body?.cancel());
+    return response.status;
+  };
+  expect([await statusFrom(), await statusFrom(), await statusFrom()]).toEqual([200, 200, 503]);
+  live.close();
+});

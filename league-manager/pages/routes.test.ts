@@ -1,0 +1,117 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { startTestManager, type TestManager } from "../testing/test-manager.ts";
+
+const LEAGUES = [
+  { league_id: "first", game: "rps.v1", min_players: 2 },
+  { league_id: "second.league", game: "chess.v1", min_players: 2 },
+];
+
+let manager: TestManager | null = null;
+afterEach(async () => {
+  await manager?.stop();
+  manager = null;
+});
+
+/** Starts a manager. `get` requests a path without following redirects. */
+async function start(leagues: typeof LEAGUES = LEAGUES) {
+  const started = await startTestManager(leagues);
+  manager = started;
+  const url = `http://127.0.0.1:${started.port}`;
+  const get = (path: string, accept = "text/html") =>
+    fetch(`${url}${path}`, { redirect: "manual", headers: { accept } });
+  return { manager: started, get };
+}
+
+describe("the pages of leagues", () => {
+  it("begin at the list of leagues, or at the only league", async () => {
+    const { get } = await start();
+    expect((await get("/")).headers.get("location")).toBe("/leagues");
+    await manager?.stop();
+    const one = await start([{ league_id: "only", game: "rps.v1", min_players: 2 }]);
+    expect((await one.get("/")).headers.get("location")).toBe("/leagues/only");
+  });
+
+  it("are found under the addresses of earlier versions", async () => {
+    const { get } = await start();
+    expect((await get("/?league=second.league")).headers.get("location")).toBe("/leagues/second.league");
+    expect((await get("/?league=first&round=3")).headers.get("location")).toBe("/leagues/first/schedule?round=3");
+  });
+
+  it("contain their document, which /api returns too", async () => {
+    const { get, manager: started } = await start();
+    await started.register("P01");
+    for (const path of ["/leagues", "/leagues/first", "/leagues/second.league/standings"]) {
+      const page = await get(path);
+      const [, setup = ""] =
+        /<script type="application\/json" id="setup">(.*?)<\/script>/s.exec(await page.text()) ?? [];
+      expect([path, page.status]).toEqual([path, 200]);
+      expect(JSON.parse(setup).document).toEqual(await (await get(`/api${path}`, "application/json")).json());
+    }
+  });
+
+  it("run no inline script and may not be framed", async () => {
+    const { get } = await start();
+    for (const path of ["/leagues", "/leagues/first", "/leagues/nowhere", "/play", "/nowhere"]) {
+      const page = await get(path);
+      const policy = page.headers.get("content-security-policy")?.split(";") ?? [];
+      expect(policy).toEqual(
+        expect.arrayContaining([
+          "default-src 'none'",
+          "script-src 'self'",
+          "style-src 'self'",
+          "frame-ancestors 'none'",
+        ]),
+      );
+      const html = await page.text();
+      expect(html).not.toMatch(/<script(?![^>]*(src=|type="application\/json"))|<style| style=| on\w+=/);
+    }
+  });
+
+  it("answer unknown addresses with a page for browsers, which has a way back, and with JSON for programs", async () => {
+    const { get } = await start();
+    for (const [path, back] of [
+      ["/nowhere", "/leagues"],
+      ["/leagues/nowhere", "/leagues"],
+      ["/leagues/first/nowhere", "/leagues/first"],
+    ] as const) {
+      const page = await get(path);
+      expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+      expect(await page.text()).toContain(`<a href="${back}">`);
+      const answer = await get(path, "*/*");
+      expect([answer.status, await answer.json()]).toMatchObject([404, { error: { code: "NOT_FOUND" } }]);
+    }
+    const document = await get("/api/leagues/nowhere/standings", "application/json");
+    expect([document.status, await document.json()]).toMatchObject([404, { error: { code: "NOT_FOUND" } }]);
+    const hostile = await (await get("/leagues/%3Cscript%3Ealert(1)%3C/script%3E")).text();
+    expect(hostile).not.toContain("<script>alert");
+  });
+
+  it("load their files from the server, which browsers may keep", async () => {
+    const { get } = await start();
+    const html = await (await get("/leagues")).text();
+    const paths = [...html.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => path as string);
+    expect(paths.length).toBeGreaterThan(4);
+    for (const path of paths) {
+      const file = await get(path);
+      expect([path, file.status]).toEqual([path, 200]);
+      expect(file.headers.get("cache-control")).toContain("immutable");
+      expect(file.headers.get("content-encoding")).toBe("gzip");
+      expect((await file.text()).length).toBeGreaterThan(100);
+    }
+    expect((await get("/assets/leagues-00000000.js", "*/*")).status).toBe(404);
+  });
+
+  it("have live documents, which show a player that registers", async () => {
+    const { get, manager: started } = await start();
+    const stream = await get("/api/leagues/first/standings", "text/event-stream");
+    expect(stream.headers.get("content-type")).toBe("text/event-stream");
+    const chunks = stream.body?.pipeThrough(new TextDecoderStream()) ?? new ReadableStream<string>();
+    let text = "";
+    for await (const chunk of chunks) {
+      text += chunk;
+      if (text.includes('"rows":[]') && !text.includes("P01")) await started.register("P01");
+      if (text.includes('"player_id":"P01"')) break;
+    }
+    expect(text).toMatch(/^id: [0-9a-f]{8}-\d+\nevent: document\ndata: \{"league"/);
+  });
+});
