@@ -115,6 +115,7 @@ export async function watchStream({ url }: Pick<TestHost, "url">, path: string, 
   const abort = new AbortController();
   const response = await fetch(url + path, {
     headers: {
+      accept: "text/event-stream",
       ...(token && { authorization: `Bearer ${token}` }),
       ...(lastEventId !== undefined && { "last-event-id": lastEventId }),
     },

@@ -4,6 +4,7 @@ import { eras } from "../../../referee/codenames/testing/host.ts";
 import { tool, watchStream } from "../../../referee/play/testing/play.ts";
 import type { Place, RequestSurface } from "../../../referee/play/testing/surfaces.ts";
 import { openStreams, textsOf, untilTick } from "./host-readings.ts";
+import { assetsOf, openDocuments } from "./league-documents.ts";
 import type { Models } from "./league-models.ts";
 import { exported, type Moment, outputs, wireOf } from "./league-sent.ts";
 import {
@@ -40,17 +41,19 @@ export async function readLeague(
   sessionId: string,
   course: Course,
 ): Promise<Readings> {
-  const { referee } = league;
+  const { referee, manager } = league;
   const viewers = await tokensOf(league);
   const atReferee = new Map([...viewers].map(([viewer, tokens]) => [viewer, tokens.referee] as const));
   const streams = await openStreams(referee, sessionId, atReferee, "before");
   const events = await openEvents(league, viewers, EVENTS);
+  const documents = [await openDocuments(manager, viewers, "before")];
   const clients = await openSubscriptions(league, viewers);
   const wire = wireOf(league);
   /** Reads the surfaces of requests, and the texts that have been sent since the previous moment. */
   const moment = async (): Promise<Moment> => {
     const requests = await readRequests(league, sessionId, viewers);
     const sent = [await wire.drain(), await models.drain(), await outputs(league), await exported(league)];
+    sent.push(await assetsOf(manager));
     return merged([requests, ...sent]);
   };
   /** Reads the notifications. Changes another match and the schedule of a later round first, because the notifications of these changes arrive last. */
@@ -65,6 +68,8 @@ export async function readLeague(
   const hidden = merged([atHidden, await notified()]);
   streams.push(...(await openStreams(referee, sessionId, atReferee, "sealed")));
   events.push(...(await openEvents(league, viewers, EVENTS_RESUMED)));
+  documents.push(await openDocuments(manager, viewers, "sealed"));
+  for (const opened of documents) await opened.hide();
   await course.close();
   const after = merged([await moment(), await clients.drainAfterTurn()]);
   const readings = new Map<string, Map<string, Reading>>();
@@ -81,6 +86,9 @@ export async function readLeague(
   const { tick } = (await referee.call("GET", `/api/games/${sessionId}`, { token: holderToken(viewers) })).json;
   for (const { viewer, name, stream } of streams) readings.get(viewer)?.set(name, await untilTick(stream, tick));
   for (const { viewer, name, reading } of events) readings.get(viewer)?.set(name, await reading());
+  for (const opened of documents) {
+    for (const { viewer, surface, reading } of await opened.end()) readings.get(viewer)?.set(surface, reading);
+  }
   await clients.close();
   return readings;
 }

@@ -5,6 +5,7 @@ import { type Era, eras } from "../../../referee/codenames/testing/host.ts";
 import { tool } from "../../../referee/play/testing/play.ts";
 import { REQUEST_SURFACES, type RequestSurface, STREAM_SURFACES } from "../../../referee/play/testing/surfaces.ts";
 import type { ControlledPlayer } from "../../testing/controlled-player.ts";
+import { ASSETS, DOCUMENT_SURFACES, LIVE_DOCUMENT_FACTS } from "./league-documents.ts";
 import { type ControlledLeague, LEAGUE, MATCH } from "./league-world.ts";
 import { NOTIFICATIONS } from "./subscriptions.ts";
 import type { SurfaceFacts } from "./table.ts";
@@ -84,8 +85,8 @@ const FALSE_RESULT = {
 
 /** The answers of the league manager to requests about the league. */
 export const MANAGER_SURFACES: Surfaces = {
-  "manager: page": { readers: "none", shows: [], read: page("/") },
-  "manager: page of a round": { readers: "none", shows: [], read: page(`/?league=${LEAGUE}&round=1`) },
+  ...DOCUMENT_SURFACES,
+  "manager: page of a person": { readers: "none", shows: [], read: page("/play/P01") },
   "manager: tool list_leagues": { readers: "none", shows: [], read: call("list_leagues", {}) },
   "manager: tool get_standings": { readers: "none", shows: [], read: call("get_standings", { league_id: LEAGUE }) },
   "manager: tool get_ratings": { readers: "none", shows: [], read: call("get_ratings", { league_id: LEAGUE }) },
@@ -150,6 +151,8 @@ export const leagueSurfaces = (seats: readonly string[]): Readonly<Record<string
     ]),
   ),
   ...MANAGER_SURFACES,
+  ...LIVE_DOCUMENT_FACTS,
+  [ASSETS]: { ...SILENT, viewers: ["no token"] },
   [EVENTS]: SILENT,
   [EVENTS_RESUMED]: SILENT,
   ...Object.fromEntries(

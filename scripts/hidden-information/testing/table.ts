@@ -9,6 +9,8 @@ export interface Reading {
   readonly before: string | null;
   readonly hidden: string;
   readonly after: string;
+  /** All bytes that were received while the information was hidden, if `hidden` is only the last state of a document. */
+  readonly bytes?: string;
 }
 /** By viewer and surface. */
 export type Readings = ReadonlyMap<string, ReadonlyMap<string, Reading>>;
@@ -113,11 +115,11 @@ function isReader({ seats }: Scene, readers: Readers, viewer: string): boolean {
 
 /** Expects that no text of a viewer contains a secret of another viewer. */
 function expectNoSecret(world: Read, viewer: string, surface: string): void {
-  const { before, hidden, after } = readingOf(world, viewer, surface);
+  const { before, hidden, after, bytes = "" } = readingOf(world, viewer, surface);
   const found = world.secrets.filter(({ text, owners, isRevealed }) => {
     if (owners.includes(viewer)) return false;
-    const bytes = [before, hidden, isRevealed ? null : after].join("\n");
-    return bytes.includes(text);
+    const texts = [before, bytes, hidden, isRevealed ? null : after].join("\n");
+    return texts.includes(text);
   });
   expect(found, "secrets").toEqual([]);
 }
