@@ -1,4 +1,5 @@
 import type { Result } from "#shared/lib/result.ts";
+import type { AnswerTimes } from "#shared/protocol/answer-times.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { Profile } from "./agents/agent.ts";
 import type { AgentEvent, NewAgentEvent } from "./agents/events.ts";
@@ -20,6 +21,14 @@ export type Write =
       readonly seed: string;
       /** The stored texts of the entries. */
       readonly log: readonly string[];
+    }
+  | {
+      readonly type: "answer_times";
+      readonly leagueId: string;
+      readonly matchId: string;
+      readonly epoch: number;
+      readonly playerId: string;
+      readonly times: AnswerTimes;
     };
 
 /** The consequences of an accepted command. The events of each stream are in order. */

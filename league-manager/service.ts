@@ -191,6 +191,7 @@ const readSide = (
     ...{ projections, ...seeds },
     awaited: (league) => awaitedBy(ledger.state, startRule, league),
     logOf: (leagueId, matchId) => store.sessionLogOf(leagueId, matchId)?.log ?? [],
+    answerTimesOf: (...match) => store.answerTimesOf(...match),
   },
   readEvents: (leagueId, after, limit) =>
     store.log.read(leagueStream(leagueId), after, limit).map(({ body }) => JSON.parse(body) as LeagueEvent),

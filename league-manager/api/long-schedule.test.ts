@@ -38,7 +38,14 @@ beforeAll(async () => {
     }),
   );
   const projections = createProjections(ledger);
-  views = { projections, leagueSeedOf: () => "", awaited: () => null, logOf: () => [], seedOf: () => "a secret" };
+  views = {
+    projections,
+    leagueSeedOf: () => "",
+    awaited: () => null,
+    logOf: () => [],
+    answerTimesOf: () => null,
+    seedOf: () => "a secret",
+  };
 });
 afterAll(() => {
   db.close();

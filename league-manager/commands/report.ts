@@ -35,6 +35,10 @@ export const reportResult =
     const isCompleted = events.some(({ type }) => type === "match_completed" || type === "match_aborted");
     if (isCompleted && !fault) {
       draft.write({ type: "session_log", leagueId, matchId, epoch, seed, log: result.log });
+      for (const playerId of players) {
+        const times = result.answer_times?.[playerId];
+        if (times) draft.write({ type: "answer_times", leagueId, matchId, epoch, playerId, times });
+      }
     }
     if (fault) return draft.decision({ status: "FAULTY", fault });
     return draft.decision({ status: events.length > 0 ? "RECORDED" : "ALREADY_RECORDED" });

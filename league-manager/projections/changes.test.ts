@@ -92,7 +92,14 @@ async function start() {
     for (const uri of changedBy(committed, change, projections)) notified.add(uri);
   };
   liveFeed({ ledger, projections, log: openLog(null, "test"), emit: () => {}, onCommitted });
-  const views = { projections, awaited: () => null, logOf: () => [], seedOf: () => "", leagueSeedOf: () => "" };
+  const views = {
+    projections,
+    awaited: () => null,
+    logOf: () => [],
+    answerTimesOf: () => null,
+    seedOf: () => "",
+    leagueSeedOf: () => "",
+  };
   const [resources, templates] = [managerResources(views), managerTemplates(views)];
   const contentOf = async (uri: string): Promise<string | null> => {
     const resource = resources.find((candidate) => candidate.uri === uri);

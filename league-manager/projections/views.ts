@@ -1,3 +1,4 @@
+import type { AnswerTimes } from "#shared/protocol/answer-times.ts";
 import type { Awaited } from "../agents/awaited-players.ts";
 import type { League } from "../league/league.ts";
 import type { Projections } from "./projections.ts";
@@ -9,6 +10,8 @@ export interface Views {
   readonly awaited: (league: League) => Awaited | null;
   /** The session log of a completed match; empty for a match that was not played. */
   readonly logOf: (leagueId: string, matchId: string) => readonly string[];
+  /** The answer times of a player in a completed match as its referee measured them; null if it has not reported them. */
+  readonly answerTimesOf: (leagueId: string, matchId: string, playerId: string) => AnswerTimes | null;
   /** The seed of a league, which is secret until the league is completed. */
   readonly leagueSeedOf: (leagueId: string) => string;
   /** The seed of a match under an epoch, which is secret until the match is completed. */

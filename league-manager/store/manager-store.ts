@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { AnswerTimes } from "#shared/protocol/answer-times.ts";
 import type { EventLog } from "#shared/store/event-log.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
@@ -32,6 +33,8 @@ export interface ManagerStore {
   loadProfiles(): ReadonlyMap<string, Profile>;
   /** Returns the log of a match under its newest epoch, or null if none is recorded. */
   sessionLogOf(leagueId: string, matchId: string): SessionLog | null;
+  /** Returns the answer times of a player in a match under its newest epoch, or null if its referee has not reported them. */
+  answerTimesOf(leagueId: string, matchId: string, playerId: string): AnswerTimes | null;
   /** Returns the head of the snapshot of a league's stream and the version of the stream, or null if there is none. */
   readSnapshot(stream: string): { readonly version: number; readonly head: string } | null;
   /** Returns the text of a round in the snapshot of a league's stream, or null if there is none. */
@@ -68,6 +71,7 @@ export function managerStore(
   };
   const selectProfiles = select(SELECT_PROFILES);
   const selectLog = select(SELECT_SESSION_LOG);
+  const selectTimes = select(SELECT_ANSWER_TIMES);
   const selectSnapshot = select("SELECT seq AS version, body AS head FROM snapshots WHERE stream = ?");
   const selectSnapshotRound = select("SELECT body FROM snapshot_rounds WHERE stream = ? AND round_id = ?");
   const selectMeta = select("SELECT value FROM meta WHERE key = ?");
@@ -91,6 +95,7 @@ export function managerStore(
       const [row] = selectLog<Omit<SessionLog, "log"> & { log: string }>(leagueId, matchId);
       return row ? { ...row, log: JSON.parse(row.log) as string[] } : null;
     },
+    answerTimesOf: (leagueId, matchId, playerId) => selectTimes<AnswerTimes>(leagueId, playerId, matchId)[0] ?? null,
     readSnapshot: (stream) => selectSnapshot<{ version: number; head: string }>(stream)[0] ?? null,
     readSnapshotRound: (stream, roundId) => selectSnapshotRound<{ body: string }>(stream, roundId)[0]?.body ?? null,
     getMeta: (key) => selectMeta<{ value: string }>(key)[0]?.value ?? null,
@@ -114,6 +119,12 @@ function statementsOf(write: Write, at: string): readonly Statement[] {
       const { leagueId, matchId, epoch, seed, log } = write;
       return [{ sql: INSERT_SESSION_LOG, parameters: [leagueId, matchId, epoch, seed, JSON.stringify(log), at] }];
     }
+    case "answer_times": {
+      const { leagueId, playerId, matchId, epoch, times } = write;
+      const { turns, median_ms, p95_ms, max_ms, max_tick, invalid } = times;
+      const parameters = [leagueId, playerId, matchId, epoch, turns, median_ms, p95_ms, max_ms, max_tick, invalid];
+      return [{ sql: INSERT_ANSWER_TIMES, parameters }];
+    }
   }
 }
 
@@ -129,6 +140,11 @@ const DELETE_PROFILE = "DELETE FROM profiles WHERE agent_id = ?";
 const DELETE_TOKEN = "DELETE FROM tokens WHERE agent_id = ?";
 const INSERT_SESSION_LOG = `INSERT INTO session_logs (league_id, match_id, epoch, seed, log, recorded_at)
   VALUES (?, ?, ?, ?, ?, ?)`;
+const SELECT_ANSWER_TIMES = `SELECT turns, median_ms, p95_ms, max_ms, max_tick, invalid FROM answer_times
+  WHERE league_id = ? AND player_id = ? AND match_id = ? ORDER BY epoch DESC LIMIT 1`;
+const INSERT_ANSWER_TIMES = `INSERT INTO answer_times
+  (league_id, player_id, match_id, epoch, turns, median_ms, p95_ms, max_ms, max_tick, invalid)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const UPSERT_SNAPSHOT = `INSERT INTO snapshots (stream, seq, body) VALUES (?, ?, ?)
   ON CONFLICT (stream) DO UPDATE SET seq = excluded.seq, body = excluded.body`;
 const UPSERT_SNAPSHOT_ROUND = `INSERT INTO snapshot_rounds (stream, round_id, body) VALUES (?, ?, ?)

@@ -3,7 +3,7 @@ import { EVENT_LOG_SCHEMA } from "#shared/store/sqlite-event-log.ts";
 
 /**
  * The tables of the manager. The streams of leagues and agents are authoritative. Personal data, secrets and session logs, which events must not
- * contain, are in other tables. Snapshots can be deleted at any time.
+ * contain, are in other tables. So are the answer times that referees report, on which no decision depends. Snapshots can be deleted at any time.
  */
 export const MANAGER_SCHEMA = `
   ${EVENT_LOG_SCHEMA}
@@ -28,6 +28,19 @@ export const MANAGER_SCHEMA = `
     PRIMARY KEY (league_id, match_id, epoch)
   ) STRICT;
   ${appendOnly("session_logs", ["league_id", "match_id", "epoch"])}
+  CREATE TABLE IF NOT EXISTS answer_times (
+    league_id TEXT NOT NULL,
+    player_id TEXT NOT NULL,
+    match_id TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    turns INTEGER NOT NULL,
+    median_ms INTEGER NOT NULL,
+    p95_ms INTEGER NOT NULL,
+    max_ms INTEGER NOT NULL,
+    max_tick INTEGER NOT NULL,
+    invalid INTEGER NOT NULL,
+    PRIMARY KEY (league_id, player_id, match_id, epoch)
+  ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS snapshots (
     stream TEXT PRIMARY KEY,
     seq INTEGER NOT NULL,

@@ -10,6 +10,7 @@ import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost, type SessionHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { type ReceivedMessage, startTestLeague, testDriver } from "../testing/match.ts";
+import { MatchAnswerTimes } from "./answer-times.ts";
 import type { SeatedPlayer } from "./ask.ts";
 import { publishedFault } from "./ask-fault.ts";
 import { askForMove } from "./ask-move.ts";
@@ -57,7 +58,16 @@ async function ask(
   const driver = testDriver(recording, peers);
   const session = sessionOf(driver, id);
   const players = seatedPlayers(order, new AbortController().signal);
-  const match: Match = { order, game: session.game, options, players, listeners: [], signal, closedRounds: 2 };
+  const match: Match = {
+    order,
+    game: session.game,
+    options,
+    players,
+    listeners: [],
+    signal,
+    closedRounds: 2,
+    answerTimes: new MatchAnswerTimes(),
+  };
   const player = players[0] as SeatedPlayer;
   const acted = await askForMove(driver, match, session, player);
   const result = acted.ok ? ok(acted.value.tick) : err(publishedFault(acted.error, player.matchToken));

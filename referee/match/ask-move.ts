@@ -55,9 +55,13 @@ export async function askForMove(
       if (session.clocks && charge(session.clocks, player.role, spentMs) === null)
         return err(clockFault(session.clocks));
       const acted = await submit(driver, match, session, player, reply.move, spentMs);
-      if (acted.ok) return acted;
+      if (acted.ok) {
+        match.answerTimes.answered(player.playerId, tick, spentMs);
+        return acted;
+      }
       deadline += clock.monotonic() - answeredAt;
       fault = { code: "G001", cause: "illegal_move", detail: `illegal move: ${acted.error}`, raw: reply.raw() };
+      match.answerTimes.invalid(player.playerId);
     } else if (reply.kind === "unanswered") {
       return err(overFault.cause === "clock" && reply.fault.cause === "timeout" ? overFault : reply.fault);
     } else if (reply.kind === "unknown_match" && invitations < MAX_INVITATIONS) {
@@ -66,6 +70,7 @@ export async function askForMove(
       await asker.invite(player, invitationFor(match, player), Math.max(1, deadline - clock.monotonic()));
     } else {
       fault = reply.fault;
+      match.answerTimes.invalid(player.playerId);
     }
   }
   const isOver = overFault.cause === "clock" && deadline <= clock.monotonic();

@@ -224,3 +224,21 @@ it("a match without clocks has no clock in its messages and its log", async () =
   expect(log.join()).not.toMatch(/clock|spent_ms/);
   expect(league.received.map(({ bytes }) => bytes).join()).not.toMatch(/clock/);
 });
+
+it("the result has the times of each player's turns, and the number of its invalid answers", async () => {
+  const taken = { P01: [40, 20, 300], P02: [7, 9] };
+  think = (request) => {
+    if (request.to === "P02" && request.payload.tick === 1 && !request.payload.error) {
+      now += 30;
+      return "z9";
+    }
+    now += taken[request.to as "P01"].shift() ?? 0;
+    return column(request);
+  };
+  const { answer_times } = await play(ticTacToe({ clock: undefined }));
+  expect(answer_times).toEqual({
+    P01: { turns: 3, median_ms: 40, p95_ms: 300, max_ms: 300, max_tick: 4, invalid: 0 },
+    // The time of the illegal action belongs to the turn.
+    P02: { turns: 2, median_ms: 9, p95_ms: 37, max_ms: 37, max_tick: 1, invalid: 1 },
+  });
+});

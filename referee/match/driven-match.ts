@@ -4,6 +4,7 @@ import { type Ids, matchRef } from "#shared/lib/ids.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "../sessions/host.ts";
+import type { MatchAnswerTimes } from "./answer-times.ts";
 import type { Asker, SeatedPlayer } from "./ask.ts";
 import type { AskFault } from "./ask-fault.ts";
 
@@ -41,6 +42,7 @@ export interface Match {
   readonly signal: AbortSignal;
   /** The number of rounds that the players have been notified of or that were closed before this driver began. */
   closedRounds: number;
+  readonly answerTimes: MatchAnswerTimes;
 }
 
 /** Thrown when the match was withdrawn from this driver or its process stops. The session is not changed. */

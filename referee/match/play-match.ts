@@ -2,6 +2,7 @@ import { err, invariant, type Result } from "#shared/lib/result.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import type { Fault } from "#shared/session/entry.ts";
 import type { Session } from "#shared/session/session.ts";
+import { MatchAnswerTimes } from "./answer-times.ts";
 import type { SeatedPlayer } from "./ask.ts";
 import { type AskFault, publishedFault } from "./ask-fault.ts";
 import { askForMove } from "./ask-move.ts";
@@ -42,7 +43,7 @@ export async function playMatch(
     session = await playTurn(driver, match, session, dueIn(match, session));
     notifyRounds(driver, match, session);
   }
-  return matchResult(driver, order, session);
+  return { ...matchResult(driver, order, session), answer_times: match.answerTimes.summary() };
 }
 
 /**
@@ -89,7 +90,8 @@ function matchOf(
   signal: AbortSignal,
 ): Match {
   const closedRounds = game.rounds?.(state).length ?? 0;
-  return { order, game, options, players, listeners, signal, closedRounds };
+  const answerTimes = new MatchAnswerTimes();
+  return { order, game, options, players, listeners, signal, closedRounds, answerTimes };
 }
 
 /** The players that are to act. */

@@ -13,6 +13,7 @@ import { testWriter } from "#shared/store/testing/writer.ts";
 import { createHost } from "../sessions/host.ts";
 import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { startTestLeague, testDriver } from "../testing/match.ts";
+import { MatchAnswerTimes } from "./answer-times.ts";
 import { askForMove } from "./ask-move.ts";
 import { type Match, sessionOf } from "./driven-match.ts";
 import { seatedPlayers, seatsOf } from "./messages.ts";
@@ -88,7 +89,16 @@ it.each([
   const { signal } = new AbortController();
   const players = seatedPlayers(order, signal);
   const session = sessionOf(driver, id);
-  const match: Match = { order, game: session.game, options, players, listeners: [], signal, closedRounds: 0 };
+  const match: Match = {
+    order,
+    game: session.game,
+    options,
+    players,
+    listeners: [],
+    signal,
+    closedRounds: 0,
+    answerTimes: new MatchAnswerTimes(),
+  };
   const asked = players.find(({ playerId }) => playerId === "P01");
   if (!asked) throw new Error("P01 is not in the match");
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { ClockState, TimeControl } from "../lib/time-control.ts";
+import { AnswerTimes } from "./answer-times.ts";
 import { compiled, endpoint, id, match, points, roleMap } from "./message-fields.ts";
 import { MoveLimit } from "./timeouts.ts";
 import { Transports } from "./transports.ts";
@@ -235,6 +236,8 @@ export const MatchResult = z.object({
   log_head: z.string(),
   /** The stored texts of the entries, in order. The hash chain over them ends in `log_head`. */
   log: z.array(z.string()).max(20_000),
+  /** By player; absent for players that were not asked for a move. They do not follow from the log. */
+  answer_times: z.record(id, AnswerTimes).nullish(),
 });
 export type MatchResult = z.infer<typeof MatchResult>;
 

@@ -8,6 +8,7 @@ import { Timeouts } from "#shared/protocol/timeouts.ts";
 import { optionsOfNew } from "#shared/session/session.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
+import { MatchAnswerTimes } from "../../../referee/match/answer-times.ts";
 import { createAsker, type SeatedPlayer } from "../../../referee/match/ask.ts";
 import type { AskFault } from "../../../referee/match/ask-fault.ts";
 import { type Match, type MatchDriver, MatchWithdrawn, sessionOf } from "../../../referee/match/driven-match.ts";
@@ -142,7 +143,16 @@ export class Matches {
     const players = seatedPlayers(order, signal);
     const self = players.find((player) => player.role === role) as SeatedPlayer;
     const session = sessionOf(this.#driver, sessionId);
-    const match: Match = { order, game, options: session.options, players, listeners: [], signal, closedRounds: 0 };
+    const match: Match = {
+      order,
+      game,
+      options: session.options,
+      players,
+      listeners: [],
+      signal,
+      closedRounds: 0,
+      answerTimes: new MatchAnswerTimes(),
+    };
     const { move_ms } = order.timeouts;
     await this.#announce(subject, order);
     return {
