@@ -31,7 +31,7 @@ function standingsTable({ rows, tie_breaks, has_byes }: StandingsDocument): stri
     const numbers = [...counts, ...row.tie_breaks.map((value) => value ?? "")];
     return `<tr><td class="n">${row.rank}</td><th scope="row"><bdi>${html(row.name)}</bdi></th>${numbers.map((number) => `<td class="n">${number}</td>`).join("")}</tr>`;
   });
-  return `<div class="wide" tabindex="0" role="region" aria-label="Standings"><table class="grid"><thead><tr><th scope="col" class="n">#</th><th scope="col">Player</th>${columns.map((name) => `<th scope="col" class="n">${html(name)}</th>`).join("")}</tr></thead><tbody>${cells.join("")}</tbody></table></div>`;
+  return `<div class="wide" tabindex="0" role="region" aria-label="Standings"><table class="data"><thead><tr><th scope="col" class="n">#</th><th scope="col">Player</th>${columns.map((name) => `<th scope="col" class="n">${html(name)}</th>`).join("")}</tr></thead><tbody>${cells.join("")}</tbody></table></div>`;
 }
 
 /** Returns the content of the list of leagues for browsers without JavaScript. */

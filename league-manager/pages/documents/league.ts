@@ -2,8 +2,8 @@ import { reasonInWords, spoken, withoutVersion } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import type { LeagueHeader, MatchRow, PageOf, PlayerRef, Section } from "#shared/web/documents/league.ts";
 import { PAGE_ROWS } from "#shared/web/documents/league.ts";
-import { formatOf, formatText } from "../../league/format-view.ts";
-import type { League, Match } from "../../league/league.ts";
+import { formatOf, plannedRounds } from "../../league/format-view.ts";
+import { endOfRound, type League, type Match } from "../../league/league.ts";
 import { publicReason, summaryOf } from "../../league/outcome.ts";
 import { resultText, waitingText } from "../../projections/lines.ts";
 import type { Projections } from "../../projections/projections.ts";
@@ -17,16 +17,34 @@ export function headerOf({ views }: DocumentContext, league: League): LeagueHead
     league_id: league.leagueId,
     game: league.game,
     game_name: findGame(league.game)?.info.name ?? withoutVersion(league.game),
-    format: formatText(league) ?? "",
+    format: formatInWords(league),
     status: league.isPaused ? "paused" : league.status,
     players: league.entrants.size,
     completed: league.completedCount,
     matches: league.status === "open" ? null : projections.expectedMatches(league),
     round: league.currentRound,
     rounds: league.rounds.length,
+    planned_rounds: league.status === "open" ? null : plannedRounds(league),
     waiting: waits ? waitingText(waits) : "",
+    starts_at: league.status === "open" ? league.startsAt : null,
+    round_ends_at: endOfCurrentRound(league),
     sections: sectionsOf(league),
   };
+}
+
+/** Returns the format with its options: "Swiss system, 5 rounds". Empty for a round robin with the default options. */
+function formatInWords(league: League): string {
+  const options = Object.entries(league.formatOptions).map(([option, value]) => {
+    const name = option.replaceAll("_", " ");
+    if (value === true) return name;
+    return typeof value === "number" && name.endsWith("s") ? `${value} ${name}` : `${name} ${value}`;
+  });
+  return league.format === "round-robin" && options.length === 0 ? "" : [formatOf(league).name, ...options].join(", ");
+}
+
+function endOfCurrentRound(league: League): string | null {
+  const endMs = league.currentRound === null ? null : endOfRound(league, league.currentRound);
+  return endMs === null ? null : new Date(endMs).toISOString();
 }
 
 /** Returns the sections of a league that have a page. */

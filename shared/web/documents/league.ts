@@ -20,8 +20,14 @@ export interface LeagueHeader {
   readonly round: number | null;
   /** The number of rounds that are paired so far. */
   readonly rounds: number;
+  /** The number of rounds at the end of the league; null if it is not known. */
+  readonly planned_rounds: number | null;
   /** What an open league waits for, in words; empty otherwise. */
   readonly waiting: string;
+  /** The time before which an open league does not start, ISO 8601; null if there is none. */
+  readonly starts_at: string | null;
+  /** The time at which the played round ends, ISO 8601; null if it has no end. */
+  readonly round_ends_at: string | null;
   /** The sections of the league that have a page. */
   readonly sections: readonly Section[];
 }

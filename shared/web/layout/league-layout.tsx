@@ -1,6 +1,10 @@
 import type { ComponentChildren, JSX } from "preact";
 import { type LeagueHeader, SECTIONS, type Section } from "../documents/league.ts";
 import { leaguePath } from "../texts/league-paths.ts";
+import { isProjector, projectorAddress } from "./projector.ts";
+import { ProjectorStage } from "./projector-stage.tsx";
+import { SiteHeader } from "./site-header.tsx";
+import { DateAndTime } from "./time.tsx";
 
 const SECTION_NAMES: Readonly<Record<Section, string>> = {
   standings: "Standings",
@@ -24,31 +28,19 @@ interface Props {
   readonly section: Section | "" | null;
   readonly problem: string;
   readonly children: ComponentChildren;
+  /** On a projector: called when everything was shown; by default the next page of the document follows. */
+  readonly onShown?: (() => void) | undefined;
 }
 
-/** Whether the page is for a projector or a wall: larger, without navigation, and changing by itself. */
-export const isProjector = (): boolean => new URLSearchParams(location.search).has("projector");
-
 /** A page of a league: its name, state and progress, the navigation and the content. */
-export function LeagueLayout({ league, section, problem, children }: Props): JSX.Element {
+export function LeagueLayout(props: Props): JSX.Element {
+  if (isProjector()) return <ProjectorLayout {...props} />;
+  const { league, section, problem, children } = props;
   return (
     <div class="site">
-      <SiteHeader />
+      <SiteHeader part="leagues" projector={projectorAddress(true)} />
       <main class="league">
-        <header class="league-head">
-          <h1>
-            <a href={leaguePath(league)}>
-              <bdi>{league.league_id}</bdi>
-            </a>
-          </h1>
-          <p class="league-facts">
-            <span class={`badge badge-${league.status}`}>{STATUS_TEXTS[league.status]}</span>
-            <span>{league.game_name}</span>
-            {league.format !== "" && <span>{league.format}</span>}
-            <span>{league.players === 1 ? "1 player" : `${league.players} players`}</span>
-          </p>
-          <Progress league={league} />
-        </header>
+        <LeagueHead league={league} />
         <SectionLinks league={league} section={section} />
         <p class="problem" role="status">
           {problem}
@@ -59,29 +51,78 @@ export function LeagueLayout({ league, section, problem, children }: Props): JSX
   );
 }
 
-/** The links from each page to all others. */
-export function SiteHeader(): JSX.Element {
+/** The page for a projector: without navigation. */
+function ProjectorLayout({ league, problem, children, onShown }: Props): JSX.Element {
   return (
-    <header class="site-head">
-      <nav aria-label="Site">
-        <a href="/leagues">Leagues</a>
-        <a href="/play">Play</a>
-      </nav>
+    <main class="site league projector">
+      <LeagueHead league={league} />
+      <p class="problem" role="status">
+        {problem}
+      </p>
+      <ProjectorStage onEnd={onShown}>{children}</ProjectorStage>
+      <footer class="projector-foot">
+        <span>{location.host + leaguePath(league)}</span>
+        <a href={projectorAddress(false)}>Leave projector view</a>
+      </footer>
+    </main>
+  );
+}
+
+function LeagueHead({ league }: Pick<Props, "league">): JSX.Element {
+  return (
+    <header class="league-head">
+      <div>
+        <h1>
+          <a class="league-name" href={leaguePath(league)}>
+            <bdi>{league.league_id}</bdi>
+          </a>
+        </h1>
+        <p class="league-facts">
+          <StatusBadge status={league.status} />
+          <span>{league.game_name}</span>
+          {league.format !== "" && <span>{league.format}</span>}
+          <span>{league.players === 1 ? "1 player" : `${league.players} players`}</span>
+        </p>
+      </div>
+      <Progress league={league} />
     </header>
   );
 }
 
-function Progress({ league }: { readonly league: LeagueHeader }): JSX.Element | null {
-  const { status, completed, matches, round, rounds, waiting } = league;
-  if (status === "open") return waiting === "" ? null : <p class="league-progress">{waiting}.</p>;
+export function StatusBadge({ status }: Pick<LeagueHeader, "status">): JSX.Element {
+  return <span class={`badge badge-${status}`}>{STATUS_TEXTS[status]}</span>;
+}
+
+/** The part of a league that is played, or what it waits for. */
+export function Progress({ league }: Pick<Props, "league">): JSX.Element | null {
+  const { status, completed, matches, round, planned_rounds, waiting, starts_at, round_ends_at } = league;
+  if (status === "open") {
+    return (
+      <p class="league-progress">
+        {waiting === "" ? "The organizer starts the league." : `${waiting}.`}
+        {starts_at !== null && (
+          <>
+            {" "}
+            It starts not before <DateAndTime iso={starts_at} />.
+          </>
+        )}
+      </p>
+    );
+  }
   const total = status === "completed" ? completed : matches;
   const count = total === null ? `${completed} matches played` : `${completed} of ${total} matches`;
-  const text = round === null ? count : `Round ${round} of ${rounds} · ${count}`;
+  const text = status === "completed" ? `${completed} matches` : count;
   return (
-    <p class="league-progress">
+    <div class="league-progress">
+      {round === null ? text : `Round ${round}${planned_rounds === null ? "" : ` of ${planned_rounds}`} · ${text}`}
+      {round_ends_at !== null && (
+        <>
+          {" "}
+          · ends at <DateAndTime iso={round_ends_at} />
+        </>
+      )}
       {total !== null && total > 0 && <progress value={completed} max={total} aria-label="Progress of the league" />}
-      <span>{text}</span>
-    </p>
+    </div>
   );
 }
 

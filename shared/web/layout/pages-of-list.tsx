@@ -8,7 +8,7 @@ export function PagesOfList({ page, pages }: PageOf): JSX.Element | null {
     (number, index, all) => number >= 1 && number <= pages && all.indexOf(number) === index,
   );
   return (
-    <nav class="list-pages" aria-label="Pages of the list">
+    <nav class="pages" aria-label="Pages of the list">
       {near.map((number) => (
         <a key={number} href={addressOf(number)} aria-current={number === page ? "page" : undefined}>
           {number}

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import type { LeagueSummary, LeaguesDocument } from "../documents/leagues.ts";
-import { SiteHeader } from "../layout/league-layout.tsx";
 import { PagesOfList } from "../layout/pages-of-list.tsx";
+import { SiteHeader } from "../layout/site-header.tsx";
 import { leaguePath } from "../texts/league-paths.ts";
 import type { PageProps } from "./page-props.ts";
 
@@ -10,7 +10,7 @@ export function LeaguesPage({ document, problem }: PageProps<LeaguesDocument>): 
   const { leagues } = document;
   return (
     <div class="site">
-      <SiteHeader />
+      <SiteHeader part="leagues" isFirst />
       <main class="leagues">
         <h1>Leagues</h1>
         <p class="problem" role="status">

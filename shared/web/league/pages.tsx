@@ -1,5 +1,8 @@
 import type { ComponentType, JSX } from "preact";
+import { useRef, useState } from "preact/hooks";
+import type { PageOf } from "../documents/league.ts";
 import type { FactsOfGames } from "../game-facts.ts";
+import { NextPage } from "../layout/projector.ts";
 import { useDocument } from "../live/use-document.ts";
 import { LeaguesPage } from "./leagues-page.tsx";
 import { OverviewPage } from "./overview-page.tsx";
@@ -31,6 +34,25 @@ interface LiveProps {
 }
 
 function LivePage({ page: Page, setup }: LiveProps): JSX.Element {
-  const { document, problem } = useDocument(`/api${location.pathname}${location.search}`, setup.document);
-  return <Page document={document} problem={problem} games={setup.games} />;
+  const [page, setPage] = useState<number | null>(null);
+  const { document, problem } = useDocument(documentPath(page), setup.document);
+  /** Shown until the first state of another page of the document arrives. */
+  const shown = useRef(document);
+  if (document !== null) shown.current = document;
+  const { page: number = 1, pages = 1 } = shown.current as Partial<PageOf>;
+  const nextPage = (): void => setPage(pages > 1 ? (number % pages) + 1 : null);
+  return (
+    <NextPage.Provider value={nextPage}>
+      <Page document={shown.current} problem={problem} games={setup.games} />
+    </NextPage.Provider>
+  );
+}
+
+/** Returns the path of the document that the address of the page names, or of another page of it. */
+function documentPath(page: number | null): string {
+  const query = new URLSearchParams(location.search);
+  query.delete("projector");
+  if (page !== null) query.set("page", String(page));
+  const search = query.toString();
+  return `/api${location.pathname}${search === "" ? "" : `?${search}`}`;
 }

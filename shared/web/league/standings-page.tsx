@@ -28,7 +28,7 @@ function StandingsTable({ document }: { readonly document: StandingsDocument }):
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section class="wide" tabIndex={0} aria-label="Standings">
-      <table class="grid standings">
+      <table class="data standings">
         <thead>
           <tr>
             <th scope="col" class="n">
