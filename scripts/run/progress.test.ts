@@ -118,13 +118,13 @@ describe("standingsTable with ratings", () => {
     display_name,
     ...row,
   }));
-  const ratings = (significant: boolean, matches = 2): RatingsDocument => ({
+  const ratings = (significant: boolean, matches = 2, likelihood = 0.7049): RatingsDocument => ({
     ...{ model: "bradley-terry", matches },
     players: [
       { player_id: "P02", display_name: "Bob", rating: 1520.6, error: 99.5, matches: 2, percent: 50 },
       { player_id: "P01", display_name: "Ann", rating: 1479.4, error: 99.4, matches: 2, percent: 50 },
     ],
-    comparisons: [{ player_id: "P02", other_id: "P01", difference: 41.2, error: 150, likelihood: 0.7049, significant }],
+    comparisons: [{ player_id: "P02", other_id: "P01", difference: 41.2, error: 150, likelihood, significant }],
   });
 
   it("has two columns for them, and says which neighbours are not significant yet", () => {
@@ -135,6 +135,8 @@ describe("standingsTable with ratings", () => {
       "  2  Bob     P02       2    1      0     1       3    1521  100",
       "  ratings, not significant yet: Bob above Ann (70%)",
     ]);
+    const equal = standingsTable("l", standings, ratings(false, 2, 0.5));
+    expect(equal).toMatch(/ratings, not significant yet: Bob and Ann are equal$/);
   });
 
   it("says that every difference is significant, or that nothing is rated yet", () => {

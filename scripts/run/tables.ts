@@ -42,10 +42,10 @@ export function significanceLine({ players, comparisons, matches }: RatingsDocum
   const nameOf = new Map(players.map(({ player_id, display_name }) => [player_id, display_name]));
   const pairs = comparisons
     .filter(({ player_id, other_id, significant }) => above.get(other_id) === player_id && !significant)
-    .map(
-      ({ player_id, other_id, likelihood }) =>
-        `${nameOf.get(player_id)} above ${nameOf.get(other_id)} (${Math.round(100 * likelihood)}%)`,
-    );
+    .map(({ player_id, other_id, likelihood }) => {
+      const [name, other, percent] = [nameOf.get(player_id), nameOf.get(other_id), Math.round(100 * likelihood)];
+      return percent === 50 ? `${name} and ${other} are equal` : `${name} above ${other} (${percent}%)`;
+    });
   if (pairs.length === 0) return "ratings: every difference between neighbours is significant";
   const more = pairs.length > MAX_PAIRS ? [`and ${pairs.length - MAX_PAIRS} more`] : [];
   return `ratings, not significant yet: ${[...pairs.slice(0, MAX_PAIRS), ...more].join(", ")}`;
