@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["{shared,league-manager,referee,player,scripts}/**/*.browser.test.ts"],
-    globalSetup: ["./shared/web/testing/chromium.ts"],
+    globalSetup: ["./shared/web/testing/chromium.ts", "./shared/web/testing/firefox.ts"],
     reporters: ["default", "./scripts/testing/closing-line.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,

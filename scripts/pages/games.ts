@@ -39,10 +39,10 @@ const GAMES: readonly GameSetup[] = [
   { name: "kuhn-poker", template: "kuhn_poker", play_as: "player_1", moves: ["bet"] },
 ];
 
-/** Creates the games and makes their moves. */
-export async function startGames(host: TestHost): Promise<GameLinks> {
+/** Creates games, by default all, and makes their moves. */
+export async function startGames(host: TestHost, names = GAMES.map(({ name }) => name)): Promise<GameLinks> {
   const links = { person: {}, opponent: {}, spectator: {} } as Record<keyof GameLinks, Record<string, string>>;
-  for (const { name, template, options, play_as, moves } of GAMES) {
+  for (const { name, template, options, play_as, moves } of GAMES.filter((one) => names.includes(one.name))) {
     const body = { template, play_as, opponent: "human", name: "Zoë", ...(options && { options }) };
     const { json, status, text } = await host.call("POST", "/api/games", { body });
     if (status !== 201) throw new Error(`${name}: ${text}`);

@@ -1,6 +1,5 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { BrowserContext, Page } from "playwright-core";
-import type { Look } from "./looks.ts";
 import type { Servers } from "./servers.ts";
 import type { View } from "./views.ts";
 
@@ -15,7 +14,7 @@ export async function openView(
   context: BrowserContext,
   servers: Servers,
   { url, status = 200, ready = "h1", act }: View,
-  { isProjector }: Pick<Look, "isProjector">,
+  isProjector = false,
 ): Promise<OpenView> {
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);

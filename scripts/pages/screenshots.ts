@@ -59,7 +59,7 @@ function order({ view, look }: Shot): number {
 
 async function take(context: Parameters<typeof openView>[0], servers: Servers, view: View, look: Look): Promise<Shot> {
   const name = `${view.name}-${look.name}`;
-  const { page, faults } = await openView(context, servers, view, look);
+  const { page, faults } = await openView(context, servers, view, look.isProjector);
   const file = `${name}.png`;
   // A projector shows no more than its window.
   const fullPage = !look.isProjector;

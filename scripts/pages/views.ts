@@ -17,7 +17,7 @@ export interface View {
 }
 
 /** The sections of a league, as paths below it. */
-const SECTIONS = ["", "standings", "crosstable", "schedule", "ratings", "points"] as const;
+const SECTIONS = ["", "standings"] as const;
 
 const leagueView = (league: string, section: string, more: Partial<View> = {}): View => ({
   name: [league, section.replaceAll("/", "-") || "overview"].join("-"),
@@ -27,11 +27,6 @@ const leagueView = (league: string, section: string, more: Partial<View> = {}): 
 
 const sectionsOf = (league: string, sections: readonly string[] = SECTIONS): readonly View[] =>
   sections.map((section) => leagueView(league, section, { hasProjector: true }));
-
-/** The completed matches of each game. */
-const MATCHES = ["chess", "codenames", "kuhn_poker", "even_odd", "tic_tac_toe", "rps"].map((league) =>
-  leagueView(league, "matches/R1M1"),
-);
 
 const gameView = (kind: keyof Servers["games"], game: string, act?: View["act"]): View => ({
   name: `play-${game}-${kind}`,
@@ -50,14 +45,7 @@ export const VIEWS: readonly View[] = [
   ...sectionsOf("four"),
   ...sectionsOf("twenty"),
   ...sectionsOf("hundred"),
-  ...sectionsOf("knockout", ["", "bracket", "standings"]),
-  ...sectionsOf("two-chances", ["bracket"]),
-  leagueView("four", "players/P03"),
-  leagueView("hundred", "players/P30"),
-  leagueView("four", "operator"),
-  leagueView("four", "matches/R1M1"),
-  ...MATCHES,
-  { name: "match-live", url: ({ live }) => `${live}/leagues/live/matches/R1M1`, hasProjector: true },
+  ...sectionsOf("knockout", ["", "standings"]),
   { name: "league-live", url: ({ live }) => `${live}/leagues/live`, hasProjector: true },
   { name: "join-league", url: ({ leagues }) => `${leagues}/play` },
   { name: "games", url: ({ host }) => `${host}/` },

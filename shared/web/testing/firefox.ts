@@ -74,7 +74,8 @@ export async function launchFirefox(): Promise<Firefox> {
   await send("script.addPreloadScript", { functionDeclaration: REPORT_VIOLATIONS });
   return {
     async open(url) {
-      const { context } = await send("browsingContext.create", { type: "tab" });
+      // A window, because the page of a tab in the background is hidden.
+      const { context } = await send("browsingContext.create", { type: "window" });
       const errors: string[] = [];
       on("log.entryAdded", ({ level, text, source }) => {
         if (source.context === context && level === "error") errors.push(text);

@@ -56,11 +56,13 @@ export function pageTransport(gameId: string, token: string): Transport {
 
   /** Shows the game until the stream ends. Returns true when the game is over. */
   const watch = async (signal: AbortSignal, show: (game: GameView) => void): Promise<boolean> => {
-    const current = await gameIn(await fetch(path, { headers, signal }));
+    // Firefox lets a request wait for another one of the same address that may be cached, for example for the stream of another tab.
+    const request = { headers, cache: "no-store" } as const;
+    const current = await gameIn(await fetch(path, { ...request, signal }));
     show(current);
     if (current.status === "completed") return true;
     const silence = new AbortController();
-    const stream = await fetch(`${path}/events`, { headers, signal: AbortSignal.any([signal, silence.signal]) });
+    const stream = await fetch(`${path}/events`, { ...request, signal: AbortSignal.any([signal, silence.signal]) });
     if (!stream.ok || !stream.body) throw await failureOf(stream);
     for await (const { event, data } of eventsOf(watchdog(stream.body, () => silence.abort()))) {
       const game: unknown = event === "game" ? JSON.parse(data) : null;

@@ -1,0 +1,49 @@
+/** All pages and states of VIEWS in Chromium: what axe finds, errors, violations of the content security policy, and the width on a phone. */
+import type { Browser, BrowserContext } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { launchChromium } from "#shared/web/testing/chromium.ts";
+import { DOCUMENTS } from "../../league-manager/pages/documents/documents.ts";
+import { axeFaults, openView, overflowOf } from "./open.ts";
+import { type Servers, startServers } from "./servers.ts";
+import { VIEWS } from "./views.ts";
+
+const DESKTOP = { width: 1280, height: 800 };
+const PHONE = { width: 390, height: 844 };
+
+let browser: Browser;
+let servers: Servers;
+/** One context for each colour scheme, so that pages share their assets. */
+let contexts: readonly BrowserContext[];
+beforeAll(async () => {
+  [browser, servers] = await Promise.all([launchChromium(), startServers()]);
+  contexts = await Promise.all(
+    (["light", "dark"] as const).map((colorScheme) =>
+      browser.newContext({ colorScheme, viewport: DESKTOP, reducedMotion: "reduce" }),
+    ),
+  );
+});
+afterAll(async () => {
+  await browser.close();
+  await servers.close();
+});
+
+it.each(VIEWS.map((view, index) => [view.name, view, index] as const))(
+  "%s has no fault and fits a phone",
+  async (_name, view, index) => {
+    const { page, faults } = await openView(contexts[index % 2] as BrowserContext, servers, view);
+    const axe = await axeFaults(page);
+    await page.setViewportSize(PHONE);
+    const overflow = await overflowOf(page);
+    await page.close();
+    expect([...faults, ...axe, ...overflow]).toEqual([]);
+  },
+);
+
+it("every kind of page of a league is among the pages", () => {
+  const paths = VIEWS.map(({ url }) => new URL(url(servers)).pathname);
+  const isShown = (kind: string): boolean => {
+    const pattern = new RegExp(`^/leagues/[^/]+${kind === "" ? "" : `/${kind.replaceAll(/:\w+/g, "[^/]+")}`}$`);
+    return paths.some((path) => pattern.test(path));
+  };
+  expect(DOCUMENTS.map(({ path }) => path).filter((path) => !isShown(path))).toEqual([]);
+});
