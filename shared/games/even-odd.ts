@@ -94,6 +94,7 @@ export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddV
     simultaneous: true,
     hiddenInformation: true,
     maxActions: 2 * MAX_ROUNDS,
+    board: "numbers",
   },
   options: Options as z.ZodType<EvenOddOptions>,
   action: Action,

@@ -79,9 +79,18 @@ export interface Team {
  * - `marks`: a view has `board`, rows of `x`, `o` and `.` from top to bottom, and an action is a cell: the letter of its
  *   column and its row, counted from the bottom, like `a1`;
  * - `discs`: a view has `board`, rows of `r`, `y` and `.` from top to bottom, and an action is a column, counted from 1;
- * - `words`: views and actions of Codenames.
+ * - `words`: views and actions of Codenames;
+ * - `hands`: a view has `choices`, the choice of each role in the open round: `rock`, `paper`, `scissors`, or null if the
+ *   viewer may not see it. In a game of several rounds it has `series` with `round`, `best_of`, `scores` and
+ *   `previous_rounds`. An action is a choice;
+ * - `numbers`: a view has `choices` like `hands`, of numbers or the words `even` and `odd`, and `round`, `max_rounds`,
+ *   `scores` and `previous_rounds`, each with the `number` that decided the round. An action is a choice;
+ * - `cards`: a view has `cards`, the card of each role: `jack`, `queen`, `king`, or null if the viewer may not see it, the
+ *   `actions` of the open hand, of which the role `first` made the first one, and `hand`, `hands`, `scores` and
+ *   `previous_hands`. An action is `check`, `bet`, `call` or `fold`. Each role has one chip in the pot, and each bet and
+ *   call adds one.
  */
-export type BoardKind = "chess" | "marks" | "discs" | "words";
+export type BoardKind = "chess" | "marks" | "discs" | "words" | "hands" | "numbers" | "cards";
 
 /**
  * A game is a pure state machine without clock, randomness, I/O or mutation of its arguments. States, actions and views

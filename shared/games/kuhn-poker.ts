@@ -80,6 +80,7 @@ export const kuhnPoker: Game<KuhnOptions, KuhnState, KuhnAction, KuhnView> = {
     simultaneous: false,
     hiddenInformation: true,
     maxActions: 3 * MAX_HANDS,
+    board: "cards",
   },
   options: Options,
   action: z.enum(ACTIONS, "choose check, bet, call or fold"),

@@ -63,6 +63,7 @@ export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView> = {
     simultaneous: true,
     hiddenInformation: true,
     maxActions: 198,
+    board: "hands",
   },
   options: Options,
   action: z.enum(CHOICES, "choose rock, paper or scissors"),

@@ -28,6 +28,19 @@ function isCell(view: unknown, action: unknown): boolean {
   return letter !== "" && letter.charCodeAt(0) - "a".charCodeAt(0) < columnsOf(view) && Number(row) <= rows;
 }
 
+const HANDS = ["rock", "paper", "scissors"] as const;
+const CARDS = ["jack", "queen", "king"] as const;
+const BETS = ["check", "bet", "call", "fold"] as const;
+
+const isOneOf = (values: readonly string[], action: unknown): boolean => values.includes(action as string);
+const byRole = <Value extends z.ZodType>(value: Value) => z.record(z.string(), value);
+
+/** A closed round. */
+const roundOf = (choice: z.ZodType) => ({ round: z.int(), choices: byRole(choice), winner: z.string().nullable() });
+
+/** A choice of even/odd. */
+const Choice = z.union([z.int(), z.enum(["even", "odd"])], 'must be a number, or "even" or "odd"');
+
 interface BoardRules {
   readonly view: z.ZodType;
   /** Whether a legal action of a role fits its view. */
@@ -57,6 +70,41 @@ const BOARDS: Readonly<Record<BoardKind, BoardRules>> = {
     }),
     fits: (_view, action) => typeof action === "object" && action !== null && "type" in action,
     actions: "an action of Codenames",
+  },
+  hands: {
+    view: z.looseObject({
+      choices: byRole(z.enum(HANDS).nullable()),
+      series: z
+        .looseObject({
+          ...{ round: z.int(), best_of: z.int(), scores: byRole(z.int()) },
+          previous_rounds: z.array(z.looseObject(roundOf(z.enum(HANDS)))),
+        })
+        .optional(),
+    }),
+    fits: (_view, action) => isOneOf(HANDS, action),
+    actions: "rock, paper or scissors",
+  },
+  numbers: {
+    view: z.looseObject({
+      ...{ choices: byRole(Choice.nullable()), round: z.int(), max_rounds: z.int(), scores: byRole(z.int()) },
+      previous_rounds: z.array(z.looseObject({ ...roundOf(Choice), number: z.int() })),
+    }),
+    fits: (_view, action) => Choice.safeParse(action).success,
+    actions: "a number, even or odd",
+  },
+  cards: {
+    view: z.looseObject({
+      ...{ cards: byRole(z.enum(CARDS).nullable()), actions: z.array(z.enum(BETS)), first: z.string() },
+      ...{ hand: z.int(), hands: z.int(), scores: byRole(z.int()) },
+      previous_hands: z.array(
+        z.looseObject({
+          ...{ hand: z.int(), first: z.string(), actions: z.array(z.enum(BETS)), winner: z.string(), chips: z.int() },
+          cards: byRole(z.enum(CARDS)).nullable(),
+        }),
+      ),
+    }),
+    fits: (_view, action) => isOneOf(BETS, action),
+    actions: "check, bet, call or fold",
   },
 };
 

@@ -10,7 +10,7 @@ export interface ShapeFault {
   readonly message: string;
 }
 
-const BOARDS: readonly BoardKind[] = ["chess", "marks", "discs", "words"];
+const BOARDS: readonly BoardKind[] = ["chess", "marks", "discs", "words", "hands", "numbers", "cards"];
 const text = z.string().min(1);
 const flag = z.boolean();
 

@@ -63,6 +63,21 @@ export const BROKEN_VIEWS: readonly Violating[] = [
   ],
   ["board", withInfo({ board: "chess" }), /does not fit: fen: is missing/, ["viewer", "actual"]],
   ["board", withInfo({ board: "words" }), /does not fit: cards: is missing/, ["viewer", "actual"]],
+  ["board", withInfo({ board: "hands" }), /does not fit: choices: is missing/, ["viewer", "actual"]],
+  ["board", withInfo({ board: "numbers" }), /does not fit: choices: is missing/, ["viewer", "actual"]],
+  ["board", withInfo({ board: "cards" }), /does not fit: cards: is missing/, ["viewer", "actual"]],
+  [
+    "board",
+    { ...withInfo({ board: "hands" }), viewState: (state) => ({ ...(state as NimState), choices: {} }) },
+    /a legal action of first_player is not rock, paper or scissors/,
+    ["role", "action"],
+  ],
+  [
+    "board",
+    { ...RPS, info: { ...RPS.info, board: "numbers" } },
+    /the view of player_1 does not fit: round: is missing/,
+    ["viewer", "actual"],
+  ],
   [
     "text",
     { ...withCoin(() => false, true), toText: (state) => `the coin is ${(state as { coin: boolean }).coin}` },

@@ -96,7 +96,7 @@ describe("a game file", () => {
       "an unknown board",
       "hiddenInformation: false,",
       'hiddenInformation: false, board: "disc",',
-      '25: info.board must be "chess", "marks", "discs" or "words", not "disc". Did you mean "discs"?',
+      '25: info.board must be "chess", "marks", "discs", "words", "hands", "numbers" or "cards", not "disc". Did you mean "discs"?',
     ],
     [
       "a team of unknown roles",

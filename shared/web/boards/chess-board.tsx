@@ -27,7 +27,7 @@ interface Promoting {
 export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps): JSX.Element {
   const { fen } = game.state as Pick<ChessView, "fen">;
   const turn: Color = fen.split(" ")[1] === "b" ? "black" : "white";
-  const pieces = piecesOf(fen);
+  const pieces = afterMove(piecesOf(fen), pending);
   const color: Color = side === "black" ? "black" : "white";
   const legal = canAct ? game.legal_actions.map(String) : [];
   const [selected, select] = useState("");
@@ -59,7 +59,6 @@ export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps):
   const draggedPiece = drag && pieces.get(drag.from);
   return (
     <div class="framed">
-      <Coordinates of="ranks" texts={squares.map(([first = ""]) => first.charAt(1))} />
       <SquareGrid
         label={`Chess board, ${color} at the bottom`}
         rows={rows}
@@ -69,6 +68,7 @@ export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps):
         onGrab={(square, event) => isMovable(square) && grab(square, event)}
         onEscape={() => select("")}
       />
+      <Coordinates of="ranks" texts={squares.map(([first = ""]) => first.charAt(1))} />
       <Coordinates of="files" texts={squares[0]?.map((square) => square.charAt(0)) ?? []} />
       {drag && draggedPiece && (
         <div class="dragged-piece" style={{ left: `${drag.x}px`, top: `${drag.y}px` }}>
@@ -88,6 +88,13 @@ export function ChessBoard({ game, side, canAct, pending, onPlay }: BoardProps):
       )}
     </div>
   );
+}
+
+/** Returns the pieces with the piece of a move that is being sent on its new square. */
+function afterMove(pieces: Pieces, move: unknown): Pieces {
+  const [from = "", to = ""] = squaresOf(move);
+  const piece = pieces.get(from);
+  return piece ? new Map([...pieces].filter(([square]) => square !== from)).set(to, piece) : pieces;
 }
 
 interface Marking {
@@ -113,6 +120,7 @@ function marksOf({ game, pieces, turn, legal, selected, pending, drag }: Marking
     ...(square === selected ? ["selected"] : []),
     ...(targets.has(square) ? ["target"] : []),
     ...(last.includes(square) ? ["last"] : []),
+    ...(pending !== null && square === last[1] ? ["pending"] : []),
     ...(square === checked ? ["check"] : []),
     ...(legal.some((move) => move.startsWith(square)) ? ["movable"] : []),
     ...(square === drag?.from ? ["lifted"] : []),
@@ -123,6 +131,7 @@ const MARK_LABELS: Readonly<Record<string, string>> = {
   selected: "selected",
   target: "can move here",
   last: "last move",
+  pending: "being sent",
   check: "in check",
 };
 

@@ -1,123 +1,168 @@
-import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import type { Clue, CodenamesAction, CodenamesCard, CodenamesTurn, CodenamesView } from "../../games/codenames.ts";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { CodenamesAction, CodenamesCard, CodenamesView, Team } from "../../games/codenames.ts";
+import { counted } from "../../lib/text.ts";
+import { capitalized } from "./action-buttons.tsx";
 import type { BoardProps } from "./board-props.ts";
+import { ClueFields, clueInWords, History, identityInWords, LETTERS, Legend } from "./codenames-turns.tsx";
 import { type Cell, SquareGrid } from "./square-grid.tsx";
 
 const COLUMNS = 5;
-const NUMBERS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 0, "unlimited"] as const;
+const TEAMS: readonly Team[] = ["red", "blue"];
 
 /**
- * The board of Codenames. A team guesses a word by selecting it; a spymaster sees the identities and gives the clue.
+ * The board of Codenames. A team selects a word and confirms the guess, so that a slip of the finger guesses nothing. A
+ * spymaster sees the identities and gives the clue.
  */
-export function CodenamesBoard({ game, canAct, onPlay }: BoardProps): JSX.Element {
+export function CodenamesBoard({ game, canAct, pending, onPlay }: BoardProps): JSX.Element {
   const view = game.state as CodenamesView;
   const legal = game.legal_actions as readonly CodenamesAction[];
+  const sent = pending as CodenamesAction | null;
   const guesses = new Set(canAct ? legal.flatMap((action) => (action.type === "guess" ? [action.word] : [])) : []);
-  const rows = Array.from({ length: view.cards.length / COLUMNS }, (_, row) =>
-    view.cards.slice(row * COLUMNS, (row + 1) * COLUMNS).map((card) => cellOf(card, guesses.has(card.word))),
-  );
-  const guess = (word: string): void => {
-    if (guesses.has(word)) onPlay({ type: "guess", word });
+  const [selected, select] = useState("");
+  // A selection is valid in one turn only.
+  useEffect(() => select(""), [game.tick, canAct]);
+  const guess = (): void => onPlay({ type: "guess", word: selected });
+  const pick = (word: string): void => {
+    if (word === selected) guess();
+    else if (guesses.has(word)) select(word);
   };
+  const last = game.last_action?.action as CodenamesAction | undefined;
+  const marked: Marked = {
+    guesses,
+    selected: sent?.type === "guess" ? sent.word : selected,
+    last: last?.type === "guess" ? last.word : "",
+  };
+  const rows = Array.from({ length: view.cards.length / COLUMNS }, (_, row) =>
+    view.cards.slice(row * COLUMNS, (row + 1) * COLUMNS).map((card) => cellOf(card, marked)),
+  );
+  // Whether the viewer knows the identities of covered cards.
+  const hasKey = view.cards.some(({ identity, uncovered }) => identity !== null && !uncovered);
   return (
-    <>
-      <SquareGrid label="Codenames board" rows={rows} className="words" start={[0, 0]} onPick={guess} />
-      <p>{statusText(view)}</p>
-      {canAct && view.phase === "clue" && <ClueFields onGive={(clue) => onPlay({ type: "clue", ...clue })} />}
-      {canAct && legal.some(({ type }) => type === "pass") && (
-        <button type="button" onClick={() => onPlay({ type: "pass" })}>
-          Pass
-        </button>
+    <div class="codenames">
+      <Score view={view} />
+      <p class={`clue-text agent-${view.turn}`} aria-live="polite">
+        {phaseText(view)} {view.phase === "guess" && <small>{guessesLeft(view)}</small>}
+      </p>
+      <SquareGrid
+        label="Codenames board"
+        rows={rows}
+        className={hasKey ? "words with-key" : "words"}
+        start={[0, 0]}
+        onPick={pick}
+        onEscape={() => select("")}
+      />
+      {guesses.size > 0 && (
+        <div class="guess">
+          {selected ? (
+            <button type="button" class="primary" onClick={guess}>
+              Guess {selected}
+            </button>
+          ) : (
+            <span>Select a word.</span>
+          )}
+          {legal.some(({ type }) => type === "pass") && (
+            <button type="button" onClick={() => onPlay({ type: "pass" })}>
+              Pass
+            </button>
+          )}
+        </div>
       )}
-      <History view={view} />
-    </>
+      {legal.some(({ type }) => type === "clue") && (
+        <ClueFields key={view.turns.length} isSending={!canAct} onGive={(clue) => onPlay({ type: "clue", ...clue })} />
+      )}
+      {hasKey && <Legend />}
+      <History turns={view.turns} />
+    </div>
   );
 }
 
-/** The turns of the game, the newest first. */
-function History({ view }: { readonly view: CodenamesView }): JSX.Element | null {
-  const turns = view.turns.filter(({ clue, skipped }) => clue !== null || skipped !== null);
-  if (turns.length === 0) return null;
-  return (
-    <section class="history" aria-label="History">
-      <h2>History</h2>
-      <ol reversed>
-        {turns.toReversed().map((turn, age) => (
-          <li key={turns.length - age}>
-            <TurnLine turn={turn} />
-          </li>
-        ))}
-      </ol>
-    </section>
-  );
+/** The number of agents that each team must still find. */
+const Score = ({ view: { remaining, turn, phase } }: { readonly view: CodenamesView }): JSX.Element => (
+  <ul class="teams" aria-label="Agents to find">
+    {TEAMS.map((team) => (
+      <li key={team} class={`agent-${team} ${team === turn && phase !== "over" ? "turn" : ""}`}>
+        {capitalized(team)} <b>{remaining[team]}</b> to find
+      </li>
+    ))}
+  </ul>
+);
+
+/** Returns the clue of the turn, or which role gives it. */
+function phaseText({ turns, phase, turn }: CodenamesView): string {
+  const clue = turns.at(-1)?.clue;
+  if (phase === "over") return "The game is over.";
+  if (phase === "clue" || !clue) return `${capitalized(turn)} spymaster gives a clue.`;
+  return `${capitalized(turn)}'s clue: ${clueInWords(clue)}`;
 }
 
-function TurnLine({ turn: { team, clue, guesses, skipped } }: { readonly turn: CodenamesTurn }): JSX.Element {
-  return (
-    <>
-      <b>{team}</b>: {clue ? `${clue.word} ${clue.number}` : "no clue"}
-      {guesses.map(({ word, identity }) => (
-        <span key={word} class={`guessed agent-${identity}`}>
-          {word} <small>{identity}</small>
-        </span>
-      ))}
-      {skipped !== null && <small> gave up the turn</small>}
-    </>
-  );
+const guessesLeft = ({ guesses_left }: CodenamesView): string =>
+  guesses_left === null ? "any number of guesses" : `${counted(guesses_left, "guess", "guesses")} left`;
+
+interface Marked {
+  /** The words that the viewer may guess. */
+  readonly guesses: ReadonlySet<string>;
+  /** The word that is selected or being sent. */
+  readonly selected: string;
+  /** The word of the last guess; "" if the last action was another one. */
+  readonly last: string;
 }
 
-function cellOf({ word, identity, uncovered }: CodenamesCard, canGuess: boolean): Cell {
-  const identityLabel = identity === null ? "" : uncovered ? `, uncovered: ${identity}` : `, ${identity}`;
+function cellOf({ word, identity, uncovered }: CodenamesCard, { guesses, selected, last }: Marked): Cell {
+  const labels = [
+    ...(identity === null ? [] : [uncovered ? `uncovered: ${identityInWords(identity)}` : identityInWords(identity)]),
+    ...(word === selected ? ["selected"] : []),
+    ...(word === last ? ["last guess"] : []),
+  ];
+  const { text, letters } = printed(word);
   return {
     id: word,
-    label: `${word}${identityLabel}`,
+    label: [word, ...labels].join(", "),
     marks: [
       identity === null ? "unknown" : `agent-${identity}`,
       ...(uncovered ? ["uncovered"] : []),
-      ...(canGuess ? ["target"] : []),
+      ...(guesses.has(word) ? ["target"] : []),
+      ...(word === selected ? ["selected"] : []),
+      ...(word === last ? ["last"] : []),
     ],
-    content: word,
+    selected: word === selected,
+    content: (
+      <>
+        <WordText letters={letters}>{text}</WordText>
+        {identity !== null && (
+          <span class="tag" aria-hidden="true">
+            {uncovered ? "✓" : ""}
+            {LETTERS[identity]}
+          </span>
+        )}
+      </>
+    ),
   };
 }
 
-function statusText({ remaining, turns, guesses_left, phase, turn }: CodenamesView): string {
-  const remainingText = `Agents to find: red ${remaining.red}, blue ${remaining.blue}.`;
-  const clue = turns.at(-1)?.clue;
-  if (phase !== "guess" || !clue) return remainingText;
-  return `${turn}'s clue: ${clue.word} ${clue.number}${guesses_left === null ? "" : `, ${guesses_left} guesses left`}. ${remainingText}`;
-}
+/** A word in a size at which its longest part fits in the width of a card. */
+const WordText = (props: { readonly letters: number; readonly children: ComponentChildren }): JSX.Element => (
+  <span class="word" style={{ "--letters": props.letters }}>
+    {props.children}
+  </span>
+);
 
-/** Not a form, because hosts show boards in sandboxed frames in which forms cannot be submitted. */
-function ClueFields({ onGive }: { readonly onGive: (clue: Clue) => void }): JSX.Element {
-  const [word, setWord] = useState("");
-  const [number, setNumber] = useState<Clue["number"]>(1);
-  const give = (): void => {
-    if (word.trim() !== "") onGive({ word, number });
-  };
-  return (
-    <div class="clue">
-      <label>
-        Clue{" "}
-        <input
-          value={word}
-          maxLength={100}
-          autocomplete="off"
-          onInput={(event) => setWord(event.currentTarget.value)}
-          onKeyDown={(event) => event.key === "Enter" && give()}
-        />
-      </label>
-      <label>
-        for{" "}
-        <select onInput={(event) => setNumber(NUMBERS[event.currentTarget.selectedIndex] ?? 1)}>
-          {NUMBERS.map((choice) => (
-            <option key={choice}>{choice}</option>
-          ))}
-        </select>
-      </label>
-      <button type="button" onClick={give}>
-        Give the clue
-      </button>
-    </div>
-  );
+/** The longest part of a word that is printed on one line. */
+const LONGEST = 10;
+const SOFT_HYPHEN = "\u00AD";
+
+/**
+ * Returns a word as its card shows it, and the length of its longest line. Small letters are narrower, so they are
+ * printed larger. A longer part is divided into parts of equal length.
+ */
+function printed(word: string): { readonly text: string; readonly letters: number } {
+  let letters = 0;
+  const text = word.toLowerCase().replace(/[^\s-]+/g, (part) => {
+    const lines = Math.ceil(part.length / LONGEST);
+    const length = Math.ceil(part.length / lines);
+    letters = Math.max(letters, length + (lines > 1 ? 1 : 0));
+    const pieces = Array.from({ length: lines }, (_, line) => part.slice(line * length, (line + 1) * length));
+    return capitalized(pieces.join(SOFT_HYPHEN));
+  });
+  return { text, letters };
 }

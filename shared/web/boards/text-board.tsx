@@ -1,9 +1,11 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { ActionButtons } from "./action-buttons.tsx";
 import type { BoardProps } from "./board-props.ts";
 
 /** The board of games without a graphical board: the text of the game and a button for each legal action. */
-export function TextBoard({ game, canAct, onPlay }: BoardProps): JSX.Element {
+export function TextBoard(props: BoardProps): JSX.Element {
+  const { game } = props;
   const text = useRef<HTMLPreElement>(null);
   // The current state is at the end of the text.
   useLayoutEffect(() => {
@@ -15,17 +17,7 @@ export function TextBoard({ game, canAct, onPlay }: BoardProps): JSX.Element {
       <pre class="text" ref={text} aria-label={`${game.name} as text`} role="region" tabIndex={0}>
         {game.board}
       </pre>
-      {canAct && (
-        <div class="actions" role="group" aria-label="Legal actions">
-          {game.legal_actions.map((action) => (
-            <button type="button" key={labelOf(action)} onClick={() => onPlay(action)}>
-              {labelOf(action)}
-            </button>
-          ))}
-        </div>
-      )}
+      {game.legal_actions.length > 0 && <ActionButtons {...props} label="Legal actions" />}
     </>
   );
 }
-
-const labelOf = (action: unknown): string => (typeof action === "string" ? action : JSON.stringify(action));
