@@ -227,13 +227,15 @@ describe("the app in its host", () => {
 });
 
 describe("other games", () => {
+  const CARD = /jack|queen|king/i;
+
   it("does not show the model's hand to the person", async () => {
     const app = await open({ template: "kuhn_poker.v1", human: "player_2" });
     await statusOf(app, "Waiting for player 1 (Claude)");
-    expect(await app.frame.locator("body").innerText()).not.toMatch(/player_1 holds/);
+    expect(await app.frame.getByRole("region", { name: "Player 1, Claude" }).innerText()).not.toMatch(CARD);
     app.game.play("player_1", "check");
-    await app.frame.getByText("player_2 holds").waitFor();
-    expect(await app.frame.locator("body").innerText()).not.toMatch(/player_1 holds/);
+    await app.frame.getByRole("region", { name: "Player 2, Ann" }).getByText(CARD).first().waitFor();
+    expect(await app.frame.getByRole("region", { name: "Player 1, Claude" }).innerText()).not.toMatch(CARD);
     await app.frame.getByRole("button", { name: "bet" }).click();
     await statusOf(app, "Waiting for player 1 (Claude)");
     expect(moves(app)[0]?.arguments.move).toBe("bet");
@@ -242,15 +244,15 @@ describe("other games", () => {
   it("waits for the person's view if the tool result does not contain it", async () => {
     const app = await open({ template: "kuhn_poker.v1", human: "player_2", hasPersonView: false });
     await eventually(() => expect(app.calls.length).toBe(1));
-    expect(await app.frame.locator("body").innerText()).not.toMatch(/holds/);
+    expect(await app.frame.locator("body").innerText()).not.toMatch(CARD);
     app.game.play("player_1", "check");
-    await app.frame.getByText("player_2 holds").waitFor();
+    await app.frame.getByRole("region", { name: "Player 2, Ann" }).getByText(CARD).waitFor();
   });
 
   it("drops discs into columns", async () => {
     const app = await open({ template: "connect_four.v1", human: "red" });
-    await app.frame.getByLabel("column 4, row 6, empty").click();
-    await app.frame.getByLabel("column 4, row 1, red, last move").waitFor();
+    await app.frame.getByRole("button", { name: "Column 4, empty" }).click();
+    await app.frame.getByRole("button", { name: "Column 4, from the bottom: red (last move)" }).waitFor();
     expect(moves(app)[0]?.arguments.move).toBe(4);
   });
 
@@ -261,16 +263,19 @@ describe("other games", () => {
     await spymaster.frame.getByLabel("Clue").fill("ocean");
     await spymaster.frame.getByLabel("for").selectOption("2");
     await spymaster.frame.getByRole("button", { name: "Give the clue" }).click();
-    await spymaster.frame.getByText("red's clue: OCEAN 2, 3 guesses left").waitFor();
+    await spymaster.frame.getByText("Red's clue: OCEAN 2 3 guesses left").waitFor();
     await spymaster.frame.getByRole("region", { name: "History" }).getByText("OCEAN 2").waitFor();
     expect(moves(spymaster)[0]?.arguments.move).toEqual({ type: "clue", word: "ocean", number: 2 });
 
     const team = await open({ template: "codenames.v1", human: "red_team", options });
-    expect(await team.frame.locator(".agent-red").count()).toBe(0);
+    expect(await team.frame.locator(".words .agent-red").count()).toBe(0);
     team.game.play("red_spymaster", { type: "clue", word: "OCEAN", number: 2 });
     await statusOf(team, "Your move");
+    await team.frame.getByRole("gridcell", { name: "WORD B", exact: true }).click();
     await team.frame.getByRole("gridcell", { name: "WORD C", exact: true }).click();
+    await team.frame.getByRole("button", { name: "Guess WORD C" }).click();
     await team.frame.getByLabel("WORD C, uncovered").waitFor();
+    expect(moves(team).map((call) => call.arguments.move)).toEqual([{ type: "guess", word: "WORD C" }]);
   });
 
   it("marks cells of tic-tac-toe", async () => {

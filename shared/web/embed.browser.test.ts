@@ -52,9 +52,12 @@ describe("the board in a frame that only forwards messages", () => {
   });
 
   it("shows buttons for the actions of a game without a graphical board", async () => {
-    const { frame, messages } = await embed(testingGame("rps.v1").view("player_1"));
-    await frame.getByRole("button", { name: "paper" }).click();
-    await eventually(() => expect(messages).toMatchObject([{ payload: { move: "paper" } }]));
+    const legal_actions = [{ type: "take", heap: 1, count: 2 }, "pass"];
+    const view = { ...testingGame("tic_tac_toe.v1").view("x"), template: "heaps.v1", legal_actions };
+    const { frame, messages } = await embed(view);
+    await frame.getByRole("region", { name: "Tic-tac-toe as text" }).waitFor();
+    await frame.getByRole("button", { name: "take, heap 1, count 2" }).click();
+    await eventually(() => expect(messages).toMatchObject([{ payload: { move: legal_actions[0] } }]));
   });
 });
 

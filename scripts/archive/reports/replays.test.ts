@@ -32,7 +32,7 @@ it("a replay has a frame for the start and one for each closed turn, and no choi
     [0, "active"],
     [2, "completed"],
   ]);
-  expect(replay?.frames[0]).toMatchObject({ board: "Round 1: choose rock, paper or scissors.", last_action: null });
+  expect(replay?.frames[0]).toMatchObject({ state: { choices: { player_1: null } }, board: "", last_action: null });
   expect(replay?.frames[1]).toMatchObject({ result: { winner: "player_1", termination: "normal" }, to_act: [] });
   expect(replay?.game.players.player_1?.name).toBe("name of P01");
 });

@@ -11,8 +11,16 @@ interface Props extends Omit<BoardProps, "side"> {
   readonly contentOf?: (action: unknown) => ComponentChildren;
 }
 
-/** A button for each legal action of the viewer. While an action is sent, its button is marked and all are inert. */
-export function ActionButtons({ game, canAct, pending, onPlay, label, className, contentOf }: Props): JSX.Element {
+/** A button for each legal action of the viewer, nothing without them. While an action is sent, its button is marked and all are inert. */
+export function ActionButtons({
+  game,
+  canAct,
+  pending,
+  onPlay,
+  label,
+  className,
+  contentOf,
+}: Props): JSX.Element | null {
   const group = useRef<HTMLDivElement>(null);
   // The buttons disappear with the turn. In the next turn the focus returns to them if it was there.
   const hadFocus = useRef(false);
@@ -26,6 +34,7 @@ export function ActionButtons({ game, canAct, pending, onPlay, label, className,
     hadFocus.current = group.current?.contains(document.activeElement) ?? false;
     if (canAct) onPlay(action);
   };
+  if (game.legal_actions.length === 0) return null;
   return (
     <div class={`actions ${className ?? ""}`} role="group" aria-label={label} ref={group} aria-busy={pending !== null}>
       {game.legal_actions.map((action) => (

@@ -68,14 +68,12 @@ export function CardsBoard(props: BoardProps): JSX.Element {
       <p class="round-text" aria-live="polite">
         {last && endOfHand(props, last)}
       </p>
-      {game.legal_actions.length > 0 && (
-        <ActionButtons
-          {...props}
-          label="Your move"
-          className="large"
-          contentOf={(action) => capitalized(String(pending === action ? `${action}…` : action))}
-        />
-      )}
+      <ActionButtons
+        {...props}
+        label="Your move"
+        className="large"
+        contentOf={(action) => capitalized(String(pending === action ? `${action}…` : action))}
+      />
       <RoundsTable
         title="Hands"
         columns={["Hand", ...roles.map((role) => playerOf(game, role)), "Moves", "Winner"]}

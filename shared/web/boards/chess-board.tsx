@@ -120,7 +120,7 @@ function marksOf({ game, pieces, turn, legal, selected, pending, drag }: Marking
     ...(square === selected ? ["selected"] : []),
     ...(targets.has(square) ? ["target"] : []),
     ...(last.includes(square) ? ["last"] : []),
-    ...(pending !== null && square === last[1] ? ["pending"] : []),
+    ...(pending !== null && last.includes(square) ? ["pending"] : []),
     ...(square === checked ? ["check"] : []),
     ...(legal.some((move) => move.startsWith(square)) ? ["movable"] : []),
     ...(square === drag?.from ? ["lifted"] : []),
@@ -137,7 +137,9 @@ const MARK_LABELS: Readonly<Record<string, string>> = {
 
 function cellOf(square: string, row: number, column: number, pieces: Pieces, marks: readonly string[]): Cell {
   const piece = pieces.get(square);
-  const labels = marks.flatMap((mark) => MARK_LABELS[mark] ?? []);
+  const isPending = marks.includes("pending");
+  // A move that is being sent is not the last move yet.
+  const labels = marks.flatMap((mark) => (isPending && mark === "last" ? [] : (MARK_LABELS[mark] ?? [])));
   return {
     id: square,
     label: [squareInWords(square, piece), ...labels].join(", "),

@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { CodenamesAction, CodenamesCard, CodenamesView, Team } from "../../games/codenames.ts";
 import { counted } from "../../lib/text.ts";
@@ -114,7 +114,7 @@ function cellOf({ word, identity, uncovered }: CodenamesCard, { guesses, selecte
     ...(word === selected ? ["selected"] : []),
     ...(word === last ? ["last guess"] : []),
   ];
-  const { text, letters } = printed(word);
+  const { parts, letters } = printed(word);
   return {
     id: word,
     label: [word, ...labels].join(", "),
@@ -128,41 +128,50 @@ function cellOf({ word, identity, uncovered }: CodenamesCard, { guesses, selecte
     selected: word === selected,
     content: (
       <>
-        <WordText letters={letters}>{text}</WordText>
-        {identity !== null && (
-          <span class="tag" aria-hidden="true">
-            {uncovered ? "✓" : ""}
-            {LETTERS[identity]}
-          </span>
-        )}
+        <WordText parts={parts} letters={letters} />
+        {identity !== null && <span class="tag" data-letter={`${uncovered ? "✓" : ""}${LETTERS[identity]}`} />}
       </>
     ),
   };
 }
 
 /** A word in a size at which its longest part fits in the width of a card. */
-const WordText = (props: { readonly letters: number; readonly children: ComponentChildren }): JSX.Element => (
-  <span class="word" style={{ "--letters": props.letters }}>
-    {props.children}
+const WordText = ({ parts, letters }: Printed): JSX.Element => (
+  <span class="word" style={{ "--letters": letters }}>
+    {parts.map((lines) => (lines.length === 1 ? lines[0] : lines.map((line) => <span key={line}>{line}</span>)))}
   </span>
 );
 
+interface Printed {
+  /** The parts of the word with their spaces and hyphens. A long part has several lines, with a hyphen between them. */
+  readonly parts: readonly (readonly string[])[];
+  /** The width of the longest line in letters. */
+  readonly letters: number;
+}
+
 /** The longest part of a word that is printed on one line. */
 const LONGEST = 10;
-const SOFT_HYPHEN = "\u00AD";
 
-/**
- * Returns a word as its card shows it, and the length of its longest line. Small letters are narrower, so they are
- * printed larger. A longer part is divided into parts of equal length.
- */
-function printed(word: string): { readonly text: string; readonly letters: number } {
+/** The widths of letters in most fonts, relative to "n". Unlisted capitals have 1.2, unlisted letters 1. */
+const WIDTHS: readonly (readonly [letters: RegExp, width: number])[] = [
+  [/[ijlI'’]/, 0.55],
+  [/[frt]/, 0.7],
+  [/[mwMW]/, 1.5],
+  [/\p{Lu}/u, 1.2],
+];
+const widthOf = (text: string): number =>
+  [...text].reduce((sum, letter) => sum + (WIDTHS.find(([letters]) => letters.test(letter))?.[1] ?? 1), 0);
+
+/** Returns a word as its card shows it. Small letters are narrower than capitals, so they are printed larger. */
+function printed(word: string): Printed {
   let letters = 0;
-  const text = word.toLowerCase().replace(/[^\s-]+/g, (part) => {
-    const lines = Math.ceil(part.length / LONGEST);
-    const length = Math.ceil(part.length / lines);
-    letters = Math.max(letters, length + (lines > 1 ? 1 : 0));
-    const pieces = Array.from({ length: lines }, (_, line) => part.slice(line * length, (line + 1) * length));
-    return capitalized(pieces.join(SOFT_HYPHEN));
+  const parts = word.split(/(?<=[\s-])/).map((part) => {
+    const count = Math.ceil(part.length / LONGEST);
+    const length = Math.ceil(part.length / count);
+    const whole = capitalized(part.toLowerCase());
+    const lines = Array.from({ length: count }, (_, line) => whole.slice(line * length, (line + 1) * length));
+    letters = Math.max(letters, ...lines.map((line) => widthOf(line.trim()) + (count > 1 ? 0.6 : 0)));
+    return lines;
   });
-  return { text, letters };
+  return { parts, letters };
 }

@@ -83,7 +83,7 @@ export function ClueFields({ isSending, onGive }: ClueProps): JSX.Element {
     if (isReady) onGive({ word: word.trim(), number });
   };
   return (
-    <div class="clue" role="group" aria-label="Your clue">
+    <div class="clue">
       <label class="clue-word">
         Clue
         <input

@@ -51,19 +51,17 @@ export function HandsBoard(props: BoardProps): JSX.Element {
         {shown.isOpen ? "" : endOfRound(props, shown)}
         {haveChosen(game)}
       </p>
-      {game.legal_actions.length > 0 && (
-        <ActionButtons
-          {...props}
-          label="Choose rock, paper or scissors"
-          className="large"
-          contentOf={(action) => (
-            <>
-              <Hand choice={action as RpsAction} />
-              {capitalized(String(action))}
-            </>
-          )}
-        />
-      )}
+      <ActionButtons
+        {...props}
+        label="Choose rock, paper or scissors"
+        className="large"
+        contentOf={(action) => (
+          <>
+            <Hand choice={action as RpsAction} />
+            {capitalized(String(action))}
+          </>
+        )}
+      />
       {best_of > 1 && (
         <RoundsTable
           title="Rounds"

@@ -67,14 +67,12 @@ export function NumbersBoard(props: BoardProps): JSX.Element {
         {closed && endOfRound(props, closed, roles)}
         {haveChosen(game)}
       </p>
-      {game.legal_actions.length > 0 && (
-        <ActionButtons
-          {...props}
-          label={game.legal_actions.some(Number) ? "Choose a number" : "Choose even or odd"}
-          className="large"
-          contentOf={(action) => <span class="number">{capitalized(String(action))}</span>}
-        />
-      )}
+      <ActionButtons
+        {...props}
+        label={game.legal_actions.some(Number) ? "Choose a number" : "Choose even or odd"}
+        className="large"
+        contentOf={(action) => <span class="number">{capitalized(String(action))}</span>}
+      />
       {max_rounds > 1 && (
         <RoundsTable
           title="Rounds"

@@ -17,7 +17,7 @@ export function TextBoard(props: BoardProps): JSX.Element {
       <pre class="text" ref={text} aria-label={`${game.name} as text`} role="region" tabIndex={0}>
         {game.board}
       </pre>
-      {game.legal_actions.length > 0 && <ActionButtons {...props} label="Legal actions" />}
+      <ActionButtons {...props} label="Legal actions" />
     </>
   );
 }

@@ -34,7 +34,7 @@ export interface AppOptions {
   /** The tool result with which the app is opened, for a game on another server. */
   readonly result?: object;
   /** Answers tool calls before the test game does. If it returns undefined, the test game answers. */
-  readonly tool?: (call: ToolCall) => object | Promise<object> | undefined;
+  readonly tool?: (call: ToolCall) => object | undefined | Promise<object | undefined>;
 }
 
 const TOKEN = "seat-token";
@@ -49,9 +49,9 @@ export async function openApp(browser: Browser, options: AppOptions = {}): Promi
   page.on("pageerror", (error) => {
     throw error;
   });
-  await page.exposeFunction("callTool", (call: ToolCall) => {
+  await page.exposeFunction("callTool", async (call: ToolCall) => {
     app.calls.push(call);
-    return options.tool?.(call) ?? answerTool(game, human, call);
+    return (await options.tool?.(call)) ?? answerTool(game, human, call);
   });
   await page.exposeFunction("onAppMessage", (name: string, params: never) => {
     (name === "size" ? app.sizes : app.messages).push(params);
