@@ -249,13 +249,6 @@ describe("other games", () => {
     await app.frame.getByRole("region", { name: "Player 2, Ann" }).getByText(CARD).waitFor();
   });
 
-  it("drops discs into columns", async () => {
-    const app = await open({ template: "connect_four.v1", human: "red" });
-    await app.frame.getByRole("button", { name: "Column 4, empty" }).click();
-    await app.frame.getByRole("button", { name: "Column 4, from the bottom: red (last move)" }).waitFor();
-    expect(moves(app)[0]?.arguments.move).toBe(4);
-  });
-
   it("gives clues and guesses words in Codenames", async () => {
     const words = Array.from({ length: 25 }, (_, index) => `WORD ${"ABCDEFGHIJKLMNOPQRSTUVWXY"[index]}`);
     const options = { words, starting_team: "red" };
@@ -276,12 +269,6 @@ describe("other games", () => {
     await team.frame.getByRole("button", { name: "Guess WORD C" }).click();
     await team.frame.getByLabel("WORD C, uncovered").waitFor();
     expect(moves(team).map((call) => call.arguments.move)).toEqual([{ type: "guess", word: "WORD C" }]);
-  });
-
-  it("marks cells of tic-tac-toe", async () => {
-    const app = await open({ template: "tic_tac_toe.v1", human: "x" });
-    await app.frame.getByLabel("b2, empty").click();
-    await app.frame.getByLabel("b2, x, last move").waitFor();
   });
 });
 
