@@ -10,6 +10,7 @@ import { omitsLiveTieBreaks, openedRounds, plainStandings, rankedStandings } fro
 import type { Commit, CommittedEvent, ManagerState } from "../ledger.ts";
 import { expectedMatchesCache } from "./expected-matches.ts";
 import type { StateChange } from "./live.ts";
+import { type PlayerMatches, playerMatchesIndex } from "./player-matches.ts";
 import { cachedRatings, type RatingsDocument } from "./ratings.ts";
 
 /** The read models of the manager. Each committed event advances them, so that neither requests nor events need a pass over all matches. */
@@ -30,6 +31,8 @@ export interface Projections {
   ratings(league: League): Promise<RatingsDocument>;
   /** The number of matches that a league has at its end at most; null if its format has no end of its own. */
   expectedMatches(league: League): number | null;
+  /** The matches of a player, with counts over the completed ones. */
+  matchesOf(league: League, playerId: string): PlayerMatches;
   /** The result so far of a league whose format tests a hypothesis; null for other formats and before the start. */
   result(league: League): FormatResult | null;
   /** The number of completed matches of a league after the last event. */
@@ -53,12 +56,7 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
   const byTokenHash = new Map([...agents.values()].map(({ tokenHash, id }) => [tokenHash, id]));
 
   const projectionFor = (leagueId: string): LeagueProjection => {
-    const found = leagues.get(leagueId) ?? {
-      tally: createTally(),
-      completed: 0,
-      rows: null,
-      agents: null,
-    };
+    const found = leagues.get(leagueId) ?? { tally: createTally(), completed: 0, ...NO_ROWS };
     leagues.set(leagueId, found);
     return found;
   };
@@ -112,6 +110,7 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
     },
     ratings: cachedRatings(nameOf),
     expectedMatches: expectedMatchesCache(),
+    matchesOf: playerMatchesIndex(),
     result: (league) => formatResultOf(league, nameOf),
     completed: (leagueId) => projectionFor(leagueId).completed,
   };
@@ -140,6 +139,8 @@ function byesOf(event: CommittedEvent["event"], league: League | undefined): rea
 
 const END_OF_MATCH = new Set<CommittedEvent["event"]["type"]>(["match_completed", "match_aborted", "match_cancelled"]);
 
+const NO_ROWS = { rows: null, agents: null };
+
 const CHANGES_STANDINGS = new Set<CommittedEvent["event"]["type"]>([
   ...END_OF_MATCH,
   "match_annulled",
@@ -152,6 +153,5 @@ const CHANGES_STANDINGS = new Set<CommittedEvent["event"]["type"]>([
 const projectionOf = (league: League): LeagueProjection => ({
   tally: tallyOf(openedRounds(league)),
   completed: league.completedCount,
-  rows: null,
-  agents: null,
+  ...NO_ROWS,
 });

@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import type { LeagueHeader, PlayerRef } from "../documents/league.ts";
 import { playerPath } from "../texts/league-paths.ts";
 
@@ -13,5 +13,24 @@ export function PlayerName({ league, player }: Props): JSX.Element {
     <a class="player-name" href={playerPath(league, player)}>
       <bdi>{player.name}</bdi>
     </a>
+  );
+}
+
+interface NamesProps {
+  readonly league: Props["league"];
+  readonly players: readonly PlayerRef[];
+}
+
+/** The names of several players. */
+export function PlayerNames({ league, players }: NamesProps): JSX.Element {
+  return (
+    <>
+      {players.map((player, index) => (
+        <Fragment key={player.player_id}>
+          {index > 0 && ", "}
+          <PlayerName league={league} player={player} />
+        </Fragment>
+      ))}
+    </>
   );
 }

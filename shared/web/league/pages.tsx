@@ -7,6 +7,7 @@ import { useDocument } from "../live/use-document.ts";
 import { LeaguesPage } from "./leagues-page.tsx";
 import { OverviewPage } from "./overview-page.tsx";
 import type { PageProps } from "./page-props.ts";
+import { PlayerPage } from "./player-page.tsx";
 import { StandingsPage } from "./standings-page.tsx";
 
 /** The pages by the paths of their addresses. */
@@ -14,6 +15,7 @@ const PAGES: readonly (readonly [path: RegExp, page: ComponentType<PageProps<nev
   [/^\/leagues$/, LeaguesPage],
   [/^\/leagues\/[^/]+$/, OverviewPage],
   [/^\/leagues\/[^/]+\/standings$/, StandingsPage],
+  [/^\/leagues\/[^/]+\/players\/[^/]+$/, PlayerPage],
 ];
 
 interface Setup {

@@ -1,0 +1,204 @@
+import { reasonInWords, spoken, withoutVersion } from "#shared/games/game.ts";
+import { findGame } from "#shared/games/registry.ts";
+import { cutTo } from "#shared/lib/text.ts";
+import type {
+  AnswerSummary,
+  FormResult,
+  LastError,
+  OpponentRow,
+  PlayerDocument,
+  PlayerMatchRow,
+} from "#shared/web/documents/player.ts";
+import { matchOf } from "../../league/evolve.ts";
+import type { League, Match } from "../../league/league.ts";
+import { publicReason } from "../../league/outcome.ts";
+import { markOf, opponentSeats, type PlayerMatches } from "../../projections/player-matches.ts";
+import type { Projections } from "../../projections/projections.ts";
+import type { Views } from "../../projections/views.ts";
+import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
+import { headerOf, pageOf, playerRef } from "./league.ts";
+import { causeInWords, exchangeCache } from "./player-errors.ts";
+import { playerState } from "./player-state.ts";
+
+export const player = {
+  path: "players/:player",
+  title: ({ player: { name }, league }: PlayerDocument) => `${name} – ${league.league_id}`,
+  read: playerDocument,
+} satisfies DocumentKind;
+
+const MAX_FORM = 10;
+const MAX_OPPONENTS = 100;
+const MAX_OTHER_LEAGUES = 20;
+/** The number of matches over which answer times are summarized. */
+const MEASURED_MATCHES = 100;
+const MAX_REASON_CHARACTERS = 200;
+
+const exchangeOf = exchangeCache();
+
+async function playerDocument(
+  context: DocumentContext,
+  { league, params: { player: playerId = "" }, query }: DocumentRequest,
+): Promise<PlayerDocument | null> {
+  const { views } = context;
+  const { projections } = views;
+  if (!league.entrants.has(playerId)) return null;
+  const matches = projections.matchesOf(league, playerId);
+  const standings = projections.standings(league);
+  const row = standings.find(({ player_id }) => player_id === playerId);
+  const ids = orderedIds(league, matches);
+  const { rows, ...page } = pageOf(ids, query);
+  const opponents = standings.flatMap(({ player_id, display_name }): readonly OpponentRow[] => {
+    const results = matches.opponents.get(player_id);
+    return results ? [{ player_id, name: display_name, ...results }] : [];
+  });
+  return {
+    league: headerOf(context, league),
+    ...page,
+    player: playerRef(projections, playerId),
+    state: playerState(league, playerId, projections.agent(playerId)),
+    ...{ rank: row?.rank ?? 0, points: row?.points ?? 0, played: row?.played ?? 0 },
+    ...{ wins: row?.wins ?? 0, draws: row?.draws ?? 0, losses: row?.losses ?? 0 },
+    form: formOf(projections, league, matches, playerId),
+    rating: await ratingOf(projections, league, playerId),
+    answers: answersOf(views, league, matches, playerId),
+    faults: [...matches.faults]
+      .sort(([, one], [, other]) => other - one)
+      .map(([cause, count]) => ({ ...causeInWords(cause), count })),
+    last_error: lastErrorOf(views, league, matches, playerId),
+    opponents: opponents.slice(0, MAX_OPPONENTS),
+    further_opponents: Math.max(0, opponents.length - MAX_OPPONENTS),
+    other_leagues: otherLeagues(projections, league, playerId),
+    rows: rows.map((matchId) => rowOf(views, league, matchOf(league, matchId) as Match, playerId)),
+  };
+}
+
+/** The ids of matches in the order of the page: played now, completed from the last to the first, and the next ones. */
+function orderedIds(league: League, { matchIds, open }: PlayerMatches): readonly string[] {
+  const openIds = open.map((position) => matchIds[position] as string);
+  const isPlaying = (matchId: string): boolean => matchOf(league, matchId)?.status === "assigned";
+  const isOpen = new Set(open);
+  const completed = matchIds.filter((_, position) => !isOpen.has(position)).reverse();
+  return [...openIds.filter(isPlaying), ...completed, ...openIds.filter((matchId) => !isPlaying(matchId))];
+}
+
+/** The last completed matches that fulfil a condition, the latest first. */
+function lastCompleted(
+  league: League,
+  { matchIds }: PlayerMatches,
+  count: number,
+  accepts: (match: Match) => boolean = () => true,
+): readonly Match[] {
+  const found: Match[] = [];
+  for (let index = matchIds.length - 1; index >= 0 && found.length < count; index--) {
+    const match = matchOf(league, matchIds[index] as string);
+    if (match?.outcome && accepts(match)) found.push(match);
+  }
+  return found;
+}
+
+function formOf(
+  projections: Projections,
+  league: League,
+  matches: PlayerMatches,
+  playerId: string,
+): readonly FormResult[] {
+  const counts = (match: Match): boolean => markOf(match, match.players.indexOf(playerId)) !== "none";
+  return lastCompleted(league, matches, MAX_FORM, counts)
+    .map((match) => {
+      const seat = match.players.indexOf(playerId);
+      const opponents = refsOf(projections, match, opponentSeats(league, seat));
+      return { match_id: match.matchId, mark: markOf(match, seat), opponents };
+    })
+    .reverse();
+}
+
+const refsOf = (projections: Projections, { players }: Match, seats: readonly number[]) =>
+  seats.map((seat) => playerRef(projections, players[seat] as string));
+
+async function ratingOf(projections: Projections, league: League, playerId: string): Promise<PlayerDocument["rating"]> {
+  if (league.completedCount === 0) return null;
+  const { players } = await projections.ratings(league);
+  const row = players.find(({ player_id }) => player_id === playerId);
+  return row && row.matches > 0 ? { rating: row.rating, error: row.error } : null;
+}
+
+function answersOf(
+  { answerTimesOf }: Views,
+  league: League,
+  matches: PlayerMatches,
+  playerId: string,
+): AnswerSummary | null {
+  const measured = lastCompleted(league, matches, MEASURED_MATCHES).flatMap(({ matchId }) => {
+    const times = answerTimesOf(league.leagueId, matchId, playerId);
+    return times ? [{ matchId, ...times }] : [];
+  });
+  const slowest = measured.reduce<(typeof measured)[number] | null>(
+    (found, one) => (found && found.max_ms >= one.max_ms ? found : one),
+    null,
+  );
+  if (!slowest) return null;
+  return {
+    matches: measured.length,
+    turns: sum(measured.map(({ turns }) => turns)),
+    median_ms: medianOf(measured.map(({ median_ms }) => median_ms)),
+    p95_ms: medianOf(measured.map(({ p95_ms }) => p95_ms)),
+    slowest: { ms: slowest.max_ms, match_id: slowest.matchId, tick: slowest.max_tick },
+    invalid: sum(measured.map(({ invalid }) => invalid)),
+  };
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+const medianOf = (values: readonly number[]): number =>
+  [...values].sort((one, other) => one - other)[Math.ceil(values.length / 2) - 1] as number;
+
+function lastErrorOf(views: Views, league: League, { lastFault }: PlayerMatches, playerId: string): LastError | null {
+  const match = lastFault === null ? null : matchOf(league, lastFault);
+  const fault = match?.outcome?.faults.find(({ player_id, code }) => player_id === playerId && code);
+  if (!match || !fault) return null;
+  const seat = match.players.indexOf(playerId);
+  return {
+    ...causeInWords(fault.cause),
+    match_id: match.matchId,
+    opponents: refsOf(views.projections, match, opponentSeats(league, seat)),
+    role: spoken(fault.role),
+    ...exchangeOf(views, league, match, playerId),
+  };
+}
+
+const otherLeagues = (projections: Projections, { leagueId }: League, playerId: string) =>
+  projections
+    .leagues()
+    .filter((league) => league.leagueId !== leagueId && league.entrants.has(playerId))
+    .slice(0, MAX_OTHER_LEAGUES)
+    .map(({ leagueId: league_id, game }) => ({
+      league_id,
+      game_name: findGame(game)?.info.name ?? withoutVersion(game),
+    }));
+
+const STATUS = { scheduled: "scheduled", assigned: "playing", completed: "completed" } as const;
+
+function rowOf(views: Views, league: League, match: Match, playerId: string): PlayerMatchRow {
+  const { matchId, roundId, status, players, outcome } = match;
+  const seat = players.indexOf(playerId);
+  const against = opponentSeats(league, seat);
+  const partners = players.map((_, other) => other).filter((other) => other !== seat && !against.includes(other));
+  const faults = outcome?.faults.filter(({ code }) => code) ?? [];
+  const times = outcome && views.answerTimesOf(league.leagueId, matchId, playerId);
+  return {
+    ...{ match_id: matchId, round_id: roundId, status: STATUS[status] },
+    role: spoken(league.roles[seat] ?? ""),
+    opponents: refsOf(views.projections, match, against),
+    partners: refsOf(views.projections, match, partners),
+    mark: outcome && markOf(match, seat),
+    reason: outcome ? reasonOf(publicReason(outcome), faults) : "",
+    is_own_fault: faults.some(({ player_id }) => player_id === playerId),
+    answers: times ? { median_ms: times.median_ms, max_ms: times.max_ms } : null,
+  };
+}
+
+/** How a match ended: the causes of its faults, or the reason of its result. */
+const reasonOf = (reason: string, faults: readonly { readonly cause: string }[]): string =>
+  cutTo(
+    MAX_REASON_CHARACTERS,
+    faults.length > 0 ? faults.map(({ cause }) => causeInWords(cause).text).join(", ") : reasonInWords(reason),
+  );
