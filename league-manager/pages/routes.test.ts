@@ -37,6 +37,17 @@ describe("the pages of leagues", () => {
     expect((await get("/?league=first&round=3")).headers.get("location")).toBe("/leagues/first/schedule?round=3");
   });
 
+  it("are compressed for callers that accept it", async () => {
+    const { manager: started } = await start();
+    const encodingFor = async (accepted: string) => {
+      const headers = { accept: "text/html", "accept-encoding": accepted };
+      const response = await fetch(`http://127.0.0.1:${started.port}/leagues`, { headers });
+      return [response.headers.get("content-encoding"), (await response.text()).includes("second.league")];
+    };
+    expect(await encodingFor("gzip")).toEqual(["gzip", true]);
+    expect(await encodingFor("identity")).toEqual([null, true]);
+  });
+
   it("contain their document, which /api returns too", async () => {
     const { get, manager: started } = await start();
     await started.register("P01");

@@ -32,7 +32,7 @@ export const pageRoutes =
     app.get("/leagues", async (request, response) => {
       const document = leaguesDocument(context, queryOf(request));
       const content = leaguesHtml(document);
-      sendPage(response, await sitePage({ entry: "leagues", title: "Leagues", setup: { document }, content }));
+      await sendPage(response, await sitePage({ entry: "leagues", title: "Leagues", setup: { document }, content }));
     });
     app.get("/api/leagues", (request, response) => answerLeagues(context, request, response));
     for (const kind of DOCUMENTS) addKind(context, app, kind);
@@ -65,7 +65,7 @@ async function answerMissing(
   const page = league
     ? missingPage("The league has no such page.", { path: pathOf(league), text: `League ${leagueId}` })
     : missingPage(`There is no league “${leagueId}”.`, HOME);
-  sendPage(response.status(404), await page);
+  await sendPage(response.status(404), await page);
 }
 
 /** Redirects to the only league, or to the list of leagues. Addresses of earlier versions had the league and the round as a query. */
@@ -87,7 +87,7 @@ function addKind(context: PagesContext, app: Express, kind: DocumentKind): void 
     const content = pageWithoutScript(context, requested);
     const page = { entry: "leagues", title: kind.title(document), setup: { document }, content } as const;
     const isOver = requested.league.status === "completed";
-    sendPage(response, await sitePage({ ...page, ...(!isOver && { refreshS: REFRESH_S }) }));
+    await sendPage(response, await sitePage({ ...page, ...(!isOver && { refreshS: REFRESH_S }) }));
   });
   app.get(`/api/leagues/:league${path}`, (request, response, next) => {
     const requested = requestOf(context, request);

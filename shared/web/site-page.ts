@@ -1,3 +1,5 @@
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import type { Express, Response } from "express";
 import { knownGames } from "../games/registry.ts";
 import { escapeHtml } from "../lib/text.ts";
@@ -70,9 +72,13 @@ ${head}</head>
 }
 
 /** Sends a page. Pages are not cached, because they contain current data. */
-export function sendPage(response: Response, html: string): void {
-  response.set("cache-control", "no-store").type("html").send(html);
+export async function sendPage(response: Response, html: string): Promise<void> {
+  response.set({ "cache-control": "no-store", vary: "accept-encoding" }).type("html");
+  if (response.req.acceptsEncodings("gzip")) response.set("content-encoding", "gzip").send(await compressed(html));
+  else response.send(html);
 }
+
+const compressed = promisify<string, Buffer>(gzip);
 
 /** Answers requests of browsers for pages that do not exist with a page. Other requests are passed on. */
 export const missingPages =
@@ -81,6 +87,6 @@ export const missingPages =
     app.use(async (request, response, next) => {
       const isForPage = request.method === "GET" && request.accepts(["json", "html"]) === "html";
       if (!isForPage) return next();
-      sendPage(response.status(404), await missingPage("There is no page at this address.", home));
+      await sendPage(response.status(404), await missingPage("There is no page at this address.", home));
     });
   };

@@ -55,7 +55,7 @@ export const gamePages =
     assetRoutes(app);
     app.get("/", async (_request, response) => {
       context.onVisit();
-      sendPage(response, await sitePage({ entry: "games", title: "Games" }));
+      await sendPage(response, await sitePage({ entry: "games", title: "Games" }));
     });
     app.get("/game/:id", async (request, response) => {
       context.onVisit();
@@ -64,7 +64,7 @@ export const gamePages =
         status === 404
           ? await missingPage("There is no game at this address.", HOME)
           : await sitePage({ entry: "board", title: "Game", setup: { mode: "page", game: null, seat: null } });
-      sendPage(response.status(status), page);
+      await sendPage(response.status(status), page);
     });
     app.get("/api/games", (_request, response) => listGames(pages, response));
     app.post("/api/games", (request, response) => createGame(pages, request, response));
