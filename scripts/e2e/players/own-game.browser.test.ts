@@ -124,7 +124,7 @@ it("a person plays the game of new-game by its text, and continues when a host w
   await host.restart([file]);
   await reason.waitFor({ state: "detached" });
   await status(late, "Your move");
-  await playFirstMoves(page, ".actions button");
+  await playFirstMoves(page, '.actions button[aria-disabled="false"]');
   await page.locator(".result", { hasText: "wins: last taken" }).waitFor();
   await page.getByText("The game is over.").waitFor();
   await shot(page, "nim-result");
@@ -180,7 +180,7 @@ it("a person plays a league of a game of a file, and the page of the league show
   await dashboard.getByText("Nim", { exact: false }).first().waitFor();
   await shot(page, "league-turn");
   await shot(dashboard, "league-page");
-  await playFirstMoves(page, ".actions button");
+  await playFirstMoves(page, '.actions button[aria-disabled="false"]');
   const ended = await running.ended;
   expect(ended.code, ended.stderr).toBe(0);
   expect(documentOf(ended).leagues[0]).toMatchObject({ game: "nim.v1", matches: [{ reason: "last_taken" }] });

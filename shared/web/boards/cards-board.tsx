@@ -81,7 +81,9 @@ export function CardsBoard(props: BoardProps): JSX.Element {
           hand.hand,
           ...roles.map((role) => cardInWords(hand.cards, role)),
           hand.actions.join(", "),
-          <bdi key="winner">{`${playerOf(game, hand.winner)} +${hand.chips}`}</bdi>,
+          <span key="winner">
+            <bdi>{playerOf(game, hand.winner)}</bdi> +{hand.chips}
+          </span>,
         ])}
       />
     </div>

@@ -48,9 +48,14 @@ export const titleOf = (role: string): string =>
 export const playerOf = ({ players }: GameView, role: string): string =>
   escapeUnprintable(players[role]?.name || titleOf(role));
 
-/** Returns a role as the subject of a sentence: "you" or the name of its player. */
-export const subjectOf = (game: GameView, role: string): string =>
-  role === game.your_role ? "you" : playerOf(game, role);
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
+
+/** Returns a role as the subject of a sentence: "you" or the name of its player, which does not change the direction of the sentence. */
+function subjectOf(game: GameView, role: string): string {
+  const name = playerOf(game, role);
+  if (role === game.your_role) return "you";
+  return RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name;
+}
 
 /** Returns a verb for a subject: "you win", "Ann wins". */
 export const withVerb = (game: GameView, role: string, verb: string): string =>
