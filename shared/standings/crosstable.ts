@@ -57,7 +57,11 @@ type MatchWithId = StandingsMatch & { readonly matchId: string };
 
 /** The results of one cell as text: 1, = and 0, and + or - for a match that was won or lost by forfeit. */
 export const cellText = (results: readonly CrosstableResult[]): string =>
-  results.map(({ points, is_forfeit }) => (is_forfeit ? FORFEITS : RESULTS)[points] ?? "?").join("");
+  results.map(({ points, is_forfeit }) => resultMark(points, is_forfeit)).join("");
+
+/** The result of a match for one player: 1, = or 0, and + or - if it was decided by a forfeit. */
+export const resultMark = (points: number, isForfeit: boolean): string =>
+  (isForfeit ? FORFEITS : RESULTS)[points] ?? "?";
 
 const RESULTS: Readonly<Record<number, string>> = { [POINTS.win]: "1", [POINTS.draw]: "=", [POINTS.loss]: "0" };
 const FORFEITS: Readonly<Record<number, string>> = { [POINTS.win]: "+", [POINTS.draw]: "=", [POINTS.loss]: "-" };

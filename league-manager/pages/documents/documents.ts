@@ -1,7 +1,21 @@
+import { bracket } from "./bracket.ts";
+import { crosstable } from "./crosstable.ts";
 import type { DocumentKind } from "./document.ts";
 import { overview } from "./overview.ts";
 import { player } from "./player.ts";
+import { points } from "./points.ts";
+import { ratings } from "./ratings.ts";
+import { schedule } from "./schedule.ts";
 import { standings } from "./standings.ts";
 
 /** The documents of a league, one for each page. */
-export const DOCUMENTS: readonly DocumentKind[] = [overview, standings, player];
+export const DOCUMENTS: readonly DocumentKind[] = [
+  overview,
+  standings,
+  crosstable,
+  schedule,
+  bracket,
+  ratings,
+  points,
+  player,
+];

@@ -76,7 +76,7 @@ export function matchRow(projections: Pick<Projections, "agent">, league: League
       role: spoken(league.roles[seat] ?? ""),
       points: points[id] ?? null,
     })),
-    referee: refereeId,
+    referee: refereeId === null ? null : nameOf(refereeId),
     result: outcome ? resultText({ ...outcome, reason: reasonInWords(reason), points }, nameOf) : null,
     is_forfeit: outcome?.termination === "forfeit",
   };

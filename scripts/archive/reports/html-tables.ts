@@ -2,6 +2,7 @@ import { counted, escapeHtml, escapeUnprintable } from "#shared/lib/text.ts";
 import { type Crosstable, cellText } from "#shared/standings/crosstable.ts";
 import { tieBreakColumns } from "#shared/standings/tie-breaks.ts";
 import type { RatingTable } from "#shared/statistics/rating-table.ts";
+import { intervalDrawing, likelihoodText } from "#shared/web/rating-interval.ts";
 import type { ReportLeague } from "./report-run.ts";
 
 /** Returns a text of the export for HTML. It is untrusted input. */
@@ -83,12 +84,11 @@ export function ratingsHtml(
   const names = new Map(players.map(({ player_id, display_name }) => [player_id, display_name]));
   const low = Math.min(...rows.map(({ rating, error }) => rating - error));
   const high = Math.max(...rows.map(({ rating, error }) => rating + error));
-  const at = (rating: number): string => (5 + (190 * (rating - low)) / (high - low || 1)).toFixed(1);
   const lines = rows.map(({ player, rating, error, percent, matches: played }, index) => {
     const next = rows[index + 1]?.player;
     const comparison = comparisons.find((one) => one.player === player && one.other === next);
-    const [from, to] = [Math.round(rating - error), Math.round(rating + error)];
-    const drawing = `<svg class="interval" viewBox="0 0 200 20" role="img" aria-label="${from} to ${to}"><path class="scale" d="M${at(1500)} 0V20"/><path class="error" d="M${at(rating - error)} 10H${at(rating + error)}M${at(rating - error)} 5v10M${at(rating + error)} 5v10"/><circle cx="${at(rating)}" cy="10" r="4"/></svg>`;
+    const draw = intervalDrawing({ rating, error }, { low, high });
+    const drawing = `<svg class="interval" viewBox="0 0 200 20" role="img" aria-label="${draw.text}"><path class="scale" d="${draw.average}"/><path class="error" d="${draw.interval}"/><circle cx="${draw.rating}" cy="10" r="4"/></svg>`;
     return `<tr>${playerCell(names.get(player) ?? player, player)}${numberCell(Math.round(rating))}${numberCell(`± ${Math.round(error)}`)}<td>${drawing}</td>${numberCell(played)}${numberCell(percent === null ? "" : `${percent}%`)}<td>${comparisonText(comparison)}</td></tr>`;
   });
   const columns = ["Player", "Rating", "± 95%", "Interval", "Matches", "Points", "Stronger than the next"];
@@ -100,6 +100,6 @@ ${scrolling(`Ratings of ${league_id}`, `<table>${head(columns, (index) => index 
 
 function comparisonText(comparison: RatingTable["comparisons"][number] | undefined): string {
   if (!comparison) return "";
-  const likelihood = `${(100 * comparison.likelihood).toFixed(1)}%`;
+  const likelihood = likelihoodText(comparison.likelihood);
   return comparison.isSignificant ? likelihood : `${likelihood}, not significant yet`;
 }

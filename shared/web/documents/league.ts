@@ -48,6 +48,7 @@ export interface MatchRow {
   readonly status: "scheduled" | "playing" | "completed";
   /** The players with their roles in words, in the order of the game's roles. `points` is null without a result. */
   readonly players: readonly (PlayerRef & { readonly role: string; readonly points: number | null })[];
+  /** The name of the referee; null if the match is not assigned. */
   readonly referee: string | null;
   /** The result in words: "Ann won by checkmate". Null without a result. */
   readonly result: string | null;

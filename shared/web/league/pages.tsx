@@ -4,10 +4,15 @@ import type { PageOf } from "../documents/league.ts";
 import type { FactsOfGames } from "../game-facts.ts";
 import { NextPage } from "../layout/projector.ts";
 import { useDocument } from "../live/use-document.ts";
+import { BracketPage } from "./bracket-page.tsx";
+import { CrosstablePage } from "./crosstable-page.tsx";
 import { LeaguesPage } from "./leagues-page.tsx";
 import { OverviewPage } from "./overview-page.tsx";
 import type { PageProps } from "./page-props.ts";
 import { PlayerPage } from "./player-page.tsx";
+import { PointsPage } from "./points-page.tsx";
+import { RatingsPage } from "./ratings-page.tsx";
+import { SchedulePage } from "./schedule-page.tsx";
 import { StandingsPage } from "./standings-page.tsx";
 
 /** The pages by the paths of their addresses. */
@@ -16,6 +21,11 @@ const PAGES: readonly (readonly [path: RegExp, page: ComponentType<PageProps<nev
   [/^\/leagues\/[^/]+$/, OverviewPage],
   [/^\/leagues\/[^/]+\/standings$/, StandingsPage],
   [/^\/leagues\/[^/]+\/players\/[^/]+$/, PlayerPage],
+  [/^\/leagues\/[^/]+\/crosstable$/, CrosstablePage],
+  [/^\/leagues\/[^/]+\/schedule$/, SchedulePage],
+  [/^\/leagues\/[^/]+\/bracket$/, BracketPage],
+  [/^\/leagues\/[^/]+\/ratings$/, RatingsPage],
+  [/^\/leagues\/[^/]+\/points$/, PointsPage],
 ];
 
 interface Setup {

@@ -1,0 +1,94 @@
+import type { Standing } from "#shared/standings/standings.ts";
+import type { PointsDocument } from "#shared/web/documents/points.ts";
+import { opensAtOnce } from "../../league/format-view.ts";
+import type { League, Round } from "../../league/league.ts";
+import { openedRounds, standingsRules } from "../../league/standings-of.ts";
+import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
+import { headerOf } from "./league.ts";
+import { perRound } from "./per-round.ts";
+
+/** The players that have a line, apart from those that were asked for. */
+const MAX_SERIES = 60;
+const MAX_REQUESTED = 20;
+/** The positions of a line. A longer league has evenly spaced ones. */
+const MAX_POSITIONS = 120;
+
+export const points = {
+  path: "points",
+  title: ({ league }: PointsDocument) => `Points – ${league.league_id}`,
+  read: pointsDocument,
+} satisfies DocumentKind;
+
+/** Returns the points of the first players, and of those that were asked for, over the rounds or over their matches. */
+function pointsDocument(context: DocumentContext, { league, query }: DocumentRequest): PointsDocument {
+  const all = context.views.projections.standings(league);
+  const requested = (query.get("players") ?? "").split(",").slice(0, MAX_REQUESTED);
+  const shown = all.filter(({ player_id }, index) => index < MAX_SERIES || requested.includes(player_id));
+  const isByMatches = opensAtOnce(league);
+  const lines = isByMatches ? overMatches(league, shown) : overRounds(league, shown);
+  const length = lines.reduce((longest, line) => Math.max(longest, line.length), 1);
+  const positions = spaced(length);
+  return {
+    league: headerOf(context, league),
+    unit: isByMatches ? "matches" : "rounds",
+    positions,
+    series: shown.map(({ player_id, display_name, rank, points }, index) => ({
+      ...{ player_id, name: display_name, rank, points },
+      values: valuesAt(positions, lines[index] ?? [0]),
+    })),
+    total: all.length,
+  };
+}
+
+/** Returns the points after each round from 0. Points of a round that is played count as soon as its matches are completed. */
+function overRounds(league: League, players: readonly Standing[]): readonly (readonly number[])[] {
+  const { byePoints } = standingsRules(league);
+  const lines = players.map(() => [0]);
+  for (const round of openedRounds(league)) {
+    if (round.matches.length > 0 && round.open === round.matches.length) continue;
+    const gained = gainsOf(round);
+    const byes = new Set(round.byes);
+    for (const [index, { player_id }] of players.entries()) {
+      const sum = (gained.get(player_id) ?? []).reduce((total, one) => total + one, 0);
+      lines[index]?.push((lines[index]?.at(-1) ?? 0) + sum + (byes.has(player_id) ? byePoints : 0));
+    }
+  }
+  return lines;
+}
+
+/** Returns the points of each player after each of its matches, from 0. */
+function overMatches(league: League, players: readonly Standing[]): readonly (readonly number[])[] {
+  const lines = new Map(players.map(({ player_id }) => [player_id, [0]]));
+  for (const round of openedRounds(league))
+    for (const [player, gains] of gainsOf(round)) {
+      const line = lines.get(player);
+      for (const gain of gains) line?.push((line.at(-1) ?? 0) + gain);
+    }
+  return [...lines.values()];
+}
+
+/** The points of the matches of a round by player. */
+const gainsOf = perRound(({ matches }: Round): ReadonlyMap<string, readonly number[]> => {
+  const gains = new Map<string, number[]>();
+  for (const { players, outcome } of matches)
+    for (const [seat, value] of (outcome?.points ?? []).entries()) {
+      const player = players[seat] as string;
+      const list = gains.get(player);
+      if (list) list.push(value);
+      else gains.set(player, [value]);
+    }
+  return gains;
+});
+
+/** Returns at most MAX_POSITIONS evenly spaced indexes below `length`, with the first and the last. */
+function spaced(length: number): readonly number[] {
+  const count = Math.min(length, MAX_POSITIONS);
+  if (count === 1) return [0];
+  return Array.from({ length: count }, (_, index) => Math.round((index * (length - 1)) / (count - 1)));
+}
+
+/** Returns the values of a line at these positions; a shorter line ends with its last value. */
+function valuesAt(positions: readonly number[], line: readonly number[]): readonly number[] {
+  const reached = positions.filter((position) => position < line.length);
+  return reached.map((position) => line[position] as number);
+}

@@ -1,0 +1,34 @@
+import type { RatingsDocumentPage } from "#shared/web/documents/ratings.ts";
+import { AVERAGE_RATING } from "#shared/web/rating-interval.ts";
+import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
+import { headerOf, pageOf } from "./league.ts";
+
+export const ratings = {
+  path: "ratings",
+  title: ({ league }: RatingsDocumentPage) => `Ratings – ${league.league_id}`,
+  read: ratingsDocument,
+} satisfies DocumentKind;
+
+/** Returns one page of the ratings, with the comparison of each player with the next one. */
+async function ratingsDocument(
+  context: DocumentContext,
+  { league, query }: DocumentRequest,
+): Promise<RatingsDocumentPage> {
+  const { model, matches, players, comparisons } = await context.views.projections.ratings(league);
+  const compared = new Map(comparisons.map((one) => [`${one.player_id} ${one.other_id}`, one]));
+  const { rows, ...page } = pageOf(players, query);
+  const first = rows[0] === undefined ? 0 : players.indexOf(rows[0]);
+  return {
+    league: headerOf(context, league),
+    ...page,
+    ...{ model, matches, first: first + 1 },
+    low: players.reduce((low, { rating, error }) => Math.min(low, rating - error), AVERAGE_RATING),
+    high: players.reduce((high, { rating, error }) => Math.max(high, rating + error), AVERAGE_RATING),
+    rows: rows.map(({ player_id, display_name, ...row }, index) => {
+      const next = players[first + index + 1];
+      const comparison = next && compared.get(`${player_id} ${next.player_id}`);
+      const { likelihood = 0, significant: is_significant = false } = comparison ?? {};
+      return { player_id, name: display_name, ...row, next: comparison ? { likelihood, is_significant } : null };
+    }),
+  };
+}
