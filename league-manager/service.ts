@@ -8,6 +8,7 @@ import { readingStore } from "#shared/runtime/files/store-file.ts";
 import { listen, portSettingOf } from "#shared/runtime/listen.ts";
 import { StartError, StoreLost } from "#shared/runtime/process/exit.ts";
 import { awaitedBy, type StartRule } from "./agents/awaited-players.ts";
+import { takesPlayers } from "./agents/entries.ts";
 import { type ApiOptions, createApi } from "./api/api.ts";
 import { operatorToken } from "./api/operator-token.ts";
 import { createRegistration } from "./api/registration.ts";
@@ -152,7 +153,11 @@ function compose(core: Core, self: AgentProcess) {
   const api = createApi({
     ...{ config, ledger, registration, policy, clock, ids, log, inboxes, ...readable },
     ...{ operatorToken: operator.token, seats: hosting.seats },
-    joining: { needsJoinCode: policy.joinCode !== null, addresses: () => core.listening()?.urls ?? [] },
+    joining: {
+      needsJoinCode: policy.joinCode !== null,
+      takesPlayers: (league) => takesPlayers(policy, league),
+      addresses: () => core.listening()?.urls ?? [],
+    },
   });
   const stopFeed = liveFeed({ ledger, projections, log, emit, onCommitted: api.notifyChanged });
   return {

@@ -85,6 +85,22 @@ function isFull(policy: AdmissionPolicy, { id, displaced }: EntryRequest, { leag
   return entrants.size - freedEntries >= (policy.maxPlayers.get(leagueId) ?? MAX_PLAYERS);
 }
 
+/** Whether a player that is not in a league yet can enter it. */
+export function takesPlayers(policy: AdmissionPolicy, league: League): boolean {
+  const { status, entrants, leagueId } = league;
+  if (status === "running" ? lateEntryRejection(league, false) !== null : status !== "open") return false;
+  if (policy.startWhen === "roster" || league.teams) {
+    const isFree = (playerId: string): boolean => !entrants.has(playerId) && !isOfRun(policy, playerId);
+    const places = policy.places.filter(({ kind }) => kind === "player").map(({ id }) => id);
+    return (league.teams?.flat() ?? places).some(isFree);
+  }
+  return entrants.size < (policy.maxPlayers.get(leagueId) ?? MAX_PLAYERS);
+}
+
+/** Whether the run starts the player with this id. */
+const isOfRun = ({ places }: AdmissionPolicy, playerId: string): boolean =>
+  places.some(({ id, startedByRun }) => id === playerId && startedByRun !== null);
+
 const fullMessage = ({ startWhen }: AdmissionPolicy, { name }: EntryRequest, full: string): string =>
   startWhen === "roster" ? `the league accepts only the players of its config, and "${name}" is not one of them` : full;
 

@@ -87,7 +87,8 @@ export function createApi(options: ApiOptions): Api {
   const inbox = inboxRoutes(inboxContext);
   const play = playRoutes({
     ...{ seats: options.seats, awaiting: views.awaited, limitCreations },
-    needsJoinCode: policy.joinCode !== null,
+    needsJoinCode: options.joining.needsJoinCode,
+    takesPlayers: options.joining.takesPlayers,
   });
   const streams = leagueStreams({ ledger, read: options.readEvents, clock });
   const pages = leaguePages({ views, ledger, joining: options.joining, clock, log });

@@ -9,6 +9,7 @@ import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts
 import { type CreationLimit, TOO_MANY_CREATIONS } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import type { JoinView } from "#shared/web/league-view.ts";
 import { leaveLeagues } from "../commands/players.ts";
+import type { League } from "../league/league.ts";
 import { type Awaiting, pageState } from "./page-state.ts";
 import type { Seats } from "./seats.ts";
 
@@ -16,6 +17,7 @@ interface PageOptions {
   readonly seats: Seats;
   readonly awaiting: Awaiting;
   readonly needsJoinCode: boolean;
+  readonly takesPlayers: (league: League) => boolean;
   readonly limitCreations: CreationLimit;
 }
 
@@ -94,8 +96,8 @@ async function join(
   return answer(joined, http, ({ playerId, token }) => json(201, { player_id: playerId, player_token: token }));
 }
 
-function joinView({ seats, needsJoinCode }: PageOptions): JoinView {
-  const open = seats.context.projections.leagues().filter(({ status }) => status === "open");
+function joinView({ seats, needsJoinCode, takesPlayers }: PageOptions): JoinView {
+  const open = seats.context.projections.leagues().filter(takesPlayers);
   const leagues = open.map(({ leagueId, game, entrants }) => ({
     league_id: leagueId,
     game_name: findGame(game)?.info.name ?? game,

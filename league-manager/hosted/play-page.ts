@@ -6,10 +6,7 @@ import { sendPage, sitePage } from "#shared/web/site-page.ts";
 /** The page on which a person joins a league and plays in it: `/play`, and `/play/P07#token=TOKEN` for a player that has joined. */
 export function playPages(app: Express): void {
   app.get(["/play", "/play/:id"], async (_request, response) => {
-    await sendPage(
-      response,
-      await sitePage({ entry: "play", title: "Play in this league", setup: { games: games() } }),
-    );
+    await sendPage(response, await sitePage({ entry: "play", title: "Play in a league", setup: { games: games() } }));
   });
 }
 

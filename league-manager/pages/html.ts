@@ -1,4 +1,5 @@
 import { escapeHtml, escapeUnprintable } from "#shared/lib/text.ts";
+import type { LeagueHeader } from "#shared/web/documents/league.ts";
 import type { LeaguesDocument } from "#shared/web/documents/leagues.ts";
 import type { StandingsDocument } from "#shared/web/documents/standings.ts";
 import type { DocumentContext, DocumentRequest } from "./documents/document.ts";
@@ -13,32 +14,43 @@ export function pageWithoutScript(context: DocumentContext, request: DocumentReq
   const { league, page, pages } = document;
   const path = `/leagues/${encodeURIComponent(league.league_id)}/standings`;
   const links = Array.from({ length: pages }, (_, index) => index + 1)
-    .map((number) => (number === page ? `${number}` : `<a href="${path}?page=${number}">${number}</a>`))
-    .join(" ");
-  return `<main class="plain"><h1>${html(league.league_id)}</h1>
-<p>${html([league.game_name, league.format, league.status].filter((text) => text !== "").join(", "))}</p>
-${standingsTable(document)}${pages > 1 ? `<p>Pages: ${links}</p>` : ""}
-<p><a href="/leagues">All leagues</a></p>
-<noscript><p>Reload the page to update it. Boards and charts need JavaScript.</p></noscript></main>`;
+    .map((number) => `<a href="${path}?page=${number}"${number === page ? ' aria-current="page"' : ""}>${number}</a>`)
+    .join("");
+  return `${HEADER}<main class="plain"><h1>${html(league.league_id)}</h1>
+<p class="league-facts"><span class="badge badge-${league.status}">${league.status}</span> ${html(factsOf(league))}</p>
+<h2>Standings</h2>${standingsTable(document)}${pages > 1 ? `<nav class="pages" aria-label="Pages of the list">${links}</nav>` : ""}
+<noscript><p>Reload the page to update it. Boards and charts need JavaScript.</p></noscript></main></div>`;
+}
+
+/** The links of each page. */
+const HEADER = `<div class="site"><header class="site-head"><nav aria-label="Site"><a href="/leagues">Leagues</a><a href="/play">Play</a></nav></header>`;
+
+/** Returns the state of a league in words. */
+function factsOf({ game_name, format, players, completed, matches, status }: LeagueHeader): string {
+  const progress = matches === null ? `${completed} matches` : `${completed} of ${matches} matches`;
+  const facts = [game_name, format, `${players} players`, ...(status === "open" ? [] : [progress])];
+  return facts.filter((text) => text !== "").join(", ");
 }
 
 function standingsTable({ rows, tie_breaks, has_byes }: StandingsDocument): string {
-  if (rows.length === 0) return "<p>No player has entered this league yet.</p>";
+  if (rows.length === 0) return "<p class='empty'>No player has entered this league yet.</p>";
   const headings = ["Points", "Played", "Won", "Drawn", "Lost", ...(has_byes ? ["Byes"] : [])];
   const columns = [...headings, ...tie_breaks.map(({ heading }) => heading)];
   const cells = rows.map((row) => {
     const counts = [row.points, row.played, row.wins, row.draws, row.losses, ...(has_byes ? [row.byes] : [])];
     const numbers = [...counts, ...row.tie_breaks.map((value) => value ?? "")];
-    return `<tr><td class="n">${row.rank}</td><th scope="row"><bdi>${html(row.name)}</bdi></th>${numbers.map((number) => `<td class="n">${number}</td>`).join("")}</tr>`;
+    return `<tr><td class="rank">${row.rank}</td><th scope="row"><bdi>${html(row.name)}</bdi></th>${numbers.map((number) => `<td class="n">${number}</td>`).join("")}</tr>`;
   });
-  return `<div class="wide" tabindex="0" role="region" aria-label="Standings"><table class="data"><thead><tr><th scope="col" class="n">#</th><th scope="col">Player</th>${columns.map((name) => `<th scope="col" class="n">${html(name)}</th>`).join("")}</tr></thead><tbody>${cells.join("")}</tbody></table></div>`;
+  return `<div class="wide" tabindex="0" role="region" aria-label="Standings"><table class="data standings"><thead><tr><th scope="col" class="rank">#</th><th scope="col">Player</th>${columns.map((name) => `<th scope="col" class="n">${html(name)}</th>`).join("")}</tr></thead><tbody>${cells.join("")}</tbody></table></div>`;
 }
 
 /** Returns the content of the list of leagues for browsers without JavaScript. */
 export function leaguesHtml({ leagues }: LeaguesDocument): string {
   const items = leagues.map(
-    ({ league_id, game_name, status }) =>
-      `<li><a href="/leagues/${encodeURIComponent(league_id)}">${html(league_id)}</a> ${html(`${game_name}, ${status}`)}</li>`,
+    (
+      league,
+    ) => `<li><article class="box league-card"><h2><a href="/leagues/${encodeURIComponent(league.league_id)}">${html(league.league_id)}</a></h2>
+<p class="league-facts"><span class="badge badge-${league.status}">${league.status}</span> ${html(factsOf(league))}</p></article></li>`,
   );
-  return `<main class="plain"><h1>Leagues</h1><ul>${items.join("")}</ul></main>`;
+  return `${HEADER}<main class="leagues"><h1>Leagues</h1><ul class="league-list">${items.join("")}</ul></main></div>`;
 }

@@ -89,7 +89,15 @@ export function resultText({ points, termination, reason, faults }: Result, name
           aborted: DECIDED_REASONS.includes(reason) ? reasonInWords(reason) : "aborted",
         }[termination]
       : `${winners.map(nameOf).join(" and ")} ${winners.length === 1 ? "wins" : "win"}`;
+  const detail = detailText({ reason, faults }, nameOf);
+  return detail === verdict ? verdict : `${verdict} (${detail})`;
+}
+
+/** Why a match ended: the reason, or the faults of a forfeit. */
+export function detailText(
+  { reason, faults }: Pick<Result, "reason" | "faults">,
+  nameOf: (playerId: string) => string,
+) {
   const details = faults.map((fault) => `${nameOf(fault.player_id)}: ${fault.detail}`);
-  const detail = inOneLine(details.join("; ") || reasonInWords(reason));
-  return detail === verdict ? verdict : `${verdict} (${cutTo(DETAIL_CHARACTERS, detail)})`;
+  return cutTo(DETAIL_CHARACTERS, inOneLine(details.join("; ") || reasonInWords(reason)));
 }

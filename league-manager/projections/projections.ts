@@ -4,14 +4,24 @@ import { createTally, type Standing, type Tally, tallyOf } from "#shared/standin
 import type { Agent } from "../agents/agent.ts";
 import { evolveAgent } from "../agents/evolve.ts";
 import type { LeagueEvent } from "../league/events.ts";
+import { matchOf } from "../league/evolve.ts";
 import { formatResultOf } from "../league/format-view.ts";
 import type { League } from "../league/league.ts";
-import { omitsLiveTieBreaks, openedRounds, plainStandings, rankedStandings } from "../league/standings-of.ts";
+import {
+  omitsLiveTieBreaks,
+  openedRounds,
+  plainStandings,
+  rankedStandings,
+  type TeamStanding,
+} from "../league/standings-of.ts";
 import type { Commit, CommittedEvent, ManagerState } from "../ledger.ts";
 import { expectedMatchesCache } from "./expected-matches.ts";
 import type { StateChange } from "./live.ts";
 import { type PlayerMatches, playerMatchesIndex } from "./player-matches.ts";
+import { earlierRanksCache } from "./rank-changes.ts";
 import { cachedRatings, type RatingsDocument } from "./ratings.ts";
+import { type RecentMatches, recentMatchesOf } from "./recent-matches.ts";
+import { teamStandingsCache } from "./team-standings.ts";
 
 /** The read models of the manager. Each committed event advances them, so that neither requests nor events need a pass over all matches. */
 export interface Projections {
@@ -35,12 +45,19 @@ export interface Projections {
   matchesOf(league: League, playerId: string): PlayerMatches;
   /** The result so far of a league whose format tests a hypothesis; null for other formats and before the start. */
   result(league: League): FormatResult | null;
+  /** The ranks of players and teams before the round of the last result, by id; null if there is no earlier round. */
+  earlierRanks(league: League): ReadonlyMap<string, number> | null;
+  /** The standings of the teams of a league; null if each player plays for itself. Returns the same array until they change. */
+  teamStandings(league: League): readonly TeamStanding[] | null;
+  /** The matches of a league that were completed last. */
+  recentMatches(league: League): RecentMatches;
   /** The number of completed matches of a league after the last event. */
   completed(leagueId: string): number;
 }
 
 interface LeagueProjection {
   readonly tally: Tally;
+  readonly recent: RecentMatches;
   completed: number;
   /** The cached standings; null after a change. */
   rows: readonly Standing[] | null;
@@ -56,7 +73,7 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
   const byTokenHash = new Map([...agents.values()].map(({ tokenHash, id }) => [tokenHash, id]));
 
   const projectionFor = (leagueId: string): LeagueProjection => {
-    const found = leagues.get(leagueId) ?? { tally: createTally(), completed: 0, ...NO_ROWS };
+    const found = leagues.get(leagueId) ?? projectionOf(null);
     leagues.set(leagueId, found);
     return found;
   };
@@ -112,6 +129,9 @@ export function createProjections(ledger: { readonly state: ManagerState }): Pro
     expectedMatches: expectedMatchesCache(),
     matchesOf: playerMatchesIndex(),
     result: (league) => formatResultOf(league, nameOf),
+    earlierRanks: earlierRanksCache(playersOf),
+    teamStandings: teamStandingsCache(ledger, nameOf),
+    recentMatches: ({ leagueId }) => projectionFor(leagueId).recent,
     completed: (leagueId) => projectionFor(leagueId).completed,
   };
 }
@@ -127,6 +147,7 @@ function advanceLeague(projection: LeagueProjection, event: LeagueEvent, league:
   }
   const byes = byesOf(event, league);
   projection.tally.addByes(byes);
+  projection.recent.advance(event, (matchId) => (league && matchOf(league, matchId)?.players) ?? []);
   if (END_OF_MATCH.has(event.type) || (isAnnulled && event.match_points === undefined)) projection.completed++;
   if (CHANGES_STANDINGS.has(event.type) || byes.length > 0) projection.rows = null;
 }
@@ -139,8 +160,6 @@ function byesOf(event: CommittedEvent["event"], league: League | undefined): rea
 
 const END_OF_MATCH = new Set<CommittedEvent["event"]["type"]>(["match_completed", "match_aborted", "match_cancelled"]);
 
-const NO_ROWS = { rows: null, agents: null };
-
 const CHANGES_STANDINGS = new Set<CommittedEvent["event"]["type"]>([
   ...END_OF_MATCH,
   "match_annulled",
@@ -150,8 +169,11 @@ const CHANGES_STANDINGS = new Set<CommittedEvent["event"]["type"]>([
   "player_left",
 ]);
 
-const projectionOf = (league: League): LeagueProjection => ({
-  tally: tallyOf(openedRounds(league)),
-  completed: league.completedCount,
-  ...NO_ROWS,
+/** Creates the projection of a league that has been loaded, or of a new one. */
+const projectionOf = (league: League | null): LeagueProjection => ({
+  tally: league ? tallyOf(openedRounds(league)) : createTally(),
+  recent: recentMatchesOf(league),
+  completed: league?.completedCount ?? 0,
+  rows: null,
+  agents: null,
 });

@@ -89,7 +89,7 @@ export class PlayedLeague {
         awaited: () => null,
         ...{ logOf: () => [], answerTimesOf: () => null, leagueSeedOf: none, seedOf: none },
       },
-      joining: { needsJoinCode: false, addresses: () => [] },
+      joining: { needsJoinCode: false, takesPlayers: () => false, addresses: () => [] },
     };
   }
 

@@ -87,9 +87,9 @@ export async function startManagedLeague() {
         }
       }
     },
-    /** Returns the expected row of each player in the standings: its text without the rank. */
+    /** Returns the expected row of each player in the standings, as `showsRows` expects it. */
     rows: (): readonly string[] =>
-      [...players.values()].map(({ name, wins, losses }) => `${name}${3 * wins}${wins + losses}${wins}0${losses}`),
+      [...players.values()].map(({ name, wins, losses }) => `${name} ${3 * wins} ${wins + losses} ${wins} 0 ${losses}`),
     async kill(): Promise<void> {
       manager.signal("SIGKILL");
       expect((await manager.ended).signal).toBe("SIGKILL");

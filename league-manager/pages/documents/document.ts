@@ -7,6 +7,8 @@ export interface DocumentContext {
   /** How players join the leagues of this manager. */
   readonly joining: {
     readonly needsJoinCode: boolean;
+    /** Whether a further player can enter a league. */
+    readonly takesPlayers: (league: League) => boolean;
     /** The addresses of the manager, those for other machines first: "http://192.168.0.7:8000". */
     readonly addresses: () => readonly string[];
   };

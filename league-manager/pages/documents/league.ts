@@ -5,7 +5,7 @@ import { PAGE_ROWS } from "#shared/web/documents/league.ts";
 import { formatOf, plannedRounds } from "../../league/format-view.ts";
 import { endOfRound, type League, type Match } from "../../league/league.ts";
 import { publicReason, summaryOf } from "../../league/outcome.ts";
-import { resultText, waitingText } from "../../projections/lines.ts";
+import { detailText, resultText, waitingText } from "../../projections/lines.ts";
 import type { Projections } from "../../projections/projections.ts";
 import type { DocumentContext } from "./document.ts";
 
@@ -66,7 +66,7 @@ export function matchRow(projections: Pick<Projections, "agent">, league: League
   const { matchId, roundId, status, refereeId, players, outcome } = match;
   const nameOf = (id: string): string => playerRef(projections, id).name;
   const points = outcome ? summaryOf(match).match_points : {};
-  const reason = outcome ? publicReason(outcome) : "";
+  const result = outcome && { ...outcome, reason: reasonInWords(publicReason(outcome)), points };
   return {
     match_id: matchId,
     round_id: roundId,
@@ -77,7 +77,8 @@ export function matchRow(projections: Pick<Projections, "agent">, league: League
       points: points[id] ?? null,
     })),
     referee: refereeId === null ? null : nameOf(refereeId),
-    result: outcome ? resultText({ ...outcome, reason: reasonInWords(reason), points }, nameOf) : null,
+    result: result && resultText(result, nameOf),
+    reason: result && detailText(result, nameOf),
     is_forfeit: outcome?.termination === "forfeit",
   };
 }

@@ -1,11 +1,16 @@
-import type { OverviewDocument } from "#shared/web/documents/overview.ts";
-import { currentMatches } from "../../league/league.ts";
+import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
+import type { PlayerRef } from "#shared/web/documents/league.ts";
+import type { Joining, OverviewDocument, TestResult } from "#shared/web/documents/overview.ts";
+import { currentMatches, type League } from "../../league/league.ts";
+import type { Projections } from "../../projections/projections.ts";
 import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
-import { headerOf, matchRow } from "./league.ts";
-import { standingsDocument } from "./standings.ts";
+import { headerOf, matchRow, playerRef } from "./league.ts";
+import { lastResults, standingRows, teamRows } from "./standings.ts";
 
-const MAX_LEADERS = 10;
-const MAX_MATCHES = 10;
+/** As many rows as a projector shows at once. */
+const MAX_LEADERS = 20;
+const MAX_PLAYING = 12;
+const MAX_RESULTS = 12;
 
 export const overview = {
   path: "",
@@ -13,14 +18,39 @@ export const overview = {
   read: overviewDocument,
 } satisfies DocumentKind;
 
-function overviewDocument(context: DocumentContext, request: DocumentRequest): OverviewDocument {
-  const { league } = request;
+/** Returns the first page of a league. */
+export function overviewDocument(context: DocumentContext, { league }: DocumentRequest): OverviewDocument {
   const { projections } = context.views;
   const playing = currentMatches(league).filter(({ status }) => status === "assigned");
   return {
     league: headerOf(context, league),
-    leaders: standingsDocument(context, request).rows.slice(0, MAX_LEADERS),
-    playing: playing.slice(0, MAX_MATCHES).map((match) => matchRow(projections, league, match)),
-    results: [],
+    leaders: standingRows(projections, league, projections.standings(league).slice(0, MAX_LEADERS)),
+    teams: teamRows(projections, league, MAX_LEADERS),
+    winners: winnersOf(projections, league),
+    playing: playing.slice(0, MAX_PLAYING).map((match) => matchRow(projections, league, match)),
+    playing_count: playing.length,
+    results: lastResults(projections, league, MAX_RESULTS),
+    joining: joiningOf(context, league),
+    test: testOf(projections, league),
   };
+}
+
+function winnersOf(projections: Projections, league: League): readonly PlayerRef[] {
+  if (league.status !== "completed" || league.completedCount === 0) return [];
+  const teams = projections.teamStandings(league);
+  const ids = teams
+    ? teams.filter(({ rank }) => rank === 1).flatMap(({ members }) => members)
+    : projections.standings(league).flatMap(({ rank, player_id }) => (rank === 1 ? [player_id] : []));
+  return ids.map((playerId) => playerRef(projections, playerId));
+}
+
+function joiningOf({ joining }: DocumentContext, league: League): Joining | null {
+  if (!joining.takesPlayers(league)) return null;
+  const { addresses, needsJoinCode } = joining;
+  return { addresses: addresses(), program: LEAGUE_COMMAND, needs_join_code: needsJoinCode };
+}
+
+function testOf(projections: Projections, league: League): TestResult | null {
+  const result = projections.result(league);
+  return result && { text: result.text, pairs: result.pairs, is_decided: result.state !== "continue" };
 }

@@ -1,7 +1,13 @@
-import { tieBreakColumns } from "#shared/standings/tie-breaks.ts";
-import type { StandingsDocument } from "#shared/web/documents/standings.ts";
+import type { Standing } from "#shared/standings/standings.ts";
+import { isTieBreakId, tieBreakColumns, tieBreakOf } from "#shared/standings/tie-breaks.ts";
+import type { FormMark, StandingRow, StandingsDocument, TeamRow } from "#shared/web/documents/standings.ts";
+import { matchOf } from "../../league/evolve.ts";
+import type { League } from "../../league/league.ts";
+import type { Projections } from "../../projections/projections.ts";
 import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
-import { headerOf, pageOf } from "./league.ts";
+import { headerOf, matchRow, pageOf, playerRef } from "./league.ts";
+
+const MAX_TEAMS = 100;
 
 export const standings = {
   path: "standings",
@@ -11,18 +17,86 @@ export const standings = {
 
 /** Returns one page of the standings. */
 export function standingsDocument(context: DocumentContext, { league, query }: DocumentRequest): StandingsDocument {
-  const all = context.views.projections.standings(league);
-  const tieBreaks = tieBreakColumns(all);
+  const { projections } = context.views;
+  const all = projections.standings(league);
   const { rows, ...page } = pageOf(all, query);
+  const [last] = lastResults(projections, league, 1);
   return {
     league: headerOf(context, league),
     ...page,
-    tie_breaks: tieBreaks.map(({ id, heading }) => ({ id, heading })),
-    has_byes: all[0]?.byes !== undefined,
-    rows: rows.map(({ display_name, tie_breaks, byes = 0, ...row }) => ({
-      ...{ rank: row.rank, player_id: row.player_id, name: display_name, points: row.points },
-      ...{ played: row.played, wins: row.wins, draws: row.draws, losses: row.losses, byes },
-      tie_breaks: tieBreaks.map(({ id }) => tie_breaks?.[id] ?? null),
+    tie_breaks: tieBreakColumns(all).map((column) => ({
+      ...column,
+      rule: isTieBreakId(column.id) ? tieBreakOf(column.id).rule : "",
     })),
+    has_byes: all[0]?.byes !== undefined,
+    rows: standingRows(projections, league, rows),
+    teams: teamRows(projections, league, MAX_TEAMS),
+    last_result: last ?? null,
   };
 }
+
+/** Returns players as the standings show them. */
+export function standingRows(
+  projections: Projections,
+  league: League,
+  rows: readonly Standing[],
+): readonly StandingRow[] {
+  return rows.map((row) => ({
+    ...playerRef(projections, row.player_id),
+    ...countsOf(projections, league, row),
+    byes: row.byes ?? 0,
+    tie_breaks: Object.values(row.tie_breaks ?? {}),
+    presence: presenceOf(projections, league, row.player_id),
+    form: formOf(projections, league, row.player_id),
+  }));
+}
+
+/** Returns the first teams of the standings; null if each player plays for itself. */
+export function teamRows(projections: Projections, league: League, maximum: number): readonly TeamRow[] | null {
+  const teams = projections.teamStandings(league)?.slice(0, maximum);
+  return (
+    teams?.map((row) => ({
+      team_id: row.player_id,
+      ...countsOf(projections, league, row),
+      members: row.members.map((playerId) => playerRef(projections, playerId)),
+    })) ?? null
+  );
+}
+
+function countsOf(projections: Projections, league: League, row: Standing) {
+  const { rank, points, played, wins, draws, losses } = row;
+  const earlier = projections.earlierRanks(league)?.get(row.player_id);
+  return { rank, movement: earlier === undefined ? null : earlier - rank, points, played, wins, draws, losses };
+}
+
+function presenceOf(projections: Projections, league: League, playerId: string): StandingRow["presence"] {
+  if (league.departed.includes(playerId)) return "left";
+  if (league.status !== "running") return "present";
+  const state = projections.agent(playerId)?.state;
+  if (state === "SUSPENDED") return "suspended";
+  return state === "SHUTDOWN" ? "absent" : "present";
+}
+
+/** Returns the last results of a player. An aborted or annulled match has no result. */
+function formOf(projections: Projections, league: League, playerId: string): readonly FormMark[] {
+  return projections
+    .recentMatches(league)
+    .of(playerId)
+    .flatMap((match_id): FormMark[] => {
+      const match = matchOf(league, match_id);
+      const points = match?.outcome?.points[match.players.indexOf(playerId)];
+      if (points === undefined) return [];
+      return [{ match_id, result: points === 3 ? "win" : points === 1 ? "draw" : "loss" }];
+    });
+}
+
+/** Returns the matches of a league that were completed last, the latest first. */
+export const lastResults = (projections: Projections, league: League, maximum: number) =>
+  projections
+    .recentMatches(league)
+    .all()
+    .slice(0, maximum)
+    .flatMap((matchId) => {
+      const match = matchOf(league, matchId);
+      return match?.status === "completed" ? [matchRow(projections, league, match)] : [];
+    });

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from "
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
+import { showsRows } from "#shared/web/testing/standings-rows.ts";
 import { startManagedLeague, WAIT_LIMIT_MS } from "../../testing/managed-league.ts";
 import { cleanUp } from "../../testing/processes.ts";
 
@@ -60,7 +61,7 @@ async function startPage() {
   let navigations = 0;
   page.on("framenavigated", () => navigations++);
   const shows = async (): Promise<void> => {
-    for (const row of league.rows()) await page.locator("tbody tr", { hasText: new RegExp(`^\\d+${row}`) }).waitFor();
+    await showsRows(page, league.rows());
   };
   await shows();
   return { league, proxy, page, shows, navigations: () => navigations };

@@ -52,6 +52,8 @@ export interface MatchRow {
   readonly referee: string | null;
   /** The result in words: "Ann won by checkmate". Null without a result. */
   readonly result: string | null;
+  /** Why it ended so, in words: "checkmate". Null without a result. */
+  readonly reason: string | null;
   readonly is_forfeit: boolean;
 }
 

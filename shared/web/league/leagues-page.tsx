@@ -1,6 +1,8 @@
-import type { JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import type { LeagueSummary, LeaguesDocument } from "../documents/leagues.ts";
+import { Progress, StatusBadge } from "../layout/league-layout.tsx";
 import { PagesOfList } from "../layout/pages-of-list.tsx";
+import { PlayerName } from "../layout/player-name.tsx";
 import { SiteHeader } from "../layout/site-header.tsx";
 import { leaguePath } from "../texts/league-paths.ts";
 import type { PageProps } from "./page-props.ts";
@@ -16,10 +18,10 @@ export function LeaguesPage({ document, problem }: PageProps<LeaguesDocument>): 
         <p class="problem" role="status">
           {problem}
         </p>
-        {leagues.length === 0 && <p>The config of this manager has no league.</p>}
+        {leagues.length === 0 && <p class="empty">The config of this manager has no league.</p>}
         <ul class="league-list">
           {leagues.map((league) => (
-            <LeagueItem key={league.league_id} league={league} />
+            <LeagueCard key={league.league_id} league={league} />
           ))}
         </ul>
         <PagesOfList {...document} />
@@ -28,21 +30,35 @@ export function LeaguesPage({ document, problem }: PageProps<LeaguesDocument>): 
   );
 }
 
-function LeagueItem({ league }: { readonly league: LeagueSummary }): JSX.Element {
-  const { league_id, game_name, format, status, players, completed, matches, leaders } = league;
+function LeagueCard({ league }: { readonly league: LeagueSummary }): JSX.Element {
+  const { game_name, format, players, leaders, status } = league;
   return (
     <li>
-      <a href={leaguePath(league)}>
-        <bdi>{league_id}</bdi>
-      </a>{" "}
-      {[game_name, format, `${players} players`, status].filter((text) => text !== "").join(" · ")}
-      {status !== "open" && ` · ${completed}${matches === null ? "" : ` of ${matches}`} matches`}
-      {leaders.map(({ player_id, name }) => (
-        <span key={player_id}>
-          {" "}
-          <bdi>{name}</bdi>
-        </span>
-      ))}
+      <article class="box league-card">
+        <h2>
+          <a href={leaguePath(league)}>
+            <bdi>{league.league_id}</bdi>
+          </a>
+        </h2>
+        <p class="league-facts">
+          <StatusBadge status={status} />
+          <span>{game_name}</span>
+          {format !== "" && <span>{format}</span>}
+          <span>{players === 1 ? "1 player" : `${players} players`}</span>
+        </p>
+        {leaders.length > 0 && (
+          <p class="leaders">
+            {status === "completed" ? "Won by " : "Led by "}
+            {leaders.map((player, index) => (
+              <Fragment key={player.player_id}>
+                {index > 0 && ", "}
+                <PlayerName league={league} player={player} />
+              </Fragment>
+            ))}
+          </p>
+        )}
+        <Progress league={league} />
+      </article>
     </li>
   );
 }

@@ -1,63 +1,29 @@
 import type { JSX } from "preact";
-import type { StandingRow, StandingsDocument } from "../documents/standings.ts";
+import type { StandingsDocument } from "../documents/standings.ts";
 import { LeagueLayout } from "../layout/league-layout.tsx";
+import { LiveText } from "../layout/live-text.tsx";
 import { PagesOfList } from "../layout/pages-of-list.tsx";
-import { PlayerName } from "../layout/player-name.tsx";
+import { StandingsTable, TieBreakRules } from "../standings/standings-table.tsx";
+import { TeamTable } from "../standings/team-table.tsx";
+import { matchSentence } from "../texts/match-texts.ts";
 import type { PageProps } from "./page-props.ts";
 
 /** The standings of a league. */
 export function StandingsPage({ document, problem }: PageProps<StandingsDocument>): JSX.Element {
+  const { league, rows, teams, tie_breaks, has_byes, last_result } = document;
   return (
-    <LeagueLayout league={document.league} section="standings" problem={problem}>
-      <StandingsTable document={document} />
+    <LeagueLayout league={league} section="standings" problem={problem}>
+      <LiveText text={last_result ? matchSentence(last_result) : ""} />
+      {teams && (
+        <div class="standings-part">
+          <h2>Teams</h2>
+          <TeamTable league={league} teams={teams} />
+        </div>
+      )}
+      {teams && <h2>Players</h2>}
+      <StandingsTable league={league} rows={rows} details={{ tieBreaks: tie_breaks, hasByes: has_byes }} />
       <PagesOfList {...document} />
+      <TieBreakRules tieBreaks={tie_breaks} />
     </LeagueLayout>
-  );
-}
-
-function StandingsTable({ document }: { readonly document: StandingsDocument }): JSX.Element {
-  const { league, rows, tie_breaks, has_byes } = document;
-  if (rows.length === 0) return <p>No player has entered this league yet.</p>;
-  const headings = ["Points", "Played", "Won", "Drawn", "Lost", ...(has_byes ? ["Byes"] : [])];
-  const columns = [...headings, ...tie_breaks.map(({ heading }) => heading)];
-  const numbersOf = (row: StandingRow): readonly (number | null)[] => [
-    ...[row.points, row.played, row.wins, row.draws, row.losses],
-    ...(has_byes ? [row.byes] : []),
-    ...row.tie_breaks,
-  ];
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section class="wide" tabIndex={0} aria-label="Standings">
-      <table class="data standings">
-        <thead>
-          <tr>
-            <th scope="col" class="n">
-              #
-            </th>
-            <th scope="col">Player</th>
-            {columns.map((heading) => (
-              <th key={heading} scope="col" class="n">
-                {heading}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.player_id}>
-              <td class="n">{row.rank}</td>
-              <th scope="row">
-                <PlayerName league={league} player={row} />
-              </th>
-              {numbersOf(row).map((value, index) => (
-                <td key={columns[index]} class="n">
-                  {value ?? ""}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
   );
 }

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { SiteHeader } from "../layout/site-header.tsx";
 import type { JoinView } from "../league-view.ts";
 import { type Invitation, pathOfSeat } from "../texts/links.ts";
 import { joinLeague, openLeagues } from "../transports/league-api.ts";
@@ -34,40 +35,41 @@ export function JoinLeague({ invitation }: Props): JSX.Element {
     }
   };
   return (
-    <main class="join">
-      <h1>Play in this league</h1>
-      {view?.leagues.length === 0 && (
-        <p>
-          No league is open for new players. <a href="/">Standings and matches</a>
-        </p>
-      )}
-      {view && view.leagues.length > 0 && (
-        <form onSubmit={(event) => void join(event)}>
-          <label>
-            Your name
-            <input name="name" required maxLength={100} autocomplete="nickname" />
-          </label>
-          <LeagueChoice leagues={view.leagues} />
-          {view.needs_join_code && (
+    <div class="site">
+      <SiteHeader part="play" isFirst />
+      <main class="join">
+        <h1>Play in a league</h1>
+        {view?.leagues.length === 0 && (
+          <p>
+            No league is open for new players. <a href="/leagues">Leagues</a>
+          </p>
+        )}
+        {view && view.leagues.length > 0 && (
+          <form onSubmit={(event) => void join(event)}>
             <label>
-              Join code
-              <input name="join_code" required autocomplete="off" />
+              Your name
+              <input name="name" required maxLength={100} autocomplete="nickname" />
             </label>
-          )}
-          <button type="submit" disabled={isBusy}>
-            Join
-          </button>
-        </form>
-      )}
-      {rejection && (
-        <p class="notice rejection" role="alert">
-          {rejection}
-        </p>
-      )}
-      <p class="hint">
-        Your matches appear here when the league starts. <a href="/">Standings and matches</a>
-      </p>
-    </main>
+            <LeagueChoice leagues={view.leagues} chosen={chosenLeague()} />
+            {view.needs_join_code && (
+              <label>
+                Join code
+                <input name="join_code" required autocomplete="off" />
+              </label>
+            )}
+            <button type="submit" disabled={isBusy}>
+              Join
+            </button>
+          </form>
+        )}
+        {rejection && (
+          <p class="notice rejection" role="alert">
+            {rejection}
+          </p>
+        )}
+        <p class="hint">Your matches appear here when the league starts.</p>
+      </main>
+    </div>
   );
 }
 
@@ -76,7 +78,10 @@ async function joinByLink({ name, token, joinCode }: Invitation): Promise<void> 
   location.replace(pathOfSeat(seat));
 }
 
-function LeagueChoice({ leagues }: Pick<JoinView, "leagues">): JSX.Element {
+/** The league in the address of the page. */
+const chosenLeague = (): string => new URLSearchParams(location.search).get("league") ?? "";
+
+function LeagueChoice({ leagues, chosen }: Pick<JoinView, "leagues"> & { readonly chosen: string }): JSX.Element {
   const named = ({ league_id, game_name, players }: JoinView["leagues"][number]): string =>
     `${game_name} (${league_id}), ${players === 1 ? "1 player" : `${players} players`}`;
   const [only] = leagues;
@@ -94,7 +99,7 @@ function LeagueChoice({ leagues }: Pick<JoinView, "leagues">): JSX.Element {
       <select name="league_id">
         <option value="">All {leagues.length} leagues</option>
         {leagues.map((league) => (
-          <option key={league.league_id} value={league.league_id}>
+          <option key={league.league_id} value={league.league_id} selected={league.league_id === chosen}>
             {named(league)}
           </option>
         ))}

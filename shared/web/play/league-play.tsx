@@ -1,7 +1,9 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { FactsOfGames } from "../game-facts.ts";
+import { SiteHeader } from "../layout/site-header.tsx";
 import type { LeagueView, MatchView, PlayView } from "../league-view.ts";
+import { leaguePath } from "../texts/league-paths.ts";
 import type { LeagueSeat } from "../texts/links.ts";
 import { followSeat, leaveLeagues, makeMove } from "../transports/league-api.ts";
 import { type GameUpdate, messageOf, type Transport } from "../transports/transport.ts";
@@ -49,22 +51,25 @@ export function LeaguePlay({ seat, games }: Props): JSX.Element {
   if (!view) return <p class="loading">{problem ?? "Loading your league…"}</p>;
   const others = view.matches.filter((one) => one !== match && one.seconds_left !== null);
   return (
-    <div class="league-play">
-      <div class="league-board">
-        {match ? <Table transport={board.transport} first={match.game} games={games} /> : <WaitingRoom view={view} />}
-        {match?.rejected && (
-          <p class="notice rejection" role="alert">
-            Your move was rejected: {match.rejected}
-          </p>
-        )}
-        {problem && (
-          <p class="notice" role="status">
-            {problem}
-          </p>
-        )}
-        {others.length > 0 && <OtherTurns matches={others} onChoose={setChosen} />}
+    <div class="site">
+      <SiteHeader part="play" />
+      <div class="league-play">
+        <div class="league-board">
+          {match ? <Table transport={board.transport} first={match.game} games={games} /> : <WaitingRoom view={view} />}
+          {match?.rejected && (
+            <p class="notice rejection" role="alert">
+              Your move was rejected: {match.rejected}
+            </p>
+          )}
+          {problem && (
+            <p class="notice" role="status">
+              {problem}
+            </p>
+          )}
+          {others.length > 0 && <OtherTurns matches={others} onChoose={setChosen} />}
+        </div>
+        <LeagueSide view={view} match={match} games={games} onLeave={leave} />
       </div>
-      <LeagueSide view={view} match={match} games={games} onLeave={leave} />
     </div>
   );
 }
@@ -113,12 +118,15 @@ function Farewell(): JSX.Element {
     document.title = "You have left · League";
   }, []);
   return (
-    <main class="waiting-room">
-      <h1>You have left the league</h1>
-      <p>
-        <a href="/">Standings and matches</a> · <a href="/play">Join a league</a>
-      </p>
-    </main>
+    <div class="site">
+      <SiteHeader part="play" />
+      <main class="waiting-room">
+        <h1>You have left the league</h1>
+        <p>
+          <a href="/leagues">Leagues</a> · <a href="/play">Join a league</a>
+        </p>
+      </main>
+    </div>
   );
 }
 
@@ -134,7 +142,8 @@ function WaitingRoom({ view }: { readonly view: PlayView }): JSX.Element {
 
 const waitingLine = ({ league_id, game_name, status, waiting }: LeagueView): JSX.Element => (
   <li key={league_id}>
-    {game_name} ({league_id}): {status === "open" ? waiting || "has not started" : status}
+    {game_name} (<a href={leaguePath({ league_id })}>{league_id}</a>):{" "}
+    {status === "open" ? waiting || "has not started" : status}
   </li>
 );
 

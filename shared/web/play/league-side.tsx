@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { FactsOfGames } from "../game-facts.ts";
 import type { LeagueView, MatchView, PlayView } from "../league-view.ts";
 import { resultInWords } from "../texts/game-texts.ts";
+import { leaguePath } from "../texts/league-paths.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
 
 interface Props {
@@ -29,9 +30,7 @@ export function LeagueSide({ view, match, games, onLeave }: Props): JSX.Element 
         <LeagueSection key={league.league_id} league={league} playerId={view.player_id} />
       ))}
       {!view.is_over && <LeaveButton view={view} onLeave={onLeave} />}
-      <p class="hint">
-        Keep the address of this page: it is your seat. <a href="/">All standings and matches</a>
-      </p>
+      <p class="hint">Keep the address of this page: it is your seat.</p>
     </aside>
   );
 }
@@ -98,7 +97,10 @@ function LeagueSection({ league, playerId }: SectionProps): JSX.Element {
   return (
     <section>
       <h2>
-        {game_name} <small>{league_id}</small>
+        {game_name}{" "}
+        <small>
+          <a href={leaguePath({ league_id })}>{league_id}</a>
+        </small>
       </h2>
       {status === "open" && waiting && <p>{waiting}</p>}
       {status === "completed" && <p class="over">{finalText(standings, playerId)}</p>}

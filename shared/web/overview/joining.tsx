@@ -1,0 +1,67 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { LeagueHeader } from "../documents/league.ts";
+import type { Joining } from "../documents/overview.ts";
+import { QrCode } from "../layout/qr-code.tsx";
+
+interface Props {
+  readonly league: LeagueHeader;
+  readonly joining: Joining;
+}
+
+/** How programs and people join a league. */
+export function HowToJoin({ league, joining }: Props): JSX.Element {
+  const address = addressOf(joining);
+  const page = `${address}/play?league=${encodeURIComponent(league.league_id)}`;
+  const code = joining.needs_join_code ? " --join-code CODE" : "";
+  const command = `${joining.program} join ./my-bot/bot.ts --name YOUR_NAME --league ${league.league_id} --manager ${address}/mcp${code}`;
+  return (
+    <section class="box join-league" aria-labelledby="join-heading">
+      <div>
+        <h2 id="join-heading">{league.status === "open" ? "Join this league" : "You can still join this league"}</h2>
+        <h3>With a program</h3>
+        <p>Enter this command in the folder of the project, with your bot and your name:</p>
+        <Command text={command} />
+        <h3>In the browser</h3>
+        <p>
+          {isLocal(address) ? "Open" : "Scan the code, or open"}{" "}
+          <a href={`/play?league=${encodeURIComponent(league.league_id)}`}>{shortAddress(page)}</a>
+        </p>
+        {joining.needs_join_code && <p>You need the join code. The organizer tells it.</p>}
+        {isLocal(address) && <p class="note">Only this machine can reach this address.</p>}
+      </div>
+      {!isLocal(address) && <QrCode text={page} label={`QR code of ${page}`} />}
+    </section>
+  );
+}
+
+/** Returns the address for other machines: that of this page, unless it was opened on the machine of the manager. */
+function addressOf({ addresses }: Joining): string {
+  if (!isLocal(location.origin)) return location.origin;
+  return addresses.find((address) => !isLocal(address)) ?? location.origin;
+}
+
+const isLocal = (address: string): boolean => /^https?:\/\/(localhost|127\.|\[::1\])/.test(address);
+
+const shortAddress = (address: string): string => address.replace(/^https?:\/\//, "");
+
+function Command({ text }: { readonly text: string }): JSX.Element {
+  const [isCopied, setCopied] = useState(false);
+  const copy = (): void => {
+    navigator.clipboard.writeText(text).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    );
+  };
+  return (
+    <div class="command">
+      <code>{text}</code>
+      {/* Browsers offer the clipboard to pages of this machine and of HTTPS only. */}
+      {"clipboard" in navigator && (
+        <button type="button" onClick={copy}>
+          {isCopied ? "Copied" : "Copy"}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,120 @@
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import type { LeagueHeader } from "../documents/league.ts";
+import type { StandingRow, TieBreakColumn } from "../documents/standings.ts";
+import { PlayerName } from "../layout/player-name.tsx";
+import { Form, Movement, Presence } from "./marks.tsx";
+import { useRowMotion } from "./use-row-motion.ts";
+
+interface Props {
+  readonly league: LeagueHeader;
+  readonly rows: readonly StandingRow[];
+  /** The columns after the form; null for a short table without them. */
+  readonly details: {
+    readonly tieBreaks: readonly TieBreakColumn[];
+    readonly hasByes: boolean;
+  } | null;
+}
+
+/** The standings of players. On a narrow screen the columns after the points scroll. */
+export function StandingsTable({ league, rows, details }: Props): JSX.Element {
+  const body = useRef<HTMLTableSectionElement>(null);
+  useRowMotion(body);
+  if (rows.length === 0) return <p class="empty">No player has entered this league yet.</p>;
+  const hasForm = rows.some(({ form }) => form.length > 0);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section class="wide" tabIndex={0} aria-label="Standings">
+      <table class="data standings">
+        <thead>
+          <tr>
+            <th scope="col" class="rank">
+              <abbr title="Rank">#</abbr>
+            </th>
+            <th scope="col">Player</th>
+            <th scope="col" class="n points">
+              Points
+            </th>
+            {hasForm && <th scope="col">Form</th>}
+            <NumberHeadings headings={details ? ["Played", "Won", "Drawn", "Lost"] : ["Played"]} />
+            {details?.hasByes && <NumberHeadings headings={["Byes"]} />}
+            {details?.tieBreaks.map(({ id, heading, rule }) => (
+              <th key={id} scope="col" class="n">
+                <abbr title={rule}>{heading}</abbr>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {rows.map((row) => (
+            <tr key={row.player_id} data-key={row.player_id} data-state={`${row.played} ${row.points}`}>
+              <td class="rank">
+                {row.rank}
+                <Movement by={row.movement} />
+              </td>
+              <th scope="row">
+                <PlayerName league={league} player={row} />
+                <Presence presence={row.presence} />
+              </th>
+              <td class="n points">{row.points}</td>
+              {hasForm && (
+                <td>
+                  <Form league={league} marks={row.form} />
+                </td>
+              )}
+              <td class="n">{row.played}</td>
+              {details && <DetailCells row={row} {...details} />}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function DetailCells({ row, tieBreaks, hasByes }: NonNullable<Props["details"]> & { row: StandingRow }): JSX.Element {
+  return (
+    <>
+      <td class="n">{row.wins}</td>
+      <td class="n">{row.draws}</td>
+      <td class="n">{row.losses}</td>
+      {hasByes && <td class="n">{row.byes}</td>}
+      {tieBreaks.map(({ id }, index) => (
+        <td key={id} class="n">
+          {row.tie_breaks[index] ?? "–"}
+        </td>
+      ))}
+    </>
+  );
+}
+
+export function NumberHeadings({ headings }: { readonly headings: readonly string[] }): JSX.Element {
+  return (
+    <>
+      {headings.map((heading) => (
+        <th key={heading} scope="col" class="n">
+          {heading}
+        </th>
+      ))}
+    </>
+  );
+}
+
+/** What the columns of the tie-breaks contain. */
+export function TieBreakRules({ tieBreaks }: { readonly tieBreaks: readonly TieBreakColumn[] }): JSX.Element | null {
+  if (tieBreaks.length === 0) return null;
+  return (
+    <details class="rules">
+      <summary>What the columns mean</summary>
+      <p>Players with equal points are ordered by these columns, from left to right.</p>
+      <dl>
+        {tieBreaks.map(({ id, heading, rule }) => (
+          <div key={id}>
+            <dt>{heading}</dt>
+            <dd>{rule}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
