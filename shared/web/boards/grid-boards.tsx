@@ -42,7 +42,7 @@ export function MarksBoard({ game, canAct, pending, onPlay }: BoardProps): JSX.E
 }
 
 const Mark = ({ mark }: { readonly mark: string }): JSX.Element => (
-  <svg class="mark" viewBox="0 0 20 20" aria-hidden="true">
+  <svg class="sign" viewBox="0 0 20 20" aria-hidden="true">
     {mark === "x" ? <path d="M3 3L17 17M17 3L3 17" /> : <circle cx="10" cy="10" r="7" />}
   </svg>
 );
@@ -95,7 +95,7 @@ export function DiscsBoard({ game, canAct, pending, onPlay }: BoardProps): JSX.E
             {slots.map(({ disc, marks }, row) => (
               <span
                 key={`${column}/${board.length - row}`}
-                class={["slot", disc && `disc-${disc}`, ...marks].join(" ")}
+                class={["hole", disc && `disc-${disc}`, ...marks].join(" ")}
               >
                 <span class="disc" />
               </span>

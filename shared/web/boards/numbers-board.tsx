@@ -56,7 +56,7 @@ export function NumbersBoard(props: BoardProps): JSX.Element {
             caption={shown.choices[role] ? "" : captionOf(game, role, shown)}
           >
             {shown.choices[role] ? (
-              <span class="choice">{shown.choices[role]}</span>
+              <span class="chosen">{shown.choices[role]}</span>
             ) : (
               <Hidden isReady={shown.isOpen && game.status === "active" && !game.to_act.includes(role)} />
             )}
