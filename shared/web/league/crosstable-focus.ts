@@ -71,3 +71,22 @@ function nextLink(
     if (found) return found;
   }
 }
+
+/**
+ * Notes which result has the focus before the table is drawn again. Returns a function that gives the focus back, because the result may then be in
+ * another cell.
+ */
+export function heldFocus(table: HTMLTableElement | null): () => void {
+  const active = document.activeElement;
+  if (!table || !(active instanceof HTMLAnchorElement) || !table.contains(active)) return () => {};
+  const address = active.getAttribute("href");
+  const row = active.closest("tr");
+  return () => {
+    if (document.activeElement?.getAttribute("href") === address) return;
+    const link = [...(row?.querySelectorAll("a") ?? [])].find((one) => one.getAttribute("href") === address);
+    if (!link) return;
+    for (const stop of table.querySelectorAll('td a[tabindex="0"]')) stop.setAttribute("tabindex", "-1");
+    if (link.closest("td")) link.setAttribute("tabindex", "0");
+    link.focus({ preventScroll: true });
+  };
+}

@@ -1,11 +1,11 @@
 import type { JSX, VNode } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CrosstableDocument, CrosstableRow } from "../documents/crosstable.ts";
 import type { LeagueHeader } from "../documents/league.ts";
 import { PlayerName } from "../layout/player-name.tsx";
 import { markInWords, markText, parsedCell } from "../texts/crosstable-cells.ts";
 import { matchPath, playerPath } from "../texts/league-paths.ts";
-import { moveFocus, showPosition } from "./crosstable-focus.ts";
+import { heldFocus, moveFocus, showPosition } from "./crosstable-focus.ts";
 import type { Position } from "./crosstable-page.tsx";
 
 interface Props {
@@ -33,7 +33,11 @@ export function CrosstableGrid({ document, texts, onAt }: Props): JSX.Element {
   const heads = columns ?? rows;
   const width = texts.flat().reduce((most, text) => Math.max(most, widthOf(text)), 1);
   const show = (event: Event): void => onAt(showPosition(table.current, event.target));
-  useEffect(() => moveFocus(table.current, null));
+  const restoreFocus = heldFocus(table.current);
+  useLayoutEffect(() => {
+    restoreFocus();
+    moveFocus(table.current, null);
+  });
   drawn.current = drawnRows(document, texts, drawn.current);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
@@ -129,9 +133,14 @@ function cellNode(league: LeagueHeader, row: CrosstableRow, text: string | null)
   return (
     <td>
       {cell.matches.map(({ mark, matchId }) => (
-        <a key={matchId} class={CLASSES[mark]} href={matchPath(league, matchId)} tabIndex={-1}>
-          <span aria-hidden="true">{markText(mark)}</span>
-          <span class="unseen">{markInWords(mark)}</span>
+        <a
+          key={matchId}
+          class={CLASSES[mark]}
+          href={matchPath(league, matchId)}
+          tabIndex={-1}
+          aria-label={`${markText(mark)} ${markInWords(mark)}`}
+        >
+          {markText(mark)}
         </a>
       ))}
     </td>

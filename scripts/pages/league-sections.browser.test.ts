@@ -1,0 +1,148 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { eventually, launchChromium } from "#shared/web/testing/chromium.ts";
+import { type ReportedLeagues, startReportedLeagues } from "../testing/reported-leagues.ts";
+
+const PLAYERS = Array.from({ length: 12 }, (_, index) => `Player ${index + 1}`);
+const game = "rps.v1";
+
+let browser: Browser;
+let leagues: ReportedLeagues;
+beforeAll(async () => {
+  browser = await launchChromium();
+  const named = (suffix: string, count = PLAYERS.length) => PLAYERS.slice(0, count).map((name) => `${name}${suffix}`);
+  leagues = await startReportedLeagues([
+    { league_id: "table", game, players: named(""), results: 12 },
+    { league_id: "rounds", game, players: named(" r"), results: 7 },
+    { league_id: "tree", game, format: "single-elimination", players: named(" t", 6), results: 0 },
+    { league_id: "lines", game, players: named(" l"), results: 12 },
+  ]);
+});
+afterEach(async () => {
+  for (const context of browser.contexts()) await context.close();
+});
+afterAll(async () => {
+  await browser.close();
+  await leagues.close();
+});
+
+async function open(path: string, width = 1280): Promise<Page> {
+  const page = await (await browser.newContext({ viewport: { width, height: 800 } })).newPage();
+  page.on("pageerror", (error) => {
+    throw error;
+  });
+  await page.goto(`${leagues.url}/leagues/${path}`);
+  return page;
+}
+
+const results = (page: Page): Promise<number> => page.locator(".crosstable-grid td a").count();
+
+describe("the crosstable", () => {
+  it("shows results as they are recorded, and keeps the focus and all cells that have not changed", async () => {
+    const page = await open("table/crosstable");
+    await eventually(async () => expect(await results(page)).toBe(24));
+    await page.locator(".crosstable-grid td a").first().focus();
+    const focused = (): Promise<unknown> => page.evaluate("document.activeElement.getAttribute('href')");
+    const before = await focused();
+    await page.evaluate("for (const cell of document.querySelectorAll('.crosstable-grid td')) cell.isOld = true");
+    await leagues.report("table", 1);
+    await eventually(async () => expect(await results(page)).toBe(26));
+    const isOld = "[...document.querySelectorAll('.crosstable-grid td')].every((cell) => cell.isOld)";
+    expect(await page.evaluate(isOld)).toBe(true);
+    expect(before).toContain("/matches/");
+    expect(await focused()).toBe(before);
+  });
+
+  it("moves between results by the arrow keys, with one tab stop, and names both players", async () => {
+    const page = await open("table/crosstable");
+    await page.locator(".crosstable-grid td a").first().focus();
+    const position = (): Promise<unknown> =>
+      page.evaluate(
+        "(({ cellIndex, parentElement }) => [parentElement.sectionRowIndex, cellIndex])(document.activeElement.closest('td'))",
+      );
+    const [row, column] = (await position()) as [number, number];
+    await page.keyboard.press("ArrowDown");
+    const [nextRow, sameColumn] = (await position()) as [number, number];
+    expect(nextRow).toBeGreaterThan(row);
+    expect(sameColumn).toBe(column);
+    expect(await page.locator('.crosstable-grid td a[tabindex="0"]').count()).toBe(1);
+    expect(await page.locator(".crosstable-at").textContent()).toMatch(
+      /^Player \d+ against Player \d+: (won|drawn|lost)/,
+    );
+    expect(await page.locator("col.at").count()).toBe(1);
+    expect(await page.locator("tbody tr.at").count()).toBe(1);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/matches\/R\d+M\d+$/);
+  });
+
+  it("keeps names and points in view on a phone", async () => {
+    const page = await open("table/crosstable", 390);
+    await page.locator(".crosstable-grid").waitFor();
+    await page.evaluate("document.querySelector('.crosstable-region').scrollLeft = 500");
+    const name = await page.locator(".crosstable-grid tbody th").first().boundingBox();
+    expect(name?.x).toBeLessThan(40);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+  });
+});
+
+describe("the schedule", () => {
+  it("follows the round that is played, and has links to other rounds", async () => {
+    const page = await open("rounds/schedule");
+    await page.getByRole("heading", { name: "Round 2", exact: true }).waitFor();
+    expect(await page.locator(".schedule-match.is-playing").count()).toBe(5);
+    await leagues.report("rounds", 5);
+    await page.getByRole("heading", { name: "Round 3", exact: true }).waitFor();
+    await page.getByRole("link", { name: "First round" }).click();
+    await page.getByRole("heading", { name: "Round 1", exact: true }).waitFor();
+    expect(await page.locator(".schedule-match.is-completed").count()).toBe(6);
+    await page.getByText("All rounds").click();
+    await page.getByRole("link", { name: /^Round 11/ }).click();
+    await page.locator(".schedule-match.is-scheduled").first().waitFor();
+  });
+});
+
+describe("the bracket", () => {
+  it("fills with results and ends with the winner", async () => {
+    const page = await open("tree/bracket");
+    const tie = page.locator(".tie.is-playing").first();
+    await tie.waitFor();
+    expect(await page.locator(".tie", { hasText: "Bye" }).count()).toBe(2);
+    expect(await page.getByText("Winner of Semi-final, tie 1").count()).toBe(1);
+    const left = async (): Promise<boolean> => (await page.locator(".tie.is-decided").count()) < 7;
+    while (await left()) {
+      const { matches } = (await (await fetch(`${leagues.url}/api/leagues/tree/schedule`)).json()) as {
+        readonly matches: readonly { readonly status: string }[];
+      };
+      const open = matches.filter(({ status }) => status !== "completed").length;
+      if (open === 0) break;
+      await leagues.report("tree", open);
+    }
+    await page.getByText(/^Winner: Player/).waitFor();
+  });
+});
+
+describe("ratings and points", () => {
+  it("say that orders are not decided yet, with an interval for each player", async () => {
+    const page = await open("lines/ratings");
+    await page.locator(".ratings").waitFor();
+    expect(await page.locator("svg.interval").count()).toBe(12);
+    expect(await page.getByText("not decided yet").count()).toBe(11);
+  });
+
+  it("draw chosen players in colour, and keep the choice in the address", async () => {
+    const page = await open("lines/points");
+    await page.locator(".points-chart .series-6").waitFor({ state: "attached" });
+    expect(await page.locator(".points-chart .series").count()).toBe(12);
+    const first = page.locator(".points-choice input").first();
+    await first.uncheck();
+    expect(await page.locator(".points-chart .series-6").count()).toBe(0);
+    await page.locator(".points-choice input").last().check();
+    await page.locator(".points-chart .series-6").waitFor({ state: "attached" });
+    const chosen = new URL(page.url()).searchParams.get("players")?.split(",");
+    expect(chosen).toHaveLength(6);
+    await page.reload();
+    await page.locator(".points-chart .series-6").waitFor({ state: "attached" });
+    expect(await page.locator(".points-choice input").last().isChecked()).toBe(true);
+    expect(await first.isChecked()).toBe(false);
+  });
+});
