@@ -33,14 +33,14 @@ it("a model plays with its tools against a person on the app of its host", async
   for (const [turn, { white, from, to }] of moves.entries()) {
     expect((await toolResult(host, "finishTurn", { game_id, seat_token, move: white })).isError).toBeFalsy();
     await status(app, "Your move");
-    if (to === "h4") await app.frame.getByRole("button", { name: "Move & claim checkmate" }).click();
+    if (to === "h4") await app.frame.getByRole("button", { name: "Claim checkmate" }).click();
     await app.frame.click(cell(from));
     await app.frame.click(cell(to));
     // The board shows a move before the server accepts it, and the chat receives a message after that.
     await app.frame.locator(`${cell(to)}.last`).waitFor();
     await eventually(() => expect(app.messages.length).toBe(turn + 1));
   }
-  await app.frame.locator(".result", { hasText: "black (human) wins: checkmate" }).waitFor();
+  await app.frame.locator(".result", { hasText: "You won Checkmate" }).waitFor();
   const answer = await toolResult(host, "waitForNextTurn", { game_id, seat_token });
   expect(answer.structuredContent).toMatchObject({
     next: "game_over",

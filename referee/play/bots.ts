@@ -1,6 +1,7 @@
 import { builtInBots, playsGame } from "#shared/games/built-in-bots.ts";
+import type { Opponent } from "#shared/games/choices.ts";
 import type { Role } from "#shared/games/game.ts";
-import { builtInOpponents, type Opponent } from "#shared/games/opponents.ts";
+import { builtInOpponents } from "#shared/games/opponents.ts";
 import { isBuiltIn } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
@@ -43,6 +44,10 @@ const ENGINE_GAME = "chess.v1";
 /** A player that the operator of this host has named. Its strength is not known. */
 const otherOpponent = (bot: string): Opponent => ({ bot, level: null, description: "a player of this server" });
 
+/** The levels, the weakest first. A player of unknown strength comes after all levels. */
+const LEVELS: readonly Opponent["level"][] = ["very easy", "easy", "medium", "hard", "very hard", null];
+const rankOf = ({ level }: Opponent): number => LEVELS.indexOf(level);
+
 /** The league of the matches that bots play against agents and people. */
 const LEAGUE = "friendly";
 
@@ -80,11 +85,12 @@ export function createBots({ driver, known, engines, dataFolder, disk, log, cloc
   return {
     names,
     plays,
-    opponentsIn: (gameId) => [
-      ...builtInOpponents(gameId),
-      ...(gameId === ENGINE_GAME ? engines.map(({ spec: _, ...opponent }) => opponent) : []),
-      ...[...known.keys()].filter((name) => !builtInBots.includes(name)).map(otherOpponent),
-    ],
+    opponentsIn: (gameId) =>
+      [
+        ...builtInOpponents(gameId),
+        ...(gameId === ENGINE_GAME ? engines.map(({ spec: _, ...opponent }) => opponent) : []),
+        ...[...known.keys()].filter((name) => !builtInBots.includes(name)).map(otherOpponent),
+      ].toSorted((one, other) => rankOf(one) - rankOf(other)),
     play(sessionId, role, bot) {
       if (!names.includes(bot)) {
         // The bot was known when the game was created. The game waits until the host is started with it again.

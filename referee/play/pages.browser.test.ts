@@ -66,13 +66,13 @@ describe("the page of a game on a session host", () => {
   it("rejects a false claim without a move and accepts a true one", async () => {
     const { link } = await startGame({ options: { fen: "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1" } });
     const page = await open(link);
-    await page.getByRole("button", { name: "Move & claim checkmate" }).click();
+    await page.getByRole("button", { name: "Claim checkmate" }).click();
     await move(page, "a1", "a7");
     await page.getByText("Accusation failed: Not checkmate").waitFor();
     await page.getByLabel("white rook, a1").waitFor();
-    await page.getByRole("button", { name: "Move & claim checkmate" }).click();
+    await page.getByRole("button", { name: "Claim checkmate" }).click();
     await move(page, "a1", "a8");
-    await page.locator(".result", { hasText: "white (human) wins: checkmate" }).waitFor();
+    await page.locator(".result", { hasText: "You won Checkmate" }).waitFor();
   });
 
   it("asks for confirmation of a resignation and shows the winner on both sides", async () => {
@@ -82,9 +82,8 @@ describe("the page of a game on a session host", () => {
     await page.getByRole("button", { name: "No, continue" }).click();
     await page.getByRole("button", { name: "Resign" }).click();
     await page.getByRole("button", { name: "Yes, resign" }).click();
-    for (const view of [page, watcher]) {
-      await view.locator(".result", { hasText: "black (agent) wins by resignation" }).waitFor();
-    }
+    await page.locator(".result", { hasText: "You lost Resignation" }).waitFor();
+    await watcher.locator(".result", { hasText: "Black (agent) won Resignation" }).waitFor();
     expect(await page.locator(".claim, .resign").count()).toBe(0);
   });
 
@@ -159,7 +158,7 @@ describe("the page of a game on a session host", () => {
       if (order === "the agent first") await answer("scissors");
       await choose();
       if (order === "the person first") await status(page, "Waiting for player 2").then(() => answer("scissors"));
-      await page.locator(".result", { hasText: "player 1 (human) wins" }).waitFor();
+      await page.locator(".result", { hasText: "You won" }).waitFor();
     },
   );
 
@@ -191,8 +190,9 @@ describe("the list of games", () => {
 
   it("starts a game against a bot that answers", async () => {
     const page = await open(`${host.url}/`);
-    await page.getByLabel("Play").selectOption("Tic-tac-toe");
-    await page.getByRole("button", { name: "Start against a bot" }).click();
+    await page.getByRole("radio", { name: "Tic-tac-toe" }).check();
+    await page.getByRole("radio", { name: /Minimax/ }).check();
+    await page.getByRole("button", { name: "Start the game" }).click();
     await page.waitForURL(/\/game\/.+#seat=/);
     await page.getByLabel("b2, empty").click();
     await page.getByLabel(/^[abc][123], o, last move$/).waitFor();
@@ -204,7 +204,8 @@ describe("the list of games", () => {
     const { json } = await host.call("POST", "/api/games", { body: { template: "chess", opponent: "greedy" } });
     expect(new URL(json.link).host).toBe(`127.0.0.1:${host.port}`);
     const page = await open(`http://localhost:${host.port}/`);
-    await page.getByRole("button", { name: "Start against a bot" }).click();
+    await page.getByRole("radio", { name: /Greedy/ }).check();
+    await page.getByRole("button", { name: "Start the game" }).click();
     await page.waitForURL(/\/game\/.+#seat=/);
     expect(new URL(page.url()).host).toBe(`localhost:${host.port}`);
     await status(page, "Your move");

@@ -11,7 +11,7 @@ import {
   NEEDED_OPTIONS,
   type Score,
 } from "./chess/adjudication.ts";
-import { DRAW, DRAW_OFFER_OPTIONS, DRAW_OFFER_TEXTS, isOffered } from "./chess/draw-offers.ts";
+import { DRAW, DRAW_OFFER_TEXTS, isOffered } from "./chess/draw-offers.ts";
 import { explainIllegalMove } from "./chess/illegal-moves.ts";
 import { listMoves, makeMove } from "./chess/moves.ts";
 import { type ChessOutcome, type Color, moveNumberOf, outcomeOf, plyOf, positionKey, turnOf } from "./chess/outcome.ts";
@@ -71,7 +71,8 @@ const OptionFields = z.strictObject({
   /** The number of plies after which the game is a draw; no limit if absent. */
   max_plies: z.int().min(1).max(12_000).optional(),
   ...ADJUDICATION_OPTIONS,
-  ...DRAW_OFFER_OPTIONS,
+  /** Whether players can offer draws. Games between people set it; a game without it has no such actions. */
+  draw_offers: z.literal(true).optional(),
 });
 type ChessOptions = z.infer<typeof OptionFields>;
 

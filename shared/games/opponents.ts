@@ -1,18 +1,5 @@
 import { playsGame } from "./built-in-bots.ts";
-
-/** How strong an opponent is, for people who choose one. */
-export const LEVELS = ["very easy", "easy", "medium", "hard", "very hard"] as const;
-export type Level = (typeof LEVELS)[number];
-
-/** An opponent for people. */
-export interface Opponent {
-  /** The name of the bot. */
-  readonly bot: string;
-  /** null if it is not known. */
-  readonly level: Level | null;
-  /** How it plays, as a sentence without a full stop. */
-  readonly description: string;
-}
+import type { Opponent } from "./choices.ts";
 
 /**
  * How built-in bots play each game, the weakest first. A bot that plays a game only by random actions is not listed

@@ -1,20 +1,6 @@
 import { z } from "zod";
+import type { OptionField } from "./choices.ts";
 import { type Game, spoken } from "./game.ts";
-
-/** An option of a game as a field of a form. */
-export interface OptionField {
-  /** The name of the option. */
-  readonly name: string;
-  readonly label: string;
-  /** What the option means, without the default. */
-  readonly help: string;
-  readonly kind: "number" | "choice" | "text";
-  /** The value that the option has if the field is empty, if there is a fixed one. */
-  readonly preset?: string | number;
-  readonly min?: number;
-  readonly max?: number;
-  readonly choices?: readonly { readonly value: string; readonly label: string }[];
-}
 
 interface FieldTexts {
   readonly label: string;

@@ -134,7 +134,7 @@ describe("the chess board as an MCP App, in a sandboxed frame with the official 
 
 describe("a claim", () => {
   const MATE_IN_ONE = { options: { fen: "6k1/5ppp/8/8/8/8/8/R3K3 w - - 0 1" } };
-  const claim = { name: "Move & claim checkmate" };
+  const claim = { name: "Claim checkmate" };
 
   it("is rejected with the server's message if it is false, and the move is not made", async () => {
     const app = await open(MATE_IN_ONE);
@@ -154,7 +154,7 @@ describe("a claim", () => {
     await app.frame.click(cell("a1"));
     await app.frame.click(cell("a8"));
     await app.frame.locator(".result").waitFor();
-    expect(await app.frame.locator(".result").textContent()).toBe("white (Ann) wins: checkmate");
+    expect(await app.frame.locator(".result").textContent()).toBe("You won Checkmate");
     expect(await app.frame.getByRole("button", claim).count()).toBe(0);
     await eventually(() => expect(app.messages[0]?.content[0]?.text).toContain("The game is over."));
   });

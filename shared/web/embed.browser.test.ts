@@ -19,7 +19,7 @@ describe("the board in a frame that only forwards messages", () => {
     const payload = { game_id: "g_test", move: "e2e4", seat_token: "secret" };
     await eventually(() => expect(messages).toEqual([{ type: "action", action: "finishTurn", payload }]));
     await frame.getByText("Your move was sent to the chat.").waitFor();
-    await frame.getByRole("button", { name: "Move & claim checkmate" }).click();
+    await frame.getByRole("button", { name: "Claim checkmate" }).click();
     await frame.click('[data-cell="d2"]');
     await frame.click('[data-cell="d4"]');
     await eventually(() => expect(messages[1]).toMatchObject({ payload: { move: "d2d4", claim: "checkmate" } }));

@@ -1,5 +1,4 @@
-import type { Opponent } from "../games/opponents.ts";
-import type { OptionField } from "../games/option-fields.ts";
+import type { Opponent, OptionField } from "../games/choices.ts";
 
 /** `GET /api/new-game`: what a person can choose for a new game. */
 export interface NewGameDocument {
@@ -34,6 +33,8 @@ export interface PersonInvitation {
 
 /** `GET /api/games/{id}/history`: the moves of a game that the caller may know, with the positions after them. */
 export interface HistoryDocument {
+  /** The position before the first move. */
+  readonly start: Position;
   readonly moves: readonly HistoryMove[];
 }
 
@@ -43,8 +44,14 @@ export interface HistoryMove {
   readonly action: unknown;
   /** The action as people write it: SAN in chess. */
   readonly text: string;
-  /** The view and the text of the game after the move, for the caller. Absent in the older moves of a very long game. */
-  readonly after?: { readonly state: unknown; readonly board: string };
+  /** The position after the move, for the caller. Absent in the older moves of a very long game. */
+  readonly after?: Position;
+}
+
+/** The view and the text of a game, for one viewer. */
+export interface Position {
+  readonly state: unknown;
+  readonly board: string;
 }
 
 /** `GET` and `POST /api/games/{id}/rematch`: the link of the caller's seat in the rematch; null if nobody has asked for one. */

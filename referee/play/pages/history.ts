@@ -28,5 +28,11 @@ export function historyOf(host: SessionHost, { session, rows }: StoredSession, v
     before = step;
   }
   const firstPosition = moves.length - MAX_POSITIONS;
-  return { moves: moves.map(({ after, ...move }, index) => (index < firstPosition ? move : { ...move, after })) };
+  const [first] = steps;
+  const { state, board } = viewFor(first?.session ?? session, viewer);
+  const start = { state, board };
+  return {
+    start,
+    moves: moves.map(({ after, ...move }, index) => (index < firstPosition ? move : { ...move, after })),
+  };
 }

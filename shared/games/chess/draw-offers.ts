@@ -1,11 +1,6 @@
-import { z } from "zod";
-
 type Color = "white" | "black";
 
-/** The option with which players can offer draws. Sessions of people set it; a game without it has no such actions. */
-export const DRAW_OFFER_OPTIONS = { draw_offers: z.literal(true).optional() } as const;
-
-/** The meaning of the option, for `GameInfo`. */
+/** The meaning of the option with which players can offer draws, for `GameInfo`. */
 export const DRAW_OFFER_TEXTS = {
   draw_offers:
     "true: a move may offer a draw, like `e2e4 draw`, and the opponent accepts with `draw` instead of a move; default: off, and on in games between people",

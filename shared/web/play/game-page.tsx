@@ -1,14 +1,21 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { spoken } from "../../games/game.ts";
 import { boardOf } from "../boards/boards.ts";
+import type { Color } from "../boards/chess-squares.ts";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
-import { clockInWords } from "../texts/clock-text.ts";
-import { announcement, resultInWords, turnInWords } from "../texts/game-texts.ts";
+import { announcement, capitalized, turnInWords } from "../texts/game-texts.ts";
 import type { Transport } from "../transports/transport.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
-import { useGame } from "./use-game.ts";
+import { EndPanel } from "./end-panel.tsx";
+import { Invitation } from "./invitation.tsx";
+import { isFramed } from "./is-framed.ts";
+import { MoveList } from "./move-list.tsx";
+import { type Addition, NextMove, offerIn, withOffer } from "./next-move.tsx";
+import { Players } from "./players.tsx";
+import { SeatHelp } from "./seat-help.tsx";
+import { type Playing, useGame } from "./use-game.ts";
+import { gameAt, useHistory } from "./use-history.ts";
 
 interface Props {
   readonly transport: Transport;
@@ -16,59 +23,88 @@ interface Props {
   readonly games: FactsOfGames;
 }
 
-/** A game as one person sees it: the players, the board, whose turn it is, and the result. */
+/** A game as one person sees it: the players, the board, whose turn it is, the moves and the result. */
 export function Table({ transport, first, games }: Props): JSX.Element {
   const { game, problem, notice, pending, play, resign } = useGame(transport, first);
-  const [isClaiming, setClaiming] = useState(false);
+  const [addition, setAddition] = useState<Addition>(null);
+  const [isFlipped, setFlipped] = useState(false);
+  const history = useHistory(transport, game);
+  const { room } = transport;
   const role = game ? transport.roleIn(game) : "spectator";
   useEffect(() => {
     if (game) document.title = [turnInWords(game, role) || "Game over", game.name].join(" · ");
   }, [game, role]);
-  if (!game) return <p class="loading">{problem ?? "Loading the game…"}</p>;
+  if (!game) return <p class="loading">{problem ? <Problem text={problem} /> : "Loading the game…"}</p>;
 
-  const isMine = game.status === "active" && role === game.your_role && game.to_act.includes(role);
-  const canAct = isMine && pending === null;
-  const canResign = transport.resign !== undefined && game.status === "active" && game.roles.includes(role);
-  const hasBoard = game.state !== null || game.board !== "";
   const facts = games[game.template];
-  const Board = boardOf(facts);
+  const shown = history ? gameAt(game, history) : game;
+  const isMine = game.status === "active" && game.your_role === role && game.to_act.includes(role);
+  const canAct = isMine && pending === null && shown === game;
+  const canResign = transport.resign !== undefined && game.status === "active" && game.roles.includes(role);
+  const isChess = facts?.board === "chess";
   const onPlay = (action: unknown): void => {
-    setClaiming(false);
-    play(action, (isClaiming && facts?.winningReason) || null);
+    setAddition(null);
+    if (addition === "offer") play(withOffer(action), null);
+    else play(action, addition);
   };
+  const controls = (
+    <>
+      {isChess && !isFramed() && (
+        <button type="button" aria-pressed={isFlipped} onClick={() => setFlipped(!isFlipped)}>
+          Flip the board
+        </button>
+      )}
+      {canResign && (
+        <ConfirmButton
+          label="Resign"
+          question="Resign the game?"
+          yes="Yes, resign"
+          no="No, continue"
+          isBusy={pending !== null}
+          onConfirm={resign}
+        />
+      )}
+      {room && <a href="/">All games</a>}
+    </>
+  );
   return (
-    <main class="table">
-      <Players game={game} role={role} />
-      <div class={`board ${canAct ? "open" : ""}`} aria-busy={pending !== null}>
-        {hasBoard && <Board game={game} side={role} canAct={canAct} pending={pending} onPlay={onPlay} />}
-        {!hasBoard && game.status !== "completed" && <p>The board appears with your first turn.</p>}
+    <main class={room ? "table with-side" : "table"}>
+      <div class="board-side">
+        <Players game={shown} role={role} {...(isChess && history && { start: fenIn(history.document.start.state) })} />
+        <BoardArea
+          game={shown}
+          side={isFlipped ? flipped(role) : role}
+          facts={facts}
+          canAct={canAct}
+          pending={pending}
+          onPlay={onPlay}
+        />
       </div>
-      <div class="standing">
-        <Status game={game} role={role} facts={facts} isSending={pending !== null} />
-        {canResign && (
-          <ConfirmButton
-            label="Resign"
-            question="Resign the game?"
-            yes="Yes, resign"
-            no="No, continue"
-            isBusy={pending !== null}
-            onConfirm={resign}
+      <div class="game-side">
+        <div class="standing">
+          {game.status === "completed" ? (
+            <EndPanel game={game} role={role} facts={facts} room={room} />
+          ) : (
+            <Turn game={game} role={role} isSending={pending !== null} />
+          )}
+          {!room && controls}
+        </div>
+        {isMine && (
+          <NextMove
+            game={game}
+            facts={facts}
+            addition={addition}
+            isBusy={!canAct}
+            onChoose={setAddition}
+            onPlay={(action) => play(action, null)}
           />
         )}
+        <Notices notice={notice} problem={problem} />
+        {room && <SeatHelp game={game} role={role} />}
+        {room && <Invitation game={game} room={room} />}
+        {history && <MoveList history={history} isPaired={isChess} />}
+        {room && <div class="standing">{controls}</div>}
       </div>
-      {isMine && facts?.winningReason && (
-        <ClaimButton claim={facts.winningReason} isOn={isClaiming} onToggle={setClaiming} />
-      )}
-      {notice && (
-        <p class={notice.isRejection ? "notice rejection" : "notice"} role={notice.isRejection ? "alert" : "status"}>
-          {notice.text}
-        </p>
-      )}
-      {problem && (
-        <p class="notice" role="status">
-          {problem}
-        </p>
-      )}
       <p class="unseen" aria-live="polite">
         {announcement(game, role, facts)}
       </p>
@@ -76,76 +112,68 @@ export function Table({ transport, first, games }: Props): JSX.Element {
   );
 }
 
-function Players({ game, role }: { readonly game: GameView; readonly role: string }): JSX.Element {
+/** The message about the last move and the fault of the connection, if there are any. */
+function Notices({ notice, problem }: Pick<Playing, "notice" | "problem">): JSX.Element {
   return (
-    <header>
-      <h1>{game.name}</h1>
-      <ul class="players">
-        {game.roles.map((name) => (
-          <li key={name} class={game.to_act.includes(name) ? "acting" : ""}>
-            <span class={`side side-${name}`} aria-hidden="true" />
-            <strong>{spoken(name)}</strong> <PlayerName player={game.players[name]} isYou={name === role} />
-            <ClockOf role={name} clock={game.clock} />
-          </li>
-        ))}
-      </ul>
-    </header>
+    <>
+      {notice && (
+        <p class={notice.isRejection ? "notice rejection" : "notice"} role={notice.isRejection ? "alert" : "status"}>
+          {capitalized(notice.text)}
+        </p>
+      )}
+      {problem && (
+        <p class="notice" role="status">
+          {problem}
+        </p>
+      )}
+    </>
   );
 }
 
-interface ClockProps {
-  readonly role: string;
-  readonly clock: GameView["clock"];
-}
+const fenIn = (state: unknown): string => (state as { readonly fen: string }).fen;
 
-/** The time of a role at the start of the open turn. */
-function ClockOf({ role, clock }: ClockProps): JSX.Element | null {
-  const leftMs = clock?.remaining_ms[role];
-  return leftMs === undefined ? null : <span class="clock">{` ${clockInWords(leftMs)}`}</span>;
-}
+/** The side from which a flipped board is seen. */
+const flipped = (role: string): Color => (role === "black" ? "white" : "black");
 
-interface NameProps {
-  readonly player: GameView["players"][string] | undefined;
-  readonly isYou: boolean;
-}
-
-function PlayerName({ player, isYou }: NameProps): JSX.Element {
-  return (
-    <span>
-      {player?.name ?? "not joined yet"}
-      {isYou ? " (you)" : player?.kind === "bot" ? " (bot)" : ""}
-    </span>
-  );
-}
-
-interface StatusProps {
+interface BoardAreaProps {
   readonly game: GameView;
-  readonly role: string;
+  readonly side: string;
   readonly facts: GameFacts | undefined;
-  readonly isSending: boolean;
+  readonly canAct: boolean;
+  readonly pending: unknown;
+  readonly onPlay: (action: unknown) => void;
 }
 
-function Status({ game, role, facts, isSending }: StatusProps): JSX.Element {
-  const result = resultInWords(game, facts);
-  if (game.status === "completed") return <p class="status result">{result || "The game is over"}</p>;
-  const turn = isSending ? "Sending your move…" : turnInWords(game, role);
-  return <p class={turn === "Your move" ? "status mine" : "status"}>{turn}</p>;
-}
-
-interface ClaimProps {
-  readonly claim: string;
-  readonly isOn: boolean;
-  readonly onToggle: (isOn: boolean) => void;
-}
-
-/** A claim of a mate is made together with the move. If the claim is wrong, the move is rejected as well. */
-function ClaimButton({ claim, isOn, onToggle }: ClaimProps): JSX.Element {
+function BoardArea({ game, side, facts, canAct, pending, onPlay }: BoardAreaProps): JSX.Element {
+  const Board = boardOf(facts);
+  const hasBoard = game.state !== null || game.board !== "";
   return (
-    <div class="claim">
-      <button type="button" aria-pressed={isOn} onClick={() => onToggle(!isOn)}>
-        Move &amp; claim {claim}
-      </button>
-      {isOn && <span>Your next move will claim {claim}.</span>}
+    <div class={`board ${canAct ? "open" : ""}`} aria-busy={pending !== null}>
+      {hasBoard && <Board game={game} side={side} canAct={canAct} pending={pending} onPlay={onPlay} />}
+      {!hasBoard && game.status !== "completed" && <p>The board appears with your first turn.</p>}
     </div>
   );
 }
+
+interface TurnProps {
+  readonly game: GameView;
+  readonly role: string;
+  readonly isSending: boolean;
+}
+
+function Turn({ game, role, isSending }: TurnProps): JSX.Element {
+  const turn = isSending ? "Sending your move…" : turnInWords(game, role);
+  const hasOffered = offerIn(game) === role;
+  return (
+    <p class={turn === "Your move" ? "status mine" : "status"}>
+      {capitalized(turn)}
+      {hasOffered && <span class="reason">You have offered a draw.</span>}
+    </p>
+  );
+}
+
+const Problem = ({ text }: { readonly text: string }): JSX.Element => (
+  <span role="alert">
+    {text} <a href="/">All games</a>
+  </span>
+);

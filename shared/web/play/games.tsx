@@ -1,24 +1,30 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { spoken } from "../../games/game.ts";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameSummary } from "../game-view.ts";
-import { resultInWords } from "../texts/game-texts.ts";
+import { capitalized, resultInWords, roleInWords } from "../texts/game-texts.ts";
+import { listGames } from "../transports/games-api.ts";
 import { NewGame } from "./new-game.tsx";
+import { When } from "./when.tsx";
+import { YourGames } from "./your-games.tsx";
 
 const REFRESH_MS = 3000;
 const UNREACHABLE = "The server cannot be reached; trying again.";
+/** The finished games that are shown at first, and with each further step. */
+const STEP = 20;
 
 /** The games of this server, active ones first. The list is refreshed every few seconds while the page is visible. */
 export function Games({ known }: { readonly known: FactsOfGames }): JSX.Element {
   const [games, setGames] = useState<readonly GameSummary[] | null>(null);
   const [problem, setProblem] = useState("");
+  const [refreshes, setRefreshes] = useState(0);
   useEffect(() => {
     const refresh = async (): Promise<void> => {
       if (document.hidden) return;
       try {
-        setGames(await fetchGames());
+        setGames(await listGames());
         setProblem("");
+        setRefreshes((count) => count + 1);
       } catch {
         setProblem(UNREACHABLE);
       }
@@ -36,21 +42,15 @@ export function Games({ known }: { readonly known: FactsOfGames }): JSX.Element 
   return (
     <main class="games">
       <h1>Games</h1>
-      <NewGame known={known} />
       <p role="status">{problem}</p>
+      <YourGames known={known} version={refreshes} />
+      <NewGame known={known} />
       {games === null && problem === "" && <p>Loading…</p>}
       {games?.length === 0 && <p>No game has been played here yet.</p>}
-      {active.length > 0 && <GameList title="Active" games={active} known={known} />}
+      {active.length > 0 && <GameList title="Playing now" games={active} known={known} />}
       {completed.length > 0 && <GameList title="Finished" games={completed} known={known} />}
     </main>
   );
-}
-
-async function fetchGames(): Promise<readonly GameSummary[]> {
-  const response = await fetch("/api/games");
-  if (!response.ok) throw new Error(String(response.status));
-  const { games } = (await response.json()) as { games: readonly GameSummary[] };
-  return games;
 }
 
 interface ListProps {
@@ -60,28 +60,32 @@ interface ListProps {
 }
 
 function GameList({ title, games, known }: ListProps): JSX.Element {
+  const [count, setCount] = useState(STEP);
   return (
-    <section>
+    <section class="game-list">
       <h2>
         {title} <small>{games.length}</small>
       </h2>
       <ul>
-        {games.map((game) => (
+        {games.slice(0, count).map((game) => (
           <li key={game.game_id}>
             <a href={`/game/${encodeURIComponent(game.game_id)}`}>
               <strong>{known[game.template]?.name ?? game.template}</strong>
               <span>
-                {playersOf(game)}
+                <bdi>{playersOf(game)}</bdi>
                 {game.status === "waiting_for_players" && <em>Waiting for players</em>}
-                {game.result && <em>{resultOf(game, known[game.template])}</em>}
+                {game.result && <em>{capitalized(resultOf(game, known[game.template]))}</em>}
               </span>
-              <small>
-                <time dateTime={game.created_at}>{new Date(game.created_at).toLocaleString()}</time>
-              </small>
+              <When iso={game.created_at} />
             </a>
           </li>
         ))}
       </ul>
+      {games.length > count && (
+        <button type="button" onClick={() => setCount(count + STEP)}>
+          Show more
+        </button>
+      )}
     </section>
   );
 }
@@ -93,5 +97,5 @@ const resultOf = ({ result, players }: GameSummary, facts: GameFacts | undefined
 
 const playersOf = ({ players }: GameSummary): string =>
   Object.entries(players)
-    .map(([role, name]) => (name === role ? spoken(role) : `${name} (${spoken(role)})`))
+    .map(([role, name]) => (name === role ? roleInWords(role) : `${name} (${roleInWords(role)})`))
     .join(" – ");

@@ -1,62 +1,133 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import type { FactsOfGames, GameFacts } from "../game-facts.ts";
-import { pathOf } from "../texts/links.ts";
+import { useEffect, useState } from "preact/hooks";
+import type { FactsOfGames } from "../game-facts.ts";
+import type { NewGameChoice } from "../play-documents.ts";
+import { capitalized, roleInWords } from "../texts/game-texts.ts";
+import { createGame, newGameChoices } from "../transports/games-api.ts";
+import { messageOf } from "../transports/transport.ts";
+import { OptionFields, optionsIn } from "./option-fields.tsx";
+import { type Choice, RadioGroup } from "./radio-group.tsx";
 
-/** The built-in bot that plays every game. In chess it prefers captures. */
-const OPPONENT = "greedy";
+const NAME_KEY = "agent-league/name";
+const ANY = "any";
 
-/** Returns the games that a bot can play, those with a graphical board first. */
-const offeredGames = (known: FactsOfGames): readonly (readonly [id: string, facts: GameFacts])[] =>
-  Object.entries(known)
-    .filter(([, { needsLanguage }]) => !needsLanguage)
-    .sort(([, a], [, b]) => Number(b.board !== undefined) - Number(a.board !== undefined));
-
-/** Starts a game against a bot and opens the page of the person's seat. */
+/** The form for a new game: the game, the role, the opponent and the options. It opens the page of the person's seat. */
 export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Element {
+  const [choices, setChoices] = useState<readonly NewGameChoice[]>([]);
+  const [template, setTemplate] = useState("");
   const [rejection, setRejection] = useState("");
   const [isBusy, setBusy] = useState(false);
+  useEffect(() => {
+    newGameChoices().then(
+      ({ games }) => {
+        // Games with a graphical board first.
+        const sorted = games.toSorted((a, b) => Number(hasBoard(known, b)) - Number(hasBoard(known, a)));
+        setChoices(sorted);
+        setTemplate(sorted[0]?.template ?? "");
+      },
+      (error: unknown) => setRejection(messageOf(error)),
+    );
+  }, [known]);
+  const choice = choices.find((one) => one.template === template);
   const start = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
-    const template = new FormData(event.currentTarget as HTMLFormElement).get("template");
+    if (!choice) return;
+    const fields = new FormData(event.currentTarget as HTMLFormElement);
+    const role = String(fields.get("role"));
+    const name = String(fields.get("name") ?? "").trim();
+    rememberName(name);
     setBusy(true);
     setRejection("");
     try {
-      location.assign(await createGame(String(template)));
+      location.assign(
+        await createGame({
+          template,
+          opponent: String(fields.get("opponent")),
+          play_as: role === ANY ? oneOf(choice.roles) : role,
+          options: optionsIn(choice.options, fields),
+          ...(name !== "" && { name }),
+        }),
+      );
     } catch (error) {
-      setRejection(error instanceof Error ? error.message : String(error));
+      setRejection(messageOf(error));
       setBusy(false);
     }
   };
   return (
-    <form class="new-game" onSubmit={(event) => void start(event)}>
-      <label>
-        Play{" "}
-        <select name="template">
-          {offeredGames(known).map(([id, { name }]) => (
-            <option key={id} value={id}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <button type="submit" disabled={isBusy}>
-        Start against a bot
-      </button>
-      {rejection && <p role="alert">{rejection}</p>}
+    <form class="new-game" aria-label="New game" onSubmit={(event) => void start(event)}>
+      <h2>New game</h2>
+      {choices.length > 0 && (
+        <RadioGroup
+          legend="Game"
+          name="template"
+          chosen={template}
+          onChoose={setTemplate}
+          choices={choices.map(({ template: id }) => ({ value: id, label: known[id]?.name ?? id }))}
+        />
+      )}
+      {choice && (
+        // The fields begin again with each game.
+        <div key={template} class="fields">
+          <RadioGroup legend="You play" name="role" choices={rolesOf(choice)} />
+          <RadioGroup legend="Opponent" name="opponent" choices={opponentsOf(choice)} isList />
+          <label class="field">
+            Your name
+            <input name="name" maxLength={60} autocomplete="nickname" defaultValue={rememberedName()} />
+          </label>
+          <OptionFields options={choice.options} />
+          <button type="submit" class="primary" disabled={isBusy}>
+            Start the game
+          </button>
+        </div>
+      )}
+      {rejection && (
+        <p class="notice rejection" role="alert">
+          {capitalized(rejection)}
+        </p>
+      )}
     </form>
   );
 }
 
-/** Creates a game. Returns the path of the person's seat. Throws an Error with a message for the person. */
-async function createGame(template: string): Promise<string> {
-  const body = JSON.stringify({ template, opponent: OPPONENT });
-  const headers = { "content-type": "application/json" };
-  const response = await fetch("/api/games", { method: "POST", headers, body }).catch(() => null);
-  const answer = (await response?.json().catch(() => null)) as {
-    link?: unknown;
-    error?: { message?: unknown };
-  } | null;
-  if (response?.ok && typeof answer?.link === "string") return pathOf(answer.link);
-  throw new Error(typeof answer?.error?.message === "string" ? answer.error.message : "The game could not be started.");
+const hasBoard = (known: FactsOfGames, { template }: NewGameChoice): boolean => known[template]?.board !== undefined;
+
+const oneOf = (roles: readonly string[]): string => roles[Math.floor(Math.random() * roles.length)] ?? "";
+
+const rolesOf = ({ roles }: NewGameChoice): readonly Choice[] => [
+  ...roles.map((role) => ({ value: role, label: roleInWords(role) })),
+  { value: ANY, label: "Random" },
+];
+
+function opponentsOf({ opponents, roles }: NewGameChoice): readonly Choice[] {
+  const isPair = roles.length === 2;
+  return [
+    ...opponents.map(({ bot, level, description }) => ({
+      value: bot,
+      label: capitalized(bot.replaceAll("-", " ")),
+      help: capitalized(description),
+      ...(level !== null && { mark: level }),
+    })),
+    {
+      value: "human",
+      label: isPair ? "A friend" : "Friends",
+      help: isPair ? "You get a link and a QR code to send" : "You get a link for each of them",
+    },
+    { value: "agent", label: "A language model", help: "You get a text to paste into an MCP host such as Claude" },
+  ];
+}
+
+function rememberedName(): string {
+  try {
+    return localStorage.getItem(NAME_KEY) ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function rememberName(name: string): void {
+  try {
+    localStorage.setItem(NAME_KEY, name);
+  } catch {
+    // The storage is not permitted. The name is entered again.
+  }
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Claim, GameView } from "../game-view.ts";
 import { messageOf, type Transport } from "../transports/transport.ts";
 
-interface Playing {
+export interface Playing {
   readonly game: GameView | null;
   /** The fault of the connection, for people; null if there is none. */
   readonly problem: string | null;

@@ -47,7 +47,18 @@ export function resultInWords(game: Finished, facts: Facts): string {
 const withReason = (result: string, reason: string): string =>
   result === reason ? capitalized(result) : `${capitalized(result)}: ${reason}`;
 
-const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+/** The names of players that have given none, and how they are called. */
+const UNNAMED: Readonly<Record<string, string>> = { human: "a person", agent: "a program" };
+
+/** Returns the name of a player; for a player without a name what it is. */
+export const playerInWords = (player: GameView["players"][string] | undefined): string =>
+  player === undefined ? "not joined yet" : (player.name === player.kind && UNNAMED[player.kind]) || player.name;
+
+/** Returns a role as people write it at the start of a line: "Red spymaster", "Odd". */
+export const roleInWords = (role: string): string =>
+  capitalized(role === role.toUpperCase() && role.length > 1 ? role.toLowerCase() : spoken(role));
+
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Returns the name of a player with its role, "white (Ann)", or only the role if the player has no name. */
 export function nameOf({ players }: Named, role: string): string {

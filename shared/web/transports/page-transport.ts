@@ -1,4 +1,7 @@
 import type { GameView } from "../game-view.ts";
+import { gameRoom } from "./game-room.ts";
+import { FinalError, failureOf, UNREACHABLE, UnavailableError } from "./page-failures.ts";
+import { saveGame } from "./saved-games.ts";
 import { eventsOf } from "./sse.ts";
 import { type GameUpdate, isGameView, type Transport } from "./transport.ts";
 
@@ -8,15 +11,10 @@ const LONGEST_PAUSE_MS = 15_000;
 const SILENCE_MS = 45_000;
 
 /** Shown for a link that is incomplete or belongs to another game. */
-const NO_SEAT = "This link has no seat of this game, so you are watching. Ask for the complete link.";
+const NO_SEAT =
+  "This link has no seat of this game, so you are watching. Copy the whole link, with the part after the #, or ask the person who sent it for a new one.";
 
 const LOST = "The connection to the server is lost; trying again.";
-
-/** A failure that a repeated request would not change. */
-class FinalError extends Error {}
-
-/** The server cannot show this game now, for the reason that it has sent. */
-class UnavailableError extends Error {}
 
 /**
  * The transport of a page of the session host, over HTTP: moves are posted, and the game is received as an event
@@ -39,6 +37,7 @@ export function pageTransport(gameId: string, token: string): Transport {
         }
         hasGame = true;
         pauseMs = FIRST_PAUSE_MS;
+        saveGame(game, token);
         notify({ game, problem: token !== "" && game.your_role === "spectator" ? NO_SEAT : null });
       };
       try {
@@ -77,21 +76,33 @@ export function pageTransport(gameId: string, token: string): Transport {
     const body = JSON.stringify(turn);
     const request = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body };
     const answer = await fetch(`${path}/moves`, request).catch(() => {
-      throw new Error("The server cannot be reached. Try again.");
+      throw new Error(UNREACHABLE);
     });
-    notify({ game: await gameIn(answer) });
+    const game = await gameIn(answer);
+    saveGame(game, token);
+    notify({ game });
     return "";
   };
-
   return {
     open(listener) {
       notify = listener;
-      return whileVisible(follow);
+      const ends = [whileVisible(follow), reloadForOtherSeat()];
+      return () => {
+        for (const end of ends) end();
+      };
     },
     roleIn: ({ your_role }) => (token === "" ? "spectator" : your_role),
     play: (game, move, claim) => post({ move, ...(claim && { claim }), expected_tick: game.tick }),
     resign: () => post({ resign: true }),
+    room: gameRoom(path, headers),
   };
+}
+
+/** Loads the page again when its address has another seat, which differs in the fragment only. Returns a function that ends this. */
+function reloadForOtherSeat(): () => void {
+  const reload = (): void => location.reload();
+  addEventListener("hashchange", reload);
+  return () => removeEventListener("hashchange", reload);
 }
 
 async function gameIn(response: Response): Promise<GameView> {
@@ -99,15 +110,6 @@ async function gameIn(response: Response): Promise<GameView> {
   const game: unknown = await response.json();
   if (!isGameView(game)) throw new Error("The server's answer is not a game.");
   return game;
-}
-
-/** Returns the error of a failed request, with the message of the server's answer `{error: {code, message}}`. */
-async function failureOf(response: Response): Promise<Error> {
-  const body = (await response.json().catch(() => null)) as { error?: { message?: unknown } } | null;
-  const message = body?.error?.message;
-  const text = typeof message === "string" ? message : `The server answered with ${response.status}.`;
-  if (response.status === 503 && text === message) return new UnavailableError(text);
-  return [401, 403, 404, 410].includes(response.status) ? new FinalError(text) : new Error(text);
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Claim, GameView } from "../game-view.ts";
+import type { HistoryDocument, InvitationsDocument } from "../play-documents.ts";
 
 /** An update of a transport. Each part is present only if it has changed. */
 export interface GameUpdate {
@@ -20,6 +21,21 @@ export interface Transport {
   play(game: GameView, action: unknown, claim: Claim | null): Promise<string>;
   /** Resigns the game. Resolves and rejects as `play` does. Absent if the game cannot be resigned. */
   resign?(game: GameView): Promise<string>;
+  /** The functions of the session host around a game. Absent if the board communicates with another server. */
+  readonly room?: GameRoom;
+}
+
+/** The functions of the session host around a game. They reject as `play` does. */
+export interface GameRoom {
+  /** Whether the link of the page has a token. */
+  readonly hasToken: boolean;
+  history(game: GameView): Promise<HistoryDocument>;
+  /** How the other players get their seats. */
+  invitations(game: GameView): Promise<InvitationsDocument>;
+  /** Returns the path of the person's seat in the rematch; null if nobody has asked for one. */
+  rematch(game: GameView): Promise<string | null>;
+  /** Creates the rematch, unless the opponent has. Returns the path of the person's seat in it. */
+  startRematch(game: GameView): Promise<string | null>;
 }
 
 /**

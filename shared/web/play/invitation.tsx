@@ -1,0 +1,131 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { GameView } from "../game-view.ts";
+import type { InvitationsDocument } from "../play-documents.ts";
+import { roleInWords } from "../texts/game-texts.ts";
+import { pathOf } from "../texts/links.ts";
+import type { GameRoom } from "../transports/transport.ts";
+import { QrCode } from "./qr-code.tsx";
+
+const ASK_MS = 3_000;
+
+interface Props {
+  readonly game: GameView;
+  readonly room: GameRoom;
+}
+
+/** What the creator of a game gives to the other players until they have come: links for people, a text for models. */
+export function Invitation({ game, room }: Props): JSX.Element | null {
+  const [document, setDocument] = useState<InvitationsDocument | null>(null);
+  const isBegun = game.tick >= game.roles.length;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asks about one game
+  useEffect(() => {
+    if (!room.hasToken || isBegun || game.status === "completed") return;
+    let timer: ReturnType<typeof setInterval> | undefined;
+    const ask = (): void => {
+      if (globalThis.document.hidden) return;
+      room.invitations(game).then(
+        (next) => {
+          setDocument(next);
+          const isOver = next.agents.length === 0 && next.people.every(({ has_opened }) => has_opened);
+          if (isOver) clearInterval(timer);
+        },
+        () => {},
+      );
+    };
+    timer = setInterval(ask, ASK_MS);
+    ask();
+    return () => clearInterval(timer);
+  }, [room, game.game_id, game.status, isBegun]);
+  if (!document || isBegun || game.status === "completed") return null;
+  const absent = document.people.filter(({ has_opened }) => !has_opened);
+  if (absent.length === 0 && document.agents.length === 0) return null;
+  return (
+    <section class="invitation" aria-label="Invitation">
+      {absent.map(({ role, link }) => (
+        <PersonLink key={role} role={role} link={link} isOnly={absent.length === 1 && game.roles.length === 2} />
+      ))}
+      {document.agents.length > 0 && <AgentText gameId={game.game_id} {...document} />}
+    </section>
+  );
+}
+
+interface LinkProps {
+  readonly role: string;
+  readonly link: string;
+  /** Whether there is one other player only. */
+  readonly isOnly: boolean;
+}
+
+function PersonLink({ role, link, isOnly }: LinkProps): JSX.Element {
+  const address = reachable(link);
+  return (
+    <div class="invited">
+      <h2>{isOnly ? "Invite a friend" : `Invite a friend as ${roleInWords(role)}`}</h2>
+      <p>Send this link. Whoever opens it plays {isOnly ? "against you" : `as ${roleInWords(role)}`}.</p>
+      <QrCode text={address} label={`QR code of the link for ${roleInWords(role)}`} />
+      <Copied text={address} label={`Link for ${roleInWords(role)}`} />
+      {isLoopback(address) && (
+        <p class="hint">
+          This link works on this machine only. To play with a phone or another machine, start the server with{" "}
+          <code>npm run host -- --host 0.0.0.0</code>.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The text with which a model joins a game. */
+function AgentText({
+  gameId,
+  agents,
+  mcp_url,
+}: Pick<InvitationsDocument, "agents" | "mcp_url"> & { gameId: string }): JSX.Element {
+  const url = reachable(mcp_url);
+  const seats = agents.map(({ role }) => roleInWords(role)).join(", ");
+  const command = `claude mcp add --transport http agent-league ${url}`;
+  const prompt = `Join the game ${gameId} with the tool joinGame of the MCP server agent-league. Then play until the game is over: call waitForNextTurn to see the board, and finishTurn to move.`;
+  return (
+    <div class="invited">
+      <h2>Invite a language model</h2>
+      <p>
+        Open {agents.length === 1 ? "seat" : "seats"}: {seats}. Connect the model to the MCP server of this page, for
+        example in Claude Code:
+      </p>
+      <Copied text={command} label="Command for Claude Code" />
+      <p>Then give it this task:</p>
+      <Copied text={prompt} label="Task for the model" />
+    </div>
+  );
+}
+
+/** A text with a button that copies it. */
+function Copied({ text, label }: { readonly text: string; readonly label: string }): JSX.Element {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async (event: MouseEvent): Promise<void> => {
+    const field = (event.currentTarget as HTMLElement).parentElement?.querySelector("textarea");
+    field?.select();
+    // The clipboard needs HTTPS or this machine; the selected text can be copied by the keyboard.
+    await navigator.clipboard?.writeText(text).then(
+      () => setCopied(true),
+      () => {},
+    );
+  };
+  return (
+    <div class="copied">
+      <textarea readOnly rows={text.length > 70 ? 4 : 2} aria-label={label} value={text} />
+      <button type="button" onClick={(event) => void copy(event)}>
+        {isCopied ? "Copied" : "Copy"}
+      </button>
+      <span class="unseen" role="status">
+        {isCopied ? "Copied" : ""}
+      </span>
+    </div>
+  );
+}
+
+/** Returns a link with the address of this page, if other machines can open it; otherwise with that of the server. */
+const reachable = (link: string): string =>
+  isLoopback(location.href) ? link : new URL(pathOf(link), location.href).href;
+
+const isLoopback = (link: string): boolean => /^(localhost|127\.|\[::1\])/.test(new URL(link).hostname);

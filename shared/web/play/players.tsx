@@ -1,0 +1,58 @@
+import type { JSX } from "preact";
+import type { Color } from "../boards/chess-squares.ts";
+import type { GameView } from "../game-view.ts";
+import { clockInWords } from "../texts/clock-text.ts";
+import { playerInWords, roleInWords } from "../texts/game-texts.ts";
+import { Captured } from "./captured.tsx";
+
+interface Props {
+  readonly game: GameView;
+  readonly role: string;
+  /** In chess the position in which the game began, as FEN. Then the captured pieces are shown. */
+  readonly start?: string;
+}
+
+/** The name of the game and its players, with their clocks and captured pieces. */
+export function Players({ game, role, start }: Props): JSX.Element {
+  const fen = (game.state as { readonly fen?: string } | null)?.fen;
+  return (
+    <header>
+      <h1>{game.name}</h1>
+      <ul class="players">
+        {game.roles.map((name) => (
+          <li key={name} class={game.to_act.includes(name) ? "acting" : ""}>
+            <span class={`side side-${name}`} aria-hidden="true" />
+            <strong>{roleInWords(name)}</strong> <PlayerName player={game.players[name]} isYou={name === role} />
+            <ClockOf role={name} clock={game.clock} />
+            {start !== undefined && fen !== undefined && <Captured start={start} fen={fen} side={name as Color} />}
+          </li>
+        ))}
+      </ul>
+    </header>
+  );
+}
+
+interface ClockProps {
+  readonly role: string;
+  readonly clock: GameView["clock"];
+}
+
+/** The time of a role at the start of the open turn. */
+function ClockOf({ role, clock }: ClockProps): JSX.Element | null {
+  const leftMs = clock?.remaining_ms[role];
+  return leftMs === undefined ? null : <span class="clock">{` ${clockInWords(leftMs)}`}</span>;
+}
+
+interface NameProps {
+  readonly player: GameView["players"][string] | undefined;
+  readonly isYou: boolean;
+}
+
+function PlayerName({ player, isYou }: NameProps): JSX.Element {
+  return (
+    <span>
+      <bdi>{isYou && player?.name === player?.kind ? "you" : playerInWords(player)}</bdi>
+      {isYou && player?.name !== player?.kind ? " (you)" : player?.kind === "bot" ? " (bot)" : ""}
+    </span>
+  );
+}

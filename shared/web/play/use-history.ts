@@ -1,0 +1,61 @@
+import { useEffect, useState } from "preact/hooks";
+import type { GameView } from "../game-view.ts";
+import type { HistoryDocument } from "../play-documents.ts";
+import type { Transport } from "../transports/transport.ts";
+
+/** The moves of a game and the position that the person looks at. */
+export interface History {
+  readonly document: HistoryDocument;
+  /** The number of moves before the shown position; null for the current position. */
+  readonly shown: number | null;
+  /** Shows the position after so many moves. The last one is the current position. */
+  readonly show: (moves: number) => void;
+}
+
+/** Returns the moves of a game, which are requested again after each change; null while there are none. */
+export function useHistory({ room }: Transport, game: GameView | null): History | null {
+  const [document, setDocument] = useState<HistoryDocument | null>(null);
+  const [shown, setShown] = useState<number | null>(null);
+  const [gameId, tick, status] = [game?.game_id, game?.tick, game?.status];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new request is needed when the game has changed
+  useEffect(() => {
+    if (!game || !room) return;
+    let isCurrent = true;
+    // The moves of this game are shown without the latest ones if the request fails. The next change repeats it.
+    room.history(game).then(
+      (history) => isCurrent && setDocument(history),
+      () => {},
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [room, gameId, tick, status]);
+  // A new move of the opponent is shown immediately.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the game has changed
+  useEffect(() => setShown(null), [gameId, tick]);
+  const last = document?.moves.length ?? 0;
+  const within = (moves: number): number | null => (moves >= last ? null : Math.max(0, moves));
+  const show = (moves: number): void => setShown(within(moves));
+  const key = ({ key, target, altKey, ctrlKey, metaKey }: KeyboardEvent): void => {
+    const isTaken = target instanceof Element && target.closest("[role=grid], input, select, textarea, [role=region]");
+    if (isTaken || altKey || ctrlKey || metaKey || !document) return;
+    // Several keys may be pressed before the page is drawn again.
+    if (key === "ArrowLeft") setShown((at) => within((at ?? last) - 1));
+    else if (key === "ArrowRight") setShown((at) => within((at ?? last) + 1));
+  };
+  useEffect(() => {
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  });
+  return document && { document, shown, show };
+}
+
+/** Returns the game as it was after the shown number of moves. No role is to act in it. */
+export function gameAt(game: GameView, { document: { start, moves }, shown }: History): GameView {
+  if (shown === null) return game;
+  const move = moves[shown - 1];
+  const position = shown === 0 ? start : move?.after;
+  if (!position) return game;
+  const last_action = move ? { role: move.role, action: move.action, tick: move.tick } : null;
+  return { ...game, ...position, last_action, to_act: [], legal_actions: [] };
+}

@@ -1,0 +1,76 @@
+import type { GameView } from "../game-view.ts";
+import { playerInWords } from "../texts/game-texts.ts";
+
+/** A game of the person at this browser, with the token of the seat. */
+export interface SavedGame {
+  readonly gameId: string;
+  readonly token: string;
+  readonly template: string;
+  readonly role: string;
+  /** The names of the other players. */
+  readonly opponents: string;
+  /** When it was opened last, ISO 8601. */
+  readonly at: string;
+  readonly isOver: boolean;
+}
+
+const KEY = "agent-league/games";
+/** The maximum number of games; the oldest ones are forgotten. */
+const MAX_SAVED = 50;
+
+type Storage = Pick<globalThis.Storage, "getItem" | "setItem">;
+
+/** Returns the games of this browser, those that were opened last first. */
+export function savedGames(storage: Storage | null = browserStorage()): readonly SavedGame[] {
+  try {
+    const games: unknown = JSON.parse(storage?.getItem(KEY) ?? "[]");
+    return Array.isArray(games) ? games.filter(isSavedGame) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Remembers a game with the token of its seat. Does nothing for a spectator. */
+export function saveGame(game: GameView, token: string, storage: Storage | null = browserStorage()): void {
+  if (token === "" || game.your_role === "spectator") return;
+  const { game_id: gameId, template, your_role: role, roles, players, status } = game;
+  const others = roles.filter((one) => one !== role).map((one) => playerInWords(players[one]));
+  const isOver = status === "completed";
+  const at = new Date().toISOString();
+  const saved: SavedGame = { gameId, token, template, role, opponents: others.join(", "), at, isOver };
+  const rest = savedGames(storage).filter((one) => one.gameId !== gameId);
+  write(storage, [saved, ...rest].slice(0, MAX_SAVED));
+}
+
+export function forgetGame(gameId: string, storage: Storage | null = browserStorage()): void {
+  write(
+    storage,
+    savedGames(storage).filter((game) => game.gameId !== gameId),
+  );
+}
+
+/** Returns the path of the page of the seat. */
+export const seatPathOf = ({ gameId, token }: Pick<SavedGame, "gameId" | "token">): string =>
+  `/game/${encodeURIComponent(gameId)}#seat=${encodeURIComponent(token)}`;
+
+function write(storage: Storage | null, games: readonly SavedGame[]): void {
+  try {
+    storage?.setItem(KEY, JSON.stringify(games));
+  } catch {
+    // The storage is full or not permitted. The link of the seat still works.
+  }
+}
+
+/** The storage of this browser; null if the person has disabled it. */
+function browserStorage(): Storage | null {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+}
+
+const isSavedGame = (value: unknown): value is SavedGame => {
+  const game = value as SavedGame | null;
+  return typeof game?.gameId === "string" && typeof game.token === "string" && typeof game.template === "string";
+};
