@@ -147,6 +147,7 @@ it.each([
   });
   await page.route("http://games.test/", (route) => route.fulfill({ contentType: "text/html", body: html }));
   await page.route("http://games.test/api/games", (route) => route.fulfill({ json: { games: GAMES } }));
+  await page.route("http://games.test/api/new-game", (route) => route.fulfill({ json: { games: [] } }));
   await page.goto("http://games.test/");
   await page.getByRole("heading", { name: "Finished" }).waitFor();
   await inspect(page, name);

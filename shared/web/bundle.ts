@@ -51,7 +51,7 @@ export const bundle = lazily(async (): Promise<Bundle> => {
   const { outputFiles } = await esbuild.build({
     ...bundleOptions,
     entryPoints: {
-      board: webFile("site/board-main.tsx"),
+      board: webFile("site/embed-main.tsx"),
       style: webFile("styles/style.css"),
       report: webFile("site/report-main.tsx"),
       "report-style": webFile("styles/report-style.css"),

@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { FunctionComponent, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { boardOf } from "../boards/boards.ts";
 import type { Color } from "../boards/chess-squares.ts";
@@ -8,7 +8,7 @@ import { announcement, capitalized, turnInWords } from "../texts/game-texts.ts";
 import type { Transport } from "../transports/transport.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
 import { EndPanel } from "./end-panel.tsx";
-import { Invitation } from "./invitation.tsx";
+import type { InvitationProps } from "./invitation.tsx";
 import { isFramed } from "./is-framed.ts";
 import { MoveList } from "./move-list.tsx";
 import { type Addition, NextMove, offerIn, withOffer } from "./next-move.tsx";
@@ -21,10 +21,12 @@ interface Props {
   readonly transport: Transport;
   readonly first: GameView | null;
   readonly games: FactsOfGames;
+  /** What the creator of a game gives to the other players. Absent on boards that need no invitations, to keep them small. */
+  readonly Invitation?: FunctionComponent<InvitationProps>;
 }
 
 /** A game as one person sees it: the players, the board, whose turn it is, the moves and the result. */
-export function Table({ transport, first, games }: Props): JSX.Element {
+export function Table({ transport, first, games, Invitation }: Props): JSX.Element {
   const { game, problem, notice, pending, play, resign } = useGame(transport, first);
   const [addition, setAddition] = useState<Addition>(null);
   const [isFlipped, setFlipped] = useState(false);
@@ -101,7 +103,7 @@ export function Table({ transport, first, games }: Props): JSX.Element {
         )}
         <Notices notice={notice} problem={problem} />
         {room && <SeatHelp game={game} role={role} />}
-        {room && <Invitation game={game} room={room} />}
+        {room && Invitation && <Invitation game={game} room={room} />}
         {history && <MoveList history={history} isPaired={isChess} />}
         {room && <div class="standing">{controls}</div>}
       </div>

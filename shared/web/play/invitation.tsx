@@ -1,21 +1,21 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { GameView } from "../game-view.ts";
+import { QrCode } from "../layout/qr-code.tsx";
 import type { InvitationsDocument } from "../play-documents.ts";
 import { roleInWords } from "../texts/game-texts.ts";
 import { pathOf } from "../texts/links.ts";
 import type { GameRoom } from "../transports/transport.ts";
-import { QrCode } from "./qr-code.tsx";
 
 const ASK_MS = 3_000;
 
-interface Props {
+export interface InvitationProps {
   readonly game: GameView;
   readonly room: GameRoom;
 }
 
 /** What the creator of a game gives to the other players until they have come: links for people, a text for models. */
-export function Invitation({ game, room }: Props): JSX.Element | null {
+export function Invitation({ game, room }: InvitationProps): JSX.Element | null {
   const [document, setDocument] = useState<InvitationsDocument | null>(null);
   const isBegun = game.tick >= game.roles.length;
   // biome-ignore lint/correctness/useExhaustiveDependencies: asks about one game

@@ -86,15 +86,20 @@ export function pageTransport(gameId: string, token: string): Transport {
   return {
     open(listener) {
       notify = listener;
-      const ends = [whileVisible(follow), reloadForOtherSeat()];
-      return () => {
-        for (const end of ends) end();
-      };
+      return started(follow);
     },
     roleIn: ({ your_role }) => (token === "" ? "spectator" : your_role),
     play: (game, move, claim) => post({ move, ...(claim && { claim }), expected_tick: game.tick }),
     resign: () => post({ resign: true }),
     room: gameRoom(path, headers),
+  };
+}
+
+/** Starts to follow a game. Returns a function that ends this. */
+function started(follow: (signal: AbortSignal) => Promise<void>): () => void {
+  const ends = [whileVisible(follow), reloadForOtherSeat()];
+  return () => {
+    for (const end of ends) end();
   };
 }
 

@@ -1,0 +1,10 @@
+import { render } from "preact";
+import type { BoardSetup } from "../game-view.ts";
+import { Table } from "../play/game-page.tsx";
+import { AppTransport } from "../transports/app-transport.ts";
+import { embedTransport } from "../transports/embed-transport.ts";
+
+const { mode, game, seat, games } = JSON.parse(document.getElementById("setup")?.textContent ?? "") as BoardSetup;
+const root = document.getElementById("root");
+const transport = mode === "app" ? new AppTransport(games) : embedTransport(seat);
+if (root) render(<Table transport={transport} first={game} games={games} />, root);
