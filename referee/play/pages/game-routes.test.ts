@@ -26,6 +26,7 @@ const move = async (id: string, token: string, move: unknown): Promise<void> => 
 describe("GET /api/new-game", () => {
   it("lists for each game the roles, the opponents with their levels and the options in words", async () => {
     const { games } = (await get("/api/new-game")).json;
+    expect(games[0].template).toBe("chess.v1");
     const rps = games.find(({ template }: { template: string }) => template === "rps.v1");
     expect(rps.roles).toEqual(["player_1", "player_2"]);
     expect(rps.opponents.map(({ bot }: { bot: string }) => bot)).toContain("iocaine");

@@ -20,14 +20,12 @@ export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Elemen
   useEffect(() => {
     newGameChoices().then(
       ({ games }) => {
-        // Games with a graphical board first.
-        const sorted = games.toSorted((a, b) => Number(hasBoard(known, b)) - Number(hasBoard(known, a)));
-        setChoices(sorted);
-        setTemplate(sorted[0]?.template ?? "");
+        setChoices(games);
+        setTemplate(games[0]?.template ?? "");
       },
       (error: unknown) => setRejection(messageOf(error)),
     );
-  }, [known]);
+  }, []);
   const choice = choices.find((one) => one.template === template);
   const start = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
@@ -88,8 +86,6 @@ export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Elemen
     </form>
   );
 }
-
-const hasBoard = (known: FactsOfGames, { template }: NewGameChoice): boolean => known[template]?.board !== undefined;
 
 const oneOf = (roles: readonly string[]): string => roles[Math.floor(Math.random() * roles.length)] ?? "";
 

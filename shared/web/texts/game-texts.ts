@@ -52,7 +52,7 @@ const UNNAMED: Readonly<Record<string, string>> = { human: "a person", agent: "a
 
 /** Returns the name of a player; for a player without a name what it is. */
 export const playerInWords = (player: GameView["players"][string] | undefined): string =>
-  player === undefined ? "not joined yet" : (player.name === player.kind && UNNAMED[player.kind]) || player.name;
+  !player?.joined ? "not joined yet" : (player.name === player.kind && UNNAMED[player.kind]) || player.name;
 
 /** Returns a role as people write it at the start of a line: "Red spymaster", "Odd". */
 export const roleInWords = (role: string): string =>
