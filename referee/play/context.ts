@@ -1,5 +1,5 @@
-import type { Opponent } from "#shared/games/choices.ts";
 import type { Role } from "#shared/games/game.ts";
+import type { Opponent } from "#shared/games/new-game/choices.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import type { AgentDirectory } from "../agents.ts";

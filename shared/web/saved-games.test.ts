@@ -19,7 +19,7 @@ it("a game is saved once, the newest first, with the way to its seat", () => {
   for (const id of ["one", "two", "one"]) saveGame(game(id), `token ${id}`, storage);
   expect(ids()).toEqual(["one", "two"]);
   const [saved] = savedGames(storage);
-  expect(saved).toMatchObject({ role: "white", opponents: "Claude", isOver: false });
+  expect(saved).toMatchObject({ role: "white", opponents: "Claude" });
   expect(saved && seatPathOf(saved)).toBe("/game/one#seat=token%20one");
   forgetGame("one", storage);
   expect(ids()).toEqual(["two"]);

@@ -229,8 +229,7 @@ describe("the own games of a browser", () => {
     const game = await start({ game: "Chess", opponent: /^Random Plays/ }, context);
     await status(game, "Your move");
     const key = "agent-league/games";
-    const gone =
-      '{"gameId":"gone","token":"t","template":"chess.v1","role":"white","opponents":"x","at":"2026-01-01T00:00:00Z"}';
+    const gone = '{"gameId":"gone","token":"t","template":"chess.v1","role":"white","opponents":"x"}';
     await game.evaluate(
       `localStorage.setItem("${key}", JSON.stringify([...JSON.parse(localStorage.getItem("${key}")), ${gone}]))`,
     );

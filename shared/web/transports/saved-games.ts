@@ -9,9 +9,6 @@ export interface SavedGame {
   readonly role: string;
   /** The names of the other players. */
   readonly opponents: string;
-  /** When it was opened last, ISO 8601. */
-  readonly at: string;
-  readonly isOver: boolean;
 }
 
 const KEY = "agent-league/games";
@@ -33,11 +30,9 @@ export function savedGames(storage: Storage | null = browserStorage()): readonly
 /** Remembers a game with the token of its seat. Does nothing for a spectator. */
 export function saveGame(game: GameView, token: string, storage: Storage | null = browserStorage()): void {
   if (token === "" || game.your_role === "spectator") return;
-  const { game_id: gameId, template, your_role: role, roles, players, status } = game;
+  const { game_id: gameId, template, your_role: role, roles, players } = game;
   const others = roles.filter((one) => one !== role).map((one) => playerInWords(players[one]));
-  const isOver = status === "completed";
-  const at = new Date().toISOString();
-  const saved: SavedGame = { gameId, token, template, role, opponents: others.join(", "), at, isOver };
+  const saved: SavedGame = { gameId, token, template, role, opponents: others.join(", ") };
   const rest = savedGames(storage).filter((one) => one.gameId !== gameId);
   write(storage, [saved, ...rest].slice(0, MAX_SAVED));
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { Game } from "./game.ts";
+import type { Game } from "../game.ts";
+import { games } from "../registry.ts";
 import { optionFields } from "./option-fields.ts";
-import { games } from "./registry.ts";
 
 const names = (id: keyof typeof games): readonly string[] => optionFields(games[id] as Game).map(({ name }) => name);
 

@@ -6,7 +6,6 @@ import { endInWords } from "../texts/end-text.ts";
 import { capitalized, roleInWords, turnInWords } from "../texts/game-texts.ts";
 import { ownGame } from "../transports/games-api.ts";
 import { forgetGame, type SavedGame, savedGames, seatPathOf } from "../transports/saved-games.ts";
-import { When } from "./when.tsx";
 
 /** The games whose current state is requested, the newest ones. */
 const MAX_REQUESTED = 12;
@@ -54,7 +53,7 @@ interface OwnGameProps {
 }
 
 function OwnGame({ saved, view, known, onForget }: OwnGameProps): JSX.Element {
-  const { template, role, opponents, at, gameId } = saved;
+  const { template, role, opponents, gameId } = saved;
   const name = known[template]?.name ?? template;
   const isTurn = view?.status === "active" && view.to_act.includes(role);
   return (
@@ -65,7 +64,6 @@ function OwnGame({ saved, view, known, onForget }: OwnGameProps): JSX.Element {
           {roleInWords(role)} against <bdi>{opponents}</bdi>
           {view && <em>{stateOf(view, role, known)}</em>}
         </span>
-        <When iso={at} />
       </a>
       <button type="button" aria-label={`Forget the game of ${name}`} title="Forget" onClick={() => onForget(gameId)}>
         <span aria-hidden="true">×</span>

@@ -1,4 +1,4 @@
-import { playsGame } from "./built-in-bots.ts";
+import { playsGame } from "../built-in-bots.ts";
 import type { Opponent } from "./choices.ts";
 
 /**

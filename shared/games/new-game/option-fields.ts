@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { type Game, spoken } from "../game.ts";
 import type { OptionField } from "./choices.ts";
-import { type Game, spoken } from "./game.ts";
 
 interface FieldTexts {
   readonly label: string;
