@@ -182,6 +182,7 @@ describe("the source tree", () => {
         "shared/formats/pairing",
         "shared/games/chess",
         "shared/games/contract",
+        "shared/games/new-game",
         "shared/games/openings",
         "shared/games/words",
         "shared/protocol/dialects",

@@ -52,7 +52,7 @@ export const bundle = lazily(async (): Promise<Bundle> => {
     ...bundleOptions,
     entryPoints: {
       board: webFile("site/embed-main.tsx"),
-      style: webFile("styles/style.css"),
+      style: webFile("styles/embed.css"),
       report: webFile("site/report-main.tsx"),
       "report-style": webFile("styles/report-style.css"),
     },

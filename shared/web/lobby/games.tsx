@@ -2,10 +2,10 @@ import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameSummary } from "../game-view.ts";
+import { DateAndTime } from "../layout/time.tsx";
 import { capitalized, resultInWords, roleInWords } from "../texts/game-texts.ts";
 import { listGames } from "../transports/games-api.ts";
 import { NewGame } from "./new-game.tsx";
-import { When } from "./when.tsx";
 import { YourGames } from "./your-games.tsx";
 
 const REFRESH_MS = 3000;
@@ -76,7 +76,9 @@ function GameList({ title, games, known }: ListProps): JSX.Element {
                 {game.status === "waiting_for_players" && <em>Waiting for players</em>}
                 {game.result && <em>{capitalized(resultOf(game, known[game.template]))}</em>}
               </span>
-              <When iso={game.created_at} />
+              <small>
+                <DateAndTime iso={game.created_at} />
+              </small>
             </a>
           </li>
         ))}
