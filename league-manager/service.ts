@@ -152,7 +152,7 @@ function compose(core: Core, self: AgentProcess) {
   const hosting = createHosting({ ledger, inboxes, register, ...readable }, self);
   const api = createApi({
     ...{ config, ledger, registration, policy, clock, ids, log, inboxes, ...readable },
-    ...{ operatorToken: operator.token, seats: hosting.seats },
+    ...{ operatorToken: operator.token, seats: hosting.seats, openEventStream: network.openEventStream },
     joining: {
       needsJoinCode: policy.joinCode !== null,
       takesPlayers: (league) => takesPlayers(policy, league),

@@ -45,6 +45,7 @@ test("a player with a given network and clock registers and moves without socket
       isListening: async () => true,
       close: async () => {},
     }),
+    openEventStream: () => Promise.reject(new Error("not used")),
     addressToward: async () => HOST,
     interfaces: () => ({}),
   };

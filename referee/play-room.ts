@@ -1,6 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Express } from "express";
 import { codenames } from "#shared/games/codenames.ts";
+import type { Viewer } from "#shared/games/game.ts";
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import type { Operation } from "#shared/rpc/mcp/operations.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
@@ -20,12 +21,15 @@ import { createPlay, type Play } from "./play/play.ts";
 import { BOARD_URI, type GameToolsContext } from "./play/tools/context.ts";
 import { gameOperations } from "./play/tools/tools.ts";
 import { createTurns, type Turns } from "./play/turns.ts";
+import type { Referee } from "./referee.ts";
 import type { Limits } from "./rest/callers.ts";
 import type { Streams } from "./rest/streams.ts";
+import type { StoredSession } from "./sessions/live-sessions.ts";
 import type { Replies } from "./sessions/replies.ts";
 import type { SeatTable } from "./sessions/seats.ts";
 import type { SessionTable } from "./sessions/session-table.ts";
 import type { Waits } from "./sessions/waits.ts";
+import { spectatedMatch } from "./views/spectated-match.ts";
 
 interface PlayRoomContext {
   readonly db: DatabaseSync;
@@ -34,6 +38,8 @@ interface PlayRoomContext {
   readonly agents: AgentDirectory;
   readonly seats: SeatTable;
   readonly sessions: SessionTable;
+  /** The session id of a league match, which is named by `league_id/match_id`. */
+  readonly sessionOf: Referee["sessionOf"];
   readonly replies: Replies;
   readonly waits: Waits;
   /** The URL of the pages. */
@@ -62,7 +68,7 @@ export interface PlayRoom {
   /** Whether a token belongs to an agent, a seat or a Codenames game. */
   isSeated(token: string): boolean;
   /** Loads the routes of the pages and their event streams. Called on the first request for a page. */
-  pages(): Promise<{ readonly routes: (app: Express, limits: Limits) => void; readonly streams: Streams }>;
+  pages(): Promise<{ readonly routes: (app: Express, limits: Limits) => void; readonly streams: readonly Streams[] }>;
   /** Resumes unfinished games with bots, and opens the pages in the browser if the host is attended. */
   open(): void;
   /** Stops the bots and the opening of pages. */
@@ -133,11 +139,15 @@ async function openPages(
   const { host } = context.driver;
   const unloggedState = (session: Session): string => host.lobby.waiting(session)?.message ?? "";
   const streams = new Streams(host, { event: "game", view: play.viewOf, unloggedState }, context.self.clock);
+  const matchView = (session: Session, _viewer: Viewer, rows: StoredSession["rows"]): object =>
+    spectatedMatch(session, rows, host.lobby);
+  const matchStreams = new Streams(host, { event: "match", view: matchView, unloggedState }, context.self.clock);
   const routes = gamePages({
     ...{ playing, play, turns, sessions: context.sessions, streams, onVisit },
+    ...{ matchStreams, sessionOf: context.sessionOf },
     ...{ opened: new OpenedSeats(), rematches: createRematches(context.db, playing) },
   });
-  return { routes, streams };
+  return { routes, streams: [streams, matchStreams] };
 }
 
 const loadBoard = () => import("#shared/web/embedded-board.ts");

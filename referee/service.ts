@@ -137,7 +137,7 @@ async function loadRest(service: Service) {
   const { log, clock, ids } = service.self;
   const sessionStreams = new Streams(host, { event: "state", view: restState }, clock);
   const pages = await room.pages();
-  streams.push(sessionStreams, pages.streams);
+  streams.push(sessionStreams, ...pages.streams);
   const rest = restContext({
     ...{ host, agents, sessions, replies, waits, log, clock, ids, creations },
     streams: sessionStreams,

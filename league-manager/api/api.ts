@@ -6,6 +6,7 @@ import type { ListenOptions } from "#shared/rpc/http/listen.ts";
 import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import { toolsOf } from "#shared/rpc/mcp/operations.ts";
+import type { Network } from "#shared/rpc/network.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
@@ -46,6 +47,7 @@ export interface ApiOptions {
   readonly operatorToken: string;
   readonly readEvents: StreamOptions["read"];
   readonly joining: DocumentContext["joining"];
+  readonly openEventStream: Network["openEventStream"];
   readonly inboxes: Inboxes;
   readonly seats: Seats;
   readonly clock: Clock;
@@ -91,7 +93,7 @@ export function createApi(options: ApiOptions): Api {
     takesPlayers: options.joining.takesPlayers,
   });
   const streams = leagueStreams({ ledger, read: options.readEvents, clock });
-  const pages = leaguePages({ views, ledger, joining: options.joining, clock, log });
+  const pages = leaguePages(options);
   return {
     serving: {
       handler: mcp.handler,

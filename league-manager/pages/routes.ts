@@ -8,6 +8,7 @@ import { DOCUMENTS } from "./documents/documents.ts";
 import { leaguesDocument } from "./documents/leagues.ts";
 import { leaguesHtml, pageWithoutScript } from "./html.ts";
 import type { LiveDocuments } from "./live-documents.ts";
+import { addMatchRoutes } from "./match-routes.ts";
 
 export interface PagesContext extends DocumentContext {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
@@ -36,6 +37,7 @@ export const pageRoutes =
     });
     app.get("/api/leagues", (request, response) => answerLeagues(context, request, response));
     for (const kind of DOCUMENTS) addKind(context, app, kind);
+    addMatchRoutes(app, context, (request) => requestOf(context, request));
     app.get("/leagues/:league{/*path}", (request, response, next) => answerMissing(context, request, response, next));
   };
 
@@ -99,7 +101,11 @@ function addKind(context: PagesContext, app: Express, kind: DocumentKind): void 
         const league = context.views.projections.league(leagueId);
         return league && kind.read(context, { ...requested, league });
       },
-      version: () => versionOf([context.views.projections.league(leagueId) ?? requested.league]),
+      version: () => {
+        const league = context.views.projections.league(leagueId) ?? requested.league;
+        const rest = kind.version?.(context, { ...requested, league }) ?? "";
+        return `${versionOf([league])}${rest === "" ? "" : `.${rest}`}`;
+      },
       watch(changed) {
         const stop = context.ledger.onCommit(changed);
         const end = kind.watch?.(context, requested, changed);

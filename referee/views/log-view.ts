@@ -23,5 +23,16 @@ export function lastClosedAction(session: Session, rows: readonly RecordedEvent[
   return last;
 }
 
+/** The actions of the last turn that is closed; empty if there is none. In a simultaneous turn each role acts once. */
+export function lastClosedTurn(session: Session, rows: readonly RecordedEvent[]): readonly Acted[] {
+  const { game } = session;
+  const turns = game.info.simultaneous ? 2 : 1; // the open turn and the one before it
+  const known = actionsFor(session, rows.slice(-turns * game.roles.length - 1), "spectator");
+  if (!game.info.simultaneous) return known.slice(-1);
+  const roles = new Set<string>();
+  const first = known.findLastIndex(({ role }) => roles.size === roles.add(role).size);
+  return known.slice(first + 1);
+}
+
 /** Whether an action belongs to a simultaneous turn that is open. In a sequential game the turn of an action closes with it. */
 const isSealed = ({ game, turnTick }: Session, { tick }: Acted): boolean => game.info.simultaneous && tick >= turnTick;

@@ -128,7 +128,7 @@ export async function printLogs(league: string, flags: OperatorFlags & { readonl
 }
 
 async function opened(url: URL, signal: AbortSignal): ReturnType<typeof openEventStream> {
-  const stream = await openEventStream(url.href, signal).catch(() => {
+  const stream = await openEventStream(url.href, { signal }).catch(() => {
     throw new StartError(`${url.origin}: no answer. Is the manager running?`);
   });
   if (stream.status !== 200) throw new StartError(`${url.origin} answered with the HTTP status ${stream.status}`);

@@ -1,5 +1,6 @@
 import type { Clock } from "../lib/clock.ts";
 import type { Result } from "../lib/result.ts";
+import { openEventStream } from "./http/event-source.ts";
 import { type Listening, type ListenOptions, listenHttp } from "./http/listen.ts";
 import { addressToward } from "./http/machine-addresses.ts";
 import { type Interfaces, interfaceReader } from "./http/network-interfaces.ts";
@@ -11,6 +12,8 @@ export interface Network {
   listen(options: ListenOptions): Promise<Result<Listening, string>>;
   /** Creates a client for the endpoints of other agents. The caller closes it. */
   createPeers(): Peers;
+  /** Opens a stream of server-sent events (`openEventStream`). */
+  readonly openEventStream: typeof openEventStream;
   /** Resolves with the address of this machine in a connection to the host of a URL. Rejects if there is no connection within `timeoutMs`. */
   addressToward(url: string, timeoutMs: number): Promise<string>;
   /** Returns the current network interfaces of this machine. */
@@ -23,6 +26,7 @@ export function httpNetwork(clock: Clock): Network {
   return {
     listen: (options) => listenHttp(options, clock, interfaces),
     createPeers: () => createPeers({ clock }),
+    openEventStream,
     addressToward: (url, timeoutMs) => addressToward(url, timeoutMs, clock),
     interfaces,
   };

@@ -5,7 +5,15 @@ import type { GameView } from "./game-view.ts";
 export type Frame = Pick<
   GameView,
   "status" | "tick" | "to_act" | "state" | "board" | "last_action" | "result" | "clock"
->;
+> & {
+  /** The actions of the turn that led to this frame, as people write them: SAN in chess. */
+  readonly moves: readonly MoveOfTurn[];
+};
+
+export interface MoveOfTurn {
+  readonly role: string;
+  readonly text: string;
+}
 
 /** A match as a spectator has seen it, step by step. */
 export interface Replay {

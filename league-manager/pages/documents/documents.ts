@@ -1,6 +1,7 @@
 import { bracket } from "./bracket.ts";
 import { crosstable } from "./crosstable.ts";
 import type { DocumentKind } from "./document.ts";
+import { match } from "./match.ts";
 import { overview } from "./overview.ts";
 import { player } from "./player.ts";
 import { points } from "./points.ts";
@@ -18,4 +19,5 @@ export const DOCUMENTS: readonly DocumentKind[] = [
   ratings,
   points,
   player,
+  match,
 ];

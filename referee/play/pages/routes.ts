@@ -1,11 +1,12 @@
 import type { Express, Request, Response } from "express";
 import { z } from "zod";
+import { matchRef } from "#shared/lib/ids.ts";
 import type { Result } from "#shared/lib/result.ts";
 import { bearerOf, remoteAddressOf } from "#shared/rpc/http/request.ts";
 import { assetRoutes } from "#shared/web/asset-routes.ts";
 import { missingPage, missingPages, sendPage, sitePage } from "#shared/web/site-page.ts";
 import { bodyOf, type Limits } from "../../rest/callers.ts";
-import { pageErrorOf } from "../../rest/errors.ts";
+import { pageErrorOf, RestError } from "../../rest/errors.ts";
 import { EventsQuery, parseBody, parseQuery } from "../../rest/requests.ts";
 import type { Streams } from "../../rest/streams.ts";
 import { GameNotLoaded, type Rejection, rejection } from "../../sessions/rejections.ts";
@@ -20,6 +21,10 @@ interface PagesDependencies extends GameRoutesContext {
   readonly turns: Turns;
   readonly sessions: SessionTable;
   readonly streams: Streams;
+  /** The streams of league matches for the manager, which relays them. */
+  readonly matchStreams: Streams;
+  /** The session id of a league match, which is named by `league_id/match_id`. */
+  readonly sessionOf: (ref: string) => Result<string, unknown>;
 }
 
 /** The maximum number of games in the list. */
@@ -73,6 +78,7 @@ export const gamePages =
       response.json(context.play.view(stored, viewer));
     });
     app.get("/api/games/:id/events", (request, response) => watchGame(pages, request, response));
+    app.get("/api/matches/:league/:match/events", (request, response) => watchMatch(context, request, response));
     app.post("/api/games/:id/moves", (request, response) => finishTurn(pages, request, response));
     addGameRoutes(app, context, limits, (request, response) => gameOf(pages, request, response));
     missingPages(HOME)(app);
@@ -143,6 +149,23 @@ async function watchGame(pages: PagesContext, request: Request, response: Respon
   response.locals.waits = true;
   pages.streams.open(stored, viewer, last_event_id, response);
 }
+
+/** `GET /api/matches/:league/:match/events`: the views of a spectator since the beginning of a match, or since the event that the caller has. */
+function watchMatch(
+  { play, matchStreams, sessionOf }: PagesDependencies,
+  request: Request<{ league: string; match: string }>,
+  response: Response,
+): void {
+  const { league, match } = request.params;
+  const found = sessionOf(matchRef(league, match));
+  const access = found.ok ? play.accessTo(found.value, null) : null;
+  if (!access) throw new RestError("NOT_FOUND", `no match ${matchRef(league, match)} here`);
+  const { last_event_id = BEGINNING } = parseQuery(EventsQuery, { last_event_id: request.headers["last-event-id"] });
+  response.locals.waits = true;
+  matchStreams.open(access.stored, "spectator", last_event_id, response);
+}
+/** Before the id of the first event. */
+const BEGINNING = -1;
 
 /** `POST /api/games/:id/moves` */
 async function finishTurn(pages: PagesContext, request: Request, response: Response): Promise<void> {

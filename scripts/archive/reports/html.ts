@@ -5,9 +5,10 @@ import { factsOf } from "#shared/web/game-facts.ts";
 import type { PackedReplay } from "#shared/web/replay-view.ts";
 import { reportPage } from "#shared/web/report-page.ts";
 import { publicReason } from "../../../league-manager/league/outcome.ts";
+import { replayOf } from "../../../league-manager/pages/matches/replay.ts";
 import type { ExportedMatch } from "../format.ts";
 import { crosstableHtml, html, ratingsHtml, scrolling, standingsHtml } from "./html-tables.ts";
-import { packed, replayOf } from "./replays.ts";
+import { packed } from "./replays.ts";
 import type { ReportLeague } from "./report-run.ts";
 import { resultsOf } from "./results.ts";
 

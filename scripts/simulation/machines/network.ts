@@ -55,6 +55,8 @@ export function createNetwork(options: NetworkOptions): SimulatedNetwork {
             openPool: (origin) => connect({ ...options, servers }, machine, origin, connections),
             openSocket: socketsOf({ ...options, servers }, machine, connections),
           }),
+        // No simulated process opens a page, so no match is watched.
+        openEventStream: () => Promise.reject(new Error("the simulated network has no event streams")),
         addressToward: async () => HOST,
         interfaces: () => ({}),
         connections: () => connections.size,

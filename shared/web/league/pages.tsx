@@ -7,6 +7,7 @@ import { useDocument } from "../live/use-document.ts";
 import { BracketPage } from "./bracket-page.tsx";
 import { CrosstablePage } from "./crosstable-page.tsx";
 import { LeaguesPage } from "./leagues-page.tsx";
+import { MatchPage } from "./match-page.tsx";
 import { OverviewPage } from "./overview-page.tsx";
 import type { PageProps } from "./page-props.ts";
 import { PlayerPage } from "./player-page.tsx";
@@ -26,6 +27,7 @@ const PAGES: readonly (readonly [path: RegExp, page: ComponentType<PageProps<nev
   [/^\/leagues\/[^/]+\/bracket$/, BracketPage],
   [/^\/leagues\/[^/]+\/ratings$/, RatingsPage],
   [/^\/leagues\/[^/]+\/points$/, PointsPage],
+  [/^\/leagues\/[^/]+\/matches\/[^/]+$/, MatchPage],
 ];
 
 interface Setup {

@@ -6,14 +6,18 @@ import type { TimeControl } from "#shared/lib/time-control.ts";
 import { clocksAfterAction, startClocks, timeLeft } from "#shared/session/clock.ts";
 import { type Entry, parseEntry } from "#shared/session/entry.ts";
 import { POINTS } from "#shared/session/verdict.ts";
-import { publicReason } from "../../../league-manager/league/outcome.ts";
-import type { ExportedMatch } from "../format.ts";
+import type { MatchFault } from "../../league/league.ts";
+import { publicReason } from "../../league/outcome.ts";
+import type { PlayedMatch } from "./replay.ts";
 
 /** The fields of a completed match of chess that its PGN needs. */
-export type PgnMatch = Pick<
-  ExportedMatch,
-  "league_id" | "round_id" | "options" | "roles" | "match_points" | "termination" | "reason" | "faults" | "log"
->;
+export interface PgnMatch extends Pick<PlayedMatch, "roles" | "termination" | "reason" | "log"> {
+  readonly league_id: string;
+  readonly round_id: number;
+  readonly options: unknown;
+  readonly match_points: Readonly<Record<string, number>>;
+  readonly faults: readonly MatchFault[];
+}
 
 /** Returns a completed match of chess as PGN. Throws if its log is not a log of chess. */
 export function pgnOfMatch(match: PgnMatch, nameOf: (playerId: string) => string): string {

@@ -5,7 +5,7 @@ import type { TimeControl } from "#shared/lib/time-control.ts";
 import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
 import type { Command } from "#shared/session/session.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
-import { AT } from "../../../league-manager/league/testing/leagues.ts";
+import { AT } from "../../league/testing/leagues.ts";
 import { type PgnMatch, pgnOfMatch } from "./match-pgn.ts";
 
 const ROLES = { white: "P01", black: "P02" };

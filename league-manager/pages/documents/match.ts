@@ -1,0 +1,136 @@
+import { spoken, withoutVersion } from "#shared/games/game.ts";
+import { findGame } from "#shared/games/registry.ts";
+import { counted } from "#shared/lib/text.ts";
+import type { FaultOfMatch, LogOfMatch, MatchDocument, NumberedFrame } from "#shared/web/documents/match.ts";
+import type { Frame } from "#shared/web/replay-view.ts";
+import { matchOf } from "../../league/evolve.ts";
+import type { League, Match } from "../../league/league.ts";
+import { rolesOf } from "../../league/outcome.ts";
+import type { RelayedMatch } from "../matches/relay.ts";
+import { replayedGame } from "../matches/replay.ts";
+import type { CheckedMatch } from "../matches/stored-match.ts";
+import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
+import { headerOf, matchRow, playerRef } from "./league.ts";
+
+export const match = {
+  path: "matches/:match",
+  title: ({ match: { players, match_id }, league }: MatchDocument) =>
+    `${players.map(({ name }) => name).join(" – ")}, ${match_id} – ${league.league_id}`,
+  read: matchDocument,
+  version: ({ matches }, request) => {
+    const found = matchOfRequest(request);
+    if (found?.status !== "assigned") return "";
+    const { session, frames, state } = matches.relay.read(request.league.leagueId, found.matchId);
+    return `${session?.slice(0, 8)}-${frames.length}-${frames.at(-1)?.status}-${state}`;
+  },
+  watch({ matches }, request, changed) {
+    const found = matchOfRequest(request);
+    if (!found || found.outcome !== null) return () => {};
+    return matches.relay.watch(request.league.leagueId, found.matchId, changed);
+  },
+} satisfies DocumentKind;
+
+/** Returns the match that a request names. */
+export const matchOfRequest = ({ league, params }: DocumentRequest): Match | null =>
+  matchOf(league, params.match ?? "");
+
+function matchDocument(context: DocumentContext, request: DocumentRequest): MatchDocument | null {
+  const { league } = request;
+  const found = matchOfRequest(request);
+  if (!found) return null;
+  const { projections } = context.views;
+  const nameOf = (id: string): string => playerRef(projections, id).name;
+  const shown = shownOf(context, league, found);
+  const game = findGame(league.game);
+  const lastFrame = shown.frames.at(-1);
+  return {
+    league: headerOf(context, league),
+    match: {
+      ...matchRow(projections, league, found),
+      round_label: league.rounds[found.roundId - 1]?.label ?? null,
+      epoch: found.epoch,
+      clock: league.clock ?? null,
+    },
+    game: shown.session && game ? replayedGame(game, shown.session, rolesOf(league, found), nameOf) : null,
+    current: lastFrame ? numbered(lastFrame, shown.frames.length - 1) : null,
+    source: shown.source,
+    problem: shown.problem,
+    faults: (found.outcome?.faults ?? []).map(
+      (fault): FaultOfMatch => ({
+        ...playerRef(projections, fault.player_id),
+        role: spoken(fault.role),
+        cause: CAUSES[fault.cause] ?? spoken(fault.cause),
+        detail: fault.detail,
+        raw: fault.raw ?? null,
+      }),
+    ),
+    log: shown.checked && logOf(shown.checked, league, found),
+  };
+}
+
+const numbered = (frame: Frame, index: number): NumberedFrame => ({ index, frame });
+
+/** The frames of a match and where they come from. */
+interface Shown {
+  readonly session: string | null;
+  readonly frames: readonly Frame[];
+  readonly source: MatchDocument["source"];
+  readonly problem: string;
+  readonly checked: CheckedMatch | null;
+}
+
+const NOTHING: Shown = { session: null, frames: [], source: null, problem: "", checked: null };
+
+/** Returns what can be shown of a match: what its referee shows to spectators or, when it is completed, its replay. */
+export function shownOf({ matches }: Pick<DocumentContext, "matches">, league: League, match: Match): Shown {
+  if (match.status === "scheduled") return NOTHING;
+  if (match.status === "assigned") {
+    const { session, frames, state } = matches.relay.read(league.leagueId, match.matchId);
+    return { ...NOTHING, session, frames, source: "referee", problem: PROBLEMS[state] };
+  }
+  const checked = matches.stored.find(league, match);
+  if (!checked) return NOTHING;
+  const { session, frames } = checked;
+  const problem = frames.length === 0 ? "The log of this match cannot be replayed." : "";
+  return { session, frames, source: "log", problem, checked };
+}
+
+const PROBLEMS: Readonly<Record<RelayedMatch["state"], string>> = {
+  connecting: "",
+  live: "",
+  lost: "The referee of this match does not answer. The board shows the last known position.",
+  absent: "The referee does not show this match yet.",
+  limit: "Too many matches are watched at the moment. The board appears when the match is completed.",
+};
+
+/** The causes of faults in words. */
+const CAUSES: Readonly<Record<string, string>> = {
+  refused: "The program of the player could not be reached",
+  timeout: "No answer in time",
+  clock: "The time on the clock was over",
+  http_error: "The program of the player answered with an error",
+  bad_json: "The answer was not valid JSON",
+  bad_reply: "The answer was not a valid message",
+  too_large: "The answer was too large",
+  illegal_move: "Illegal move",
+  declined: "The player declined the match",
+  resigned: "The player resigned",
+};
+
+/** Returns the log of a match with what its check has shown. */
+function logOf({ match: stored, fault }: CheckedMatch, league: League, match: Match): LogOfMatch {
+  const name = findGame(league.game)?.info.name ?? withoutVersion(league.game);
+  const entries = counted(stored.log.length, "entry", "entries");
+  return {
+    entries: stored.log.length,
+    head: match.logHead ?? "",
+    is_proven: fault === null,
+    verified:
+      fault === null
+        ? `This server has replayed the stored log (${entries}). The hashes form a chain that ends in the hash of the recorded result. By the rules of ${name}, with the seed of this match and the options and clocks of the league, the log gives exactly this result.`
+        : `The stored log does not prove the recorded result: ${fault}.`,
+    unverified:
+      "The log cannot show whether a player sent the recorded answers, or how long it took: these are statements of the referee. To check the whole league on your own machine, ask the operator for an export and run “league verify” on it.",
+    has_pgn: league.game === "chess.v1" && fault === null,
+  };
+}

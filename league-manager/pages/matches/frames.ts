@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { findGame } from "#shared/games/registry.ts";
+import { ClockState } from "#shared/lib/time-control.ts";
+import type { Frame } from "#shared/web/replay-view.ts";
+import { movesOf } from "./replay.ts";
+
+const role = z.string().max(100);
+const TurnAction = z.object({ role, action: z.unknown(), tick: z.int().min(0) });
+
+/** A match as its referee shows it to spectators (PROTOCOL.md). Other fields are ignored. */
+const MatchView = z.object({
+  game_id: z.string().max(200),
+  template: z.string().max(200),
+  status: z.enum(["waiting_for_players", "active", "completed"]),
+  tick: z.int().min(0),
+  to_act: z.array(role).max(100),
+  state: z.unknown(),
+  board: z.string().max(100_000),
+  /** The actions of the last closed turn. */
+  last_turn: z.array(TurnAction).max(100),
+  result: z
+    .object({
+      winners: z.array(role).max(100),
+      winner: role.nullable(),
+      reason: z.string().max(2_000),
+      termination: z.enum(["normal", "forfeit", "aborted", "expired"]),
+    })
+    .nullable(),
+  clock: ClockState.optional(),
+});
+type MatchView = z.infer<typeof MatchView>;
+
+/** A match has at most 20,000 log entries. */
+const MAX_FRAMES = 20_000;
+
+/** The frames of one session, from the views of its referee. Their numbers equal those of its replay. */
+export class Frames {
+  /** The id of the session; null before the first view. */
+  session: string | null = null;
+  /** The id of the event of the last view. The referee continues after it. */
+  lastEventId: string | undefined = undefined;
+  readonly #frames: Frame[] = [];
+  readonly #views: MatchView[] = [];
+
+  get list(): readonly Frame[] {
+    return this.#frames;
+  }
+
+  /** Adds a view. A view of another session replaces all. Throws if it is not a view. */
+  add(value: unknown, eventId: string): void {
+    const view = MatchView.parse(value);
+    if (view.game_id !== this.session) this.#truncate(0);
+    this.session = view.game_id;
+    // A view of a known tick replaces it: the players have joined, or the match has ended without a further turn.
+    let index = this.#views.length;
+    while (index > 0 && (this.#views[index - 1]?.tick ?? 0) >= view.tick) index--;
+    if (index >= MAX_FRAMES) return;
+    const frame = frameOf(view, this.#views[index - 1]);
+    this.#truncate(index);
+    this.#views.push(view);
+    this.#frames.push(frame);
+    this.lastEventId = eventId;
+  }
+
+  #truncate(length: number): void {
+    this.#views.length = length;
+    this.#frames.length = length;
+  }
+
+  /** The next connection begins with the first view, because the last one may have been misunderstood. */
+  restart(): void {
+    this.lastEventId = undefined;
+  }
+}
+
+function frameOf(view: MatchView, before: MatchView | undefined): Frame {
+  const { template, status, tick, to_act, state, board, last_turn, result, clock } = view;
+  const game = findGame(template);
+  const hasBoard = game?.info.board !== undefined;
+  const moves = game && before ? movesOf(game, before.state, last_turn) : { last_action: null, moves: [] };
+  return {
+    ...{ status, tick, to_act, ...moves },
+    state: hasBoard ? state : null,
+    board: hasBoard ? "" : board,
+    // The reason of an abort may quote an error with addresses of the referee.
+    result: result && { ...result, reason: result.termination === "aborted" ? "aborted" : result.reason },
+    ...(clock && { clock }),
+  };
+}

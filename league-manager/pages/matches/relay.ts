@@ -1,0 +1,210 @@
+import type { Cancel, Clock } from "#shared/lib/clock.ts";
+import type { Network } from "#shared/rpc/network.ts";
+import type { Frame } from "#shared/web/replay-view.ts";
+import { matchOf } from "../../league/evolve.ts";
+import type { Ledger } from "../../ledger.ts";
+import { Frames } from "./frames.ts";
+
+interface RelayOptions {
+  readonly ledger: Pick<Ledger, "state" | "onCommit">;
+  readonly openEventStream: Network["openEventStream"];
+  readonly clock: Clock;
+}
+
+/** A match as its referee shows it to spectators. */
+export interface RelayedMatch {
+  /** The id of the session; null before the first frame. */
+  readonly session: string | null;
+  readonly frames: readonly Frame[];
+  /** `lost`: the referee does not answer. `absent`: the referee does not show the match. `limit`: too many matches are watched. */
+  readonly state: "connecting" | "live" | "lost" | "absent" | "limit";
+}
+
+/** A watched match. */
+interface Watched {
+  readonly leagueId: string;
+  readonly matchId: string;
+  readonly frames: Frames;
+  readonly readers: Set<() => void>;
+  /** Aborted when the last reader has left. */
+  readonly ended: AbortController;
+  state: RelayedMatch["state"];
+  /** The attempt and the referee of the connection; empty without one. */
+  target: string;
+  /** Ends the current connection, or the pause before the next one. */
+  retry: AbortController;
+  /** The monotonic time of the last read by `read`. */
+  readAtMs: number;
+  stopLinger: Cancel | null;
+}
+
+/** The maximum number of matches that are watched at the same time. Each has a connection to its referee. */
+const MAX_WATCHED = 100;
+const FIRST_PAUSE_MS = 250;
+/** The pause before the next connection is doubled up to this time. */
+const LAST_PAUSE_MS = 4_000;
+/** A page that fetches a document repeatedly keeps the connection for this time after each request. */
+const LINGER_MS = 5_000;
+
+const NO_CONTENT = 204;
+const NOT_FOUND = 404;
+
+/**
+ * Relays what spectators see of matches that are being played: one connection to the referee for each watched match, from the first reader to the
+ * last. The connection follows the match to another referee and to another attempt.
+ */
+export class MatchRelay {
+  readonly #options: RelayOptions;
+  readonly #watched = new Map<string, Watched>();
+  #stopListening: (() => void) | null = null;
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+  }
+
+  /** Follows a match and calls `changed` after each change, until the returned function is called. */
+  watch(leagueId: string, matchId: string, changed: () => void): () => void {
+    const key = keyOf(leagueId, matchId);
+    const watched = this.#watched.get(key) ?? this.#begin(key, leagueId, matchId);
+    if (!watched) return () => {};
+    const reader = (): void => changed();
+    watched.readers.add(reader);
+    return () => {
+      watched.readers.delete(reader);
+      if (watched.readers.size === 0) this.#end(key, watched);
+    };
+  }
+
+  /** Returns a match that is being played. If nobody watches it, it is followed for a short time. */
+  read(leagueId: string, matchId: string): RelayedMatch {
+    const { clock } = this.#options;
+    const key = keyOf(leagueId, matchId);
+    const watched = this.#watched.get(key) ?? this.#begin(key, leagueId, matchId);
+    if (!watched) return { session: null, frames: [], state: "limit" };
+    watched.readAtMs = clock.monotonic();
+    if (watched.readers.size === 0) this.#linger(watched);
+    return { session: watched.frames.session, frames: watched.frames.list, state: watched.state };
+  }
+
+  /** The number of watched matches. */
+  count(): number {
+    return this.#watched.size;
+  }
+
+  /** Ends all connections. */
+  close(): void {
+    for (const [key, watched] of this.#watched) this.#end(key, watched);
+  }
+
+  #begin(key: string, leagueId: string, matchId: string): Watched | null {
+    if (this.#watched.size >= MAX_WATCHED) return null;
+    const watched: Watched = {
+      ...{ leagueId, matchId, frames: new Frames(), readers: new Set<() => void>(), ended: new AbortController() },
+      ...{ state: "connecting", target: "", retry: new AbortController(), readAtMs: 0, stopLinger: null },
+    };
+    this.#watched.set(key, watched);
+    this.#stopListening ??= this.#options.ledger.onCommit(() => {
+      // A match that has another referee or another attempt needs another connection.
+      for (const one of this.#watched.values()) if (this.#targetOf(one).key !== one.target) one.retry.abort();
+    });
+    void this.#follow(watched);
+    return watched;
+  }
+
+  #end(key: string, watched: Watched): void {
+    watched.stopLinger?.();
+    watched.ended.abort();
+    watched.retry.abort();
+    if (this.#watched.get(key) === watched) this.#watched.delete(key);
+    if (this.#watched.size > 0) return;
+    this.#stopListening?.();
+    this.#stopListening = null;
+  }
+
+  /** Keeps a match without readers until nobody has read it for a time. */
+  #linger(watched: Watched): void {
+    if (watched.stopLinger) return;
+    const { clock } = this.#options;
+    const stay = (): void => {
+      watched.stopLinger = null;
+      const restMs = watched.readAtMs + LINGER_MS - clock.monotonic();
+      if (restMs > 0) watched.stopLinger = clock.after(restMs, stay);
+      else if (watched.readers.size === 0) this.#end(keyOf(watched.leagueId, watched.matchId), watched);
+    };
+    watched.stopLinger = clock.after(LINGER_MS, stay);
+  }
+
+  /** Connects to the referee of a match again and again until the last reader has left. */
+  async #follow(watched: Watched): Promise<void> {
+    const { clock } = this.#options;
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!watched.ended.signal.aborted) {
+      const target = this.#targetOf(watched);
+      if (target.key !== watched.target) pauseMs = FIRST_PAUSE_MS;
+      watched.target = target.key;
+      watched.retry = new AbortController();
+      const { signal } = watched.retry;
+      const end = target.url === null ? "waiting" : await this.#connect(watched, target.url, signal);
+      if (watched.ended.signal.aborted) return;
+      if (end === "live") pauseMs = FIRST_PAUSE_MS;
+      if (signal.aborted) continue;
+      if (end === "lost" || end === "absent") this.#set(watched, end);
+      // Without a referee, and after the end of the session, only an event of the league changes the match.
+      await clock.pause(end === "waiting" || end === "over" ? LAST_PAUSE_MS : pauseMs, signal);
+      pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS);
+    }
+  }
+
+  /** Follows a match over one connection. Resolves with how it ended; `live`: it had shown the match. */
+  async #connect(watched: Watched, url: string, signal: AbortSignal): Promise<"live" | "lost" | "absent" | "over"> {
+    const { frames } = watched;
+    let isLive = false;
+    try {
+      const request = { signal, lastEventId: frames.lastEventId };
+      const { status, events } = await this.#options.openEventStream(url, request);
+      if (status === NO_CONTENT) return "over";
+      if (status !== 200) return status === NOT_FOUND ? "absent" : "lost";
+      for await (const { event, data, id } of events) {
+        if (event !== "match") continue;
+        if (!isShown(frames, data, id)) return "lost";
+        isLive = true;
+        this.#set(watched, "live");
+      }
+    } catch {
+      // The referee does not answer, or the connection was lost.
+    }
+    return isLive ? "live" : "lost";
+  }
+
+  #set(watched: Watched, state: Watched["state"]): void {
+    watched.state = state;
+    for (const reader of watched.readers) reader();
+  }
+
+  /** Returns the address at which the referee of a match shows it; null if the match is not being played. */
+  #targetOf({ leagueId, matchId }: Watched): { readonly key: string; readonly url: string | null } {
+    const { leagues, agents } = this.#options.ledger.state;
+    const league = leagues.get(leagueId);
+    const match = league && matchOf(league, matchId);
+    const referee = match?.status === "assigned" && match.refereeId !== null ? agents.get(match.refereeId) : undefined;
+    if (!match || !referee) return { key: "", url: null };
+    const { endpoint } = referee;
+    return {
+      key: `${match.epoch} ${match.refereeId} ${endpoint}`,
+      url: `${endpoint.replace(/\/mcp\/?$/, "")}/api/matches/${encodeURIComponent(leagueId)}/${encodeURIComponent(matchId)}/events`,
+    };
+  }
+}
+
+/** Adds a view of the referee, which is untrusted input. Returns false if it is none; the next connection then begins with the first view. */
+function isShown(frames: Frames, data: string, eventId: string): boolean {
+  try {
+    frames.add(JSON.parse(data), eventId);
+    return true;
+  } catch {
+    frames.restart();
+    return false;
+  }
+}
+
+const keyOf = (leagueId: string, matchId: string): string => `${leagueId}/${matchId}`;

@@ -1,0 +1,85 @@
+import type { JSX } from "preact";
+import type { MatchDocument } from "../documents/match.ts";
+import { LeagueLayout } from "../layout/league-layout.tsx";
+import { PlayerName } from "../layout/player-name.tsx";
+import { Faults } from "../match/faults.tsx";
+import { MatchLog } from "../match/match-log.tsx";
+import { MatchSteps } from "../match/match-steps.tsx";
+import { useFrames } from "../match/use-frames.ts";
+import { leaguePath, matchPath } from "../texts/league-paths.ts";
+import type { PageProps } from "./page-props.ts";
+
+/** A match: its players, the board with all steps, the faults and the log. It is live while the match is played. */
+export function MatchPage({ document, problem, games }: PageProps<MatchDocument>): JSX.Element {
+  const { league, match, game, faults, log } = document;
+  const frames = useFrames(document, `/api${matchPath(league, match.match_id)}`);
+  const byRole = new Map(game?.roles.map((role, seat) => [role, match.players[seat]] as const));
+  const named = (role: string): JSX.Element | null => {
+    const player = byRole.get(role);
+    return player ? <PlayerName league={league} player={player} /> : null;
+  };
+  return (
+    <LeagueLayout league={league} section={null} problem={problem}>
+      <article class="match">
+        <Head document={document} />
+        <p class="match-problem" role="status">
+          {document.problem}
+        </p>
+        {game && frames.length > 0 ? (
+          <MatchSteps key={game.game_id} game={game} frames={frames} facts={games[game.template]} player={named} />
+        ) : (
+          <p class="match-empty">{emptyText(document)}</p>
+        )}
+        <Faults league={league} faults={faults} />
+        {log && <MatchLog league={league} matchId={match.match_id} log={log} />}
+      </article>
+    </LeagueLayout>
+  );
+}
+
+const STATUS_TEXTS = { scheduled: "Not started", playing: "Being played", completed: "Completed" } as const;
+
+function Head({ document: { league, match } }: Pick<PageProps<MatchDocument>, "document">): JSX.Element {
+  const { match_id, round_id, round_label, status, referee, epoch, clock, players, result } = match;
+  return (
+    <header class="match-head">
+      <h2>
+        Match {match_id}
+        <span class={`badge match-${status}`}>{STATUS_TEXTS[status]}</span>
+      </h2>
+      <ul class="match-players">
+        {players.map((player) => (
+          <li key={player.role}>
+            <span class="match-role">{player.role}</span>
+            <PlayerName league={league} player={player} />
+            {player.points !== null && <span class="match-points">{pointsText(player.points)}</span>}
+          </li>
+        ))}
+      </ul>
+      <p class="match-result" aria-live="polite">
+        {result}
+      </p>
+      <p class="match-facts">
+        <a href={`${leaguePath(league, "schedule")}?round=${round_id}`}>
+          Round {round_id}
+          {round_label !== null && ` (${round_label})`}
+        </a>
+        {referee !== null && <span>Referee {referee}</span>}
+        {clock && <span>{clockText(clock)}</span>}
+        {epoch > 1 && <span>Attempt {epoch}: the match was begun again</span>}
+      </p>
+    </header>
+  );
+}
+
+const pointsText = (points: number): string => (points === 1 ? "1 point" : `${points} points`);
+
+const clockText = ({ initial_ms, increment_ms }: NonNullable<MatchDocument["match"]["clock"]>): string =>
+  `Clock ${initial_ms / 1000} s${increment_ms > 0 ? ` + ${increment_ms / 1000} s for each move` : ""}`;
+
+function emptyText({ match, source, problem }: MatchDocument): string {
+  if (problem !== "") return "";
+  if (match.status === "scheduled") return "The board appears when the match begins.";
+  if (source === "referee") return "Connecting to the referee of the match…";
+  return "This match was decided without a game, so it has no board and no log.";
+}

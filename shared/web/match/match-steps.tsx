@@ -1,0 +1,149 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { spoken } from "../../games/game.ts";
+import { boardOf } from "../boards/boards.ts";
+import type { GameFacts } from "../game-facts.ts";
+import type { GameView } from "../game-view.ts";
+import type { Frame, Replay } from "../replay-view.ts";
+import { clockInWords } from "../texts/clock-text.ts";
+import { announcement, resultInWords, turnInWords } from "../texts/game-texts.ts";
+import { MoveList } from "./move-list.tsx";
+
+interface Props {
+  readonly game: Replay["game"];
+  /** The steps of the match. A step that is not loaded yet is undefined. */
+  readonly frames: readonly (Frame | undefined)[];
+  readonly facts: GameFacts | undefined;
+  /** The step that is shown first; default: the last one, and each later one while the match is played. */
+  readonly first?: number;
+  /** The name of the player of a role; default: the name as text. */
+  readonly player?: (role: string) => ComponentChildren;
+}
+
+/** The time for which a step is shown while the match is replayed by itself. */
+const STEP_MS = 1_000;
+
+/** A match with the controls for its steps: buttons, a slider, the arrow keys and a list of its moves. */
+export function MatchSteps({ game: fixed, frames, facts, first, player }: Props): JSX.Element {
+  const last = frames.length - 1;
+  const { step, go, isPlaying, play } = useSteps(last, first);
+  const frame = frames[step];
+  const game: GameView | null = frame ? { ...fixed, ...frame } : null;
+  const Board = boardOf(facts);
+  return (
+    <div class="match-steps">
+      <div class="match-board">
+        <Players fixed={fixed} frame={frame} player={player} />
+        <div class="board">
+          {game && <Board game={game} side="spectator" canAct={false} pending={null} onPlay={() => {}} />}
+          {!game && <p>Loading the position…</p>}
+        </div>
+        <Controls step={step} last={last} go={go} isPlaying={isPlaying} play={play} />
+        <p class="step-text">
+          {`Step ${step} of ${last}`}
+          {frame && frame.moves.length > 0 && ` · ${movesInWords(frame)}`}
+        </p>
+        {game && <p class="status">{resultInWords(game, facts) || turnInWords(game, "spectator")}</p>}
+        <p class="unseen" aria-live="polite">
+          {game && announcement(game, "spectator", facts)}
+        </p>
+      </div>
+      <MoveList frames={frames} roles={fixed.roles} step={step} go={go} isPaired={facts?.board === "chess"} />
+    </div>
+  );
+}
+
+const movesInWords = ({ moves }: Frame): string => moves.map(({ role, text }) => `${spoken(role)}: ${text}`).join(", ");
+
+/** The step that is shown. Without a choice of the reader it is the last one, so that the page follows a match that is played. */
+function useSteps(last: number, first: number | undefined) {
+  const [chosen, choose] = useState<number | null>(first ?? null);
+  const [isPlaying, play] = useState(false);
+  const step = Math.min(chosen ?? last, last);
+  const go = (to: number): void => {
+    play(false);
+    choose(to >= last ? null : Math.max(0, to));
+  };
+  useEffect(() => {
+    if (!isPlaying) return;
+    const timer = setTimeout(() => {
+      if (step + 1 < last) return choose(step + 1);
+      choose(null);
+      play(false);
+    }, STEP_MS);
+    return () => clearTimeout(timer);
+  }, [isPlaying, step, last]);
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const target = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: last }[event.key];
+      if (target === undefined || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target instanceof Element && event.target.closest("input, select, textarea, [role=grid], .wide"))
+        return;
+      event.preventDefault();
+      go(target);
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [step, last]);
+  const toggle = (): void => {
+    if (!isPlaying && step === last) choose(0);
+    play(!isPlaying);
+  };
+  return { step, go, isPlaying, play: toggle };
+}
+
+interface ControlsProps {
+  readonly step: number;
+  readonly last: number;
+  readonly go: (step: number) => void;
+  readonly isPlaying: boolean;
+  readonly play: () => void;
+}
+
+function Controls({ step, last, go, isPlaying, play }: ControlsProps): JSX.Element {
+  const button = (text: string, label: string, to: number): JSX.Element => (
+    <button type="button" aria-label={label} aria-disabled={to === step} onClick={() => go(to)}>
+      <span aria-hidden="true">{text}</span>
+    </button>
+  );
+  return (
+    <div class="steps" role="group" aria-label="Steps of the match">
+      {button("«", "First step", 0)}
+      {button("‹", "Previous step", Math.max(0, step - 1))}
+      <button type="button" aria-label={isPlaying ? "Pause" : "Play"} aria-disabled={last === 0} onClick={play}>
+        <span aria-hidden="true">{isPlaying ? "❚❚" : "▶"}</span>
+      </button>
+      {button("›", "Next step", Math.min(last, step + 1))}
+      {button("»", "Last step", last)}
+      <input
+        type="range"
+        min={0}
+        max={last}
+        value={step}
+        aria-label="Step"
+        aria-valuetext={`${step} of ${last}`}
+        onInput={(event) => go(event.currentTarget.valueAsNumber)}
+      />
+    </div>
+  );
+}
+
+interface PlayersProps {
+  readonly fixed: Replay["game"];
+  readonly frame: Frame | undefined;
+  readonly player: Props["player"];
+}
+
+function Players({ fixed, frame, player }: PlayersProps): JSX.Element {
+  return (
+    <ul class="players">
+      {fixed.roles.map((role) => (
+        <li key={role} class={frame?.to_act.includes(role) ? "acting" : ""}>
+          <span class={`side side-${role}`} aria-hidden="true" />
+          <strong>{spoken(role)}</strong> {player ? player(role) : <bdi>{fixed.players[role]?.name}</bdi>}
+          {frame?.clock && <span class="clock"> {clockInWords(frame.clock.remaining_ms[role] ?? 0)}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
