@@ -42,7 +42,7 @@ interface Watched {
 const MAX_WATCHED = 100;
 const FIRST_PAUSE_MS = 250;
 /** The pause before the next connection is doubled up to this time. */
-const LAST_PAUSE_MS = 4_000;
+const LAST_PAUSE_MS = 2_000;
 /** A page that fetches a document repeatedly keeps the connection for this time after each request. */
 const LINGER_MS = 5_000;
 
@@ -160,10 +160,13 @@ export class MatchRelay {
     const { frames } = watched;
     let isLive = false;
     try {
-      const request = { signal, lastEventId: frames.lastEventId };
-      const { status, events } = await this.#options.openEventStream(url, request);
+      const { session, lastEventId } = frames;
+      const known = session === null ? url : `${url}?session=${encodeURIComponent(session)}`;
+      const { status, events } = await this.#options.openEventStream(known, { signal, lastEventId });
       if (status === NO_CONTENT) return "over";
       if (status !== 200) return status === NOT_FOUND ? "absent" : "lost";
+      // The referee sends nothing if there is no frame after the last one.
+      if (lastEventId !== undefined) this.#set(watched, "live");
       for await (const { event, data, id } of events) {
         if (event !== "match") continue;
         if (!isShown(frames, data, id)) return "lost";

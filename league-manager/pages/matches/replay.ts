@@ -38,7 +38,7 @@ export const replayedGame = (
  */
 export function replayOf(match: PlayedMatch, nameOf: (playerId: string) => string): Replay | null {
   const replayed = framesOf(match);
-  if (!replayed || !replayed.hasActions) return null;
+  if (!replayed?.hasActions) return null;
   const { session, frames } = replayed;
   return { game: replayedGame(session.game, session.id, match.roles, nameOf), frames };
 }

@@ -150,7 +150,10 @@ async function watchGame(pages: PagesContext, request: Request, response: Respon
   pages.streams.open(stored, viewer, last_event_id, response);
 }
 
-/** `GET /api/matches/:league/:match/events`: the views of a spectator since the beginning of a match, or since the event that the caller has. */
+/**
+ * `GET /api/matches/:league/:match/events`: the views of a spectator since the beginning of a match, or since the last event of the caller if it
+ * has that of this `session`: a match that is begun again has another session.
+ */
 function watchMatch(
   { play, matchStreams, sessionOf }: PagesDependencies,
   request: Request<{ league: string; match: string }>,
@@ -161,8 +164,9 @@ function watchMatch(
   const access = found.ok ? play.accessTo(found.value, null) : null;
   if (!access) throw new RestError("NOT_FOUND", `no match ${matchRef(league, match)} here`);
   const { last_event_id = BEGINNING } = parseQuery(EventsQuery, { last_event_id: request.headers["last-event-id"] });
+  const isSameSession = request.query.session === access.stored.session.id;
   response.locals.waits = true;
-  matchStreams.open(access.stored, "spectator", last_event_id, response);
+  matchStreams.open(access.stored, "spectator", isSameSession ? last_event_id : BEGINNING, response);
 }
 /** Before the id of the first event. */
 const BEGINNING = -1;

@@ -13,20 +13,20 @@ import type { PageProps } from "./page-props.ts";
 export function MatchPage({ document, problem, games }: PageProps<MatchDocument>): JSX.Element {
   const { league, match, game, faults, log } = document;
   const frames = useFrames(document, `/api${matchPath(league, match.match_id)}`);
-  const byRole = new Map(game?.roles.map((role, seat) => [role, match.players[seat]] as const));
-  const named = (role: string): JSX.Element | null => {
-    const player = byRole.get(role);
-    return player ? <PlayerName league={league} player={player} /> : null;
+  const hasBoard = game !== null && frames.length > 0;
+  const seatOf = (role: string): JSX.Element | null => {
+    const player = match.players[game?.roles.indexOf(role) ?? -1];
+    return player ? <Player league={league} player={player} /> : null;
   };
   return (
     <LeagueLayout league={league} section={null} problem={problem}>
       <article class="match">
-        <Head document={document} />
+        <Head document={document} hasBoard={hasBoard} />
         <p class="match-problem" role="status">
           {document.problem}
         </p>
-        {game && frames.length > 0 ? (
-          <MatchSteps key={game.game_id} game={game} frames={frames} facts={games[game.template]} player={named} />
+        {hasBoard ? (
+          <MatchSteps key={game.game_id} game={game} frames={frames} facts={games[game.template]} player={seatOf} />
         ) : (
           <p class="match-empty">{emptyText(document)}</p>
         )}
@@ -39,7 +39,12 @@ export function MatchPage({ document, problem, games }: PageProps<MatchDocument>
 
 const STATUS_TEXTS = { scheduled: "Not started", playing: "Being played", completed: "Completed" } as const;
 
-function Head({ document: { league, match } }: Pick<PageProps<MatchDocument>, "document">): JSX.Element {
+interface HeadProps extends Pick<PageProps<MatchDocument>, "document"> {
+  readonly hasBoard: boolean;
+}
+
+/** The facts about a match. With a board the players are named at the board. */
+function Head({ document: { league, match }, hasBoard }: HeadProps): JSX.Element {
   const { match_id, round_id, round_label, status, referee, epoch, clock, players, result } = match;
   return (
     <header class="match-head">
@@ -47,18 +52,6 @@ function Head({ document: { league, match } }: Pick<PageProps<MatchDocument>, "d
         Match {match_id}
         <span class={`badge match-${status}`}>{STATUS_TEXTS[status]}</span>
       </h2>
-      <ul class="match-players">
-        {players.map((player) => (
-          <li key={player.role}>
-            <span class="match-role">{player.role}</span>
-            <PlayerName league={league} player={player} />
-            {player.points !== null && <span class="match-points">{pointsText(player.points)}</span>}
-          </li>
-        ))}
-      </ul>
-      <p class="match-result" aria-live="polite">
-        {result}
-      </p>
       <p class="match-facts">
         <a href={`${leaguePath(league, "schedule")}?round=${round_id}`}>
           Round {round_id}
@@ -68,9 +61,34 @@ function Head({ document: { league, match } }: Pick<PageProps<MatchDocument>, "d
         {clock && <span>{clockText(clock)}</span>}
         {epoch > 1 && <span>Attempt {epoch}: the match was begun again</span>}
       </p>
+      {!hasBoard && (
+        <ul class="players">
+          {players.map((player) => (
+            <li key={player.role}>
+              <strong>{player.role}</strong> <Player league={league} player={player} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="match-result" aria-live="polite">
+        {result}
+      </p>
     </header>
   );
 }
+
+interface PlayerProps {
+  readonly league: MatchDocument["league"];
+  readonly player: MatchDocument["match"]["players"][number];
+}
+
+/** The name and the points of a player. */
+const Player = ({ league, player }: PlayerProps): JSX.Element => (
+  <>
+    <PlayerName league={league} player={player} />
+    {player.points !== null && <span class="match-points"> {pointsText(player.points)}</span>}
+  </>
+);
 
 const pointsText = (points: number): string => (points === 1 ? "1 point" : `${points} points`);
 

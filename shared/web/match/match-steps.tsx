@@ -38,11 +38,15 @@ export function MatchSteps({ game: fixed, frames, facts, first, player }: Props)
           {game && <Board game={game} side="spectator" canAct={false} pending={null} onPlay={() => {}} />}
           {!game && <p>Loading the position…</p>}
         </div>
-        <Controls step={step} last={last} go={go} isPlaying={isPlaying} play={play} />
-        <p class="step-text">
-          {`Step ${step} of ${last}`}
-          {frame && frame.moves.length > 0 && ` · ${movesInWords(frame)}`}
-        </p>
+        {last > 0 && (
+          <>
+            <Controls step={step} last={last} go={go} isPlaying={isPlaying} play={play} />
+            <p class="step-text">
+              {`Step ${step} of ${last}`}
+              {frame && frame.moves.length > 0 && ` · ${movesInWords(frame)}`}
+            </p>
+          </>
+        )}
         {game && <p class="status">{resultInWords(game, facts) || turnInWords(game, "spectator")}</p>}
         <p class="unseen" aria-live="polite">
           {game && announcement(game, "spectator", facts)}
@@ -60,10 +64,15 @@ function useSteps(last: number, first: number | undefined) {
   const [chosen, choose] = useState<number | null>(first ?? null);
   const [isPlaying, play] = useState(false);
   const step = Math.min(chosen ?? last, last);
-  const go = (to: number): void => {
+  // Several keys may be pressed before the next render.
+  const move = (to: (step: number) => number): void => {
     play(false);
-    choose(to >= last ? null : Math.max(0, to));
+    choose((before) => {
+      const next = to(Math.min(before ?? last, last));
+      return next >= last ? null : Math.max(0, next);
+    });
   };
+  const go = (to: number): void => move(() => to);
   useEffect(() => {
     if (!isPlaying) return;
     const timer = setTimeout(() => {
@@ -75,22 +84,30 @@ function useSteps(last: number, first: number | undefined) {
   }, [isPlaying, step, last]);
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      const target = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: last }[event.key];
-      if (target === undefined || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      const to = KEYS[event.key];
+      if (!to || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.target instanceof Element && event.target.closest("input, select, textarea, [role=grid], .wide"))
         return;
       event.preventDefault();
-      go(target);
+      move(to);
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
-  }, [step, last]);
+  }, [last]);
   const toggle = (): void => {
     if (!isPlaying && step === last) choose(0);
     play(!isPlaying);
   };
   return { step, go, isPlaying, play: toggle };
 }
+
+/** The steps to which keys move. */
+const KEYS: Readonly<Record<string, (step: number) => number>> = {
+  ArrowLeft: (step) => step - 1,
+  ArrowRight: (step) => step + 1,
+  Home: () => 0,
+  End: () => Number.POSITIVE_INFINITY,
+};
 
 interface ControlsProps {
   readonly step: number;
@@ -110,7 +127,7 @@ function Controls({ step, last, go, isPlaying, play }: ControlsProps): JSX.Eleme
     <div class="steps" role="group" aria-label="Steps of the match">
       {button("«", "First step", 0)}
       {button("‹", "Previous step", Math.max(0, step - 1))}
-      <button type="button" aria-label={isPlaying ? "Pause" : "Play"} aria-disabled={last === 0} onClick={play}>
+      <button type="button" aria-label={isPlaying ? "Pause" : "Play"} onClick={play}>
         <span aria-hidden="true">{isPlaying ? "❚❚" : "▶"}</span>
       </button>
       {button("›", "Next step", Math.min(last, step + 1))}

@@ -31,7 +31,6 @@ export function MoveList({ frames, roles, step, go, isPaired }: Props): JSX.Elem
         {frames.slice(1).map((frame, index) => {
           const at = index + 1;
           return (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a step is identified by its number
             <li key={at}>
               <span class="number">{isPaired ? numberOfPly(index, blackBegins) : `${at}.`}</span>
               <button type="button" aria-current={at === step ? "step" : undefined} onClick={() => go(at)}>

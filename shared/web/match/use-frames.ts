@@ -5,7 +5,6 @@ import type { Frame } from "../replay-view.ts";
 interface Known {
   session: string;
   frames: (Frame | undefined)[];
-  /** The number of frames from the first that were fetched or have a successor that was fetched. */
   isFetching: boolean;
 }
 
@@ -24,6 +23,8 @@ export function useFrames({ game, current }: Pick<MatchDocument, "game" | "curre
   if (current) {
     // The first frame changes when the players have joined.
     if (current.index > 0 && frames[0]?.status === "waiting_for_players") frames[0] = undefined;
+    // Without holes, which list methods skip.
+    while (frames.length <= current.index) frames.push(undefined);
     frames.length = current.index + 1;
     frames[current.index] = current.frame;
   }
@@ -45,7 +46,7 @@ export function useFrames({ game, current }: Pick<MatchDocument, "game" | "curre
   return frames as readonly (Frame | undefined)[];
 }
 
-const missingIn = (frames: Known["frames"]): number => frames.findIndex((frame) => frame === undefined);
+const missingIn = (frames: Known["frames"]): number => frames.indexOf(undefined);
 
 /** Fetches the missing frames in order. Calls `changed` after each answer. */
 async function fetchMissing(known: Known, path: string, changed: () => void): Promise<void> {
