@@ -5,7 +5,10 @@ import type { League, Match } from "../league/league.ts";
 import { entered, open, pair, SETTINGS, START, stored } from "../league/testing/leagues.ts";
 import type { ManagerState } from "../ledger.ts";
 import type { DocumentContext, DocumentKind } from "../pages/documents/document.ts";
+import type { Matches } from "../pages/matches/matches.ts";
+import { StoredMatches } from "../pages/matches/stored-match.ts";
 import { createProjections } from "../projections/projections.ts";
+import type { Views } from "../projections/views.ts";
 
 /** The points of a match of two players, by seat. */
 export const WON = [3, 0] as const;
@@ -83,12 +86,18 @@ export class PlayedLeague {
     const agents = new Map(ids.map((id) => [id, { id, name: `name of ${id}`, tokenHash: "" }]));
     const state = { leagues: new Map([[this.league.leagueId, this.league]]), agents } as unknown as ManagerState;
     const none = () => "";
+    const views: Views = {
+      projections: createProjections({ state }),
+      awaited: () => null,
+      ...{ logOf: () => [], answerTimesOf: () => null, leagueSeedOf: none, seedOf: none },
+    };
+    const relay: Matches["relay"] = {
+      watch: () => () => {},
+      read: () => ({ session: null, frames: [], state: "absent" }),
+    };
     return {
-      views: {
-        projections: createProjections({ state }),
-        awaited: () => null,
-        ...{ logOf: () => [], answerTimesOf: () => null, leagueSeedOf: none, seedOf: none },
-      },
+      views,
+      matches: { relay, stored: new StoredMatches(views) },
       joining: { needsJoinCode: false, takesPlayers: () => false, addresses: () => [] },
     };
   }
