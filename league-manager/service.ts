@@ -9,6 +9,7 @@ import { listen, portSettingOf } from "#shared/runtime/listen.ts";
 import { StartError, StoreLost } from "#shared/runtime/process/exit.ts";
 import { awaitedBy, type StartRule } from "./agents/awaited-players.ts";
 import { takesPlayers } from "./agents/entries.ts";
+import type { AdmissionPolicy } from "./agents/policy.ts";
 import { type ApiOptions, createApi } from "./api/api.ts";
 import { operatorToken } from "./api/operator-token.ts";
 import { createRegistration } from "./api/registration.ts";
@@ -107,6 +108,16 @@ async function startParts(
   await manager.start();
 }
 
+/** How players join the leagues of a manager. */
+function joiningOf({ config, listening }: Core, policy: AdmissionPolicy): ApiOptions["joining"] {
+  const { endpoint } = config.manager;
+  return {
+    needsJoinCode: policy.joinCode !== null,
+    takesPlayers: (league) => takesPlayers(policy, league),
+    addresses: () => (endpoint ? [endpoint.replace(/\/(mcp)?$/, "")] : (listening()?.urls ?? [])),
+  };
+}
+
 /** Creates the effects and the API of a manager. */
 function compose(core: Core, self: AgentProcess) {
   const { config, startWhen, dataFolder, ledger, run } = core;
@@ -153,11 +164,7 @@ function compose(core: Core, self: AgentProcess) {
   const api = createApi({
     ...{ config, ledger, registration, policy, clock, ids, log, inboxes, ...readable },
     ...{ operatorToken: operator.token, seats: hosting.seats, openEventStream: network.openEventStream },
-    joining: {
-      needsJoinCode: policy.joinCode !== null,
-      takesPlayers: (league) => takesPlayers(policy, league),
-      addresses: () => core.listening()?.urls ?? [],
-    },
+    joining: joiningOf(core, policy),
   });
   const stopFeed = liveFeed({ ledger, projections, log, emit, onCommitted: api.notifyChanged });
   return {

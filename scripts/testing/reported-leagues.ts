@@ -44,12 +44,16 @@ const CAPACITY = 10_000;
 /** The number of results that are sent at the same time. */
 const CONCURRENT = 8;
 
-/** Starts leagues. Resolves when the results that they begin with are recorded. */
-export async function startReportedLeagues(leagues: readonly ReportedLeague[]): Promise<ReportedLeagues> {
+/** Starts leagues. `managerConfig` is `manager` of the config. Resolves when the results that they begin with are recorded. */
+export async function startReportedLeagues(
+  leagues: readonly ReportedLeague[],
+  managerConfig: object = {},
+): Promise<ReportedLeagues> {
   const orders = new Map(leagues.map(({ league_id }) => [league_id, new OrderQueue()]));
   const players = await serveTools(() => newEnvelope("ACK", "player:any", {}));
   const dataFolder = mkdtempSync(join(tmpdir(), "reported-leagues-"));
   const config = Config.parse({
+    manager: managerConfig,
     leagues: leagues.map(({ players, missing = 0, results: _, ...league }) => ({
       ...{ format: "round-robin", min_players: Math.max(2, players.length + missing) },
       ...league,

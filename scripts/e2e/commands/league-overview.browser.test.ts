@@ -1,0 +1,112 @@
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { encode } from "uqr";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { launchChromium } from "#shared/web/testing/chromium.ts";
+import { type ReportedLeagues, startReportedLeagues } from "../../testing/reported-leagues.ts";
+
+const names = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `Player ${index + 1}`);
+
+const LEAGUES = [
+  { league_id: "open", game: "rps.v1", players: names(2), missing: 2 },
+  {
+    ...{ league_id: "swiss", game: "rps.v1", format: "swiss", format_options: { rounds: 3 } },
+    ...{ players: names(4).map((name) => `${name} of the Swiss system`), results: 2 },
+  },
+  { league_id: "large", game: "rps.v1", players: names(120).map((name) => `${name}, large`), results: 1 },
+] as const;
+
+let browser: Browser;
+let leagues: ReportedLeagues;
+beforeAll(async () => {
+  [browser, leagues] = await Promise.all([
+    launchChromium(),
+    startReportedLeagues(LEAGUES, { endpoint: "http://10.0.0.9:8000/mcp" }),
+  ]);
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await leagues.close();
+});
+
+/** Opens a page of the leagues in a new browser context. */
+async function open(path: string, options: BrowserContextOptions = {}, prepare?: (page: Page) => Promise<unknown>) {
+  const context = await browser.newContext(options);
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  await prepare?.(page);
+  await page.goto(leagues.url + path);
+  return page;
+}
+
+const PROJECTOR = { viewport: { width: 1920, height: 1080 } };
+
+it("shows a complete command, and the code of the page for people at the address for other machines", async () => {
+  const page = await open("/leagues/open");
+  await page.getByText("npm run league -- join ./my-bot/bot.ts --name YOUR_NAME --league open").waitFor();
+  const code = page.getByRole("img", { name: "QR code of http://10.0.0.9:8000/play?league=open" });
+  await code.waitFor();
+  const { data } = encode("http://10.0.0.9:8000/play?league=open", { border: 2 });
+  const dark = data.flat().filter(Boolean).length;
+  expect((await code.locator(".qr-dark").getAttribute("d"))?.split("M")).toHaveLength(dark + 1);
+
+  await page.getByRole("link", { name: "/play?league=open" }).click();
+  await page.getByRole("heading", { name: "Play in a league" }).waitFor();
+  expect(await page.locator('input[name="league_id"], select[name="league_id"]').inputValue()).toBe("open");
+});
+
+it("results appear on an open page, in words for screen readers, and rows show their movement", async () => {
+  const page = await open("/leagues/swiss/standings");
+  expect(await page.locator(".form-mark").count()).toBe(4);
+  expect(await page.locator(".move").count()).toBe(0);
+  await leagues.report("swiss", 2);
+  await page.locator(".move").first().waitFor();
+  expect(await page.locator(".move").count()).toBe(4);
+  await expect.poll(() => page.locator("[aria-live]").textContent()).toMatch(/^Player \d .* against Player \d/);
+  await page.locator(".form-mark").first().click();
+  expect(new URL(page.url()).pathname).toMatch(/^\/leagues\/swiss\/matches\/R\d+M\d+$/);
+});
+
+it("on a projector the page shows all rows of all pages of a table in turn, without navigation and without scrolling", async () => {
+  const page = await open("/leagues/large/standings?projector", PROJECTOR, (opened) => opened.clock.install());
+  await page.locator(".standings").waitFor();
+  expect(await page.getByRole("navigation").count()).toBe(0);
+  expect(await page.evaluate("document.documentElement.scrollHeight <= innerHeight")).toBe(true);
+  const seen = new Set<string>();
+  for (let part = 0; part < 30 && seen.size < 120; part++) {
+    for (const name of (await page.evaluate(VISIBLE)) as readonly string[]) seen.add(name);
+    const before = await page.evaluate(VISIBLE);
+    await page.clock.runFor(10_000);
+    await expect.poll(() => page.evaluate(VISIBLE)).not.toEqual(before);
+  }
+  expect(seen.size).toBe(120);
+});
+
+/** The names in the rows that are visible completely. */
+const VISIBLE = `(() => {
+  const { top, bottom } = document.querySelector(".stage").getBoundingClientRect();
+  const rows = [...document.querySelectorAll("tbody tr")];
+  return rows
+    .filter((row) => row.getBoundingClientRect().top >= top && row.getBoundingClientRect().bottom <= bottom + 1)
+    .map((row) => row.querySelector("bdi").textContent);
+})()`;
+
+it("on a projector the overview alternates between the standings and the last results", async () => {
+  const page = await open("/leagues/swiss?projector", PROJECTOR, (opened) => opened.clock.install());
+  await page.getByRole("heading", { name: /tandings/ }).waitFor();
+  await page.clock.runFor(10_000);
+  await page.getByRole("heading", { name: "Last results" }).waitFor();
+  await page.clock.runFor(10_000);
+  await page.getByRole("heading", { name: /tandings/ }).waitFor();
+  await page.getByRole("link", { name: "Leave projector view" }).click();
+  await page.getByRole("navigation", { name: "Sections of the league" }).waitFor();
+});
+
+it("on a phone the rank, the name and the points stay in view while the other columns scroll", async () => {
+  const page = await open("/leagues/swiss/standings", { viewport: { width: 390, height: 844 }, isMobile: true });
+  const points = page.locator("tbody .points").first();
+  const before = await points.boundingBox();
+  await page.evaluate('document.querySelector(".wide").scrollLeft = 200');
+  expect(await points.boundingBox()).toEqual(before);
+  expect((before?.x ?? 0) + (before?.width ?? 0)).toBeLessThanOrEqual(390);
+  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+});
