@@ -17,7 +17,7 @@ export interface View {
 }
 
 /** The sections of a league, as paths below it. */
-const SECTIONS = ["", "standings"] as const;
+const SECTIONS = ["", "standings", "schedule", "crosstable", "ratings", "points"] as const;
 
 const leagueView = (league: string, section: string, more: Partial<View> = {}): View => ({
   name: [league, section.replaceAll("/", "-") || "overview"].join("-"),
@@ -45,7 +45,8 @@ export const VIEWS: readonly View[] = [
   ...sectionsOf("four"),
   ...sectionsOf("twenty"),
   ...sectionsOf("hundred"),
-  ...sectionsOf("knockout", ["", "standings"]),
+  ...sectionsOf("knockout", ["", "standings", "bracket", "schedule"]),
+  ...sectionsOf("two-chances", ["bracket"]),
   { name: "league-live", url: ({ live }) => `${live}/leagues/live`, hasProjector: true },
   { name: "join-league", url: ({ leagues }) => `${leagues}/play` },
   { name: "games", url: ({ host }) => `${host}/` },

@@ -10,7 +10,8 @@ interface Props {
 
 /** The time for which a part of a long page is shown. */
 const PART_MS = 10_000;
-const ROWS = "tbody tr, li";
+/** An item of a list in an item belongs to it. */
+const ROWS = "tbody tr, li:not(li li)";
 
 /** The content of a page on a projector. It shows a part of a long table after the other, each with complete rows. */
 export function ProjectorStage({ onEnd, children }: Props): JSX.Element {

@@ -9,7 +9,7 @@ interface Props {
   readonly chosen: readonly PointsSeries[];
 }
 
-/** The space around the lines, in pixels. */
+/** The space around the lines, in pixels at a text size of 16 pixels. */
 const LEFT = 44;
 const BOTTOM = 40;
 const TOP = 12;
@@ -22,7 +22,9 @@ const WIDE = 700;
 export function PointsChart({ document, chosen }: Props): JSX.Element {
   const { positions, series, unit } = document;
   const box = useRef<HTMLDivElement>(null);
-  const width = useWidth(box);
+  const size = textSize();
+  // All lengths are in units of the text size, so that a projector shows the same chart.
+  const width = useWidth(box) / size;
   const height = Math.max(260, Math.min(460, width * 0.6));
   const right = width >= WIDE ? NAMES : RIGHT;
   const most = series.reduce((max, { values }) => Math.max(max, ...values), 1);
@@ -37,7 +39,13 @@ export function PointsChart({ document, chosen }: Props): JSX.Element {
   const lead = chosen.map(({ name, points }) => `${name} ${points}`).join(", ");
   return (
     <div ref={box} class="points-chart">
-      <svg width={width} height={height} role="img" aria-label={`Points over the ${unit}: ${lead}`}>
+      <svg
+        viewBox={`0 0 ${width} ${height}`}
+        width={width * size}
+        height={height * size}
+        role="img"
+        aria-label={`Points over the ${unit}: ${lead}`}
+      >
         {ticks(most, height / 50).map((value) => (
           <g key={value}>
             <path class="rule" d={`M${LEFT} ${y(value)}H${width - right}`} />
@@ -76,6 +84,9 @@ export function PointsChart({ document, chosen }: Props): JSX.Element {
     </div>
   );
 }
+
+/** The text size of the page in units of 16 pixels. */
+const textSize = (): number => Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16 || 1;
 
 /** The width of an element in pixels. */
 function useWidth(element: { readonly current: HTMLElement | null }): number {
