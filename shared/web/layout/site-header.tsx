@@ -27,7 +27,7 @@ export function SiteHeader({ part, isFirst = false, projector }: Props): JSX.Ele
           Play
         </a>
         {projector !== undefined && (
-          <a class="end" href={projector}>
+          <a class="projector-link" href={projector}>
             Projector
           </a>
         )}

@@ -27,7 +27,7 @@ export function MatchList({ league, matches }: Props): JSX.Element {
                 </span>
               ))}
             </span>
-            {match.reason !== null && <span class="match-result">{match.reason}</span>}
+            {match.reason !== null && <span class="match-reason">{match.reason}</span>}
           </a>
         </li>
       ))}
