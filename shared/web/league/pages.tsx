@@ -4,30 +4,25 @@ import type { PageOf } from "../documents/league.ts";
 import type { FactsOfGames } from "../game-facts.ts";
 import { NextPage } from "../layout/projector.ts";
 import { useDocument } from "../live/use-document.ts";
-import { BracketPage } from "./bracket-page.tsx";
-import { CrosstablePage } from "./crosstable-page.tsx";
 import { LeaguesPage } from "./leagues-page.tsx";
-import { MatchPage } from "./match-page.tsx";
 import { OverviewPage } from "./overview-page.tsx";
 import type { PageProps } from "./page-props.ts";
-import { PlayerPage } from "./player-page.tsx";
-import { PointsPage } from "./points-page.tsx";
-import { RatingsPage } from "./ratings-page.tsx";
-import { SchedulePage } from "./schedule-page.tsx";
 import { StandingsPage } from "./standings-page.tsx";
 
-/** The pages by the paths of their addresses. */
-const PAGES: readonly (readonly [path: RegExp, page: ComponentType<PageProps<never>>])[] = [
-  [/^\/leagues$/, LeaguesPage],
-  [/^\/leagues\/[^/]+$/, OverviewPage],
-  [/^\/leagues\/[^/]+\/standings$/, StandingsPage],
-  [/^\/leagues\/[^/]+\/players\/[^/]+$/, PlayerPage],
-  [/^\/leagues\/[^/]+\/crosstable$/, CrosstablePage],
-  [/^\/leagues\/[^/]+\/schedule$/, SchedulePage],
-  [/^\/leagues\/[^/]+\/bracket$/, BracketPage],
-  [/^\/leagues\/[^/]+\/ratings$/, RatingsPage],
-  [/^\/leagues\/[^/]+\/points$/, PointsPage],
-  [/^\/leagues\/[^/]+\/matches\/[^/]+$/, MatchPage],
+type Page = ComponentType<PageProps<never>>;
+
+/** The pages by the paths of their addresses. The script of a page is loaded with the first of its addresses, except for the pages that are opened most. */
+const PAGES: readonly (readonly [path: RegExp, page: () => Page | Promise<Page>])[] = [
+  [/^\/leagues$/, () => LeaguesPage],
+  [/^\/leagues\/[^/]+$/, () => OverviewPage],
+  [/^\/leagues\/[^/]+\/standings$/, () => StandingsPage],
+  [/^\/leagues\/[^/]+\/players\/[^/]+$/, async () => (await import("./player-page.tsx")).PlayerPage],
+  [/^\/leagues\/[^/]+\/crosstable$/, async () => (await import("./crosstable-page.tsx")).CrosstablePage],
+  [/^\/leagues\/[^/]+\/schedule$/, async () => (await import("./schedule-page.tsx")).SchedulePage],
+  [/^\/leagues\/[^/]+\/bracket$/, async () => (await import("./bracket-page.tsx")).BracketPage],
+  [/^\/leagues\/[^/]+\/ratings$/, async () => (await import("./ratings-page.tsx")).RatingsPage],
+  [/^\/leagues\/[^/]+\/points$/, async () => (await import("./points-page.tsx")).PointsPage],
+  [/^\/leagues\/[^/]+\/matches\/[^/]+$/, async () => (await import("./match-page.tsx")).MatchPage],
 ];
 
 interface Setup {
@@ -35,11 +30,12 @@ interface Setup {
   readonly games: FactsOfGames;
 }
 
-/** Returns the page of an address, which follows its document. */
-export function pageFor(pathname: string, setup: Setup): JSX.Element {
+/** Resolves with the page of an address, which follows its document. */
+export async function pageFor(pathname: string, setup: Setup): Promise<JSX.Element> {
   const found = PAGES.find(([path]) => path.test(pathname.replace(/\/$/, "")));
   if (!found) throw new Error(`no page for ${pathname}`);
-  return <LivePage page={found[1] as ComponentType<PageProps<unknown>>} setup={setup} />;
+  const page = await found[1]();
+  return <LivePage page={page as ComponentType<PageProps<unknown>>} setup={setup} />;
 }
 
 interface LiveProps {

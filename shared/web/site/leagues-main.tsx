@@ -8,6 +8,7 @@ const setup = JSON.parse(document.getElementById("setup")?.textContent ?? "") as
 };
 const root = document.getElementById("root");
 if (root) {
+  const page = await pageFor(location.pathname, setup);
   root.replaceChildren(); // the content without JavaScript
-  render(pageFor(location.pathname, setup), root);
+  render(page, root);
 }
