@@ -2,6 +2,7 @@ import { bracket } from "./bracket.ts";
 import { crosstable } from "./crosstable.ts";
 import type { DocumentKind } from "./document.ts";
 import { match } from "./match.ts";
+import { operator } from "./operator.ts";
 import { overview } from "./overview.ts";
 import { player } from "./player.ts";
 import { points } from "./points.ts";
@@ -20,4 +21,5 @@ export const DOCUMENTS: readonly DocumentKind[] = [
   points,
   player,
   match,
+  operator,
 ];

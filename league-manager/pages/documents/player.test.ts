@@ -1,17 +1,12 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { rps } from "#shared/games/rps.ts";
-import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
-import { act, playSession } from "#shared/session/testing/play.ts";
 import type { PlayerDocument } from "#shared/web/documents/player.ts";
-import { seedOf, startTestManager, type TestManager } from "../../testing/test-manager.ts";
+import { HOSTILE, reportForP01 } from "../../testing/forfeits.ts";
+import { startTestManager, type TestManager } from "../../testing/test-manager.ts";
 
 const LEAGUES = [
   { league_id: "rps", game: "rps.v1", format_options: { cycles: 2 }, min_players: 2 },
   { league_id: "other", game: "rps.v1", min_players: 3 },
 ];
-/** HTML, the start of a terminal sequence, and a character that reverses the text. */
-const HOSTILE = '<img src=x onerror=alert(1)> \u001b[31m \u202e {"move": "rock"}';
-
 let manager: TestManager;
 beforeEach(async () => {
   manager = await startTestManager(LEAGUES);
@@ -23,35 +18,6 @@ const read = async (playerId: string, query = ""): Promise<PlayerDocument> => {
   expect(response.status).toBe(200);
   return (await response.json()) as PlayerDocument;
 };
-
-/** Reports that P01 wins a match: by rock against scissors, or because P02 plays an illegal move after P01 has chosen. */
-async function report(matchId: string, { isForfeit = false, more = {} } = {}): Promise<void> {
-  const { roles, round_id, referee_id } = await manager.assigned("rps", matchId);
-  const seat = Object.values(roles).indexOf("P02");
-  const [own, other] = seat === 0 ? ["player_1", "player_2"] : ["player_2", "player_1"];
-  const participants = participantsOf({ league_id: "rps", match_id: matchId, roles });
-  const setup = { id: "s", game: rps, options: rps.options.parse({}), participants, seed: seedOf(matchId) };
-  const fault = {
-    role: own as string,
-    code: "G001",
-    cause: "illegal_move",
-    detail: `illegal move: ${HOSTILE}`,
-    raw: HOSTILE,
-  } as const;
-  const { session, log, head } = playSession({ ...setup, at: "2026-01-01T00:00:00.000Z" }, [
-    act(other as string, "rock"),
-    isForfeit ? { type: "forfeit" as const, faults: [fault] } : act(own as string, "scissors"),
-  ]);
-  const result = { league_id: "rps", round_id, match_id: matchId, epoch: 1, ...outcomeOf(session, head, roles), log };
-  const referee = referee_id ?? "REF01";
-  const answer = await manager.message(
-    "MATCH_RESULT",
-    `referee:${referee}`,
-    { ...result, ...more },
-    manager.tokens[referee],
-  );
-  expect(answer.payload).toMatchObject({ status: "RECORDED" });
-}
 
 const times = (ms: number, more: object = {}) => ({
   ...{ turns: 2, median_ms: ms, p95_ms: 2 * ms, max_ms: 3 * ms, max_tick: 1, invalid: 0 },
@@ -66,8 +32,11 @@ it("a player's page has its results, its answer times and its faults with the la
     ["R1M1", "playing"],
     ["R2M1", "scheduled"],
   ]);
-  await report("R1M1", { more: { answer_times: { P02: times(10), P01: times(1), P77: times(5) } } });
-  await report("R2M1", { isForfeit: true, more: { answer_times: { P02: times(50, { max_tick: 4, invalid: 3 }) } } });
+  await reportForP01(manager, "R1M1", { more: { answer_times: { P02: times(10), P01: times(1), P77: times(5) } } });
+  await reportForP01(manager, "R2M1", {
+    isForfeit: true,
+    more: { answer_times: { P02: times(50, { max_tick: 4, invalid: 3 }) } },
+  });
 
   const loser = await read("P02");
   expect(loser).toMatchObject({
@@ -99,7 +68,7 @@ it("a player's page has its results, its answer times and its faults with the la
 
 it("an annulled match is counted no more, and a removed player is named as such", async () => {
   await manager.register("REF01", "P01", "P02");
-  await report("R1M1", { isForfeit: true });
+  await reportForP01(manager, "R1M1", { isForfeit: true });
   expect(await read("P02")).toMatchObject({ faults: [{ count: 1 }], opponents: [{ losses: 1 }] });
   const annul = { league_id: "rps", match_id: "R1M1", reason: "wrong opening", auth_token: manager.operator };
   expect(await manager.tool("annul_match", annul, manager.operator)).toMatchObject({ status: "ANNULLED" });
@@ -126,7 +95,7 @@ it("a player of no or another league has no page", async () => {
 
 it("the page without JavaScript and its embedded document contain hostile answers as text only", async () => {
   await manager.register("REF01", "P01", "P02");
-  await report("R1M1", { isForfeit: true });
+  await reportForP01(manager, "R1M1", { isForfeit: true });
   const html = await (await fetch(`http://127.0.0.1:${manager.port}/leagues/rps/players/P02`)).text();
   expect(html).toContain("illegal move: ");
   expect(html).not.toContain("<img");

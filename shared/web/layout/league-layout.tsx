@@ -46,6 +46,9 @@ export function LeagueLayout(props: Props): JSX.Element {
           {problem}
         </p>
         {children}
+        <footer class="league-foot">
+          <a href={leaguePath(league, "operator")}>Operator</a>
+        </footer>
       </main>
     </div>
   );

@@ -23,6 +23,7 @@ const PAGES: readonly (readonly [path: RegExp, page: () => Page | Promise<Page>]
   [/^\/leagues\/[^/]+\/ratings$/, async () => (await import("./ratings-page.tsx")).RatingsPage],
   [/^\/leagues\/[^/]+\/points$/, async () => (await import("./points-page.tsx")).PointsPage],
   [/^\/leagues\/[^/]+\/matches\/[^/]+$/, async () => (await import("./match-page.tsx")).MatchPage],
+  [/^\/leagues\/[^/]+\/operator$/, async () => (await import("../operator/operator-page.tsx")).OperatorPage],
 ];
 
 interface Setup {

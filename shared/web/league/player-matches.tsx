@@ -123,7 +123,7 @@ function Matches({ document: { league, rows } }: Props): JSX.Element {
 function Result({ row: { mark, status } }: { readonly row: PlayerMatchRow }): JSX.Element {
   if (mark === null) return <span class="player-next">{status === "playing" ? "playing" : "not begun"}</span>;
   return (
-    <span class={`mark mark-${mark}`}>
+    <span class={`player-mark mark-${mark}`}>
       <span aria-hidden="true">{MARKS[mark].letter}</span>
       <span class="unseen">{MARKS[mark].text}</span>
     </span>

@@ -106,7 +106,7 @@ function Form({ league, form }: { readonly league: LeagueHeader; readonly form: 
           const text = `${MARKS[mark].text} against ${namesOf(opponents)}`;
           return (
             <li key={match_id}>
-              <a class={`mark mark-${mark}`} href={matchPath(league, match_id)} title={text} aria-label={text}>
+              <a class={`player-mark mark-${mark}`} href={matchPath(league, match_id)} title={text} aria-label={text}>
                 {MARKS[mark].letter}
               </a>
             </li>

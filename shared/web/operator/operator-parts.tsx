@@ -1,0 +1,58 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useId } from "preact/hooks";
+import type { OperatorDocument } from "../documents/operator.ts";
+
+/** A player as the operator sees it. */
+export interface KnownPlayer {
+  readonly player_id: string;
+  readonly display_name: string;
+}
+
+export interface ActionProps {
+  readonly document: OperatorDocument;
+  readonly players: readonly KnownPlayer[];
+  readonly isBusy: boolean;
+  /** Calls a tool for the league. `done` is the text after success. */
+  readonly onCall: (tool: string, args: object, done: string) => void;
+}
+
+interface ActionBoxProps {
+  readonly title: string;
+  readonly text: string;
+  readonly children: ComponentChildren;
+}
+
+/** One action with its consequences. */
+export function ActionBox({ title, text, children }: ActionBoxProps): JSX.Element {
+  const id = useId();
+  return (
+    <section class="box operator-action" aria-labelledby={id}>
+      <h3 id={id}>{title}</h3>
+      <p>{text}</p>
+      {children}
+    </section>
+  );
+}
+
+interface SelectProps {
+  readonly label: string;
+  readonly players: readonly KnownPlayer[];
+  readonly value: string;
+  readonly onChange: (playerId: string) => void;
+}
+
+export function PlayerSelect({ label, players, value, onChange }: SelectProps): JSX.Element {
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+        <option value="">Choose a player</option>
+        {players.map(({ player_id, display_name }) => (
+          <option key={player_id} value={player_id}>
+            {display_name} ({player_id})
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
