@@ -10,6 +10,8 @@ import { type ManagerStart, managerStart } from "./matches/manager-start.ts";
 import { type TransportRates, transportRates } from "./matches/transports.ts";
 import { type McpRates, mcpRates } from "./mcp/mcp.ts";
 import { type Waiting, waitingCost } from "./mcp/waiting.ts";
+import { type PageFigures, pageFigures } from "./pages/pages.ts";
+import { type WatchedLeague, watchedLeague } from "./pages/watched-league.ts";
 import { launch, measure, type Rate, runCommand, sleep, temporaryFolder } from "./process.ts";
 import { type RestRates, restRates } from "./rest/rest.ts";
 
@@ -77,6 +79,8 @@ export interface Round {
   readonly codenames: CodenamesRate;
   readonly exports: readonly ExportCost[];
   readonly managerStart: ManagerStart;
+  readonly pages: PageFigures;
+  readonly watchedLeague: WatchedLeague;
 }
 
 /** The number of concurrent matches of (a), and of concurrent calls of the limit and of the MCP SDK that are compared with it. */
@@ -125,11 +129,26 @@ export async function takeRound(pace: Pace, sizes: Sizes, number: number, log: (
   const mostPlayers = Math.max(...pace.exportPlayers);
   log(`start of a manager, ${mostPlayers} players`);
   const startOfManager = await managerStart(mostPlayers);
+  log("pages in Chromium");
+  const pages = await pageFigures();
+  log("a league with open pages");
+  const watched = await watchedLeague(warmupMs, windowMs);
   log("npm start");
   const starts = await startTimes(pace);
   const leagues = { 1: at1, 64: at64, 1000: at1000 };
   const calls = { limit: limits, transports, pair, sdk: sdks, rest, mcp, waiting };
-  return { league: leagues, ...calls, local, chess, codenames, exports, managerStart: startOfManager, starts };
+  return {
+    league: leagues,
+    ...calls,
+    local,
+    chess,
+    codenames,
+    exports,
+    managerStart: startOfManager,
+    starts,
+    pages,
+    watchedLeague: watched,
+  };
 }
 
 /** Measures the calls per second of one minimal client to four minimal servers. */

@@ -15,6 +15,7 @@ import {
   transportAim,
 } from "./matches.ts";
 import { mcpAim, mcpRows, waitingAims } from "./mcp.ts";
+import { pageAims, pageRows } from "./pages.ts";
 import { restAims, restRows } from "./rest.ts";
 
 /** Summarises the rounds. Ratios are computed within each round, so that other load of the machine affects both sides. */
@@ -31,6 +32,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       ...mcpRows(medianOf, rateRow),
       ...codenamesRows(microsecondsRow, first?.codenames.positions ?? 0),
       ...exportRows(rateRow, exports),
+      ...pageRows(rateRow, first),
     ],
     aims: [
       limitAim(medianOf, sizes),
@@ -46,6 +48,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       codenamesAim(medianOf),
       exportAim(medianOf, exports),
       managerStartAim(medianOf, first?.managerStart.matches),
+      ...pageAims(medianOf),
     ],
   };
 }

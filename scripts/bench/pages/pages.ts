@@ -1,0 +1,99 @@
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { launchChromium, setup } from "#shared/web/testing/chromium.ts";
+import { median } from "../median.ts";
+import { launch, type Measured } from "../process.ts";
+import { type Typing, typeDuringUpdates } from "./typing.ts";
+
+/** What a person in a browser waits for. */
+export interface PageFigures {
+  /** The bytes of the first load, as they are transferred: the document, scripts, styles and images. */
+  readonly bytes: Readonly<Record<"league" | "match" | "game", number>>;
+  /** The time from the start of the navigation until the standings of 100 players are painted, without a cache. */
+  readonly standingsMs: number;
+  readonly typing: Typing;
+}
+
+const LOADS = 5;
+
+/** Measures pages in Chromium. The servers are in another process. */
+export async function pageFigures(): Promise<PageFigures> {
+  setup();
+  const servers = await launch("scripts/bench/pages/servers.ts", [], { endpoints: 2 });
+  const browser = await launchChromium();
+  try {
+    return await figuresOf(browser, servers);
+  } finally {
+    await browser.close();
+    await servers.stop();
+  }
+}
+
+async function figuresOf(browser: Browser, servers: Measured): Promise<PageFigures> {
+  const [manager = "", game = ""] = servers.urls;
+  const league = `${manager}/leagues/hundred`;
+  const bytes = {
+    league: await bytesOf(browser, league, ROWS),
+    match: await bytesOf(browser, `${manager}/leagues/chess/matches/R1M1`, BOARD),
+    game: await bytesOf(browser, game, BOARD),
+  };
+  const times: number[] = [];
+  for (let load = 0; load < LOADS; load++) times.push(await paintedAfter(browser, `${league}/standings`));
+  const typing = await withPage(browser, `${league}/crosstable`, (page) => typeDuringUpdates(page, servers));
+  return { bytes, standingsMs: median(times), typing };
+}
+
+const ROWS = "main:not(.plain) a";
+const BOARD = "[data-cell]";
+
+/** Opens a page without a cache. */
+async function withPage<T>(browser: Browser, url: string, use: (page: Page, context: BrowserContext) => Promise<T>) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(url);
+  try {
+    return await use(page, context);
+  } finally {
+    await context.close();
+  }
+}
+
+/** The bytes that are transferred until an element is there, with the script of the shared worker. */
+async function bytesOf(browser: Browser, url: string, element: string): Promise<number> {
+  return withPage(browser, "about:blank", async (page) => {
+    const finished: Promise<number>[] = [];
+    page.on("requestfinished", (request) => {
+      finished.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+    });
+    await page.goto(url);
+    await page.locator(element).first().waitFor();
+    await page.waitForLoadState("load");
+    const worker = (await page.evaluate("document.documentElement.dataset.worker ?? ''")) as string;
+    const sizes = [...(await Promise.all(finished)), worker === "" ? 0 : await transferred(new URL(worker, url))];
+    return sizes.reduce((sum, size) => sum + size, 0);
+  });
+}
+
+/** The bytes of a compressed file. */
+async function transferred(url: URL): Promise<number> {
+  const response = await fetch(url, { headers: { "accept-encoding": "gzip" } });
+  await response.arrayBuffer();
+  return Number(response.headers.get("content-length"));
+}
+
+/** Records the time of the frame after the one in which the script has drawn the rows. */
+const RECORD_PAINT = `
+  window.painted = new Promise((resolve) => {
+    const check = () => {
+      const isDrawn = document.querySelector("main:not(.plain) tbody tr");
+      requestAnimationFrame(isDrawn ? () => resolve(performance.now()) : check);
+    };
+    requestAnimationFrame(check);
+  });
+`;
+
+const paintedAfter = (browser: Browser, url: string): Promise<number> =>
+  withPage(browser, "about:blank", async (page) => {
+    await page.addInitScript(RECORD_PAINT);
+    await page.goto(url);
+    return (await page.evaluate("window.painted")) as number;
+  });
