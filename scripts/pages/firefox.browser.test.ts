@@ -36,7 +36,7 @@ it("a person makes a move on the board", async () => {
   await page.waitFor(".status", "Your move");
   await page.click('[data-cell="c3"]');
   await page.waitFor(".status", "Waiting");
-  await watcher.waitFor('[data-cell="c3"]', "×");
+  await watcher.waitFor('[data-cell="c3"][aria-label^="c3, x"]');
   expect(page.errors).toEqual([]);
   expect(watcher.errors).toEqual([]);
 });

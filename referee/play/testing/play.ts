@@ -137,7 +137,7 @@ export async function watchStream({ url }: Pick<TestHost, "url">, path: string, 
       const lines = text.slice(0, end).split("\n");
       text = text.slice(end + 2);
       const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? "";
-      if (field("event") !== "") return { id: field("id"), event: field("event"), data: JSON.parse(field("data")) };
+      if (field("data") !== "") return { id: field("id"), event: field("event"), data: JSON.parse(field("data")) };
     }
   };
   return { response, next, raw: () => all, close: () => abort.abort() };

@@ -3,7 +3,7 @@ import { type Dispatcher, Pool } from "undici";
 /** A process with the event streams of open pages: `URL COUNT LEAGUE`. The message `true` opens them, `false` closes them; the answer is the number of events so far. */
 const [url = "", count = "", league = ""] = process.argv.slice(2);
 /** The pages of a league, each as often as people open it. */
-const PAGES = ["standings", ""];
+const PAGES = ["standings", "standings", "", "crosstable", "schedule"];
 
 process.on("disconnect", () => process.exit());
 const pool = new Pool(url, { connections: Number(count), pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });

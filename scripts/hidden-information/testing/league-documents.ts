@@ -11,7 +11,9 @@ import { plain, withoutHashes } from "./texts.ts";
 const PARAMS: Readonly<Record<string, string>> = { match: MATCH, player: "P01" };
 
 /** What a document shows after it is no longer hidden. All other documents show no state of a match. */
-const SHOWN: Readonly<Record<string, Pick<SurfaceFacts, "readers" | "shows">>> = {};
+const SHOWN: Readonly<Record<string, Pick<SurfaceFacts, "readers" | "shows">>> = {
+  "matches/:match": { readers: "public", shows: ["choice", "card"] },
+};
 const NOTHING = { readers: "public", shows: [] } as const;
 
 interface DocumentPath {
@@ -73,13 +75,14 @@ export async function openDocuments(
   viewers: ReadonlyMap<string, { readonly manager: string | null }>,
   when: Opened,
 ) {
+  const present = await presentIn(manager);
   const open = async (viewer: string, token: string | null, one: DocumentPath) => ({
     ...{ viewer, one, surface: nameOf(OPENED[when], one), hidden: "", bytes: "" },
     stream: await watchStream(manager, `/api${one.path}`, token ?? undefined),
     sent: "",
   });
   const all = await Promise.all(
-    [...viewers].flatMap(([viewer, tokens]) => DOCUMENT_PATHS.map((one) => open(viewer, tokens.manager, one))),
+    [...viewers].flatMap(([viewer, tokens]) => present.map((one) => open(viewer, tokens.manager, one))),
   );
   /** Waits until each stream has sent the current document. */
   const upToDate = async (): Promise<void> => {
@@ -102,12 +105,32 @@ export async function openDocuments(
     /** Closes the streams. Returns what they have sent. */
     async end(): Promise<readonly { viewer: string; surface: string; reading: Reading }[]> {
       await upToDate();
-      return all.map(({ viewer, surface, stream, hidden, bytes }) => {
+      const sent = all.map(({ viewer, surface, stream, hidden, bytes }) => {
         stream.close();
         return { viewer, surface, reading: { before: null, hidden, after: stream.raw().slice(bytes.length), bytes } };
       });
+      const absent = DOCUMENT_PATHS.filter((one) => !present.includes(one)).map((one) => nameOf(OPENED[when], one));
+      const nothing = { before: null, hidden: "", after: "" };
+      const unsent = [...viewers.keys()].flatMap((viewer) =>
+        absent.map((surface) => ({ viewer, surface, reading: nothing })),
+      );
+      return [...sent, ...unsent];
     },
   };
+}
+
+/** The paths of documents that only some formats have. */
+const OF_SOME_FORMATS: readonly string[] = ["bracket"];
+
+/** The documents that the league has. Throws if it lacks one that every league has. */
+async function presentIn(manager: Place): Promise<readonly DocumentPath[]> {
+  const statuses = await Promise.all(
+    DOCUMENT_PATHS.map(async ({ path }) => (await manager.call("GET", `/api${path}`)).status),
+  );
+  const absent = DOCUMENT_PATHS.filter((_one, index) => statuses[index] !== 200);
+  const missing = absent.filter(({ path }) => !OF_SOME_FORMATS.some((one) => path.endsWith(`/${one}`)));
+  if (missing.length > 0) throw new Error(`the manager has no document ${missing.map(({ path }) => path)}`);
+  return DOCUMENT_PATHS.filter((one) => !absent.includes(one));
 }
 
 const comparable = (document: object): string => withoutHashes(plain(JSON.stringify(document)));

@@ -101,8 +101,8 @@ function Leaders({ document, maximum }: Part & { readonly maximum: number }): JS
   const heading = league.status === "completed" ? "Final standings" : "Standings";
   const shown = leaders.slice(0, maximum);
   return (
-    <section aria-labelledby="leaders-heading">
-      <h2 id="leaders-heading">{teams ? "Teams" : heading}</h2>
+    <section>
+      <h2>{teams ? "Teams" : heading}</h2>
       {teams ? (
         <TeamTable league={league} teams={teams.slice(0, maximum)} />
       ) : (
