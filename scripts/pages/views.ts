@@ -47,6 +47,8 @@ export const VIEWS: readonly View[] = [
   ...sectionsOf("hundred"),
   ...sectionsOf("knockout", ["", "standings", "bracket", "schedule"]),
   ...sectionsOf("two-chances", ["bracket"]),
+  leagueView("four", "players/P03"),
+  leagueView("twenty", "operator"),
   { name: "league-live", url: ({ live }) => `${live}/leagues/live`, hasProjector: true },
   leagueView("four", "matches/R1M1"),
   leagueView("knockout", "matches/R1M1"),
