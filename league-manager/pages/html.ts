@@ -18,7 +18,7 @@ export function pageWithoutScript(context: DocumentContext, request: DocumentReq
     .join("");
   return `${HEADER}<main class="plain"><h1>${html(league.league_id)}</h1>
 <p class="league-facts"><span class="badge badge-${league.status}">${league.status}</span> ${html(factsOf(league))}</p>
-<h2>Standings</h2>${standingsTable(document)}${pages > 1 ? `<nav class="pages" aria-label="Pages of the list">${links}</nav>` : ""}
+${league.waiting === "" ? "" : `<p>${html(league.waiting)}.</p>\n`}<h2>Standings</h2>${standingsTable(document)}${pages > 1 ? `<nav class="pages" aria-label="Pages of the list">${links}</nav>` : ""}
 <noscript><p>Reload the page to update it. Boards and charts need JavaScript.</p></noscript></main></div>`;
 }
 

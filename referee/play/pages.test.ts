@@ -252,6 +252,8 @@ describe("the rate limit with limitLoopback", () => {
       expect(anonymous.filter((status) => status !== 429)).toHaveLength(49); // createGame was the first of 50
       expect(anonymous.filter((status) => status === 429)).toHaveLength(11);
       expect(await ask("made-up")).toBe(429);
+      const reads = await Promise.all(Array.from({ length: 60 }, () => limited.call("GET", path)));
+      expect(new Set(reads.map(({ status }) => status))).toEqual(new Set([200])); // they are counted separately
       const seated = await Promise.all(Array.from({ length: 60 }, (_, at) => ask(at % 2 ? seat.token : "ann")));
       expect(seated).not.toContain(429);
       const tools = await Promise.all(Array.from({ length: 60 }, () => seat.wait()));

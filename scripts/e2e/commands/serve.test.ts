@@ -178,7 +178,7 @@ describe("league serve with players in its config", () => {
     await served.line(/takes registrations at /);
     await startPlayer(test, "Bob", test.port + 10).line(/registered as P02 in rps/);
     await served.line(/^rps waits: 1 of 3 players are registered; missing: Ann and Cid <b>$/);
-    const page = await (await fetch(`http://127.0.0.1:${test.port}/`)).text();
+    const page = await (await fetch(`http://127.0.0.1:${test.port}/leagues/rps`)).text();
     expect(page).toContain("<p>1 of 3 players are registered; missing: Ann and Cid &#60;b&#62;.</p>");
   }, 40_000);
 });

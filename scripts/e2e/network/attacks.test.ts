@@ -124,8 +124,8 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     expect(await statusOf({ ...json })).toBe(201);
     expect(await statusOf({})).toBe(201);
     const named = { headers: { host: "league.example" } };
-    expect((await other.request(`http://${server.address}:8000/`, named)).status).toBe(200);
-    expect((await other.request(`http://[${server.prefix6}::1]:8000/`)).status).toBe(200);
+    expect((await other.request(`http://${server.address}:8000/leagues`, named)).status).toBe(200);
+    expect((await other.request(`http://[${server.prefix6}::1]:8000/leagues`)).status).toBe(200);
   });
 
   it("all addresses of an IPv6 /64 share one rate limit, and a rejection contains the id of its request", async () => {
@@ -143,19 +143,27 @@ describe.skipIf(!canCreateNetworks)("attacks from another machine (needs root an
     );
     expect(limited).toHaveLength(20);
     for (const [id, sentId] of limited) expect(id).toBe(sentId);
-    const page = await attacker.request(url.replace("/mcp", "/"), { from: `${attacker.prefix6}::ffff` });
-    expect([page.status, JSON.parse(page.text).error.code]).toEqual([429, "TOO_MANY_REQUESTS"]);
+    const join = await attacker.request(url.replace("/mcp", "/play/api/leagues"), {
+      ...{ from: `${attacker.prefix6}::ffff`, method: "POST", body: "{}" },
+      headers: { "content-type": "application/json" },
+    });
+    expect(join.status).toBe(429);
+    // Pages are counted separately.
+    expect((await attacker.request(url.replace("/mcp", "/leagues"))).status).toBe(200);
     expect((await attacker.request(url.replace("/mcp", "/health"))).status).toBe(200);
     expect((await other.request(url, { body: rpcRequest("ping") })).status).toBe(200);
   });
 
-  it("requests without a token to pages, metrics and the API description are limited", async () => {
-    const paths = ["/", "/metrics", "/openapi.json", "/api/games", "/nothing"];
+  it("requests without a token that are no reads are limited, and do not count as reads of pages", async () => {
+    const paths = ["/", "/sessions", "/openapi.json", "/api/games/none/moves", "/nothing"];
     const base = `http://${server.address}:8001`;
-    const requests = Array.from({ length: 60 }, (_, n) => attacker.request(`${base}${paths[n % paths.length]}`));
+    const send = (path = "") => attacker.request(`${base}${path}`, { method: "POST", body: "{}" });
+    const requests = Array.from({ length: 60 }, (_, n) => send(paths[n % paths.length]));
     const statuses = (await Promise.all(requests)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 429)).toHaveLength(10);
-    for (const path of paths) expect((await attacker.request(`${base}${path}`)).status).toBe(429);
+    for (const path of paths) expect((await send(path)).status).toBe(429);
+    for (const path of ["/", "/metrics", "/openapi.json"])
+      expect((await attacker.request(`${base}${path}`)).status).toBe(200);
   });
 
   it("a flood of sessions from one /64, with a token, evicts only sessions of that /64", async () => {

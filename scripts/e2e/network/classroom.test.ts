@@ -48,7 +48,7 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     const players = [startPlayer(ann, `${url}/mcp`), startPlayer(bob, url)];
     await Promise.all(players.map((player) => player.line(/rps is over: rank [12] of 2, points [013]$/)));
     await served.line(/^rps R1M1 \(random 10.* player_1, random 10.* player_2\): .* \[1\/1\]$/);
-    const page = await ann.request(`${url}/`);
+    const page = await ann.request(`${url}/leagues/rps`);
     expect([page.status, page.text]).toEqual([200, expect.stringContaining(`random ${bob.address}:8101`)]);
     expect(served.stderr()).not.toContain("█"); // a QR code is for terminals
   }, 60_000);
