@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { isLoopback, networkOf } from "#shared/protocol/addresses.ts";
 import { EVENT_STREAM_HEADERS } from "#shared/rpc/http/event-stream.ts";
 import { remoteAddressOf } from "#shared/rpc/http/request.ts";
@@ -8,8 +9,6 @@ import { remoteAddressOf } from "#shared/rpc/http/request.ts";
 export interface LiveDocument {
   /** Identifies the document: its path with its query. */
   readonly key: string;
-  /** The id of the current state. A reader that already has this state receives the next one only. */
-  version(): string;
   /** Returns the document, or null if it no longer exists. */
   read(): object | null | Promise<object | null>;
   /** Called for the first reader. Calls `changed` after each change. Returns a function that is called when the last reader has left. */
@@ -28,16 +27,16 @@ interface Reader {
   readonly network: string | null;
   /** Whether the buffers of the connection are full. The reader receives the current document when they are empty. */
   isFull: boolean;
-  /** The event that was sent last. */
-  sent: string;
+  /** The id of the state that the reader has. */
+  id: string | undefined;
 }
 
 /** A document with its readers. */
 interface Feed {
   readonly document: LiveDocument;
   readonly readers: Set<Reader>;
-  /** The current state as JSON and as an event; empty before it was read. */
-  body: string;
+  /** The current state: its id, a hash of the document, and its event; empty before it was read. */
+  id: string;
   event: string;
   /** The monotonic time before which the document is not read again. */
   nextAtMs: number;
@@ -51,8 +50,10 @@ const MAX_READERS_OF_NETWORK = 500;
 const HEARTBEAT_MS = 5_000;
 /** The shortest time between two states of a document. */
 const INTERVAL_MS = 150;
-/** All documents together take at most this part of the manager's time. An expensive document, or one with many readers, is sent less often. */
+/** All documents together take at most this part of the manager's time in the long run. Then they are sent less often. */
 const MAX_SHARE = 0.05;
+/** The time that documents may take at once, e.g. for 200 different pages that show the same result, before `MAX_SHARE` limits them. */
+const BURST_MS = 250;
 
 /** Documents as streams of server-sent events. Each event has the complete document, so a reader that reconnects has missed nothing. */
 export class LiveDocuments {
@@ -60,6 +61,8 @@ export class LiveDocuments {
   readonly #feeds = new Map<string, Feed>();
   readonly #readers = new Set<Reader>();
   readonly #stopHeartbeat: Cancel;
+  /** The monotonic time until which the documents have used their share of the time. */
+  #paidUntilMs = 0;
 
   constructor(options: LiveOptions) {
     this.#options = { maxReaders: MAX_READERS, maxReadersOfNetwork: MAX_READERS_OF_NETWORK, ...options };
@@ -76,18 +79,22 @@ export class LiveDocuments {
     response.useChunkedEncodingByDefault = false; // each event is one write, and the end of the connection ends the stream
     response.writeHead(200, EVENT_STREAM_HEADERS).flushHeaders();
     const feed = this.#feedOf(document);
-    const reader: Reader = { response, network, isFull: false, sent: "" };
+    const reader: Reader = { response, network, isFull: false, id: response.req.headers["last-event-id"]?.toString() };
     feed.readers.add(reader);
     this.#readers.add(reader);
     response.once("close", () => this.#leave(feed, reader));
     response.on("drain", () => {
       reader.isFull = false;
-      if (reader.sent !== feed.event) send(reader, feed.event);
+      send(reader, feed);
     });
-    const hasCurrent = response.req.headers["last-event-id"] === document.version();
-    if (feed.event === "") this.#change(feed);
-    else if (!hasCurrent) send(reader, feed.event);
+    send(reader, feed);
+    this.#change(feed);
     return true;
+  }
+
+  /** Whether a document has readers. */
+  has(key: string): boolean {
+    return this.#feeds.has(key);
   }
 
   /** Ends all streams. */
@@ -109,7 +116,7 @@ export class LiveDocuments {
     const existing = this.#feeds.get(document.key);
     if (existing) return existing;
     const feed: Feed = {
-      ...{ document, readers: new Set<Reader>(), body: "", event: "" },
+      ...{ document, readers: new Set<Reader>(), id: "", event: "" },
       ...{ nextAtMs: 0, state: "idle", end: () => {} },
     };
     this.#feeds.set(document.key, feed);
@@ -133,7 +140,12 @@ export class LiveDocuments {
   #readLater(feed: Feed): void {
     const { clock } = this.#options;
     feed.state = "waiting";
-    clock.after(Math.max(0, feed.nextAtMs - clock.monotonic()), () => void this.#publish(feed));
+    const atMs = Math.max(feed.nextAtMs, this.#paidUntilMs - BURST_MS / MAX_SHARE);
+    clock.after(Math.max(0, atMs - clock.monotonic()), () => {
+      // Other documents may have used the time meanwhile.
+      if (this.#paidUntilMs - BURST_MS / MAX_SHARE > clock.monotonic()) this.#readLater(feed);
+      else void this.#publish(feed);
+    });
   }
 
   /** Reads a document and sends it to its readers. */
@@ -143,28 +155,26 @@ export class LiveDocuments {
     const startMs = clock.monotonic();
     feed.state = "reading";
     try {
-      const version = feed.document.version();
       const body = JSON.stringify(await feed.document.read());
-      if (body !== feed.body) {
-        feed.body = body;
-        feed.event = `id: ${version}\nevent: document\ndata: ${body}\n\n`;
-        for (const reader of feed.readers) send(reader, feed.event);
-      }
+      feed.id = sha256Hex(body).slice(0, 16);
+      feed.event = `id: ${feed.id}\nevent: document\ndata: ${body}\n\n`;
+      for (const reader of feed.readers) send(reader, feed);
     } catch (thrown) {
       onError(thrown);
     }
     const nowMs = clock.monotonic();
-    feed.nextAtMs = nowMs + Math.max(INTERVAL_MS, ((nowMs - startMs) * this.#feeds.size) / MAX_SHARE);
+    this.#paidUntilMs = Math.max(this.#paidUntilMs, startMs) + (nowMs - startMs) / MAX_SHARE;
+    feed.nextAtMs = nowMs + INTERVAL_MS;
     const isChanged = (feed.state as Feed["state"]) === "changed";
     feed.state = "idle";
     if (isChanged) this.#readLater(feed);
   }
 }
 
-/** Sends the state of a document, unless the buffers of the connection are full. */
-function send(reader: Reader, event: string): void {
-  if (reader.isFull) return;
-  reader.sent = event;
+/** Sends the current state of a document, unless the reader has it or the buffers of its connection are full. */
+function send(reader: Reader, { id, event }: Feed): void {
+  if (reader.isFull || event === "" || reader.id === id) return;
+  reader.id = id;
   write(reader, event);
 }
 

@@ -112,6 +112,25 @@ describe("the pages of leagues", () => {
     expect((await get("/assets/leagues-00000000.js", "*/*")).status).toBe(404);
   });
 
+  it("show an erased name no more, also in streams that are open", async () => {
+    const { get, manager: started } = await start();
+    await started.register("P01");
+    const stream = await get("/api/leagues/first/standings", "text/event-stream");
+    const { error_code, status } = await started.tool("forget_player", {
+      player_id: "P01",
+      auth_token: started.operator,
+    });
+    expect([error_code, status]).toEqual([undefined, "FORGOTTEN"]);
+    const chunks = stream.body?.pipeThrough(new TextDecoderStream()) ?? new ReadableStream<string>();
+    let last = "";
+    for await (const chunk of chunks) {
+      last = chunk;
+      if (last.startsWith("id:") && !last.includes('"name":"P01"')) break;
+    }
+    expect(last).toContain("event: document");
+    expect(await (await get("/leagues/first/standings")).text()).not.toContain('"name":"P01"');
+  });
+
   it("have live documents, which show a player that registers", async () => {
     const { get, manager: started } = await start();
     const stream = await get("/api/leagues/first/standings", "text/event-stream");
@@ -123,6 +142,6 @@ describe("the pages of leagues", () => {
       if (text.includes('"rows":[]') && !text.includes("P01")) await started.register("P01");
       if (text.includes('"player_id":"P01"')) break;
     }
-    expect(text).toMatch(/^id: [0-9a-f]{8}-\d+\nevent: document\ndata: \{"league"/);
+    expect(text).toMatch(/^id: [0-9a-f]{16}\nevent: document\ndata: \{"league"/);
   });
 });

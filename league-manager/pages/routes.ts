@@ -50,8 +50,7 @@ const pathOf = ({ leagueId }: Pick<League, "leagueId">): string => `/leagues/${e
 function answerLeagues(context: PagesContext, request: Request, response: Response): Promise<void> {
   const query = queryOf(request);
   const read = (): object => leaguesDocument(context, query);
-  const version = (): string => versionOf(context.views.projections.leagues());
-  return answer(context, request, response, { read, version, watch: (changed) => context.ledger.onCommit(changed) });
+  return answer(context, request, response, { read, watch: (changed) => context.ledger.onCommit(changed) });
 }
 
 /** Answers browsers with a page for a league or a page of a league that does not exist. */
@@ -101,13 +100,10 @@ function addKind(context: PagesContext, app: Express, kind: DocumentKind): void 
         const league = context.views.projections.league(leagueId);
         return league && kind.read(context, { ...requested, league });
       },
-      version: () => {
-        const league = context.views.projections.league(leagueId) ?? requested.league;
-        const rest = kind.version?.(context, { ...requested, league }) ?? "";
-        return `${versionOf([league])}${rest === "" ? "" : `.${rest}`}`;
-      },
       watch(changed) {
-        const stop = context.ledger.onCommit(changed);
+        const stop = context.ledger.onCommit(({ events }) => {
+          if (events.length === 0 || events.some((one) => one.kind === "agent" || one.leagueId === leagueId)) changed();
+        });
         const end = kind.watch?.(context, requested, changed);
         return () => {
           stop();
@@ -127,30 +123,22 @@ function requestOf({ views }: PagesContext, request: Request): DocumentRequest |
 
 const queryOf = (request: Request): URLSearchParams => new URL(request.url, "http://manager").searchParams;
 
-/** Identifies the state of leagues. A league of another run has another commitment. */
-const versionOf = (leagues: readonly League[]): string =>
-  leagues.map(({ version, seedCommitment }) => `${seedCommitment.slice(0, 8)}-${version}`).join(".");
-
 interface Answered {
   readonly read: () => object | null | Promise<object | null>;
-  readonly version: () => string;
   readonly watch: (changed: () => void) => () => void;
 }
 
 /** Answers with a document as JSON or as a stream. */
 async function answer(context: PagesContext, request: Request, response: Response, answered: Answered): Promise<void> {
-  response.vary("accept");
-  const document = await answered.read();
-  if (!document) {
-    response.status(404).json(NO_DOCUMENT);
-    return;
-  }
-  if (request.accepts(["application/json", "text/event-stream"]) !== "text/event-stream") {
-    response.set("cache-control", "no-store").json(document);
-    return;
-  }
-  if (request.method === "HEAD") response.type("text/event-stream").end();
-  else if (!context.live.open({ key: request.url, ...answered }, response)) {
+  response.vary("accept").set("cache-control", "no-store");
+  const isStream = request.accepts(["application/json", "text/event-stream"]) === "text/event-stream";
+  const { live } = context;
+  // A stream of a document that others read needs no separate read, e.g. when all readers reconnect.
+  const document = isStream && live.has(request.url) ? {} : await answered.read();
+  if (!document) response.status(404).json(NO_DOCUMENT);
+  else if (!isStream) response.json(document);
+  else if (request.method === "HEAD") response.type("text/event-stream").end();
+  else if (!live.open({ key: request.url, ...answered }, response)) {
     response.status(503).json({ error: { code: "TOO_MANY_REQUESTS", message: "too many readers; try again later" } });
   }
 }

@@ -93,7 +93,7 @@ describe("the ledger", () => {
     expect(order).toEqual(["commit", "accepted", "accepted", "rejected"]);
   });
 
-  test("calls listeners for each commit with events, in order, with the states before and after it", async () => {
+  test("calls listeners for each commit, also without events, in order, with the states before and after it", async () => {
     const commits: Commit[] = [];
     const remove = opened.ledger.onCommit((commit) => {
       expect(opened.ledger.state).toBe(commit.state);
@@ -109,10 +109,11 @@ describe("the ledger", () => {
     const events = commits.map((commit) => commit.events.map(({ event, version }) => `${event.type} ${version}`));
     expect(events).toEqual([
       ["opened 1", "player_entered 2", "registered 1"],
+      [],
       ["player_entered 3", "registered 1"],
     ]);
-    expect(commits.map(({ before }) => before.agents.size)).toEqual([0, 1]);
-    expect(commits[1]?.before.agents.get("P1")?.name).toBe("renamed");
+    expect(commits.map(({ before }) => before.agents.size)).toEqual([0, 1, 1]);
+    expect(commits[2]?.before.agents.get("P1")?.name).toBe("renamed");
   });
 
   test("answers the command and calls the other listeners if a listener throws", async () => {

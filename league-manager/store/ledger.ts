@@ -122,7 +122,6 @@ async function commit(ledger: LedgerState, batch: Batch): Promise<void> {
   await store.log.append(appends, batch.statements);
   for (const { stream, expectedVersion, events } of appends) versions.set(stream, expectedVersion + events.length);
   ledger.loaded = { ...loaded, state: batch.state };
-  if (batch.events.length === 0) return;
   const commit = { before, state: batch.state, events: batch.events };
   for (const listener of [...ledger.listeners]) callListener(ledger, listener, commit);
 }

@@ -34,8 +34,6 @@ export interface DocumentKind {
   title(document: object): string;
   /** Returns the document, or null if it does not exist. */
   read(context: DocumentContext, request: DocumentRequest): object | null | Promise<object | null>;
-  /** Identifies the current state of what the document shows besides the league. A document without this function shows only the league. */
-  version?(context: DocumentContext, request: DocumentRequest): string;
   /**
    * Called when the first reader opens the live document, for documents that depend on more than the events of the league. Calls `changed` after each
    * change. Returns a function that ends this; it is called when the last reader has left.

@@ -17,12 +17,6 @@ export const match = {
   title: ({ match: { players, match_id }, league }: MatchDocument) =>
     `${players.map(({ name }) => name).join(" – ")}, ${match_id} – ${league.league_id}`,
   read: matchDocument,
-  version: ({ matches }, request) => {
-    const found = matchOfRequest(request);
-    if (found?.status !== "assigned") return "";
-    const { session, frames, state } = matches.relay.read(request.league.leagueId, found.matchId);
-    return `${session?.slice(0, 8)}-${frames.length}-${frames.at(-1)?.status}-${state}`;
-  },
   watch({ matches }, request, changed) {
     const found = matchOfRequest(request);
     if (!found || found.outcome !== null) return () => {};

@@ -19,7 +19,12 @@ afterEach(cleanUp);
 async function startProxy(target: string) {
   const streams = new Set<{ readonly response: ServerResponse; readonly upstream: IncomingMessage }>();
   let opened = 0;
+  let isGone = false;
   const server = createServer((incoming, response) => {
+    if (isGone) {
+      response.writeHead(404).end();
+      return;
+    }
     const { headers } = incoming; // the manager compares Host with Origin
     const outgoing = forward(new URL(incoming.url ?? "/", target), { method: incoming.method, headers }, (upstream) => {
       response.writeHead(upstream.statusCode ?? 502, upstream.headers);
@@ -42,6 +47,11 @@ async function startProxy(target: string) {
     url: `http://127.0.0.1:${port}`,
     open: () => streams.size,
     opened: () => opened,
+    /** Ends the open streams, and answers 404 from now on. */
+    remove(): void {
+      isGone = true;
+      for (const { response } of streams) response.end();
+    },
     /** Forwards nothing more on the open streams, as after a sleep of the machine. */
     freeze(): void {
       for (const { response, upstream } of streams) upstream.unpipe(response);
@@ -92,6 +102,14 @@ it("a stream that sends nothing more is replaced, as after a sleep of the machin
   await league.reportWins("R1M1", "R1M2");
   await shows();
   expect([proxy.opened(), navigations()]).toEqual([2, 0]);
+});
+
+it("a page of a league that no longer exists says so and keeps its last state", async () => {
+  const { proxy, page, shows } = await startPage();
+  await vi.waitFor(() => expect(proxy.open()).toBe(1), WAIT_OPTIONS);
+  proxy.remove();
+  await page.getByText("no longer exists at the server").waitFor();
+  await shows();
 });
 
 it("the tabs of a browser that show one page share a stream", async () => {

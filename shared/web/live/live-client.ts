@@ -9,10 +9,11 @@ export interface Listener {
   onConnection(isConnected: boolean): void;
 }
 
-const PING_MS = 10_000;
+/** The time between two messages to the worker that state what the page follows. */
+const REPEAT_MS = 10_000;
 
-let port: MessagePort | null = null;
-let own: LiveStreams | null = null;
+/** The connection to the shared worker, or the streams of this page in a browser without shared workers; null before the first document. */
+let streams: { follow(paths: readonly string[]): void } | null = null;
 const listeners = new Map<string, Set<Listener>>();
 
 /**
@@ -23,37 +24,38 @@ export function follow(path: string, listener: Listener): () => void {
   const found = listeners.get(path) ?? new Set();
   found.add(listener);
   listeners.set(path, found);
-  if (found.size === 1) post({ type: "open", path });
+  if (found.size === 1) followAll();
   return () => {
     found.delete(listener);
     if (found.size > 0) return;
     listeners.delete(path);
-    post({ type: "close", path });
+    followAll();
   };
 }
 
-function post(message: ToWorker): void {
-  connect();
-  if (port) port.postMessage(message);
-  else if (message.type === "open") own?.open(message.path);
-  else if (message.type === "close") own?.close(message.path);
+function followAll(): void {
+  streams ??= sharedStreams() ?? new LiveStreams(receive);
+  streams.follow([...listeners.keys()]);
 }
 
-function connect(): void {
-  if (port || own) return;
+/** Returns the streams of the shared worker; null if the browser allows none. If the worker fails, this page opens streams itself. */
+function sharedStreams(): typeof streams {
   const script = document.documentElement.dataset.worker;
-  if (typeof SharedWorker === "function" && script) {
-    try {
-      port = new SharedWorker(script, { type: "module", name: "live" }).port;
-      port.onmessage = ({ data }: MessageEvent<FromWorker>) => receive(data);
-      port.start();
-      setInterval(() => port?.postMessage({ type: "ping" } satisfies ToWorker), PING_MS);
-      return;
-    } catch {
-      // The browser allows no shared worker here.
-    }
+  if (typeof SharedWorker !== "function" || !script) return null;
+  try {
+    const worker = new SharedWorker(script, { type: "module", name: "live" });
+    worker.port.onmessage = ({ data }: MessageEvent<FromWorker>) => receive(data);
+    const send = (paths: readonly string[]): void => worker.port.postMessage({ paths } satisfies ToWorker);
+    const timer = setInterval(() => send([...listeners.keys()]), REPEAT_MS);
+    worker.onerror = () => {
+      clearInterval(timer);
+      streams = new LiveStreams(receive);
+      followAll();
+    };
+    return { follow: send };
+  } catch {
+    return null;
   }
-  own = new LiveStreams(receive);
 }
 
 function receive(message: FromWorker): void {

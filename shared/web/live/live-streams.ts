@@ -6,6 +6,8 @@ const POLL_MS = 1_000;
 const RETRY_MS = 2_000;
 /** The server sends an event at least every 5 s. After this time without one the connection is regarded as lost. */
 const SILENCE_MS = 12_000;
+/** The state of a document that does not exist. */
+const GONE = "null";
 const CHECK_MS = 2_000;
 
 interface Stream {
@@ -33,32 +35,39 @@ export class LiveStreams {
     }, CHECK_MS);
   }
 
-  /** Follows a document. If it is followed already, sends its last state again for the page that has been opened. */
-  open(path: string): void {
-    const known = this.#streams.get(path);
-    if (known) {
-      if (known.json !== "") this.#send({ type: "document", path, json: known.json });
-      this.#send({ type: "connection", path, isConnected: known.isConnected });
-      return;
+  /** Follows these documents and no others. */
+  follow(paths: readonly string[]): void {
+    for (const [path, stream] of this.#streams) {
+      if (paths.includes(path)) continue;
+      this.#stop(stream);
+      this.#streams.delete(path);
     }
-    const stream: Stream = { source: null, timer: null, heardAt: performance.now(), isConnected: true, json: "" };
-    this.#streams.set(path, stream);
-    this.#start(path, stream);
+    for (const path of paths) {
+      if (this.#streams.has(path)) continue;
+      const stream: Stream = { source: null, timer: null, heardAt: performance.now(), isConnected: true, json: "" };
+      this.#streams.set(path, stream);
+      this.#start(path, stream);
+    }
+    // A document that is fetched repeatedly may have a stream now.
+    for (const [path, stream] of this.#streams) {
+      if (!stream.source && this.#openCount() < MAX_STREAMS) this.#restart(path, stream);
+    }
   }
 
-  close(path: string): void {
+  /** Sends the last state of a document again, for a page that has been opened. */
+  resend(path: string): void {
     const stream = this.#streams.get(path);
     if (!stream) return;
-    this.#stop(stream);
-    this.#streams.delete(path);
-    // A document that is fetched repeatedly may have a stream now.
-    const waiting = [...this.#streams].find(([, { source }]) => source === null);
-    if (waiting) this.#restart(...waiting);
+    if (stream.json !== "") this.#send({ type: "document", path, json: stream.json });
+    this.#send({ type: "connection", path, isConnected: stream.isConnected });
+  }
+
+  #openCount(): number {
+    return [...this.#streams.values()].filter(({ source }) => source !== null).length;
   }
 
   #start(path: string, stream: Stream): void {
-    const open = [...this.#streams.values()].filter(({ source }) => source !== null).length;
-    if (open >= MAX_STREAMS) return void this.#poll(path, stream);
+    if (this.#openCount() >= MAX_STREAMS) return void this.#poll(path, stream);
     const source = new EventSource(path);
     stream.source = source;
     stream.heardAt = performance.now();
@@ -74,16 +83,21 @@ export class LiveStreams {
     });
     source.onerror = () => {
       this.#connected(path, stream, false);
-      // After a response that is no stream the browser does not connect again.
-      if (source.readyState === EventSource.CLOSED) this.#later(stream, RETRY_MS, () => this.#restart(path, stream));
+      // After a response that is no stream the browser does not connect again. The document may no longer exist.
+      if (source.readyState !== EventSource.CLOSED) return;
+      void fetch(path, { method: "HEAD" }).then(
+        ({ status }) => status === 404 && this.#show(path, stream, GONE),
+        () => {},
+      );
+      this.#later(stream, RETRY_MS, () => this.#restart(path, stream));
     };
   }
 
   async #poll(path: string, stream: Stream): Promise<void> {
     try {
       const response = await fetch(path, { headers: { accept: "application/json" } });
-      if (!response.ok) throw new Error(String(response.status));
-      const json = await response.text();
+      if (!response.ok && response.status !== 404) throw new Error(String(response.status));
+      const json = response.ok ? await response.text() : GONE;
       if (this.#streams.get(path) !== stream || stream.source) return;
       this.#connected(path, stream, true);
       this.#show(path, stream, json);

@@ -10,6 +10,8 @@ interface Live<T> {
 
 const LOST = "The server does not answer. This page shows the last known state and tries again every few seconds.";
 
+const GONE = "This page no longer exists at the server. It shows the last known state.";
+
 /**
  * Returns a live document of the server: the state that the page contains, and then each later one. `path` is the path
  * of the document, `first` its state in the page. A hidden tab holds no stream.
@@ -27,7 +29,9 @@ export function useDocument<T>(path: string, first: T | null): Live<T> {
       ),
     [path],
   );
-  return { document: state.path === path ? state.document : null, problem: isConnected ? "" : LOST };
+  const current = state.path === path ? state.document : null;
+  const isGone = state.path === path && state.document === null && first !== null;
+  return { document: current, problem: isGone ? GONE : isConnected ? "" : LOST };
 }
 
 /** Calls `start` while the tab is visible, and the function that it returns when the tab is hidden. */

@@ -6,35 +6,30 @@ const LOST_MS = 35_000;
 
 interface Page {
   readonly port: MessagePort;
-  readonly paths: Set<string>;
+  paths: readonly string[];
   heardAt: number;
 }
 
 const pages = new Set<Page>();
-const readersOf = (path: string): Page[] => [...pages].filter(({ paths }) => paths.has(path));
 
 const streams = new LiveStreams((message: FromWorker) => {
-  for (const { port } of readersOf(message.path)) port.postMessage(message);
+  for (const { port, paths } of pages) if (paths.includes(message.path)) port.postMessage(message);
 });
 
-function close(page: Page, path: string): void {
-  page.paths.delete(path);
-  if (readersOf(path).length === 0) streams.close(path);
-}
+const followAll = (): void => streams.follow([...new Set([...pages].flatMap(({ paths }) => paths))]);
 
 /** The shared worker of the pages of a server: follows each live document once for all tabs that show it. */
 addEventListener("connect", (event) => {
   const [port] = (event as MessageEvent).ports;
   if (!port) return;
-  const page: Page = { port, paths: new Set(), heardAt: performance.now() };
-  pages.add(page);
+  const page: Page = { port, paths: [], heardAt: performance.now() };
   port.onmessage = ({ data }: MessageEvent<ToWorker>) => {
+    const added = data.paths.filter((path) => !page.paths.includes(path));
+    page.paths = data.paths;
     page.heardAt = performance.now();
     pages.add(page);
-    if (data.type === "open") {
-      page.paths.add(data.path);
-      streams.open(data.path);
-    } else if (data.type === "close") close(page, data.path);
+    followAll();
+    for (const path of added) streams.resend(path);
   };
   port.start();
 });
@@ -42,7 +37,8 @@ addEventListener("connect", (event) => {
 setInterval(() => {
   for (const page of pages) {
     if (page.heardAt >= performance.now() - LOST_MS) continue;
-    for (const path of [...page.paths]) close(page, path);
     pages.delete(page);
+    page.paths = []; // a page that was only suspended sends its paths again
   }
+  followAll();
 }, LOST_MS);
