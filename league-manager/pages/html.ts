@@ -1,4 +1,4 @@
-import { escapeHtml, escapeUnprintable } from "#shared/lib/text.ts";
+import { counted, escapeHtml, escapeUnprintable } from "#shared/lib/text.ts";
 import type { LeagueHeader } from "#shared/web/documents/league.ts";
 import type { LeaguesDocument } from "#shared/web/documents/leagues.ts";
 import type { StandingsDocument } from "#shared/web/documents/standings.ts";
@@ -27,8 +27,11 @@ const HEADER = `<div class="site"><header class="site-head"><nav aria-label="Sit
 
 /** Returns the state of a league in words. */
 function factsOf({ game_name, format, players, completed, matches, status }: LeagueHeader): string {
-  const progress = matches === null ? `${completed} matches` : `${completed} of ${matches} matches`;
-  const facts = [game_name, format, `${players} players`, ...(status === "open" ? [] : [progress])];
+  const progress =
+    matches === null
+      ? counted(completed, "match", "matches")
+      : `${completed} of ${counted(matches, "match", "matches")}`;
+  const facts = [game_name, format, counted(players, "player"), ...(status === "open" ? [] : [progress])];
   return facts.filter((text) => text !== "").join(", ");
 }
 

@@ -16,12 +16,16 @@ const inPath = (path: string, commands: readonly string[] = []) =>
 
 it("finds engines in the folders of the PATH", () => {
   expect(inPath(EMPTY)).toEqual([]);
-  expect(inPath(["", EMPTY, folder].join(delimiter))).toEqual(["stockfish-easy", "stockfish-medium", "stockfish-full"]);
+  expect(inPath(["", EMPTY, folder].join(delimiter))).toEqual([
+    "stockfish-easy",
+    "stockfish-hard",
+    "stockfish-very-hard",
+  ]);
 });
 
 it("an engine that is given by its command has names of bots, whatever its path is", () => {
-  expect(inPath(EMPTY, ["/opt/My Engine_2 --uci"])).toEqual(["my-easy", "my-medium", "my-full"]);
+  expect(inPath(EMPTY, ["/opt/My Engine_2 --uci"])).toEqual(["my-medium", "my-hard", "my-very-hard"]);
   const [weak] = engineOpponents(EMPTY, ["/opt/lc0 -w net"], []);
-  expect(weak).toMatchObject({ bot: "lc0-easy", level: "medium", description: "lc0, one half-move ahead" });
+  expect(weak).toMatchObject({ bot: "lc0-medium", level: "medium", description: "lc0, one half-move ahead" });
   expect(JSON.parse(weak?.spec.slice("uci:".length) ?? "")).toMatchObject({ command: "/opt/lc0 -w net", depth: 1 });
 });

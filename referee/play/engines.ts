@@ -10,7 +10,6 @@ export interface EngineOpponent extends Opponent {
 
 interface Strength {
   readonly level: Level;
-  readonly name: string;
   readonly description: string;
   readonly limits: { readonly nodes?: number; readonly depth?: number; readonly movetime_ms?: number };
   readonly options?: Readonly<Record<string, string | number | boolean>>;
@@ -27,17 +26,17 @@ const KNOWN: readonly {
     args: [],
     strengths: [
       {
-        ...{ level: "easy", name: "easy", description: "Stockfish with many mistakes" },
+        ...{ level: "easy", description: "Stockfish with many mistakes" },
         limits: { nodes: 500 },
         options: { "Skill Level": 0, Hash: 16 },
       },
       {
-        ...{ level: "hard", name: "medium", description: "Stockfish with few mistakes" },
+        ...{ level: "hard", description: "Stockfish with few mistakes" },
         limits: { nodes: 20_000 },
         options: { "Skill Level": 8, Hash: 16 },
       },
       {
-        ...{ level: "very hard", name: "full", description: "Stockfish at full strength, a second for each move" },
+        ...{ level: "very hard", description: "Stockfish at full strength, a second for each move" },
         limits: { movetime_ms: 1_000 },
         options: { Hash: 64 },
       },
@@ -48,12 +47,12 @@ const KNOWN: readonly {
     args: ["--uci"],
     strengths: [
       {
-        ...{ level: "medium", name: "easy", description: "GNU Chess, two half-moves ahead" },
+        ...{ level: "medium", description: "GNU Chess, two half-moves ahead" },
         limits: { depth: 2 },
         options: { OwnBook: false },
       },
       {
-        ...{ level: "hard", name: "medium", description: "GNU Chess, six half-moves ahead" },
+        ...{ level: "hard", description: "GNU Chess, six half-moves ahead" },
         limits: { depth: 6 },
         options: { OwnBook: false },
       },
@@ -63,9 +62,9 @@ const KNOWN: readonly {
 
 /** The strengths of an engine that this list does not know. Each engine understands these limits. */
 const GENERIC: readonly Strength[] = [
-  { level: "medium", name: "easy", description: "one half-move ahead", limits: { depth: 1 } },
-  { level: "hard", name: "medium", description: "five half-moves ahead", limits: { depth: 5 } },
-  { level: "very hard", name: "full", description: "a second for each move", limits: { movetime_ms: 1_000 } },
+  { level: "medium", description: "one half-move ahead", limits: { depth: 1 } },
+  { level: "hard", description: "five half-moves ahead", limits: { depth: 5 } },
+  { level: "very hard", description: "a second for each move", limits: { movetime_ms: 1_000 } },
 ];
 
 /** The folder of the engines of Debian, which is missing in the PATH of some users. */
@@ -99,5 +98,5 @@ const nameOf = (command: string): string =>
 function opponentOf(name: string, command: string | readonly string[], strength: Strength): EngineOpponent {
   const { level, description, limits, options = {} } = strength;
   const settings = { command, folder: process.cwd(), ...limits, options };
-  return { bot: `${name}-${strength.name}`, level, description, spec: `uci:${JSON.stringify(settings)}` };
+  return { bot: `${name}-${level.replaceAll(" ", "-")}`, level, description, spec: `uci:${JSON.stringify(settings)}` };
 }

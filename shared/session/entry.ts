@@ -3,7 +3,7 @@ import "../lib/schema-messages.ts";
 import type { NewEvent } from "../lib/hash-chain.ts";
 import { TimeControl } from "../lib/time-control.ts";
 
-const faultCauses = [
+export const faultCauses = [
   "refused",
   "timeout",
   "clock",

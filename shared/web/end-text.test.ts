@@ -37,9 +37,12 @@ describe("the end of a game in words", () => {
     [{ reason: "draw_agreed" }, ["Draw", "The players agreed to a draw", "draw"]],
     [
       { reason: "timeout,refused", termination: "forfeit" },
-      ["No winner", "No move in time, The player could not be reached", "none"],
+      ["No winner", "No answer in time, The player could not be reached", "none"],
     ],
-    [{ reason: "expired", termination: "expired" }, ["The game has expired", "Nobody moved for a long time", "none"]],
+    [
+      { reason: "expired", termination: "expired" },
+      ["The game has expired", "No player moved within the time limit", "none"],
+    ],
     [{ reason: "bot_failed", termination: "aborted" }, ["The game was stopped", "The bot stopped working", "none"]],
     [{ reason: "last_taken", winners: ["white"] }, ["You won", "Last taken", "win"]],
   ])("describes %j", (result, words) => {

@@ -31,11 +31,11 @@ describe("the texts about a game", () => {
   it.each([
     [["white"], "checkmate", "normal", "white (Ann) wins: checkmate"],
     [[], "threefold_repetition", "normal", "Draw: threefold repetition"],
-    [["black"], "timeout", "forfeit", "black (Claude) wins: forfeit, timeout"],
+    [["black"], "timeout", "forfeit", "black (Claude) wins: forfeit, no answer in time"],
     [["black"], "clock", "forfeit", "black (Claude) wins on time"],
-    [[], "clock,clock", "forfeit", "No winner: forfeit, time over, time over"],
+    [[], "clock,clock", "forfeit", "No winner: forfeit, the clock ran out"],
     [["black"], "resigned", "forfeit", "black (Claude) wins by resignation"],
-    [[], "timeout", "forfeit", "No winner: forfeit, timeout"],
+    [[], "timeout", "forfeit", "No winner: forfeit, no answer in time"],
     [[], "host_failure", "aborted", "Aborted: host failure"],
     [[], "no_activity", "expired", "Expired: no activity"],
   ])("describe the end with the winners %j and the reason %s: %s", (winners, reason, termination, words) => {

@@ -3,6 +3,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { counted } from "#shared/lib/text.ts";
 import type { FaultOfMatch, LogOfMatch, MatchDocument, NumberedFrame } from "#shared/web/documents/match.ts";
 import type { Frame } from "#shared/web/replay-view.ts";
+import { faultInWords } from "#shared/web/texts/fault-texts.ts";
 import { matchOf } from "../../league/evolve.ts";
 import type { League, Match } from "../../league/league.ts";
 import { rolesOf } from "../../league/outcome.ts";
@@ -53,7 +54,7 @@ function matchDocument(context: DocumentContext, request: DocumentRequest): Matc
       (fault): FaultOfMatch => ({
         ...playerRef(projections, fault.player_id),
         role: spoken(fault.role),
-        cause: CAUSES[fault.cause] ?? spoken(fault.cause),
+        cause: faultInWords(fault.cause),
         detail: fault.detail,
         raw: fault.raw ?? null,
       }),
@@ -95,20 +96,6 @@ const PROBLEMS: Readonly<Record<RelayedMatch["state"], string>> = {
   lost: "The referee of this match does not answer. The board shows the last known position.",
   absent: "The referee does not show this match yet.",
   limit: "Too many matches are watched at the moment. The board appears when the match is completed.",
-};
-
-/** The causes of faults in words. */
-const CAUSES: Readonly<Record<string, string>> = {
-  refused: "The program of the player could not be reached",
-  timeout: "No answer in time",
-  clock: "The time on the clock was over",
-  http_error: "The program of the player answered with an error",
-  bad_json: "The answer was not valid JSON",
-  bad_reply: "The answer was not a valid message",
-  too_large: "The answer was too large",
-  illegal_move: "Illegal move",
-  declined: "The player declined the match",
-  resigned: "The player resigned",
 };
 
 /** Returns the log of a match with what its check has shown. */

@@ -1,55 +1,38 @@
-import { spoken } from "#shared/games/game.ts";
 import { asText, cutTo } from "#shared/lib/text.ts";
-import type { FaultCause } from "#shared/session/entry.ts";
+import type { Entry, FaultCause } from "#shared/session/entry.ts";
 import { replayTexts } from "#shared/session/replay.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { LastError } from "#shared/web/documents/player.ts";
+import { faultInWords } from "#shared/web/texts/fault-texts.ts";
 import type { League, Match } from "../../league/league.ts";
 import type { Views } from "../../projections/views.ts";
 
-/** Each cause of a fault in words, and what usually corrects it. */
-const CAUSES: Readonly<Record<Exclude<FaultCause, "resigned">, readonly [text: string, advice: string]>> = {
-  refused: [
-    "The referee could not connect",
+/** What usually corrects each cause of a fault, in a bot file and in a program with its own HTTP server. */
+const ADVICE: Readonly<Record<Exclude<FaultCause, "resigned">, string>> = {
+  refused:
     "Check that the program runs during the whole league, and that the machine of the referee can reach its address.",
-  ],
-  timeout: [
-    "No answer in time",
-    "Answer within time_limit_seconds of the request. Look for endless loops and for searches without a limit.",
-  ],
-  clock: [
-    "Lost on time",
-    "The clock of the match was over. Each request has the remaining time: spend less of it on each move.",
-  ],
-  http_error: [
-    "The answer had an HTTP error",
-    "The program has probably failed while it answered. Its log has the error message.",
-  ],
-  bad_json: [
-    "The answer was not JSON",
-    "Print messages for yourself to the log and not into the answer, and answer with a JSON-RPC response.",
-  ],
-  bad_reply: [
-    "The answer did not follow the protocol",
-    "Compare the answer below with MOVE_RESPONSE in PROTOCOL.md: match_id and tick must be those of the request.",
-  ],
-  too_large: ["The answer was too large", "Send only the move. An answer may have at most 256 kB."],
-  illegal_move: [
-    "Illegal moves",
-    "Choose one of legal_actions of the request. After an illegal move the request is repeated with the error, twice.",
-  ],
-  declined: ["Declined the invitation", "Answer GAME_INVITE with accept: true for every game of the league."],
+  timeout:
+    "Answer before the deadline of the turn (clock.deadline of a bot file, deadline of MOVE_REQUEST). Look for endless loops and for searches without a limit.",
+  clock: "Use less of the remaining time for each move (clock.match of a bot file, clock of MOVE_REQUEST).",
+  http_error: "The program has probably failed while it answered. Its log has the error message.",
+  bad_json: "Answer with a JSON-RPC response only. Write messages for yourself to the log.",
+  bad_reply: "Compare the answer with MOVE_RESPONSE in PROTOCOL.md: match_id and tick must be those of the request.",
+  too_large: "Send only the move. An answer may have at most 256 kB.",
+  illegal_move:
+    "Return one of the legal actions (legal of a bot file, legal_actions of MOVE_REQUEST). After an illegal move the referee repeats the request with the error, at most twice.",
+  declined:
+    "Accept the invitations to all games of the league (games of a bot file, accept: true in the answer to GAME_INVITE).",
 };
 
 /** The text and the advice for a cause. Referees of other authors may have other causes. */
-export function causeInWords(cause: string): { readonly text: string; readonly advice: string } {
-  const [text, advice] = Object.hasOwn(CAUSES, cause) ? CAUSES[cause as keyof typeof CAUSES] : [spoken(cause), ""];
-  return { text, advice };
-}
+export const causeInWords = (cause: string): { readonly text: string; readonly advice: string } => ({
+  text: faultInWords(cause),
+  advice: Object.hasOwn(ADVICE, cause) ? ADVICE[cause as keyof typeof ADVICE] : "",
+});
 
 const MAX_STATE_CHARACTERS = 6_000;
 
-type Exchange = Pick<LastError, "request" | "tick" | "detail" | "answer" | "position">;
+type Exchange = Pick<LastError, "request" | "step" | "detail" | "answer" | "position">;
 
 /** Returns the exchange of messages in which a player lost a match. The session log of a completed match is public. */
 export function exchangeOf(
@@ -65,19 +48,20 @@ export function exchangeOf(
   const answer = fault?.raw ?? null;
   const log = logOf(leagueId, matchId);
   if (log.length === 0)
-    return { request: "nothing, because the player was shut down", tick: null, detail, answer, position: null };
+    return { request: "nothing, because the player was shut down", step: null, detail, answer, position: null };
   const role = league.roles[players.indexOf(playerId)] as string;
   let asked: Session | null = null;
+  let step = 0;
   replayTexts(log, seedOf(leagueId, matchId, epoch), (session, entry) => {
     if (entry.type !== "forfeited") asked = session;
+    if (closesTurn(session, entry)) step++;
   });
-  const { turnTick: tick = 0 } = (asked as Session | null) ?? {};
   // Before the first move the log does not tell an invitation from a request for a move.
   const cause = fault?.cause ?? "";
-  if (cause === "declined") return { request: "an invitation", tick, detail, answer, position: null };
-  const isMove = tick > 0 || cause === "illegal_move" || cause === "clock";
+  if (cause === "declined") return { request: "an invitation", step, detail, answer, position: null };
+  const isMove = step > 0 || cause === "illegal_move" || cause === "clock";
   const request = isMove ? "a move" : "the invitation or the first move";
-  return { request, tick, detail, answer, position: asked && positionOf(asked, role) };
+  return { request, step, detail, answer, position: asked && positionOf(asked, role) };
 }
 
 /** What a role was to decide in a state of its session. */
@@ -90,12 +74,41 @@ function positionOf({ game, state }: Session, role: string): LastError["position
   };
 }
 
-/** Remembers the exchanges that were read last, because a session log is replayed for each of them. */
-export function exchangeCache(size = 200): typeof exchangeOf {
-  const kept = new Map<string, Exchange>();
-  return (views, league, match, playerId) => {
-    const key = JSON.stringify([league.seedCommitment, league.leagueId, match.matchId, match.epoch, playerId]);
-    const found = kept.get(key) ?? exchangeOf(views, league, match, playerId);
+/** Whether an entry ends a turn, so that the page of the match has one more step. */
+const closesTurn = ({ tick, turnTick }: Session, { type }: Entry): boolean => type === "acted" && turnTick === tick;
+
+/** Returns the step of a match's page to which the turn of a tick led; null for a match without a log. */
+export function stepAfter(
+  { logOf, seedOf }: Pick<Views, "logOf" | "seedOf">,
+  { leagueId }: League,
+  { matchId, epoch }: Match,
+  tick: number,
+): number | null {
+  const log = logOf(leagueId, matchId);
+  if (log.length === 0) return null;
+  let step = 1;
+  replayTexts(log, seedOf(leagueId, matchId, epoch), (session, entry) => {
+    if (session.tick <= tick && closesTurn(session, entry)) step++;
+  });
+  return step;
+}
+
+type OfMatch<Key extends string | number, Value> = (
+  views: Pick<Views, "logOf" | "seedOf">,
+  league: League,
+  match: Match,
+  key: Key,
+) => Value;
+
+/** Remembers the values that were read last, because a session log is replayed for each of them. */
+export function remembered<Key extends string | number, Value>(
+  read: OfMatch<Key, Value>,
+  size = 200,
+): OfMatch<Key, Value> {
+  const kept = new Map<string, Value>();
+  return (views, league, match, part) => {
+    const key = JSON.stringify([league.seedCommitment, league.leagueId, match.matchId, match.epoch, part]);
+    const found = kept.has(key) ? (kept.get(key) as Value) : read(views, league, match, part);
     kept.delete(key);
     kept.set(key, found);
     const [oldest] = kept.keys();

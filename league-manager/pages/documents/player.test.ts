@@ -35,7 +35,7 @@ it("a player's page has its results, its answer times and its faults with the la
   await reportForP01(manager, "R1M1", { more: { answer_times: { P02: times(10), P01: times(1), P77: times(5) } } });
   await reportForP01(manager, "R2M1", {
     isForfeit: true,
-    more: { answer_times: { P02: times(50, { max_tick: 4, invalid: 3 }) } },
+    more: { answer_times: { P02: times(50, { max_tick: 0, invalid: 3 }) } },
   });
 
   const loser = await read("P02");
@@ -51,9 +51,9 @@ it("a player's page has its results, its answer times and its faults with the la
     opponents: [{ player_id: "P01", wins: 0, draws: 0, losses: 2 }],
     other_leagues: [{ league_id: "other" }],
   });
-  expect(loser.answers?.slowest).toEqual({ ms: 150, match_id: "R2M1", tick: 4 });
+  expect(loser.answers?.slowest).toEqual({ ms: 150, match_id: "R2M1", step: 1 });
   expect(loser.rating?.error).toBeGreaterThan(0);
-  expect(loser.last_error).toMatchObject({ match_id: "R2M1", tick: 0, request: "a move", answer: HOSTILE });
+  expect(loser.last_error).toMatchObject({ match_id: "R2M1", step: 0, request: "a move", answer: HOSTILE });
   // The position of an open turn does not contain the choice of the opponent.
   expect(loser.last_error?.position?.game_state).not.toContain("rock");
   expect(loser.last_error?.position?.legal_actions).toBe("rock, paper, scissors");

@@ -17,7 +17,7 @@ import type { Projections } from "../../projections/projections.ts";
 import type { Views } from "../../projections/views.ts";
 import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
 import { headerOf, pageOf, playerRef } from "./league.ts";
-import { causeInWords, exchangeCache } from "./player-errors.ts";
+import { causeInWords, exchangeOf, remembered, stepAfter } from "./player-errors.ts";
 import { playerState } from "./player-state.ts";
 
 export const player = {
@@ -33,7 +33,8 @@ const MAX_OTHER_LEAGUES = 20;
 const MEASURED_MATCHES = 100;
 const MAX_REASON_CHARACTERS = 200;
 
-const exchangeOf = exchangeCache();
+const rememberedExchange = remembered(exchangeOf);
+const rememberedStep = remembered(stepAfter);
 
 async function playerDocument(
   context: DocumentContext,
@@ -122,27 +123,23 @@ async function ratingOf(projections: Projections, league: League, playerId: stri
   return row && row.matches > 0 ? { rating: row.rating, error: row.error } : null;
 }
 
-function answersOf(
-  { answerTimesOf }: Views,
-  league: League,
-  matches: PlayerMatches,
-  playerId: string,
-): AnswerSummary | null {
-  const measured = lastCompleted(league, matches, MEASURED_MATCHES).flatMap(({ matchId }) => {
-    const times = answerTimesOf(league.leagueId, matchId, playerId);
-    return times ? [{ matchId, ...times }] : [];
+function answersOf(views: Views, league: League, matches: PlayerMatches, playerId: string): AnswerSummary | null {
+  const measured = lastCompleted(league, matches, MEASURED_MATCHES).flatMap((match) => {
+    const times = views.answerTimesOf(league.leagueId, match.matchId, playerId);
+    return times ? [{ match, ...times }] : [];
   });
   const slowest = measured.reduce<(typeof measured)[number] | null>(
     (found, one) => (found && found.max_ms >= one.max_ms ? found : one),
     null,
   );
   if (!slowest) return null;
+  const { match, max_ms, max_tick } = slowest;
   return {
     matches: measured.length,
     turns: sum(measured.map(({ turns }) => turns)),
     median_ms: medianOf(measured.map(({ median_ms }) => median_ms)),
     p95_ms: medianOf(measured.map(({ p95_ms }) => p95_ms)),
-    slowest: { ms: slowest.max_ms, match_id: slowest.matchId, tick: slowest.max_tick },
+    slowest: { ms: max_ms, match_id: match.matchId, step: rememberedStep(views, league, match, max_tick) },
     invalid: sum(measured.map(({ invalid }) => invalid)),
   };
 }
@@ -161,7 +158,7 @@ function lastErrorOf(views: Views, league: League, { lastFault }: PlayerMatches,
     match_id: match.matchId,
     opponents: refsOf(views.projections, match, opponentSeats(league, seat)),
     role: spoken(fault.role),
-    ...exchangeOf(views, league, match, playerId),
+    ...rememberedExchange(views, league, match, playerId),
   };
 }
 

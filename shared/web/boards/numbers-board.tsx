@@ -95,7 +95,7 @@ export function NumbersBoard(props: BoardProps): JSX.Element {
 
 const parityOf = ({ number }: Pick<Closed, "number">): string => (number % 2 === 0 ? "even" : "odd");
 
-/** Returns how a round ended: "Round 2: 3 + 4 = 7 is odd. Ann wins". */
+/** Returns how a round ended: "Round 2: 3 + 4 = 7 is odd, Ann wins (Odd).". */
 function endOfRound({ game }: BoardProps, closed: Closed, roles: readonly string[]): string {
   const { round, number, winner } = closed;
   const numbers = roles.map((role) => closed.choices[role]);

@@ -47,7 +47,8 @@ export interface AnswerSummary {
   readonly median_ms: number;
   /** The time within which the player answered 95% of the turns, in the median of the matches. */
   readonly p95_ms: number;
-  readonly slowest: { readonly ms: number; readonly match_id: string; readonly tick: number };
+  /** `step`: the step of the match's page to which the answer led; null if the match has no log. */
+  readonly slowest: { readonly ms: number; readonly match_id: string; readonly step: number | null };
   /** The number of invalid answers and illegal actions. */
   readonly invalid: number;
 }
@@ -67,8 +68,8 @@ export interface LastError extends Omit<FaultCount, "count"> {
   readonly role: string;
   /** What the referee had asked for: "a move", "an invitation". */
   readonly request: string;
-  /** The tick of the request; null if the match has no log. */
-  readonly tick: number | null;
+  /** The step of the match's page with the position of the request, 0 for the first turn; null without a log. */
+  readonly step: number | null;
   readonly detail: string;
   /** The answer of the player as text, cut to 2 kB; null if it sent none. */
   readonly answer: string | null;

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from "preact";
+import { counted } from "../../lib/text.ts";
 import { type LeagueHeader, SECTIONS, type Section } from "../documents/league.ts";
 import { leaguePath } from "../texts/league-paths.ts";
 import { isProjector, projectorAddress } from "./projector.ts";
@@ -84,7 +85,7 @@ function LeagueHead({ league }: Pick<Props, "league">): JSX.Element {
           <StatusBadge status={league.status} />
           <span>{league.game_name}</span>
           {league.format !== "" && <span>{league.format}</span>}
-          <span>{league.players === 1 ? "1 player" : `${league.players} players`}</span>
+          <span>{counted(league.players, "player")}</span>
         </p>
       </div>
       <Progress league={league} />
@@ -113,8 +114,11 @@ export function Progress({ league }: Pick<Props, "league">): JSX.Element | null 
     );
   }
   const total = status === "completed" ? completed : matches;
-  const count = total === null ? `${completed} matches played` : `${completed} of ${total} matches`;
-  const text = status === "completed" ? `${completed} matches` : count;
+  const count =
+    total === null
+      ? `${counted(completed, "match", "matches")} played`
+      : `${completed} of ${counted(total, "match", "matches")}`;
+  const text = status === "completed" ? counted(completed, "match", "matches") : count;
   return (
     <div class="league-progress">
       {round === null ? text : `Round ${round}${planned_rounds === null ? "" : ` of ${planned_rounds}`} · ${text}`}

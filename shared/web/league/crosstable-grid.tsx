@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CrosstableDocument, CrosstableRow } from "../documents/crosstable.ts";
 import type { LeagueHeader } from "../documents/league.ts";
 import { PlayerName } from "../layout/player-name.tsx";
-import { markInWords, markText, parsedCell } from "../texts/crosstable-cells.ts";
+import { cellInWords, isCounts, markInWords, markText, parsedCell } from "../texts/crosstable-cells.ts";
 import { matchPath, playerPath } from "../texts/league-paths.ts";
 import { heldFocus, moveFocus, showPosition } from "./crosstable-focus.ts";
 import type { Position } from "./crosstable-page.tsx";
@@ -129,7 +129,7 @@ const CLASSES: Readonly<Record<string, string>> = { "1": "won", "+": "won", "0":
 function cellNode(league: LeagueHeader, row: CrosstableRow, text: string | null): VNode {
   if (text === null) return <td class="self" />;
   const cell = parsedCell(text);
-  if ("counts" in cell) return countsNode(league, row, cell.counts);
+  if ("counts" in cell) return countsNode(league, row, cell.counts, cellInWords(text));
   return (
     <td>
       {cell.matches.map(({ mark, matchId }) => (
@@ -152,9 +152,10 @@ const countsNode = (
   league: LeagueHeader,
   row: CrosstableRow,
   [wins, draws, losses]: readonly [string, string, string],
+  label: string,
 ): VNode => (
   <td>
-    <a class="counts" href={playerPath(league, row)} tabIndex={-1}>
+    <a class="counts" href={playerPath(league, row)} tabIndex={-1} aria-label={label}>
       <span class="won">{wins}</span> <span class="drawn">{draws}</span> <span class="lost">{losses}</span>
     </a>
   </td>
@@ -163,5 +164,5 @@ const countsNode = (
 /** The width of a cell, in marks. */
 function widthOf(text: string | null): number {
   if (text === null || text === "") return 1;
-  return text.startsWith("*") ? (text.length + 1) / 2 : text.split(" ").length;
+  return isCounts(text) ? (text.length + 1) / 2 : text.split(" ").length;
 }

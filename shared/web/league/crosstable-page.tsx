@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useCallback, useMemo, useState } from "preact/hooks";
 import type { CrosstableDocument } from "../documents/crosstable.ts";
 import { LeagueLayout } from "../layout/league-layout.tsx";
-import { cellInWords, cellTexts } from "../texts/crosstable-cells.ts";
+import { cellInWords, cellTexts, isCounts } from "../texts/crosstable-cells.ts";
 import { CrosstableGrid } from "./crosstable-grid.tsx";
 import type { PageProps } from "./page-props.ts";
 
@@ -22,6 +22,7 @@ export function CrosstablePage({ document, problem }: PageProps<CrosstableDocume
 function Crosstable({ document }: { readonly document: CrosstableDocument }): JSX.Element {
   const [at, setAt] = useState<Position>(null);
   const texts = useMemo(() => cellTexts(document), [document]);
+  const hasCounts = useMemo(() => texts.some((row) => row.some((text) => text !== null && isCounts(text))), [texts]);
   const onAt = useCallback((next: Position) => setAt((was) => (`${was}` === `${next}` ? was : next)), []);
   // The same node while the document is the same, so that moving the mouse does not draw the table again.
   const grid = useMemo(() => <CrosstableGrid document={document} texts={texts} onAt={onAt} />, [document, texts, onAt]);
@@ -30,6 +31,7 @@ function Crosstable({ document }: { readonly document: CrosstableDocument }): JS
       <p class="crosstable-key">
         A row has the results of a player against the players of the columns: <b>1</b> won, <b>=</b> drawn, <b>0</b>{" "}
         lost, <b>+</b> won and <b>−</b> lost by forfeit. Each result opens its match.
+        {hasCounts && " Three numbers are matches won, drawn and lost; they open the page of the player."}
         <span class="crosstable-hint"> The arrow keys move between the results.</span>
       </p>
       <PagesOfTable document={document} />
@@ -59,12 +61,12 @@ function CellInWords({ document: { rows, columns }, texts, at: [row, column] }: 
 
 /** The links to the parts of a table that is too large for one page. */
 function PagesOfTable({ document }: { readonly document: CrosstableDocument }): JSX.Element | null {
-  const { pages, row_page, column_page } = document;
+  const { league, pages, row_page, column_page } = document;
   if (pages === 1) return null;
   return (
     <div class="crosstable-pages">
-      <Parts name="Rows" parameter="rows" page={row_page} pages={pages} />
-      <Parts name="Columns" parameter="columns" page={column_page} pages={pages} />
+      <Parts name="Rows" parameter="rows" page={row_page} pages={pages} players={league.players} />
+      <Parts name="Columns" parameter="columns" page={column_page} pages={pages} players={league.players} />
     </div>
   );
 }
@@ -74,12 +76,13 @@ interface PartsProps {
   readonly parameter: "rows" | "columns";
   readonly page: number;
   readonly pages: number;
+  readonly players: number;
 }
 
 /** The players of a page of a table that has more than one. */
 const PAGE_PLAYERS = 50;
 
-function Parts({ name, parameter, page, pages }: PartsProps): JSX.Element {
+function Parts({ name, parameter, page, pages, players }: PartsProps): JSX.Element {
   const addressOf = (number: number): string => {
     const query = new URLSearchParams(location.search);
     query.set(parameter, String(number));
@@ -90,7 +93,7 @@ function Parts({ name, parameter, page, pages }: PartsProps): JSX.Element {
       <span>{name}</span>
       {Array.from({ length: pages }, (_, index) => index + 1).map((number) => (
         <a key={number} href={addressOf(number)} aria-current={number === page ? "page" : undefined}>
-          {(number - 1) * PAGE_PLAYERS + 1}–{number * PAGE_PLAYERS}
+          {(number - 1) * PAGE_PLAYERS + 1}–{Math.min(number * PAGE_PLAYERS, players)}
         </a>
       ))}
     </nav>

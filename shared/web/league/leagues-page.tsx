@@ -1,4 +1,5 @@
 import { Fragment, type JSX } from "preact";
+import { counted } from "../../lib/text.ts";
 import type { LeagueSummary, LeaguesDocument } from "../documents/leagues.ts";
 import { Progress, StatusBadge } from "../layout/league-layout.tsx";
 import { PagesOfList } from "../layout/pages-of-list.tsx";
@@ -44,7 +45,7 @@ function LeagueCard({ league }: { readonly league: LeagueSummary }): JSX.Element
           <StatusBadge status={status} />
           <span>{game_name}</span>
           {format !== "" && <span>{format}</span>}
-          <span>{players === 1 ? "1 player" : `${players} players`}</span>
+          <span>{counted(players, "player")}</span>
         </p>
         {leaders.length > 0 && (
           <p class="leaders">

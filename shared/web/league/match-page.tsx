@@ -99,5 +99,5 @@ function emptyText({ match, source, problem }: MatchDocument): string {
   if (problem !== "") return "";
   if (match.status === "scheduled") return "The board appears when the match begins.";
   if (source === "referee") return "Connecting to the referee of the match…";
-  return "This match was decided without a game, so it has no board and no log.";
+  return "This match has no log and therefore no board.";
 }

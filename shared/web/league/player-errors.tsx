@@ -13,7 +13,7 @@ interface ErrorProps {
 
 /** The last match that the player has lost by a fault of its own: what it was asked, and what it has answered. */
 export function LastErrorBox({ league, error }: ErrorProps): JSX.Element {
-  const { text, advice, match_id, opponents, role, request, tick, detail, answer, position } = error;
+  const { text, advice, match_id, opponents, role, request, step, detail, answer, position } = error;
   return (
     <section class="box player-error" aria-labelledby="last-error">
       <h3 id="last-error">
@@ -22,7 +22,7 @@ export function LastErrorBox({ league, error }: ErrorProps): JSX.Element {
       <p>
         Match <a href={matchPath(league, match_id)}>{match_id}</a> as {role} against{" "}
         <PlayerNames league={league} players={opponents} />
-        {tick !== null && `, turn ${tick + 1}`}. {advice}
+        {step !== null && (step === 0 ? ", first turn" : `, after step ${step}`)}. {advice}
       </p>
       <dl class="exchange">
         <dt>The referee asked for</dt>
@@ -98,7 +98,8 @@ export function AnswerTimes({ league, answers }: AnswersProps): JSX.Element {
         <dd>
           {durationInWords(slowest.ms)}{" "}
           <small>
-            (<a href={matchPath(league, slowest.match_id)}>{slowest.match_id}</a>, turn {slowest.tick + 1})
+            (<a href={matchPath(league, slowest.match_id)}>{slowest.match_id}</a>
+            {slowest.step !== null && `, step ${slowest.step}`})
           </small>
         </dd>
         <dt>Invalid answers</dt>

@@ -28,16 +28,19 @@ export function cellTexts(document: CrosstableDocument): readonly (readonly (str
 /** Returns the same cell from the view of the opponent. */
 function mirrored(text: string): string {
   if (text === "") return text;
-  if (text.startsWith("*")) return `*${text.slice(1).split("/").reverse().join("/")}`;
+  if (isCounts(text)) return `*${text.slice(1).split("/").reverse().join("/")}`;
   return text
     .split(" ")
     .map((match) => `${match[1]}${match[0]}${match.slice(2)}`)
     .join(" ");
 }
 
+/** Returns whether a cell has the numbers of matches instead of the matches. */
+export const isCounts = (text: string): boolean => text.startsWith("*");
+
 /** Parses the text of a cell. */
 export function parsedCell(text: string): Cell {
-  if (text.startsWith("*")) {
+  if (isCounts(text)) {
     const [wins = "", draws = "", losses = ""] = text.slice(1).split("/");
     return { counts: [wins, draws, losses] };
   }

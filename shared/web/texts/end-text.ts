@@ -1,6 +1,7 @@
 import { reasonInWords, winnersInWords } from "../../games/game.ts";
 import type { GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
+import { FAULT_TEXTS } from "./fault-texts.ts";
 import { capitalized, nameOf } from "./game-texts.ts";
 
 /** The end of a game as a person sees it. */
@@ -14,6 +15,7 @@ export interface End {
 
 /** The reasons of ends in words. A reason that is not listed is shown by its own words. */
 const REASONS: Readonly<Record<string, string>> = {
+  ...FAULT_TEXTS,
   checkmate: "Checkmate",
   stalemate: "Stalemate: no legal move, and no check",
   insufficient_material: "Neither side has enough pieces to give checkmate",
@@ -23,16 +25,6 @@ const REASONS: Readonly<Record<string, string>> = {
   draw_agreed: "The players agreed to a draw",
   draw_adjudicated: "Both engines saw an equal position",
   resignation: "Resignation",
-  resigned: "Resignation",
-  clock: "The time ran out",
-  timeout: "No move in time",
-  illegal_move: "Illegal moves",
-  bad_reply: "Answers that could not be read",
-  bad_json: "Answers that could not be read",
-  http_error: "Answers that could not be read",
-  too_large: "Answers that could not be read",
-  refused: "The player could not be reached",
-  declined: "The invitation was declined",
   three_in_a_row: "Three in a row",
   four_in_a_row: "Four in a row",
   board_full: "The board is full",
@@ -42,7 +34,7 @@ const REASONS: Readonly<Record<string, string>> = {
   agents_found: "All agents of the team were found",
   assassin: "The assassin was guessed",
   bot_failed: "The bot stopped working",
-  expired: "Nobody moved for a long time",
+  expired: "No player moved within the time limit",
 };
 
 /** Returns the end of a finished game for the person in `role`; null while it is active. */

@@ -2,6 +2,7 @@ import { reasonInWords, spoken, winnersInWords } from "../../games/game.ts";
 import { type Color, checkedKing, moveInWords, piecesOf } from "../boards/chess-squares.ts";
 import type { GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
+import { faultsInWords } from "./fault-texts.ts";
 
 /** A game with the names of its players. */
 interface Named {
@@ -35,7 +36,7 @@ export function resultInWords(game: Finished, facts: Facts): string {
   const { winners, termination } = result;
   const reason = reasonInWords(result.reason);
   if (termination === "aborted" || termination === "expired") return withReason(termination, reason);
-  const explanation = termination === "forfeit" ? `forfeit, ${reason}` : reason;
+  const explanation = termination === "forfeit" ? `forfeit, ${faultsInWords(result.reason)}` : reason;
   // If all sides have forfeited, the result is not a draw.
   if (winners.length === 0) return withReason(termination === "forfeit" ? "no winner" : "draw", explanation);
   const winner = winnersInWords(facts?.teams, winners, (role) => nameOf(game, role));

@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { rps } from "#shared/games/rps.ts";
+import { faultCauses } from "#shared/session/entry.ts";
+import { act, playSession } from "#shared/session/testing/play.ts";
+import { FAULT_TEXTS } from "#shared/web/texts/fault-texts.ts";
+import type { League, Match } from "../../league/league.ts";
+import { framesOf } from "../matches/replay.ts";
+import { exchangeOf, remembered, stepAfter } from "./player-errors.ts";
+
+const SEED = "seed";
+const PLAYERS = { player_1: "P01", player_2: "P02" };
+const AT = "2026-01-01T00:00:00.000Z";
+
+/** Two drawn rounds, and a third one in which the second player does not answer. */
+const { log } = playSession(
+  { id: "s", game: rps, options: rps.options.parse({ best_of: 5 }), participants: PLAYERS, seed: SEED, at: AT },
+  [
+    ...["rock", "paper"].flatMap((hand) => [act("player_1", hand), act("player_2", hand)]),
+    act("player_1", "rock"),
+    { type: "forfeit", faults: [{ role: "player_2", code: "G002", cause: "timeout", detail: "no answer" }] },
+  ],
+);
+const views = { logOf: () => log, seedOf: () => SEED };
+const league = { leagueId: "rps", roles: rps.roles, seedCommitment: "c" } as unknown as League;
+const match = {
+  ...{ matchId: "R1M1", epoch: 1, players: Object.values(PLAYERS) },
+  outcome: { faults: [{ player_id: "P02", code: "G002", cause: "timeout", detail: "no answer" }] },
+} as unknown as Match;
+
+it("turns are numbered as the steps of the match's page, also if all players act at the same time", () => {
+  const frames = framesOf({ log, seed: SEED, termination: "forfeit", reason: "timeout" })?.frames ?? [];
+  expect(frames).toHaveLength(3);
+  // The third round was not completed: the last step shows the position after the second one.
+  expect(exchangeOf(views, league, match, "P02")).toMatchObject({ step: 2, request: "a move" });
+  expect([0, 2].map((tick) => stepAfter(views, league, match, tick))).toEqual([1, 2]);
+  expect(frames[2]?.moves).toEqual([
+    { role: "player_1", text: "paper" },
+    { role: "player_2", text: "paper" },
+  ]);
+});
+
+it("a match without a log has no steps, and a log is replayed once for each question", () => {
+  expect(stepAfter({ ...views, logOf: () => [] }, league, match, 0)).toBeNull();
+  let reads = 0;
+  const counting = {
+    ...views,
+    logOf: () => {
+      reads++;
+      return log;
+    },
+  };
+  const read = remembered(stepAfter);
+  expect([0, 2, 0, 2].map((tick) => read(counting, league, match, tick))).toEqual([1, 2, 1, 2]);
+  expect(reads).toBe(2);
+});
+
+it("each cause of a fault has a text", () => {
+  expect(Object.keys(FAULT_TEXTS).sort()).toEqual([...faultCauses].sort());
+});
