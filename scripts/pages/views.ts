@@ -28,6 +28,11 @@ const leagueView = (league: string, section: string, more: Partial<View> = {}): 
 const sectionsOf = (league: string, sections: readonly string[] = SECTIONS): readonly View[] =>
   sections.map((section) => leagueView(league, section, { hasProjector: true }));
 
+/** A completed match of each game. */
+const MATCHES = ["four", "knockout", "chess", "codenames", "kuhn_poker", "even_odd", "tic_tac_toe", "rps"].map(
+  (league) => leagueView(league, "matches/R1M1"),
+);
+
 const gameView = (kind: keyof Servers["games"], game: string, act?: View["act"]): View => ({
   name: `play-${game}-${kind}`,
   url: ({ games }) => games[kind][game] ?? "",
@@ -50,8 +55,11 @@ export const VIEWS: readonly View[] = [
   leagueView("four", "players/P03"),
   leagueView("twenty", "operator"),
   { name: "league-live", url: ({ live }) => `${live}/leagues/live`, hasProjector: true },
-  leagueView("four", "matches/R1M1"),
-  leagueView("knockout", "matches/R1M1"),
+  leagueView("four", "players/P03"),
+  leagueView("hundred", "players/P30"),
+  leagueView("filling", "players/P01"),
+  leagueView("twenty", "operator"),
+  ...MATCHES,
   { name: "match-live", url: ({ live }) => `${live}/leagues/live/matches/R1M1`, ready: ".match-board .status" },
   { name: "join-league", url: ({ leagues }) => `${leagues}/play` },
   { name: "games", url: ({ host }) => `${host}/` },
