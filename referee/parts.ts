@@ -91,7 +91,7 @@ export function composeParts(
   });
   const pagesUrl = options.endpoint?.replace(/\/mcp$/, "") ?? server.urls[0] ?? server.url;
   const room = openPlayRoom({
-    ...{ db, writer, seats, ...tables, driver, self, sessionOf: referee.sessionOf },
+    ...{ db, writer, seats, ...tables, driver, self, sessionOf: referee.sessionOf, names: referee.names },
     url: pagesUrl,
     bots: options.bots,
     engines: options.engines,

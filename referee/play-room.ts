@@ -40,6 +40,8 @@ interface PlayRoomContext {
   readonly sessions: SessionTable;
   /** The session id of a league match, which is named by `league_id/match_id`. */
   readonly sessionOf: Referee["sessionOf"];
+  /** The names of the players of league matches. */
+  readonly names: Referee["names"];
   readonly replies: Replies;
   readonly waits: Waits;
   /** The URL of the pages. */
@@ -136,15 +138,17 @@ async function openPages(
   const { OpenedSeats } = await import("./play/pages/invitations.ts");
   const { createRematches } = await import("./play/pages/rematch.ts");
   const { Streams } = await import("./rest/streams.ts");
-  const { host } = context.driver;
+  const { driver, names } = context;
+  const { host } = driver;
   const unloggedState = (session: Session): string => host.lobby.waiting(session)?.message ?? "";
-  const streams = new Streams(host, { event: "game", view: play.viewOf, unloggedState }, context.self.clock);
+  const namedView: Play["viewOf"] = (...view) => names.inView(play.viewOf(...view));
+  const streams = new Streams(host, { event: "game", view: namedView, unloggedState }, context.self.clock);
   const matchView = (session: Session, _viewer: Viewer, rows: StoredSession["rows"]): object =>
     spectatedMatch(session, rows, host.lobby);
   const matchStreams = new Streams(host, { event: "match", view: matchView, unloggedState }, context.self.clock);
   const routes = gamePages({
     ...{ playing, play, turns, sessions: context.sessions, streams, onVisit },
-    ...{ matchStreams, sessionOf: context.sessionOf },
+    ...{ matchStreams, names, sessionOf: context.sessionOf },
     ...{ opened: new OpenedSeats(), rematches: createRematches(context.db, playing) },
   });
   return { routes, streams: [streams, matchStreams] };

@@ -2,6 +2,7 @@ import { matchRef } from "#shared/lib/ids.ts";
 import type { Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
+import { MatchNames } from "./match/match-names.ts";
 import { abandon } from "./match/match-run.ts";
 import { MatchSessions } from "./match/match-sessions.ts";
 import { type StartedMatch, startMatch } from "./match/match-start.ts";
@@ -16,6 +17,8 @@ export interface Referee {
   withdraw(leagueId: string, matchId: string, epoch: number): void;
   /** The session id of a match, which is named by its id or by `league_id/match_id`. */
   sessionOf(ref: string): Result<string, ProtocolError>;
+  /** The names of the players of matches, for the pages. */
+  readonly names: MatchNames;
   /** The matches under way; `ref` is `league_id/match_id`. */
   running(): readonly { readonly ref: string; readonly order: StartGame; readonly sessionId: string }[];
   /** The matches under way or being started, as `league_id/match_id`. They count toward `max_concurrent_matches`. */
@@ -42,13 +45,19 @@ export function createReferee(options: RefereeOptions): Referee {
     isStopped: false,
   };
   const { running, sessions, withdrawals } = state;
+  const names = new MatchNames();
+  const startNamed = async (order: StartGame): Promise<Result<StartedMatch, ProtocolError>> => {
+    const started = await startMatch(state, order);
+    if (started.ok) names.add(started.value.session_id, order);
+    return started;
+  };
   /** The order of each match that is handled last. Orders of one match are handled one after the other, because each depends on the result of the previous one. */
   const starting = new Map<string, Starting>();
   return {
     start(order) {
       const ref = matchRef(order.league_id, order.match_id);
       const previous = starting.get(ref);
-      const started = previous ? previous.handled.then(() => startMatch(state, order)) : startMatch(state, order);
+      const started = previous ? previous.handled.then(() => startNamed(order)) : startNamed(order);
       const handled = started.then(
         () => {},
         () => {},
@@ -71,6 +80,7 @@ export function createReferee(options: RefereeOptions): Referee {
       abandon(options, stored.session_id, WITHDRAWN);
     },
     sessionOf: (ref) => sessions.of(ref),
+    names,
     running: () => [...running].map(([ref, { order, sessionId }]) => ({ ref, order, sessionId })),
     activeMatches: () => new Set([...running.keys(), ...starting.keys()]),
     async stop() {

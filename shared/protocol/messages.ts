@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ClockState, TimeControl } from "../lib/time-control.ts";
 import { AnswerTimes } from "./answer-times.ts";
 import { compiled, endpoint, id, match, points, roleMap } from "./message-fields.ts";
+import { DisplayName } from "./names.ts";
 import { MoveLimit } from "./timeouts.ts";
 import { Transports } from "./transports.ts";
 
@@ -114,6 +115,8 @@ export const StartGame = z.object({
   roles: roleMap(
     z.object({
       player_id: id,
+      /** The name of the player for the pages of the referee. An invalid name is ignored. Earlier versions do not send it. */
+      display_name: DisplayName.optional().catch(undefined),
       endpoint,
       /** `native`, or another dialect with its form: `classroom:tool:params`. */
       dialect: z.string().max(100).default("native"),

@@ -27,11 +27,8 @@ describe("the board in a frame that only forwards messages", () => {
 
   it("shows a state that the host posts", async () => {
     const game = testingGame("chess.v1");
-    const { page, frame } = await embed(game.view("white"));
-    const next = game.play("white", "e2e4");
-    await page.evaluate(
-      `document.querySelector("iframe").contentWindow.postMessage(${JSON.stringify({ type: "game", game: next })}, "*")`,
-    );
+    const { frame, post } = await embed(game.view("white"));
+    await post(game.play("white", "e2e4"));
     await frame.getByLabel("white pawn, e4, last move").waitFor();
   });
 
@@ -45,10 +42,48 @@ describe("the board in a frame that only forwards messages", () => {
 
   it("shows the clocks of a match beside the names of the players", async () => {
     const clock = { initial_ms: 60_000, increment_ms: 0, remaining_ms: { white: 58_200, black: 9_540 } };
-    const { frame } = await embed({ ...testingGame("chess.v1").view("spectator"), clock });
-    expect(await frame.locator(".players .clock").allTextContents()).toEqual([" 0:58", " 0:09.5"]);
+    const waiting = { ...testingGame("chess.v1").view("spectator"), status: "waiting_for_players" } as const;
+    const { frame } = await embed({ ...waiting, clock });
+    expect(await frame.locator(".players .clock").allTextContents()).toEqual(["0:58", "0:09.5"]);
     const withoutClocks = await embed(testingGame("chess.v1").view("spectator"));
     expect(await withoutClocks.frame.locator(".players .clock").count()).toBe(0);
+  });
+
+  it("lets the clock of the side to move run between the moves, until the game is over", async () => {
+    const game = testingGame("chess.v1");
+    const clock = { initial_ms: 60_000, increment_ms: 0, remaining_ms: { white: 58_200, black: 9_540 } };
+    const { page, frame, post } = await embed({ ...game.view("spectator"), clock }, undefined, true);
+    const shows = (...times: string[]) =>
+      eventually(async () => expect(await frame.locator(".players .clock").allTextContents()).toEqual(times));
+    await shows("0:58", "0:09.5");
+    await page.clock.runFor(1_000);
+    await shows("0:57", "0:09.5");
+    await page.clock.runFor(2_000);
+    await shows("0:55", "0:09.5");
+    expect(await frame.locator("[aria-live] [role=timer], [role=status] [role=timer]").count()).toBe(0);
+    expect(await frame.locator("[role=timer]").count()).toBe(2);
+
+    const hide = (isHidden: boolean) =>
+      frame.evaluate(
+        `Object.defineProperty(document, "hidden", { configurable: true, value: ${isHidden} });
+         document.dispatchEvent(new Event("visibilitychange"))`,
+      );
+    await hide(true);
+    await page.clock.runFor(5_000);
+    await shows("0:55", "0:09.5");
+    await hide(false);
+    await shows("0:50", "0:09.5");
+
+    const next = { ...game.play("white", "e2e4"), clock: { ...clock, remaining_ms: { white: 47_000, black: 9_540 } } };
+    await post(next);
+    await shows("0:47", "0:09.5");
+    await page.clock.runFor(1_000);
+    await shows("0:47", "0:08.5");
+    const result = { winners: ["white"], winner: "white", reason: "resigned", termination: "normal" };
+    await post({ ...next, status: "completed", to_act: [], result, tick: next.tick + 1 });
+    await frame.locator(".result", { hasText: "Resignation" }).waitFor();
+    await page.clock.runFor(3_000);
+    await shows("0:47", "0:08.5");
   });
 
   it("shows buttons for the actions of a game without a graphical board", async () => {
@@ -65,8 +100,13 @@ describe("the board in a frame that only forwards messages", () => {
 async function embed(
   game: GameView,
   seat?: { role: string; token: string },
-): Promise<{ page: Page; frame: Frame; messages: object[] }> {
+  hasTestClock = false,
+): Promise<{ page: Page; frame: Frame; messages: object[]; post: (game: GameView) => Promise<unknown> }> {
   const page = await (await browser.newContext()).newPage();
+  if (hasTestClock) {
+    await page.clock.install({ time: 0 });
+    await page.clock.pauseAt(1_000);
+  }
   const messages: object[] = [];
   await page.exposeFunction("onAppMessage", (message: object) => void messages.push(message));
   await page.setContent("<script>addEventListener('message', ({ data }) => onAppMessage(data))</script>");
@@ -76,5 +116,9 @@ async function embed(
     frame.sandbox.add("allow-scripts");
     document.body.append(frame);`);
   await page.frameLocator("iframe").locator("main").waitFor();
-  return { page, frame: page.frames()[1] as Frame, messages };
+  const post = (next: GameView) =>
+    page.evaluate(
+      `document.querySelector("iframe").contentWindow.postMessage(${JSON.stringify({ type: "game", game: next })}, "*")`,
+    );
+  return { page, frame: page.frames()[1] as Frame, messages, post };
 }

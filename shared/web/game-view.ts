@@ -25,6 +25,13 @@ export interface GameView {
   readonly result: GameResult | null;
   /** The clocks at the start of the open turn; absent in a game without clocks. */
   readonly clock?: ClockState | undefined;
+  /** The league match, for spectators of a referee. Absent in other games, and in a match whose names the referee does not have in memory. */
+  readonly match?: LeagueMatch | undefined;
+}
+
+export interface LeagueMatch {
+  readonly league_id: string;
+  readonly match_id: string;
 }
 
 export interface PlayerView {
@@ -55,6 +62,8 @@ export interface GameSummary {
   /** Role to name. */
   readonly players: Readonly<Record<string, string>>;
   readonly result: GameResult | null;
+  /** As in a view. */
+  readonly match?: LeagueMatch | undefined;
 }
 
 /** A person's seat in a game. The token is a secret. */

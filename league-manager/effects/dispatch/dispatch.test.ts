@@ -37,6 +37,18 @@ describe("dispatch", () => {
     }
   });
 
+  test("START_GAME has the names of the players", async () => {
+    const league = await startTestLeague({ players: 0, minPlayers: 2 });
+    await league.registerPlayer("P01", undefined, { display_name: "Ann" });
+    await league.registerPlayer("P02", undefined, { display_name: "Bob \u05d1" });
+    const { roles } = await league.order("REF01", "R1M1");
+    const names = Object.values(roles).map(({ player_id, display_name }) => [player_id, display_name]);
+    expect(names.sort()).toEqual([
+      ["P01", "Ann"],
+      ["P02", "Bob \u05d1"],
+    ]);
+  });
+
   test("an aborted match is assigned to another referee, and to the first again when both have failed", async () => {
     const league = await startTestLeague({ referees: 2 });
     await league.report("REF01", aborted(await league.order("REF01", "R1M1")));

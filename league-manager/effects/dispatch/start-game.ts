@@ -72,6 +72,7 @@ type Seat = StartGame["roles"][string];
 
 const seatOf = (player: Agent, game: string, ref: string, moveMs: number | undefined): Omit<Seat, "endpoint"> => ({
   player_id: player.id,
+  display_name: player.name,
   dialect: player.dialect,
   match_token: signFor(player.tokenHash, ref),
   legal_actions: needsLegalActions(player, game),

@@ -5,6 +5,7 @@ import type { Result } from "#shared/lib/result.ts";
 import { bearerOf, remoteAddressOf } from "#shared/rpc/http/request.ts";
 import { assetRoutes } from "#shared/web/asset-routes.ts";
 import { missingPage, missingPages, sendPage, sitePage } from "#shared/web/site-page.ts";
+import type { MatchNames } from "../../match/match-names.ts";
 import { bodyOf, type Limits } from "../../rest/callers.ts";
 import { pageErrorOf, RestError } from "../../rest/errors.ts";
 import { EventsQuery, parseBody, parseQuery } from "../../rest/requests.ts";
@@ -25,6 +26,8 @@ interface PagesDependencies extends GameRoutesContext {
   readonly matchStreams: Streams;
   /** The session id of a league match, which is named by `league_id/match_id`. */
   readonly sessionOf: (ref: string) => Result<string, unknown>;
+  /** The names of the players of league matches. */
+  readonly names: MatchNames;
 }
 
 /** The maximum number of games in the list. */
@@ -75,7 +78,7 @@ export const gamePages =
     app.post("/api/games", (request, response) => createGame(pages, request, response));
     app.get("/api/games/:id", async (request, response) => {
       const { stored, viewer } = await gameOf(pages, request, response);
-      response.json(context.play.view(stored, viewer));
+      response.json(context.names.inView(context.play.view(stored, viewer)));
     });
     app.get("/api/games/:id/events", (request, response) => watchGame(pages, request, response));
     app.get("/api/matches/:league/:match/events", (request, response) => watchMatch(context, request, response));
@@ -113,11 +116,13 @@ async function gameOf({ play, limits, opened, onVisit }: PagesContext, request: 
 }
 
 /** `GET /api/games` */
-async function listGames({ play, sessions, onVisit }: PagesContext, response: Response): Promise<void> {
+async function listGames({ play, sessions, names, onVisit }: PagesContext, response: Response): Promise<void> {
   onVisit();
   const games = await sessions.watchable(MAX_LISTED);
   response.json({
-    games: games.map((game) => (play.isInviting(game.game_id) ? { ...game, status: "waiting_for_players" } : game)),
+    games: games
+      .map((game) => names.inList(game))
+      .map((game) => (play.isInviting(game.game_id) ? { ...game, status: "waiting_for_players" } : game)),
   });
 }
 

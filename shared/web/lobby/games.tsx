@@ -1,7 +1,8 @@
-import type { JSX } from "preact";
+import { type ComponentChildren, Fragment, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameSummary } from "../game-view.ts";
+import { MatchRef } from "../layout/match-ref.tsx";
 import { DateAndTime } from "../layout/time.tsx";
 import { capitalized, resultInWords, roleInWords } from "../texts/game-texts.ts";
 import { listGames } from "../transports/games-api.ts";
@@ -72,11 +73,12 @@ function GameList({ title, games, known }: ListProps): JSX.Element {
             <a href={`/game/${encodeURIComponent(game.game_id)}`}>
               <strong>{known[game.template]?.name ?? game.template}</strong>
               <span>
-                <bdi>{playersOf(game)}</bdi>
+                <span>{playersOf(game)}</span>
                 {game.status === "waiting_for_players" && <em>Waiting for players</em>}
                 {game.result && <em>{capitalized(resultOf(game, known[game.template]))}</em>}
               </span>
               <small>
+                <MatchRef match={game.match} after=" · " />
                 <DateAndTime iso={game.created_at} />
               </small>
             </a>
@@ -97,7 +99,17 @@ const resultOf = ({ result, players }: GameSummary, facts: GameFacts | undefined
   return resultInWords({ result, players: Object.fromEntries(named) }, facts);
 };
 
-const playersOf = ({ players }: GameSummary): string =>
-  Object.entries(players)
-    .map(([role, name]) => (name === role ? roleInWords(role) : `${name} (${roleInWords(role)})`))
-    .join(" – ");
+/** The names with their roles. Each name has its own direction. */
+const playersOf = ({ players }: GameSummary): readonly ComponentChildren[] =>
+  Object.entries(players).map(([role, name], index) => (
+    <Fragment key={role}>
+      {index > 0 && " – "}
+      {name === role ? (
+        roleInWords(role)
+      ) : (
+        <>
+          <bdi>{name}</bdi> ({roleInWords(role)})
+        </>
+      )}
+    </Fragment>
+  ));

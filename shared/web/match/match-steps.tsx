@@ -4,8 +4,8 @@ import { spoken } from "../../games/game.ts";
 import { boardOf } from "../boards/boards.ts";
 import type { GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
+import { GameClock, useTurnStart } from "../layout/game-clock.tsx";
 import type { Frame, Replay } from "../replay-view.ts";
-import { clockInWords } from "../texts/clock-text.ts";
 import { announcement, resultInWords, turnInWords } from "../texts/game-texts.ts";
 import { MoveList } from "./move-list.tsx";
 
@@ -28,12 +28,13 @@ export function MatchSteps({ game: fixed, frames, facts, first, player }: Props)
   const last = frames.length - 1;
   const { step, go, isPlaying, play } = useSteps(last, first);
   const frame = frames[step];
+  const turnStart = useTurnStart(frames[last]);
   const game: GameView | null = frame ? { ...fixed, ...frame } : null;
   const Board = boardOf(facts);
   return (
     <div class="match-steps">
       <div class="match-board">
-        <Players fixed={fixed} frame={frame} player={player} />
+        <Players fixed={fixed} frame={frame} turnStart={step === last ? turnStart : null} player={player} />
         <div class="board">
           {game && <Board game={game} side="spectator" canAct={false} pending={null} onPlay={() => {}} />}
           {!game && <p>Loading the position…</p>}
@@ -148,17 +149,18 @@ function Controls({ step, last, go, isPlaying, play }: ControlsProps): JSX.Eleme
 interface PlayersProps {
   readonly fixed: Replay["game"];
   readonly frame: Frame | undefined;
+  readonly turnStart: number | null;
   readonly player: Props["player"];
 }
 
-function Players({ fixed, frame, player }: PlayersProps): JSX.Element {
+function Players({ fixed, frame, turnStart, player }: PlayersProps): JSX.Element {
   return (
     <ul class="players">
       {fixed.roles.map((role) => (
         <li key={role} class={frame?.to_act.includes(role) ? "acting" : ""}>
           <span class={`side side-${role}`} aria-hidden="true" />
           <strong>{spoken(role)}</strong> {player ? player(role) : <bdi>{fixed.players[role]?.name}</bdi>}
-          {frame?.clock && <span class="clock"> {clockInWords(frame.clock.remaining_ms[role] ?? 0)}</span>}
+          {frame && <GameClock game={frame} role={role} turnStart={turnStart} />}
         </li>
       ))}
     </ul>

@@ -4,6 +4,7 @@ import { boardOf } from "../boards/boards.ts";
 import type { Color } from "../boards/chess-squares.ts";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
+import { useTurnStart } from "../layout/game-clock.tsx";
 import { announcement, capitalized, turnInWords } from "../texts/game-texts.ts";
 import type { Transport } from "../transports/transport.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
@@ -31,6 +32,7 @@ export function Table({ transport, first, games, Invitation }: Props): JSX.Eleme
   const [addition, setAddition] = useState<Addition>(null);
   const [isFlipped, setFlipped] = useState(false);
   const history = useHistory(transport, game);
+  const turnStart = useTurnStart(game);
   const { room } = transport;
   const role = game ? transport.roleIn(game) : "spectator";
   useEffect(() => {
@@ -44,6 +46,7 @@ export function Table({ transport, first, games, Invitation }: Props): JSX.Eleme
   const canAct = isMine && pending === null && shown === game;
   const canResign = transport.resign !== undefined && game.status === "active" && game.roles.includes(role);
   const isChess = facts?.board === "chess";
+  const start = isChess && history ? fenIn(history.document.start.state) : undefined;
   const onPlay = (action: unknown): void => {
     setAddition(null);
     if (addition === "offer") play(withOffer(action), null);
@@ -72,7 +75,7 @@ export function Table({ transport, first, games, Invitation }: Props): JSX.Eleme
   return (
     <main class={room ? "table with-side" : "table"}>
       <div class="board-side">
-        <Players game={shown} role={role} {...(isChess && history && { start: fenIn(history.document.start.state) })} />
+        <Players game={shown} role={role} turnStart={shown === game ? turnStart : null} start={start} />
         <BoardArea
           game={shown}
           side={isFlipped ? flipped(role) : role}

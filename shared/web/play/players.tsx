@@ -1,46 +1,43 @@
 import type { JSX } from "preact";
 import type { Color } from "../boards/chess-squares.ts";
 import type { GameView } from "../game-view.ts";
-import { clockInWords } from "../texts/clock-text.ts";
+import { GameClock } from "../layout/game-clock.tsx";
+import { MatchRef } from "../layout/match-ref.tsx";
 import { playerInWords, roleInWords } from "../texts/game-texts.ts";
 import { Captured } from "./captured.tsx";
 
 interface Props {
   readonly game: GameView;
   readonly role: string;
+  /** As in `GameClock`. */
+  readonly turnStart: number | null;
   /** In chess the position in which the game began, as FEN. Then the captured pieces are shown. */
-  readonly start?: string;
+  readonly start: string | undefined;
 }
 
 /** The name of the game and its players, with their clocks and captured pieces. */
-export function Players({ game, role, start }: Props): JSX.Element {
+export function Players({ game, role, turnStart, start }: Props): JSX.Element {
   const fen = (game.state as { readonly fen?: string } | null)?.fen;
   return (
     <header>
       <h1>{game.name}</h1>
+      {game.match && (
+        <p class="match-ref">
+          <MatchRef match={game.match} />
+        </p>
+      )}
       <ul class="players">
         {game.roles.map((name) => (
           <li key={name} class={game.to_act.includes(name) ? "acting" : ""}>
             <span class={`side side-${name}`} aria-hidden="true" />
             <strong>{roleInWords(name)}</strong> <PlayerName player={game.players[name]} isYou={name === role} />
-            <ClockOf role={name} clock={game.clock} />
+            <GameClock game={game} role={name} turnStart={turnStart} />
             {start !== undefined && fen !== undefined && <Captured start={start} fen={fen} side={name as Color} />}
           </li>
         ))}
       </ul>
     </header>
   );
-}
-
-interface ClockProps {
-  readonly role: string;
-  readonly clock: GameView["clock"];
-}
-
-/** The time of a role at the start of the open turn. */
-function ClockOf({ role, clock }: ClockProps): JSX.Element | null {
-  const leftMs = clock?.remaining_ms[role];
-  return leftMs === undefined ? null : <span class="clock">{` ${clockInWords(leftMs)}`}</span>;
 }
 
 interface NameProps {

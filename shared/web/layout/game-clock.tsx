@@ -1,0 +1,58 @@
+import type { JSX } from "preact";
+import { useEffect, useReducer, useRef } from "preact/hooks";
+import type { GameView } from "../game-view.ts";
+import { clockInWords, clockStepMs } from "../texts/clock-text.ts";
+
+/**
+ * Returns the time on the clock of this page (`performance.now()`) at which it has received the open turn of `game`, the last known state. A
+ * turn begins when the one before it is closed.
+ */
+export function useTurnStart(game: Pick<GameView, "status" | "last_action"> | null | undefined): number {
+  const turn = `${game?.status === "waiting_for_players"} ${game?.last_action?.tick}`;
+  const known = useRef({ turn: "", at: 0 });
+  if (known.current.turn !== turn) known.current = { turn, at: performance.now() };
+  return known.current.at;
+}
+
+interface Props {
+  readonly game: Pick<GameView, "status" | "to_act" | "clock">;
+  readonly role: string;
+  /** The result of `useTurnStart`; null for a state that is not the last one, whose clocks stand still. */
+  readonly turnStart: number | null;
+}
+
+/** The clock of a role. The clocks of the roles to move run. Screen readers do not announce a timer by themselves. */
+export function GameClock({ game, role, turnStart }: Props): JSX.Element | null {
+  const atTurn = game.clock?.remaining_ms[role];
+  const isRunning = game.status === "active" && game.to_act.includes(role);
+  const left = useTimeLeft(atTurn ?? 0, turnStart, isRunning);
+  if (atTurn === undefined) return null;
+  return (
+    <span class="clock" role="timer">
+      {clockInWords(left)}
+    </span>
+  );
+}
+
+/** The time left. A clock that stops within a turn keeps its time, because the charge is known only when the turn is closed. */
+function useTimeLeft(atTurn: number, turnStart: number | null, isRunning: boolean): number {
+  const [, redraw] = useReducer((count: number) => count + 1, 0);
+  const known = useRef({ atTurn, turnStart, left: atTurn });
+  if (known.current.atTurn !== atTurn || known.current.turnStart !== turnStart) {
+    known.current = { atTurn, turnStart, left: atTurn };
+  }
+  if (turnStart !== null && isRunning) known.current.left = Math.max(0, atTurn - (performance.now() - turnStart));
+  const { left } = known.current;
+  const runs = turnStart !== null && isRunning && left > 0;
+  // After each change of the text, the timer for the next one. A hidden tab has none.
+  useEffect(() => {
+    if (!runs) return;
+    const timer = document.hidden ? undefined : setTimeout(redraw, clockStepMs(left));
+    document.addEventListener("visibilitychange", redraw);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", redraw);
+    };
+  });
+  return left;
+}
