@@ -44,9 +44,9 @@ describe("the board in a frame that only forwards messages", () => {
     const clock = { initial_ms: 60_000, increment_ms: 0, remaining_ms: { white: 58_200, black: 9_540 } };
     const waiting = { ...testingGame("chess.v1").view("spectator"), status: "waiting_for_players" } as const;
     const { frame } = await embed({ ...waiting, clock });
-    expect(await frame.locator(".players .clock").allTextContents()).toEqual(["0:58", "0:09.5"]);
+    expect(await frame.locator(".players .game-clock").allTextContents()).toEqual(["0:58", "0:09.5"]);
     const withoutClocks = await embed(testingGame("chess.v1").view("spectator"));
-    expect(await withoutClocks.frame.locator(".players .clock").count()).toBe(0);
+    expect(await withoutClocks.frame.locator(".players .game-clock").count()).toBe(0);
   });
 
   it("lets the clock of the side to move run between the moves, until the game is over", async () => {
@@ -54,7 +54,7 @@ describe("the board in a frame that only forwards messages", () => {
     const clock = { initial_ms: 60_000, increment_ms: 0, remaining_ms: { white: 58_200, black: 9_540 } };
     const { page, frame, post } = await embed({ ...game.view("spectator"), clock }, undefined, true);
     const shows = (...times: string[]) =>
-      eventually(async () => expect(await frame.locator(".players .clock").allTextContents()).toEqual(times));
+      eventually(async () => expect(await frame.locator(".players .game-clock").allTextContents()).toEqual(times));
     await shows("0:58", "0:09.5");
     await page.clock.runFor(1_000);
     await shows("0:57", "0:09.5");

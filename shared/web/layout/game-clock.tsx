@@ -28,7 +28,7 @@ export function GameClock({ game, role, turnStart }: Props): JSX.Element | null 
   const left = useTimeLeft(atTurn ?? 0, turnStart, isRunning);
   if (atTurn === undefined) return null;
   return (
-    <span class="clock" role="timer">
+    <span class="game-clock" role="timer">
       {clockInWords(left)}
     </span>
   );

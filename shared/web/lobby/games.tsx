@@ -74,11 +74,15 @@ function GameList({ title, games, known }: ListProps): JSX.Element {
               <strong>{known[game.template]?.name ?? game.template}</strong>
               <span>
                 <span>{playersOf(game)}</span>
+                {game.match && (
+                  <em>
+                    <MatchRef match={game.match} />
+                  </em>
+                )}
                 {game.status === "waiting_for_players" && <em>Waiting for players</em>}
                 {game.result && <em>{capitalized(resultOf(game, known[game.template]))}</em>}
               </span>
               <small>
-                <MatchRef match={game.match} after=" · " />
                 <DateAndTime iso={game.created_at} />
               </small>
             </a>
