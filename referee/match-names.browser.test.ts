@@ -34,13 +34,4 @@ it("the list of games and the page of a match show the names of the players as t
   await page.locator(".match-ref", { hasText: "rps, match R1M1" }).waitFor();
   expect(await page.locator(".players bdi").allTextContents()).toEqual(NAMES);
   await page.locator(".status", { hasText: `player 1 (${NAMES[0]}) and player 2 (${NAMES[1]}) to move` }).waitFor();
-  if (process.env.SHOTS) {
-    await page.screenshot({ path: `${process.env.SHOTS}/game.png` });
-    await page.setViewportSize({ width: 390, height: 844 });
-    await page.screenshot({ path: `${process.env.SHOTS}/phone.png` });
-    await page.goto(referee.url.replace("/mcp", "/"));
-    await entry.waitFor();
-    await entry.scrollIntoViewIfNeeded();
-    await page.screenshot({ path: `${process.env.SHOTS}/list.png` });
-  }
 });
