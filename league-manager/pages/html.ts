@@ -2,6 +2,7 @@ import { counted, escapeHtml, escapeUnprintable } from "#shared/lib/text.ts";
 import type { LeagueHeader } from "#shared/web/documents/league.ts";
 import type { LeaguesDocument } from "#shared/web/documents/leagues.ts";
 import type { StandingsDocument } from "#shared/web/documents/standings.ts";
+import { LEAGUE_STATUS_TEXTS } from "#shared/web/texts/status-texts.ts";
 import type { DocumentContext, DocumentRequest } from "./documents/document.ts";
 import { standingsDocument } from "./documents/standings.ts";
 
@@ -17,7 +18,7 @@ export function pageWithoutScript(context: DocumentContext, request: DocumentReq
     .map((number) => `<a href="${path}?page=${number}"${number === page ? ' aria-current="page"' : ""}>${number}</a>`)
     .join("");
   return `${HEADER}<main class="plain"><h1>${html(league.league_id)}</h1>
-<p class="league-facts"><span class="badge badge-${league.status}">${league.status}</span> ${html(factsOf(league))}</p>
+<p class="league-facts">${badgeOf(league)} ${html(factsOf(league))}</p>
 ${league.waiting === "" ? "" : `<p>${html(league.waiting)}.</p>\n`}<h2>Standings</h2>${standingsTable(document)}${pages > 1 ? `<nav class="pages" aria-label="Pages of the list">${links}</nav>` : ""}
 <noscript><p>Reload the page to update it. Boards and charts need JavaScript.</p></noscript></main></div>`;
 }
@@ -25,7 +26,10 @@ ${league.waiting === "" ? "" : `<p>${html(league.waiting)}.</p>\n`}<h2>Standings
 /** The links of each page. */
 const HEADER = `<div class="site"><header class="site-head"><nav aria-label="Site"><a href="/leagues">Leagues</a><a href="/play">Play</a></nav></header>`;
 
-/** Returns the state of a league in words. */
+const badgeOf = ({ status }: Pick<LeagueHeader, "status">): string =>
+  `<span class="badge badge-${status}">${LEAGUE_STATUS_TEXTS[status]}</span>`;
+
+/** Returns the facts about a league as text. */
 function factsOf({ game_name, format, players, completed, matches, status }: LeagueHeader): string {
   const progress =
     matches === null
@@ -53,7 +57,7 @@ export function leaguesHtml({ leagues }: LeaguesDocument): string {
     (
       league,
     ) => `<li><article class="box league-card"><h2><a href="/leagues/${encodeURIComponent(league.league_id)}">${html(league.league_id)}</a></h2>
-<p class="league-facts"><span class="badge badge-${league.status}">${league.status}</span> ${html(factsOf(league))}</p></article></li>`,
+<p class="league-facts">${badgeOf(league)} ${html(factsOf(league))}</p></article></li>`,
   );
   return `${HEADER}<main class="leagues"><h1>Leagues</h1><ul class="league-list">${items.join("")}</ul></main></div>`;
 }

@@ -53,7 +53,7 @@ describe("the page of a game on a session host", () => {
     const { gameId, link, answer } = await startGame();
     const page = await open(link.slice(0, -1));
     await status(page, "white (human) to move");
-    await page.getByText("This link has no seat of this game, so you are watching.").waitFor();
+    await page.getByText("This link does not contain a seat in this game.").waitFor();
     expect(await page.locator(".movable, .claim, .resign").count()).toBe(0);
     const [player, watcher] = [await open(link), await open(`${host.url}/game/${gameId}`)];
     await move(player, "e2", "e4");
@@ -122,10 +122,10 @@ describe("the page of a game on a session host", () => {
     const page = await open(link);
     await status(page, "Your move");
     await stopped.stop();
-    await page.getByText("The connection to the server is lost; trying again.").waitFor();
+    await page.getByText("The server does not answer. The page tries again every few seconds.").waitFor();
     const restarted = await startTestHost({ port: stopped.port, dataFolder: stopped.dataFolder });
     try {
-      await page.getByText("The connection to the server is lost").waitFor({ state: "detached" });
+      await page.getByText("The server does not answer").waitFor({ state: "detached" });
       await move(page, "e2", "e4");
       await status(page, "Waiting for black");
       await answer("e7e6");

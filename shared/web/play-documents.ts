@@ -54,7 +54,7 @@ export interface Position {
   readonly board: string;
 }
 
-/** `GET` and `POST /api/games/{id}/rematch`: the link of the caller's seat in the rematch; null if nobody has asked for one. */
+/** `GET` and `POST /api/games/{id}/rematch`: the link of the caller's seat in the rematch; null if no player has asked for one. */
 export interface RematchDocument {
   readonly link: string | null;
 }

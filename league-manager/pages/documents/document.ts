@@ -2,7 +2,7 @@ import type { League } from "../../league/league.ts";
 import type { Views } from "../../projections/views.ts";
 import type { Matches } from "../matches/matches.ts";
 
-/** What documents are made of. */
+/** The data from which documents are computed. */
 export interface DocumentContext {
   readonly views: Views;
   readonly matches: Matches;
@@ -25,7 +25,7 @@ export interface DocumentRequest {
 }
 
 /**
- * A document of a league that a page shows: `GET /api/leagues/{league_id}/{path}`, as JSON or live. It is a projection: it has no state of its own.
+ * A document of a league that a page shows: `GET /api/leagues/{league_id}/{path}`, as JSON or live. It is a projection: it is stateless.
  */
 export interface DocumentKind {
   /** The path below the league as Express writes it: "" or "matches/:match". The page has the same path without `/api`. */

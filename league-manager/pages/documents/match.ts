@@ -108,10 +108,10 @@ function logOf({ match: stored, fault }: CheckedMatch, league: League, match: Ma
     is_proven: fault === null,
     verified:
       fault === null
-        ? `This server has replayed the stored log (${entries}). The hashes form a chain that ends in the hash of the recorded result. By the rules of ${name}, with the seed of this match and the options and clocks of the league, the log gives exactly this result.`
+        ? `Verified: replaying the log by the rules of ${name} gives the recorded result, and the hashes match (${entries}).`
         : `The stored log does not prove the recorded result: ${fault}.`,
     unverified:
-      "The log cannot show whether a player sent the recorded answers, or how long it took: these are statements of the referee. To check the whole league on your own machine, ask the operator for an export and run “league verify” on it.",
+      "Not verifiable: the referee alone reports who sent an answer and how long it took. To check the whole league, ask the operator for an export and run “npm run league -- verify FOLDER”.",
     has_pgn: league.game === "chess.v1" && fault === null,
   };
 }

@@ -3,19 +3,32 @@ import type { PlayerDocument } from "#shared/web/documents/player.ts";
 import type { Agent } from "../../agents/agent.ts";
 import type { League } from "../../league/league.ts";
 
-const PAIRED_NO_MORE = "It is paired no more, and its open matches of later rounds are forfeited.";
+const PAIRED_NO_MORE = "It is no longer paired. It forfeits its matches of later rounds.";
+
+const DEPARTURES = {
+  removed: "Removed by the operator.",
+  shut_down: `Shut down: it did not answer in ${MAX_FAILS} matches in a row.`,
+  left: "Has left the league.",
+} as const;
+
+/** Returns why a player no longer plays in a league; null while it does. `agent` is null if its personal data are erased. */
+export function departureOf(
+  { departed, status }: League,
+  playerId: string,
+  agent: Agent | null,
+): "removed" | "shut_down" | "left" | null {
+  const isShutDown = agent?.state === "SHUTDOWN" && status !== "completed";
+  if (!departed.includes(playerId) && !isShutDown) return null;
+  if (!agent || agent.isRemoved) return "removed";
+  return agent.fails >= MAX_FAILS ? "shut_down" : "left";
+}
 
 /** The state of a player of a league in words. `agent` is null if its personal data are erased. */
 export function playerState(league: League, playerId: string, agent: Agent | null): PlayerDocument["state"] {
   const attention = (text: string) => ({ text, needs_attention: true });
-  const hasLeft = league.departed.includes(playerId) || (agent?.state === "SHUTDOWN" && league.status !== "completed");
   if (!agent) return attention("Removed; its name and its address are erased.");
-  if (hasLeft) {
-    if (agent.isRemoved) return attention(`Removed by the operator. ${PAIRED_NO_MORE}`);
-    if (agent.fails >= MAX_FAILS)
-      return attention(`Shut down: it did not answer in ${MAX_FAILS} matches in a row. ${PAIRED_NO_MORE}`);
-    return attention(`Has left the league. ${PAIRED_NO_MORE}`);
-  }
+  const departure = departureOf(league, playerId, agent);
+  if (departure) return attention(`${DEPARTURES[departure]} ${PAIRED_NO_MORE}`);
   if (league.status === "completed") return { text: "The league is completed.", needs_attention: false };
   if (league.status === "open") return { text: "Registered. The league has not started.", needs_attention: false };
   if (agent.state === "SUSPENDED")

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from "vitest";
 import type { PlayerDocument } from "#shared/web/documents/player.ts";
+import type { StandingsDocument } from "#shared/web/documents/standings.ts";
 import { HOSTILE, reportForP01 } from "../../testing/forfeits.ts";
 import { startTestManager, type TestManager } from "../../testing/test-manager.ts";
 
@@ -81,6 +82,12 @@ it("an annulled match is counted no more, and a removed player is named as such"
     text: expect.stringMatching(/^Removed by the operator/),
     needs_attention: true,
   });
+  const standings = await fetch(`http://127.0.0.1:${manager.port}/api/leagues/rps/standings`);
+  const { rows } = (await standings.json()) as StandingsDocument;
+  expect(rows.map(({ player_id, presence }) => [player_id, presence]).sort()).toEqual([
+    ["P01", "present"],
+    ["P02", "removed"],
+  ]);
 });
 
 it("a player of no or another league has no page", async () => {

@@ -6,6 +6,7 @@ import type { League } from "../../league/league.ts";
 import type { Projections } from "../../projections/projections.ts";
 import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
 import { headerOf, matchRow, pageOf, playerRef } from "./league.ts";
+import { departureOf } from "./player-state.ts";
 
 const MAX_TEAMS = 100;
 
@@ -70,11 +71,10 @@ function countsOf(projections: Projections, league: League, row: Standing) {
 }
 
 function presenceOf(projections: Projections, league: League, playerId: string): StandingRow["presence"] {
-  if (league.departed.includes(playerId)) return "left";
-  if (league.status !== "running") return "present";
-  const state = projections.agent(playerId)?.state;
-  if (state === "SUSPENDED") return "suspended";
-  return state === "SHUTDOWN" ? "absent" : "present";
+  const agent = projections.agent(playerId);
+  const departure = departureOf(league, playerId, agent);
+  if (departure) return departure;
+  return league.status === "running" && agent?.state === "SUSPENDED" ? "suspended" : "present";
 }
 
 /** Returns the last results of a player. An aborted or annulled match has no result. */

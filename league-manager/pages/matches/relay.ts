@@ -75,7 +75,7 @@ export class MatchRelay {
     };
   }
 
-  /** Returns a match that is being played. If nobody watches it, it is followed for a short time. */
+  /** Returns a match that is being played. If no reader watches it, it is followed for a short time. */
   read(leagueId: string, matchId: string): RelayedMatch {
     const { clock } = this.#options;
     const key = keyOf(leagueId, matchId);
@@ -121,7 +121,7 @@ export class MatchRelay {
     this.#stopListening = null;
   }
 
-  /** Keeps a match without readers until nobody has read it for a time. */
+  /** Keeps a match without readers until no reader has read it for a time. */
   #linger(watched: Watched): void {
     if (watched.stopLinger) return;
     const { clock } = this.#options;

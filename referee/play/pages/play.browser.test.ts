@@ -187,9 +187,9 @@ describe("the moves of a game", () => {
     await ann.getByLabel("white pawn, e2").waitFor();
     for (const _ of [1, 2]) await ann.keyboard.press("ArrowRight");
     await ann.getByLabel("black pawn, e5, last move").waitFor();
-    await button(ann, "First position").click();
+    await button(ann, "First step").click();
     await ann.getByLabel("e4, empty").waitFor();
-    await button(ann, "Current position").click();
+    await button(ann, "Last step").click();
     await move(ann, "g1", "f3");
     await status(ann, "Waiting for black");
   });
@@ -246,7 +246,7 @@ describe("the own games of a browser", () => {
     await status(game, "Your move");
     const seat = game.url();
     const page = await open(seat.slice(0, -3), context);
-    await page.getByText("This link has no seat of this game, so you are watching.").waitFor();
+    await page.getByText("This link does not contain a seat in this game.").waitFor();
     await page.getByRole("link", { name: "Open your seat" }).click();
     await status(page, "Your move");
     await page.waitForURL(seat);

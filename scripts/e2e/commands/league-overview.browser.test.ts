@@ -94,7 +94,7 @@ it("on a projector the overview alternates between the standings and the last re
   const page = await open("/leagues/swiss?projector", PROJECTOR, (opened) => opened.clock.install());
   await page.getByRole("heading", { name: /tandings/ }).waitFor();
   await page.clock.runFor(10_000);
-  await page.getByRole("heading", { name: "Last results" }).waitFor();
+  await page.getByRole("heading", { name: "Latest matches" }).waitFor();
   await page.clock.runFor(10_000);
   await page.getByRole("heading", { name: /tandings/ }).waitFor();
   await page.getByRole("link", { name: "Leave projector view" }).click();

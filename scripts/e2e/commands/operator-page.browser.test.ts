@@ -93,7 +93,7 @@ it("the operator starts a league, removes and adds players, extends it, annuls a
   await unlock(page, leagues.operatorToken);
   await page.getByRole("button", { name: "Extend the league" }).click();
   await notice(page, "The number of cycles is now 2.");
-  await page.getByLabel("Reason, which everybody can read").fill("wrong opening");
+  await page.getByLabel("Reason (public)").fill("wrong opening");
   await page.getByRole("button", { name: "Annul R1M1" }).click();
   await page.getByRole("button", { name: "Annul", exact: true }).click();
   await notice(page, "R1M1 is annulled.");
@@ -113,7 +113,7 @@ it("the operator starts a league, removes and adds players, extends it, annuls a
   expect(await page.title()).not.toBe("hacked");
   // A rejection of the manager is shown in its words.
   await page.getByLabel("Match, for example R2M1").fill("R99M1");
-  await page.getByLabel("Reason, which everybody can read").fill("none");
+  await page.getByLabel("Reason (public)").fill("none");
   await page.getByRole("button", { name: "Annul R99M1" }).click();
   await page.getByRole("button", { name: "Annul", exact: true }).click();
   await notice(page, "no match rps/R99M1");

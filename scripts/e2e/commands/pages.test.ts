@@ -39,7 +39,7 @@ describe("the pages of agents", () => {
     expect(html).not.toContain("<img");
     expect(html).toContain("Bob &#38; Söhne");
     expect(html).toContain("<h1>rps</h1>");
-    expect(html).toContain("Rock, paper, scissors, completed");
+    expect(html).toContain("Completed</span> Rock, paper, scissors");
     expect(html).not.toMatch(/<script>|<script [^>]*nonce| style=/);
   });
 });

@@ -101,7 +101,7 @@ it("a person joins by the form, plays a match on the board and sees its result a
   await shot(page, "turn");
   await playFirstMoves(page);
   await shot(page, "result");
-  await page.getByText(/The league is over: you are number [12] of 2/).waitFor();
+  await page.getByText(/The league is over: your final rank is [12] of 2/).waitFor();
   await shot(page, "over");
   const results = await league?.completed;
   expect(results?.leagues[0]?.matches).toMatchObject([{ termination: "normal" }]);

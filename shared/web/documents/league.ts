@@ -14,7 +14,7 @@ export interface LeagueHeader {
   readonly status: "open" | "running" | "paused" | "completed";
   readonly players: number;
   readonly completed: number;
-  /** The number of matches at the end of the league at most; null if the format has no end of its own. */
+  /** The number of matches at the end of the league at most; null if the format has no fixed end. */
   readonly matches: number | null;
   /** The round that is played; null before the start and after the end. */
   readonly round: number | null;

@@ -61,7 +61,7 @@ export interface FaultCount {
   readonly count: number;
 }
 
-/** The last match that the player has lost by a fault of its own, with the exchange of messages. */
+/** The last match that the player has lost by its fault, with the exchange of messages. */
 export interface LastError extends Omit<FaultCount, "count"> {
   readonly match_id: string;
   readonly opponents: readonly PlayerRef[];
@@ -95,7 +95,7 @@ export interface PlayerMatchRow {
   readonly mark: Mark | null;
   /** How the match ended, in words; empty without a result. */
   readonly reason: string;
-  /** Whether the player lost the match by a fault of its own. */
+  /** Whether the player lost the match by its fault. */
   readonly is_own_fault: boolean;
   /** Null if its referee has not reported them. */
   readonly answers: { readonly median_ms: number; readonly max_ms: number } | null;

@@ -20,5 +20,5 @@ export interface PointsSeries extends PlayerRef {
   readonly points: number;
 }
 
-/** The number of players that have colours of their own. */
+/** The number of players with a colour. */
 export const MAX_COLOURS = 6;

@@ -36,7 +36,7 @@ export interface StandingRow extends PlayerRef, Counts {
   /** In the order of `StandingsDocument.tie_breaks`; null if a tie-break does not apply to the player. */
   readonly tie_breaks: readonly (number | null)[];
   /** `left`: the player has left the league. `suspended`: it did not answer in time. `absent`: it plays no more. */
-  readonly presence: "present" | "suspended" | "absent" | "left";
+  readonly presence: "present" | "suspended" | "shut_down" | "removed" | "left";
   /** The last results, the latest last; at most five. */
   readonly form: readonly FormMark[];
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { counted } from "../../lib/text.ts";
 import { type LeagueHeader, SECTIONS, type Section } from "../documents/league.ts";
 import { leaguePath } from "../texts/league-paths.ts";
+import { LEAGUE_STATUS_TEXTS } from "../texts/status-texts.ts";
 import { isProjector, projectorAddress } from "./projector.ts";
 import { ProjectorStage } from "./projector-stage.tsx";
 import { SiteHeader } from "./site-header.tsx";
@@ -14,13 +15,6 @@ const SECTION_NAMES: Readonly<Record<Section, string>> = {
   bracket: "Bracket",
   ratings: "Ratings",
   points: "Points",
-};
-
-const STATUS_TEXTS: Readonly<Record<LeagueHeader["status"], string>> = {
-  open: "Open for players",
-  running: "Running",
-  paused: "Paused",
-  completed: "Completed",
 };
 
 interface Props {
@@ -94,7 +88,7 @@ function LeagueHead({ league }: Pick<Props, "league">): JSX.Element {
 }
 
 export function StatusBadge({ status }: Pick<LeagueHeader, "status">): JSX.Element {
-  return <span class={`badge badge-${status}`}>{STATUS_TEXTS[status]}</span>;
+  return <span class={`badge badge-${status}`}>{LEAGUE_STATUS_TEXTS[status]}</span>;
 }
 
 /** The part of a league that is played, or what it waits for. */
@@ -103,11 +97,11 @@ export function Progress({ league }: Pick<Props, "league">): JSX.Element | null 
   if (status === "open") {
     return (
       <p class="league-progress">
-        {waiting === "" ? "The organizer starts the league." : `${waiting}.`}
+        {waiting === "" ? "The operator starts the league." : `${waiting}.`}
         {starts_at !== null && (
           <>
             {" "}
-            It starts not before <DateAndTime iso={starts_at} />.
+            It does not start before <DateAndTime iso={starts_at} />.
           </>
         )}
       </p>

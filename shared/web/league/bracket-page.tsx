@@ -84,7 +84,7 @@ function Tie({ league, tie }: { readonly league: LeagueHeader; readonly tie: Bra
 }
 
 /** The text of a slot to which no player comes, by the note of its tie. */
-const EMPTY: Readonly<Record<string, string>> = { "not needed": "", bye: "Bye", "": "Not known yet" };
+const EMPTY: Readonly<Record<string, string>> = { "not needed": "", bye: "Bye", "": "To be decided" };
 
 interface SlotProps {
   readonly league: LeagueHeader;
@@ -100,7 +100,7 @@ function Slot({ league, slot, tie: { note, match_ids, state } }: SlotProps): JSX
       <span class="seed">{seed !== null && <span title={`Seed ${seed}`}>{seed}</span>}</span>
       <span class="slot-name">
         {players.length > 0 ? <Names league={league} players={players} /> : <i>{from === "" ? EMPTY[note] : from}</i>}
-        {is_winner && <span class="unseen"> (goes on)</span>}
+        {is_winner && <span class="unseen"> (advances)</span>}
       </span>
       {marks.map((mark, index) => (
         <a key={match_ids[index]} class="leg" href={matchPath(league, match_ids[index] ?? "")}>

@@ -19,7 +19,7 @@ export function LeaguesPage({ document, problem }: PageProps<LeaguesDocument>): 
         <p class="problem" role="status">
           {problem}
         </p>
-        {leagues.length === 0 && <p class="empty">The config of this manager has no league.</p>}
+        {leagues.length === 0 && <p class="empty">No league is configured.</p>}
         <ul class="league-list">
           {leagues.map((league) => (
             <LeagueCard key={league.league_id} league={league} />

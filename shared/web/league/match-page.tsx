@@ -7,6 +7,7 @@ import { MatchLog } from "../match/match-log.tsx";
 import { MatchSteps } from "../match/match-steps.tsx";
 import { useFrames } from "../match/use-frames.ts";
 import { leaguePath, matchPath } from "../texts/league-paths.ts";
+import { MATCH_STATUS_TEXTS } from "../texts/status-texts.ts";
 import type { PageProps } from "./page-props.ts";
 
 /** A match: its players, the board with all steps, the faults and the log. It is live while the match is played. */
@@ -37,8 +38,6 @@ export function MatchPage({ document, problem, games }: PageProps<MatchDocument>
   );
 }
 
-const STATUS_TEXTS = { scheduled: "Not started", playing: "Being played", completed: "Completed" } as const;
-
 interface HeadProps extends Pick<PageProps<MatchDocument>, "document"> {
   readonly hasBoard: boolean;
 }
@@ -50,7 +49,7 @@ function Head({ document: { league, match }, hasBoard }: HeadProps): JSX.Element
     <header class="match-head">
       <h2>
         Match {match_id}
-        <span class={`badge match-${status}`}>{STATUS_TEXTS[status]}</span>
+        <span class={`badge match-${status}`}>{MATCH_STATUS_TEXTS[status]}</span>
       </h2>
       <p class="match-facts">
         <a href={`${leaguePath(league, "schedule")}?round=${round_id}`}>
@@ -59,7 +58,7 @@ function Head({ document: { league, match }, hasBoard }: HeadProps): JSX.Element
         </a>
         {referee !== null && <span>Referee {referee}</span>}
         {clock && <span>{clockText(clock)}</span>}
-        {epoch > 1 && <span>Attempt {epoch}: the match was begun again</span>}
+        {epoch > 1 && <span>Attempt {epoch}: the match was restarted</span>}
       </p>
       {!hasBoard && (
         <ul class="players">

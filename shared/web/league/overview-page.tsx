@@ -13,6 +13,7 @@ import { StandingsTable } from "../standings/standings-table.tsx";
 import { TeamTable } from "../standings/team-table.tsx";
 import { leaguePath } from "../texts/league-paths.ts";
 import { matchSentence } from "../texts/match-texts.ts";
+import { MATCH_STATUS_TEXTS } from "../texts/status-texts.ts";
 import type { PageProps } from "./page-props.ts";
 
 type Props = PageProps<OverviewDocument>;
@@ -127,7 +128,7 @@ function Matches({ document, maximum = Number.POSITIVE_INFINITY }: Part & { read
       {playing.length > 0 && (
         <section aria-labelledby="playing-heading">
           <h2 id="playing-heading">
-            Playing now <span class="count">{playing_count}</span>
+            {MATCH_STATUS_TEXTS.playing} <span class="count">{playing_count}</span>
           </h2>
           <MatchList league={league} matches={playing} />
           {others > 0 && (
@@ -138,7 +139,7 @@ function Matches({ document, maximum = Number.POSITIVE_INFINITY }: Part & { read
         </section>
       )}
       <section aria-labelledby="results-heading">
-        <h2 id="results-heading">Last results</h2>
+        <h2 id="results-heading">Latest matches</h2>
         {results.length === 0 ? (
           <p class="empty">
             {league.status === "open"

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { Fragment } from "preact";
+import { counted } from "../../lib/text.ts";
 import type { LeagueHeader } from "../documents/league.ts";
 import type { AnswerSummary, FaultCount, LastError } from "../documents/player.ts";
 import { PlayerNames } from "../layout/player-name.tsx";
@@ -11,13 +12,13 @@ interface ErrorProps {
   readonly error: LastError;
 }
 
-/** The last match that the player has lost by a fault of its own: what it was asked, and what it has answered. */
+/** The last match that the player has lost by its fault, with the request and the answer. */
 export function LastErrorBox({ league, error }: ErrorProps): JSX.Element {
   const { text, advice, match_id, opponents, role, request, step, detail, answer, position } = error;
   return (
     <section class="box player-error" aria-labelledby="last-error">
       <h3 id="last-error">
-        Last error: <strong>{visibleText(text)}</strong>
+        Last forfeit: <strong>{visibleText(text)}</strong>
       </h3>
       <p>
         Match <a href={matchPath(league, match_id)}>{match_id}</a> as {role} against{" "}
@@ -63,7 +64,7 @@ export function FaultsOfPlayer({ faults }: { readonly faults: readonly FaultCoun
   const total = faults.reduce((sum, { count }) => sum + count, 0);
   return (
     <section class="box">
-      <h3>{total === 1 ? "1 match lost by an error" : `${total} matches lost by errors`}</h3>
+      <h3>{counted(total, "match", "matches")} lost by forfeit</h3>
       <dl class="player-faults">
         {faults.map(({ text, advice, count }) => (
           <Fragment key={text}>
@@ -90,9 +91,9 @@ export function AnswerTimes({ league, answers }: AnswersProps): JSX.Element {
     <section class="box">
       <h3>Answer times</h3>
       <dl class="player-times">
-        <dt>Typical</dt>
+        <dt>Median</dt>
         <dd>{durationInWords(median_ms)}</dd>
-        <dt>95% within</dt>
+        <dt>95th percentile</dt>
         <dd>{durationInWords(p95_ms)}</dd>
         <dt>Slowest</dt>
         <dd>
@@ -106,9 +107,9 @@ export function AnswerTimes({ league, answers }: AnswersProps): JSX.Element {
         <dd>{invalid}</dd>
       </dl>
       <p class="player-note">
-        From the request to the accepted answer, with the network, as the referees measured it in{" "}
-        {turns === 1 ? "1 turn" : `${turns} turns`} of{" "}
-        {matches === 1 ? "the last match" : `the last ${matches} matches`}. Typical and 95% are medians of the matches.
+        From the request to the accepted answer, including the network, as the referees measured it in{" "}
+        {counted(turns, "turn")} of {matches === 1 ? "the last match" : `the last ${matches} matches`}. Median and 95th
+        percentile are computed for each match; the page shows the median of these values.
       </p>
     </section>
   );

@@ -4,6 +4,7 @@ import { PagesOfList } from "../layout/pages-of-list.tsx";
 import { PlayerName, PlayerNames } from "../layout/player-name.tsx";
 import { leaguePath, matchPath } from "../texts/league-paths.ts";
 import { MARKS } from "../texts/marks.ts";
+import { MATCH_STATUS_TEXTS } from "../texts/status-texts.ts";
 import { durationInWords, visibleText } from "../texts/visible-text.ts";
 
 interface Props {
@@ -83,7 +84,7 @@ function Matches({ document: { league, rows } }: Props): JSX.Element {
             <th scope="col">How it ended</th>
             {hasTimes && (
               <th scope="col" class="n">
-                Typical, slowest answer
+                Median, slowest answer
               </th>
             )}
           </tr>
@@ -121,7 +122,7 @@ function Matches({ document: { league, rows } }: Props): JSX.Element {
 }
 
 function Result({ row: { mark, status } }: { readonly row: PlayerMatchRow }): JSX.Element {
-  if (mark === null) return <span class="player-next">{status === "playing" ? "playing" : "not begun"}</span>;
+  if (mark === null) return <span class="player-next">{MATCH_STATUS_TEXTS[status]}</span>;
   return (
     <span class={`player-mark mark-${mark}`}>
       <span aria-hidden="true">{MARKS[mark].letter}</span>

@@ -130,7 +130,7 @@ const shortened = (name: string): string => {
   return characters.length <= MAX_NAME ? name : `${characters.slice(0, MAX_NAME - 1).join("")}…`;
 };
 
-/** The marker of a line: each line has a shape of its own, for readers who do not see the colours. */
+/** The marker of a line. Each line has a different marker, for readers who do not see the colours. */
 export function Marker({
   index,
   x,

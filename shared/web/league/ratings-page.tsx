@@ -12,7 +12,7 @@ export function RatingsPage({ document, problem }: PageProps<RatingsDocumentPage
   return (
     <LeagueLayout league={league} section="ratings" problem={problem}>
       {matches === 0 ? (
-        <p>No match is rated yet. Matches count when a player has gained points.</p>
+        <p>No match is rated yet. Aborted matches and matches that all players forfeit are not rated.</p>
       ) : (
         <>
           <p class="ratings-note">{modelText(document)}</p>
@@ -29,7 +29,7 @@ function modelText({ model, matches }: RatingsDocumentPage): string {
   const source = `from ${matches} rated ${matches === 1 ? "match" : "matches"}, around an average of 1500`;
   const note = "The rating of a player lies in its interval with a probability of 95%.";
   if (model === "openskill") return `Ratings of the members of teams by OpenSkill on the Elo scale, ${source}. ${note}`;
-  return `Ratings on the Elo scale by the Bradley-Terry model, ${source}: 100 points more mean 64% of the points. ${note}`;
+  return `Ratings on the Elo scale by the Bradley-Terry model, ${source}. A player rated 100 higher is expected to score 64%. ${note}`;
 }
 
 function RatingsTable({ document }: { readonly document: RatingsDocumentPage }): JSX.Element {
@@ -53,7 +53,7 @@ function RatingsTable({ document }: { readonly document: RatingsDocumentPage }):
               Matches
             </th>
             <th scope="col" class="n">
-              Points
+              Score
             </th>
           </tr>
         </thead>

@@ -6,6 +6,7 @@ import { PagesOfList } from "../layout/pages-of-list.tsx";
 import { PlayerName } from "../layout/player-name.tsx";
 import { DateAndTime } from "../layout/time.tsx";
 import { matchPath } from "../texts/league-paths.ts";
+import { MATCH_STATUS_TEXTS } from "../texts/status-texts.ts";
 import type { PageProps } from "./page-props.ts";
 import { RoundLinks } from "./round-links.tsx";
 
@@ -71,8 +72,7 @@ interface MatchProps {
 }
 
 const MATCH_STATES: Readonly<Record<MatchRow["status"], string>> = {
-  scheduled: "Not started",
-  playing: "Being played",
+  ...MATCH_STATUS_TEXTS,
   completed: "No result",
 };
 
@@ -113,7 +113,7 @@ function ScheduleMatch({ league, match, hasRound }: MatchProps): JSX.Element {
 function Unpaired({ league, round }: { readonly league: LeagueHeader; readonly round: ScheduleRound }): JSX.Element {
   const groups = [
     { name: round.byes.length === 1 ? "Bye" : "Byes", players: round.byes },
-    { name: "Have left the league", players: round.absent },
+    { name: "No longer in the league", players: round.absent },
   ];
   return (
     <>

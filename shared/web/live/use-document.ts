@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { CONNECTION_LOST } from "../texts/status-texts.ts";
 import { follow } from "./live-client.ts";
 
 interface Live<T> {
@@ -7,8 +8,6 @@ interface Live<T> {
   /** The fault of the connection, for people; empty if there is none. */
   readonly problem: string;
 }
-
-const LOST = "The server does not answer. This page shows the last known state and tries again every few seconds.";
 
 const GONE = "This page no longer exists at the server. It shows the last known state.";
 
@@ -31,7 +30,7 @@ export function useDocument<T>(path: string, first: T | null): Live<T> {
   );
   const current = state.path === path ? state.document : null;
   const isGone = state.path === path && state.document === null && first !== null;
-  return { document: current, problem: isGone ? GONE : isConnected ? "" : LOST };
+  return { document: current, problem: isGone ? GONE : isConnected ? "" : CONNECTION_LOST };
 }
 
 /** Calls `start` while the tab is visible, and the function that it returns when the tab is hidden. */

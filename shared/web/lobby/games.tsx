@@ -5,12 +5,12 @@ import type { GameSummary } from "../game-view.ts";
 import { MatchRef } from "../layout/match-ref.tsx";
 import { DateAndTime } from "../layout/time.tsx";
 import { capitalized, resultInWords, roleInWords } from "../texts/game-texts.ts";
+import { CONNECTION_LOST } from "../texts/status-texts.ts";
 import { listGames } from "../transports/games-api.ts";
 import { NewGame } from "./new-game.tsx";
 import { YourGames } from "./your-games.tsx";
 
 const REFRESH_MS = 3000;
-const UNREACHABLE = "The server cannot be reached; trying again.";
 /** The finished games that are shown at first, and with each further step. */
 const STEP = 20;
 
@@ -27,7 +27,7 @@ export function Games({ known }: { readonly known: FactsOfGames }): JSX.Element 
         setProblem("");
         setRefreshes((count) => count + 1);
       } catch {
-        setProblem(UNREACHABLE);
+        setProblem(CONNECTION_LOST);
       }
     };
     void refresh();

@@ -3,6 +3,7 @@ import { escapeUnprintable } from "../../lib/text.ts";
 import type { LeagueHeader } from "../documents/league.ts";
 import type { FaultOfMatch } from "../documents/match.ts";
 import { PlayerName } from "../layout/player-name.tsx";
+import { visibleText } from "../texts/visible-text.ts";
 
 interface Props {
   readonly league: LeagueHeader;
@@ -26,7 +27,7 @@ export function Faults({ league, faults }: Props): JSX.Element | null {
               <p>The answer of the player, as the referee received it:</p>
               {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by the keyboard */}
               <pre tabIndex={0} role="region" aria-label="Answer of the player">
-                {rawText(fault.raw)}
+                {visibleText(fault.raw)}
               </pre>
             </>
           )}
@@ -35,6 +36,3 @@ export function Faults({ league, faults }: Props): JSX.Element | null {
     </section>
   );
 }
-
-/** Returns an untrusted text with its line breaks, and with its other control characters as escapes. */
-const rawText = (raw: string): string => raw.split("\n").map(escapeUnprintable).join("\n");

@@ -124,7 +124,7 @@ function AddPlayer({ others, isBusy, onCall }: Props): JSX.Element {
     >
       <form onSubmit={submit}>
         <label>
-          Id of the player, or name of a player of another league
+          Id of a registered player, or the name of a player of another league
           <input
             value={chosen}
             list={list}

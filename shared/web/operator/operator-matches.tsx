@@ -36,7 +36,7 @@ function AnnulMatch({ isBusy, onCall }: ActionProps): JSX.Element {
         />
       </label>
       <label>
-        Reason, which everybody can read
+        Reason (public)
         <input value={reason} maxLength={300} onInput={({ currentTarget }) => setReason(currentTarget.value)} />
       </label>
       <ConfirmButton

@@ -27,7 +27,7 @@ export function HowToJoin({ league, joining }: Props): JSX.Element {
           {isLocal(address) ? "Open" : "Scan the code, or open"}{" "}
           <a href={`/play?league=${encodeURIComponent(league.league_id)}`}>{shortAddress(page)}</a>
         </p>
-        {joining.needs_join_code && <p>You need the join code. The organizer tells it.</p>}
+        {joining.needs_join_code && <p>You need a join code. Ask the operator of the league for it.</p>}
         {isLocal(address) && <p class="note">Only this machine can reach this address.</p>}
       </div>
       {!isLocal(address) && <QrCode text={page} label={`QR code of ${page}`} />}

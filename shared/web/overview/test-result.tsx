@@ -11,7 +11,7 @@ export function TestResultBox({ test }: { readonly test: TestResult }): JSX.Elem
       <h2 id="test-heading">{test.is_decided ? "Result of the test" : "Test so far"}</h2>
       <p>{test.text}</p>
       <table class="data pairs">
-        <caption>Pairs of matches by the points of the player under test</caption>
+        <caption>Number of match pairs by the score of the tested player</caption>
         <tbody>
           {test.pairs.map((count, index) => (
             <tr key={POINTS[index]}>

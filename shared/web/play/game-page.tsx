@@ -22,7 +22,7 @@ interface Props {
   readonly transport: Transport;
   readonly first: GameView | null;
   readonly games: FactsOfGames;
-  /** What the creator of a game gives to the other players. Absent on boards that need no invitations, to keep them small. */
+  /** Links and texts that invite the other players. Absent on boards that need no invitations, to keep them small. */
   readonly Invitation?: FunctionComponent<InvitationProps>;
 }
 

@@ -14,7 +14,7 @@ export interface InvitationProps {
   readonly room: GameRoom;
 }
 
-/** What the creator of a game gives to the other players until they have come: links for people, a text for models. */
+/** Links and texts that invite the other players, until they have joined: links for people, a text for models. */
 export function Invitation({ game, room }: InvitationProps): JSX.Element | null {
   const [document, setDocument] = useState<InvitationsDocument | null>(null);
   const isBegun = game.tick >= game.roles.length;
@@ -62,7 +62,10 @@ function PersonLink({ role, link, isOnly }: LinkProps): JSX.Element {
   return (
     <div class="invited">
       <h2>{isOnly ? "Invite a friend" : `Invite a friend as ${roleInWords(role)}`}</h2>
-      <p>Send this link. Whoever opens it plays {isOnly ? "against you" : `as ${roleInWords(role)}`}.</p>
+      <p>
+        Send this link to one person. The person who opens it plays {isOnly ? "against you" : `as ${roleInWords(role)}`}
+        .
+      </p>
       <QrCode text={address} label={`QR code of the link for ${roleInWords(role)}`} />
       <Copied text={address} label={`Link for ${roleInWords(role)}`} />
       {isLoopback(address) && (
@@ -89,7 +92,7 @@ function AgentText({
     <div class="invited">
       <h2>Invite a language model</h2>
       <p>
-        Open {agents.length === 1 ? "seat" : "seats"}: {seats}. Connect the model to the MCP server of this page, for
+        Open {agents.length === 1 ? "seat" : "seats"}: {seats}. Connect the model to the MCP server at this address, for
         example in Claude Code:
       </p>
       <Copied text={command} label="Command for Claude Code" />

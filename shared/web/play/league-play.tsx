@@ -5,6 +5,7 @@ import { SiteHeader } from "../layout/site-header.tsx";
 import type { LeagueView, MatchView, PlayView } from "../league-view.ts";
 import { leaguePath } from "../texts/league-paths.ts";
 import type { LeagueSeat } from "../texts/links.ts";
+import { LEAGUE_STATUS_TEXTS } from "../texts/status-texts.ts";
 import { followSeat, leaveLeagues, makeMove } from "../transports/league-api.ts";
 import { type GameUpdate, messageOf, type Transport } from "../transports/transport.ts";
 import { Table } from "./game-page.tsx";
@@ -143,7 +144,7 @@ function WaitingRoom({ view }: { readonly view: PlayView }): JSX.Element {
 const waitingLine = ({ league_id, game_name, status, waiting }: LeagueView): JSX.Element => (
   <li key={league_id}>
     {game_name} (<a href={leaguePath({ league_id })}>{league_id}</a>):{" "}
-    {status === "open" ? waiting || "has not started" : status}
+    {(status === "open" && waiting) || LEAGUE_STATUS_TEXTS[status]}
   </li>
 );
 

@@ -23,14 +23,14 @@ export function LeagueSide({ view, match, games, onLeave }: Props): JSX.Element 
       {match && match.seconds_left !== null && <Clock match={match} />}
       {match?.seconds_left === null && match.game.status === "active" && <p class="clock idle">It is not your turn</p>}
       {view.is_over && view.leagues.some(({ status }) => status !== "completed") && (
-        <p class="over">You no longer play in this league: you lose your other matches in it.</p>
+        <p class="over">You no longer play in this league and forfeit your remaining matches.</p>
       )}
       <LastResult view={view} match={match} games={games} />
       {[...leagues, ...others].map((league) => (
         <LeagueSection key={league.league_id} league={league} playerId={view.player_id} />
       ))}
       {!view.is_over && <LeaveButton view={view} onLeave={onLeave} />}
-      <p class="hint">Keep the address of this page: it is your seat.</p>
+      <p class="hint">Save the address of this page. You need it to return to your matches. Do not share it.</p>
     </aside>
   );
 }
@@ -138,5 +138,5 @@ function LeagueSection({ league, playerId }: SectionProps): JSX.Element {
 
 function finalText(standings: LeagueView["standings"], playerId: string): string {
   const own = standings.find(({ player_id }) => player_id === playerId);
-  return own ? `The league is over: you are number ${own.rank} of ${standings.length}.` : "The league is over.";
+  return own ? `The league is over: your final rank is ${own.rank} of ${standings.length}.` : "The league is over.";
 }

@@ -46,10 +46,10 @@ export function MoveList({ history, isPaired }: Props): JSX.Element | null {
         ))}
       </ol>
       <div class="steps">
-        <Step label="First position" sign="«" isOff={at === 0} onStep={() => show(0)} />
-        <Step label="Previous move" sign="‹" isOff={at === 0} onStep={() => show(at - 1)} />
-        <Step label="Next move" sign="›" isOff={shown === null} onStep={() => show(at + 1)} />
-        <Step label="Current position" sign="»" isOff={shown === null} onStep={() => show(moves.length)} />
+        <Step label="First step" sign="«" isOff={at === 0} onStep={() => show(0)} />
+        <Step label="Previous step" sign="‹" isOff={at === 0} onStep={() => show(at - 1)} />
+        <Step label="Next step" sign="›" isOff={shown === null} onStep={() => show(at + 1)} />
+        <Step label="Last step" sign="»" isOff={shown === null} onStep={() => show(moves.length)} />
       </div>
     </section>
   );

@@ -24,7 +24,9 @@ export const offerIn = ({ state }: GameView): string | null | undefined =>
 /** Returns an action with a draw offer. Only actions that are text, the moves of chess, can have one. */
 export const withOffer = (action: unknown): unknown => (typeof action === "string" ? `${action} ${DRAW}` : action);
 
-/** The buttons for what a person says with its next move: an offer or a claim. Also accepts the opponent's offer. */
+const IF_WRONG = "If the claim is wrong, the move is not made.";
+
+/** The buttons for an offer or a claim with the next move. Also accepts the opponent's offer. */
 export function NextMove({ game, facts, addition, isBusy, onChoose, onPlay }: Props): JSX.Element | null {
   const offer = offerIn(game);
   const isOffered = game.legal_actions.includes(DRAW);
@@ -34,8 +36,14 @@ export function NextMove({ game, facts, addition, isBusy, onChoose, onPlay }: Pr
       : []),
     ...(facts?.winningReason
       ? [
-          [facts.winningReason, `Claim ${facts.winningReason}`, `Your next move claims ${facts.winningReason}.`],
-          ...(isFramed() ? [] : [["draw", "Claim a draw", "Your next move claims that it ends the game in a draw."]]),
+          [
+            facts.winningReason,
+            `Claim ${facts.winningReason}`,
+            `Your next move claims ${facts.winningReason}. ${IF_WRONG}`,
+          ],
+          ...(isFramed()
+            ? []
+            : [["draw", "Claim a draw", `Your next move claims that it ends the game in a draw. ${IF_WRONG}`]]),
         ].map((one) => one as [Addition, string, string])
       : []),
   ];

@@ -58,7 +58,8 @@ export function Form({ league, marks }: FormProps): JSX.Element {
 
 const PRESENCE_TEXTS = {
   suspended: ["suspended", "The player did not answer in time."],
-  absent: ["absent", "The player no longer plays: it did not answer in three matches, or was removed."],
+  shut_down: ["shut down", "The player did not answer in three matches in a row."],
+  removed: ["removed", "The operator has removed the player."],
   left: ["left", "The player has left the league."],
 } as const;
 

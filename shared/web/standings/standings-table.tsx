@@ -35,7 +35,7 @@ export function StandingsTable({ league, rows, details }: Props): JSX.Element {
             <th scope="col" class="n points">
               Points
             </th>
-            {hasForm && <th scope="col">Form</th>}
+            {hasForm && <th scope="col">Last results</th>}
             <NumberHeadings headings={details ? ["Played", "Won", "Drawn", "Lost"] : ["Played"]} />
             {details?.hasByes && <NumberHeadings headings={["Byes"]} />}
             {details?.tieBreaks.map(({ id, heading, rule }) => (

@@ -48,7 +48,7 @@ export function resultInWords(game: Finished, facts: Facts): string {
 const withReason = (result: string, reason: string): string =>
   result === reason ? capitalized(result) : `${capitalized(result)}: ${reason}`;
 
-/** The names of players that have given none, and how they are called. */
+/** The texts for players without a name, by kind. An agent may also be a program that plays over REST. */
 const UNNAMED: Readonly<Record<string, string>> = { human: "a person", agent: "a program" };
 
 /** Returns the name of a player; for a player without a name what it is. */

@@ -1,5 +1,6 @@
 import type { JoinView, PlayView } from "../league-view.ts";
 import type { LeagueSeat } from "../texts/links.ts";
+import { CONNECTION_LOST } from "../texts/status-texts.ts";
 import { messageOf } from "./transport.ts";
 
 export interface PlayUpdate {
@@ -13,7 +14,6 @@ const WAIT_S = 20;
 const SILENCE_MS = 30_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-const LOST = "The connection to the league is lost; trying again.";
 
 /** A failure that a repeated request would not change. */
 class FinalError extends Error {}
@@ -51,7 +51,7 @@ export function followSeat({ token }: LeagueSeat, report: (update: PlayUpdate) =
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof FinalError) return report({ problem: error.message });
-        report({ problem: LOST });
+        report({ problem: CONNECTION_LOST });
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
         version = -1;

@@ -1,4 +1,5 @@
 import type { GameView } from "../game-view.ts";
+import { CONNECTION_LOST } from "../texts/status-texts.ts";
 import { gameRoom } from "./game-room.ts";
 import { FinalError, failureOf, UNREACHABLE, UnavailableError } from "./page-failures.ts";
 import { saveGame } from "./saved-games.ts";
@@ -12,9 +13,7 @@ const SILENCE_MS = 45_000;
 
 /** Shown for a link that is incomplete or belongs to another game. */
 const NO_SEAT =
-  "This link has no seat of this game, so you are watching. Copy the whole link, with the part after the #, or ask the person who sent it for a new one.";
-
-const LOST = "The connection to the server is lost; trying again.";
+  "This link does not contain a seat in this game. You are watching. Copy the whole link, including the part after the #, or ask the person who sent it for a new one.";
 
 /**
  * The transport of a page of the session host, over HTTP: moves are posted, and the game is received as an event
@@ -47,7 +46,7 @@ export function pageTransport(gameId: string, token: string): Transport {
         if (error instanceof FinalError) return notify({ problem: error.message });
         const isUnavailable = error instanceof UnavailableError;
         lacksFacts ||= isUnavailable && !hasGame;
-        notify({ problem: isUnavailable ? `${error.message}. This page tries again.` : LOST });
+        notify({ problem: isUnavailable ? `${error.message}. This page tries again.` : CONNECTION_LOST });
       }
       await pause(pauseMs, signal);
     }
