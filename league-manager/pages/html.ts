@@ -4,23 +4,39 @@ import type { LeaguesDocument } from "#shared/web/documents/leagues.ts";
 import type { StandingsDocument } from "#shared/web/documents/standings.ts";
 import { LEAGUE_STATUS_TEXTS } from "#shared/web/texts/status-texts.ts";
 import type { DocumentContext, DocumentRequest } from "./documents/document.ts";
+import { headerOf } from "./documents/league.ts";
 import { standingsDocument } from "./documents/standings.ts";
 
 /** Returns a name or another text as HTML. */
 const html = (text: string): string => escapeHtml(escapeUnprintable(text));
 
-/** Returns the content of a league's page for browsers without JavaScript: the standings. */
-export function pageWithoutScript(context: DocumentContext, request: DocumentRequest): string {
-  const document = standingsDocument(context, request);
-  const { league, page, pages } = document;
-  const path = `/leagues/${encodeURIComponent(league.league_id)}/standings`;
+/**
+ * Returns the content of a league's page for browsers without JavaScript: the summary of its document or, for a page without one, the standings.
+ */
+export function pageWithoutScript(
+  context: DocumentContext,
+  request: DocumentRequest,
+  summary: readonly string[] | undefined,
+): string {
+  const league = headerOf(context, request.league);
+  const path = `/leagues/${encodeURIComponent(league.league_id)}`;
+  const content = summary
+    ? `${summary.map((text) => `<p><bdi>${html(text)}</bdi></p>`).join("")}<p><a href="${path}/standings">Standings</a></p>`
+    : standingsHtml(standingsDocument(context, request), `${path}/standings`);
+  return `${HEADER}<main class="plain"><h1><a href="${path}">${html(league.league_id)}</a></h1>
+<p class="league-facts">${badgeOf(league)} ${html(factsOf(league))}</p>
+${league.waiting === "" ? "" : `<p>${html(league.waiting)}.</p>\n`}${content}
+<noscript><p>Reload the page to update it. Boards and charts need JavaScript.</p></noscript></main></div>`;
+}
+
+/** Returns one page of the standings with links to the other ones. */
+function standingsHtml(document: StandingsDocument, path: string): string {
+  const { page, pages } = document;
   const links = Array.from({ length: pages }, (_, index) => index + 1)
     .map((number) => `<a href="${path}?page=${number}"${number === page ? ' aria-current="page"' : ""}>${number}</a>`)
     .join("");
-  return `${HEADER}<main class="plain"><h1>${html(league.league_id)}</h1>
-<p class="league-facts">${badgeOf(league)} ${html(factsOf(league))}</p>
-${league.waiting === "" ? "" : `<p>${html(league.waiting)}.</p>\n`}<h2>Standings</h2>${standingsTable(document)}${pages > 1 ? `<nav class="pages" aria-label="Pages of the list">${links}</nav>` : ""}
-<noscript><p>Reload the page to update it. Boards and charts need JavaScript.</p></noscript></main></div>`;
+  const nav = pages > 1 ? `<nav class="pages" aria-label="Pages of the list">${links}</nav>` : "";
+  return `<h2>Standings</h2>${standingsTable(document)}${nav}`;
 }
 
 /** The links of each page. */

@@ -60,6 +60,27 @@ describe("the pages of leagues", () => {
     }
   });
 
+  it("show without JavaScript the standings, or what they say about a player or a match", async () => {
+    const { get, manager: started } = await start();
+    await started.register("P01", "P02", "REF01");
+    await started.assigned("first", "R1M1");
+    const contentOf = async (path: string) => {
+      const html = await (await get(`/leagues/first${path}`)).text();
+      return html.slice(html.indexOf("<main"), html.indexOf("</main>"));
+    };
+    for (const path of ["", "/standings", "/schedule"]) expect(await contentOf(path)).toContain("<table");
+    for (const [path, text] of [
+      ["/players/P02", "0 points: 0 won, 0 drawn, 0 lost"],
+      ["/matches/R1M1", "This match has no result yet."],
+      ["/operator", "The actions of the operator need JavaScript."],
+    ] as const) {
+      const content = await contentOf(path);
+      expect(content).toContain(text);
+      expect(content).toContain('<a href="/leagues/first/standings">');
+      expect(content).not.toContain("<table");
+    }
+  });
+
   it("run no inline script and may not be framed", async () => {
     const { get } = await start();
     for (const path of ["/leagues", "/leagues/first", "/leagues/nowhere", "/play", "/nowhere"]) {
@@ -95,6 +116,9 @@ describe("the pages of leagues", () => {
     expect([document.status, await document.json()]).toMatchObject([404, { error: { code: "NOT_FOUND" } }]);
     const hostile = await (await get("/leagues/%3Cscript%3Ealert(1)%3C/script%3E")).text();
     expect(hostile).not.toContain("<script>alert");
+    const reordered = await (await get("/leagues/%E2%80%AEabc")).text();
+    expect(reordered).toContain("\\u{202e}abc");
+    expect(reordered).not.toContain("\u202e");
   });
 
   it("load their files from the server, which browsers may keep", async () => {

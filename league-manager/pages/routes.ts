@@ -85,7 +85,7 @@ function addKind(context: PagesContext, app: Express, kind: DocumentKind): void 
     const requested = requestOf(context, request);
     const document = requested && (await kind.read(context, requested));
     if (!document) return next();
-    const content = pageWithoutScript(context, requested);
+    const content = pageWithoutScript(context, requested, kind.summary?.(document));
     const page = { entry: "leagues", title: kind.title(document), setup: { document }, content } as const;
     const isOver = requested.league.status === "completed";
     await sendPage(response, await sitePage({ ...page, ...(!isOver && { refreshS: REFRESH_S }) }));

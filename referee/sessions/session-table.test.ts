@@ -26,9 +26,9 @@ it.each([
     '{"fen":"x"}',
     { type: "acted", tick: 0, role: "white", agent: "a", action: "e2e4", at: AT },
   ],
-  ["a state without fields", "rps.v1", "{}", { type: "expired", tick: 0, at: AT }],
+  ["a state without fields", "rps.v1", "{}", { type: "aborted", tick: 0, reason: "bot_failed", at: AT }],
   ["an entry of unknown type", "rps.v1", "{}", { type: "adjourned", at: AT }],
-  ["a game that no longer exists", "go.v1", "{}", { type: "expired", tick: 0, at: AT }],
+  ["a game that no longer exists", "go.v1", "{}", { type: "aborted", tick: 0, reason: "bot_failed", at: AT }],
 ] as const)(
   "a session with %s is listed without a result, and other games are listed",
   async (_, template, state, last) => {
@@ -53,8 +53,14 @@ it("the list of games is read in order from an index, without a sort", async () 
   const prepare = vi.spyOn(db, "prepare");
   await sessionTable(db, CLOCK).watchable(10);
   const sql = prepare.mock.calls.map(([text]) => text).find((text) => text.includes('order by "status"')) ?? "";
-  const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all("public", "driver", "active", "driver", 0, 10);
-  expect(plan.map(({ detail }) => detail)).toEqual(["SCAN sessions USING INDEX sessions_watchable"]);
+  const plan = db
+    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    .all("public", "driver", "active", "driver", 0, "completed", 1, "expired", 10);
+  expect(plan.map(({ detail }) => detail)).toEqual([
+    "SCAN sessions USING INDEX sessions_watchable",
+    expect.stringMatching(/^CORRELATED SCALAR SUBQUERY/),
+    expect.stringMatching(/^SEARCH log USING INDEX/),
+  ]);
   db.close();
 });
 
@@ -82,20 +88,21 @@ it("an unfinished game is listed until an hour has passed since its last action,
   db.close();
 });
 
-it("a game that has expired is not listed", async () => {
+it("a game that has expired is not listed, and leaves its place to older games", async () => {
   const db = openSqlite(":memory:", SESSION_SCHEMA + SEAT_SCHEMA);
   const expired = { type: "expired", tick: 0, at: AT };
   const aborted = { type: "aborted", tick: 0, reason: "bot_failed", at: AT };
-  await addStreams(db, { expired, aborted });
+  await addStreams(db, { one: expired, two: expired, aborted });
   const state = JSON.stringify(rps.initialState({ options: rps.options.parse({}), seed: "" }));
   for (const [stream, id] of [
-    [1, "expired"],
-    [2, "aborted"],
+    [1, "one"],
+    [2, "two"],
+    [3, "aborted"],
   ] as const)
     db.prepare(
       `INSERT INTO sessions (stream, session_id, template, state, status, seed, acted_by, spectators, created_at, updated_at)
-       VALUES (?, ?, 'rps.v1', ?, 'completed', 'seed', 'seats', 'public', '2026-11-22 09:05:00', '2026-11-22 09:05:00')`,
-    ).run(stream, id, state);
-  expect((await sessionTable(db, CLOCK).watchable(10)).map(({ game_id }) => game_id)).toEqual(["aborted"]);
+       VALUES (?, ?, 'rps.v1', ?, 'completed', 'seed', 'seats', 'public', ?, '2026-11-22 09:05:00')`,
+    ).run(stream, id, state, `2026-11-22 09:0${5 - stream}:00`);
+  expect((await sessionTable(db, CLOCK).watchable(1)).map(({ game_id }) => game_id)).toEqual(["aborted"]);
   db.close();
 });

@@ -92,6 +92,21 @@ async function watchableGames(
         eb("updated_at", ">=", sql<string>`datetime(${abandonedSince / 1000}, 'unixepoch')`),
       ]),
     )
+    .where((eb) =>
+      eb.or([
+        eb("status", "!=", "completed"),
+        eb(
+          eb
+            .selectFrom("log")
+            .select("type")
+            .whereRef("log.stream", "=", "sessions.stream")
+            .orderBy("seq", "desc")
+            .limit(1),
+          "is not",
+          "expired",
+        ),
+      ]),
+    )
     .orderBy("status")
     .orderBy("created_at", "desc")
     .orderBy("session_id")
@@ -103,7 +118,7 @@ async function watchableGames(
   const ends = new Map(
     (completed.length === 0 ? [] : await endsOf(tables, completed)).map((end) => [end.session_id, end]),
   );
-  const listed = rows.map(({ session_id, ...row }) => {
+  return rows.map(({ session_id, ...row }) => {
     const ownSeats = seats.filter((seat) => seat.session_id === session_id);
     const names = new Map(ownSeats.map(({ role, name, agent_id }) => [role, name ?? playerOf(agent_id)]));
     const isWaiting = row.status === "active" && ownSeats.some(({ joined }) => joined === 0);
@@ -118,7 +133,6 @@ async function watchableGames(
       result: game && end ? resultOfEnd(game, end) : null,
     };
   });
-  return listed.filter(({ result }) => result?.termination !== "expired");
 }
 
 async function sessionsOf(

@@ -31,10 +31,12 @@ export interface PersonInvitation {
   readonly has_opened: boolean;
 }
 
-/** `GET /api/games/{id}/history`: the moves of a game that the caller may know, with the positions after them. */
+/** `GET /api/games/{id}/history?from=0`: the moves of a game that the caller may know, with the positions after them. */
 export interface HistoryDocument {
   /** The position before the first move. */
   readonly start: Position;
+  /** The number of moves before the first one of `moves`. */
+  readonly from: number;
   readonly moves: readonly HistoryMove[];
 }
 

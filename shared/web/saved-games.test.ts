@@ -42,6 +42,13 @@ it.each(["", "{", "null", '{"a":1}', '[null, 1, {"gameId": 5}]'])("an unreadable
   expect(savedGames(storage)).toEqual([]);
 });
 
+it.each(["gameId", "token", "template", "role", "opponents"])("an entry without a readable %s is left out", (field) => {
+  for (const id of ["one", "two"]) saveGame(game(id), "token", storage);
+  const [two, one] = savedGames(storage);
+  stored = JSON.stringify([{ ...two, [field]: { not: "a text" } }, one]);
+  expect(ids()).toEqual(["one"]);
+});
+
 it("a storage that is full or not permitted is no error", () => {
   const fails = () => {
     throw new Error("QuotaExceededError");

@@ -2,7 +2,7 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Express, Response } from "express";
 import { knownGames } from "../games/registry.ts";
-import { escapeHtml } from "../lib/text.ts";
+import { escapeHtml, escapeUnprintable } from "../lib/text.ts";
 import { assets, type Entry } from "./assets.ts";
 import { ICON, setupElement } from "./document-parts.ts";
 import { factsOf } from "./game-facts.ts";
@@ -42,12 +42,12 @@ interface PageLink {
   readonly text: string;
 }
 
-/** Returns the page for an address at which nothing exists. `home` is the way back. */
+/** Returns the page for an address at which nothing exists. `home` is the way back. The texts may contain parts of the address. */
 export const missingPage = (text: string, home: PageLink): Promise<string> =>
   documentOf({
     title: "Not found",
-    body: `<main class="missing"><h1>Not found</h1><p>${escapeHtml(text)}</p>
-<p><a href="${escapeHtml(home.path)}">${escapeHtml(home.text)}</a></p></main>`,
+    body: `<main class="missing"><h1>Not found</h1><p>${escapeHtml(escapeUnprintable(text))}</p>
+<p><a href="${escapeHtml(home.path)}">${escapeHtml(escapeUnprintable(home.text))}</a></p></main>`,
   });
 
 interface HtmlDocument {

@@ -4,6 +4,7 @@ import type { RatingsDocumentPage } from "#shared/web/documents/ratings.ts";
 import type { StandingsDocument } from "#shared/web/documents/standings.ts";
 import { intervalDrawing } from "#shared/web/rating-interval.ts";
 import { DRAWN, PlayedLeague, playerIds, WON } from "../../testing/played-league.ts";
+import { player } from "./player.ts";
 import { points } from "./points.ts";
 import { ratings } from "./ratings.ts";
 import { standings } from "./standings.ts";
@@ -34,6 +35,22 @@ describe("the ratings of a league", () => {
     const second = await played.read<RatingsDocumentPage>(ratings, "page=2");
     expect(second).toMatchObject({ first: 101, page: 2, pages: 2 });
     expect((await played.read<RatingsDocumentPage>(ratings)).rows.at(-1)?.next).not.toBeNull();
+  });
+
+  it("of more players than can be rated at once are on no page, and the documents say so", async () => {
+    for (const [count, limit] of [
+      [300, null],
+      [301, 300],
+    ] as const) {
+      const played = new PlayedLeague(playerIds(count), { format: "swiss" });
+      played.playRound();
+      const document = await played.read<RatingsDocumentPage>(ratings);
+      expect([document.limit, document.rows.length > 0]).toEqual([limit, limit === null]);
+      const params = { player: "P01" };
+      const query = new URLSearchParams();
+      const { rating } = (await player.read(played.context(), { league: played.league, params, query })) ?? {};
+      expect(rating === null).toBe(limit !== null);
+    }
   });
 
   it("are drawn on the common scale", () => {
@@ -80,6 +97,19 @@ describe("the points of a league", () => {
     const { positions, series } = await played.read<PointsDocument>(points);
     expect([positions.length, positions[0], positions.at(-1)]).toEqual([120, 0, 300]);
     expect(series[0]?.values.at(-1)).toBe(900);
+  });
+
+  it("of a long league end with those of the standings, also for a player with fewer matches", async () => {
+    const played = new PlayedLeague(playerIds(3), { format: "match", formatOptions: { games: 400 } });
+    for (let round = 0; round < 300; round++) played.playRound();
+    const next = played.league.rounds.flatMap(({ matches }) => matches).find(({ outcome }) => outcome === null);
+    played.complete(next?.matchId ?? "", WON);
+    const { rows } = await played.read<StandingsDocument>(standings);
+    const { positions, series } = await played.read<PointsDocument>(points);
+    expect(new Set(rows.map(({ played }) => played)).size).toBeGreaterThan(1);
+    expect(series.map(({ values }) => values.at(-1))).toEqual(rows.map(({ points }) => points));
+    for (const [index, row] of rows.entries())
+      expect(positions[(series[index]?.values.length ?? 0) - 1]).toBe(row.played);
   });
 
   it("of a large league have the first players and those that are asked for", async () => {

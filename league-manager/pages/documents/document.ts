@@ -32,6 +32,8 @@ export interface DocumentKind {
   readonly path: string;
   /** The title of the page. */
   title(document: object): string;
+  /** Returns what the page shows without JavaScript, as short texts below each other. A page without this function shows the standings. */
+  summary?(document: object): readonly string[];
   /** Returns the document, or null if it does not exist. */
   read(context: DocumentContext, request: DocumentRequest): object | null | Promise<object | null>;
   /**

@@ -17,6 +17,11 @@ export const match = {
   path: "matches/:match",
   title: ({ match: { players, match_id }, league }: MatchDocument) =>
     `${players.map(({ name }) => name).join(" – ")}, ${match_id} – ${league.league_id}`,
+  summary: ({ match: { match_id, round_id, players, result } }: MatchDocument) => [
+    `Match ${match_id}, round ${round_id}`,
+    ...players.map(({ name, role }) => `${name} (${role})`),
+    result ?? "This match has no result yet.",
+  ],
   read: matchDocument,
   watch({ matches }, request, changed) {
     const found = matchOfRequest(request);

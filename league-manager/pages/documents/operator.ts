@@ -8,6 +8,7 @@ import { headerOf } from "./league.ts";
 export const operator = {
   path: "operator",
   title: ({ league }: OperatorDocument) => `Operator – ${league.league_id}`,
+  summary: () => ["The actions of the operator need JavaScript."],
   read: operatorDocument,
 } satisfies DocumentKind;
 

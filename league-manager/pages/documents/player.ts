@@ -1,6 +1,6 @@
 import { reasonInWords, spoken, withoutVersion } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
-import { cutTo } from "#shared/lib/text.ts";
+import { counted, cutTo } from "#shared/lib/text.ts";
 import type {
   AnswerSummary,
   FormResult,
@@ -19,10 +19,16 @@ import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.
 import { headerOf, pageOf, playerRef } from "./league.ts";
 import { causeInWords, exchangeOf, remembered, stepAfter } from "./player-errors.ts";
 import { playerState } from "./player-state.ts";
+import { hasRatings } from "./ratings.ts";
 
 export const player = {
   path: "players/:player",
   title: ({ player: { name }, league }: PlayerDocument) => `${name} – ${league.league_id}`,
+  summary: ({ player: { name }, state, rank, points, wins, draws, losses }: PlayerDocument) => [
+    name,
+    state.text,
+    `Rank ${rank}, ${counted(points, "point")}: ${wins} won, ${draws} drawn, ${losses} lost`,
+  ],
   read: playerDocument,
 } satisfies DocumentKind;
 
@@ -117,7 +123,7 @@ const refsOf = (projections: Projections, { players }: Match, seats: readonly nu
   seats.map((seat) => playerRef(projections, players[seat] as string));
 
 async function ratingOf(projections: Projections, league: League, playerId: string): Promise<PlayerDocument["rating"]> {
-  if (league.completedCount === 0) return null;
+  if (league.completedCount === 0 || !hasRatings(league)) return null;
   const { players } = await projections.ratings(league);
   const row = players.find(({ player_id }) => player_id === playerId);
   return row && row.matches > 0 ? { rating: row.rating, error: row.error } : null;

@@ -10,7 +10,7 @@ import { perRound } from "./per-round.ts";
 /** The players that have a line, apart from those that were asked for. */
 const MAX_SERIES = 60;
 const MAX_REQUESTED = 20;
-/** The positions of a line. A longer league has evenly spaced ones. */
+/** The positions of a line. A longer league has evenly spaced ones, and those at which shorter lines end. */
 const MAX_POSITIONS = 120;
 
 export const points = {
@@ -26,8 +26,7 @@ function pointsDocument(context: DocumentContext, { league, query }: DocumentReq
   const shown = all.filter(({ player_id }, index) => index < MAX_SERIES || requested.includes(player_id));
   const isByMatches = opensAtOnce(league);
   const lines = isByMatches ? overMatches(league, shown) : overRounds(league, shown);
-  const length = lines.reduce((longest, line) => Math.max(longest, line.length), 1);
-  const positions = spaced(length);
+  const positions = positionsOf(lines.map(({ length }) => length));
   return {
     league: headerOf(context, league),
     unit: isByMatches ? "matches" : "rounds",
@@ -79,6 +78,13 @@ const gainsOf = perRound(({ matches }: Round): ReadonlyMap<string, readonly numb
     }
   return gains;
 });
+
+/** Returns the positions of lines of these lengths. Each line has its last value at one of them. */
+function positionsOf(lengths: readonly number[]): readonly number[] {
+  const longest = lengths.reduce((one, other) => Math.max(one, other), 1);
+  const ends = lengths.map((length) => length - 1);
+  return [...new Set([...spaced(longest), ...ends])].toSorted((one, other) => one - other);
+}
 
 /** Returns at most MAX_POSITIONS evenly spaced indexes below `length`, with the first and the last. */
 function spaced(length: number): readonly number[] {

@@ -3,6 +3,7 @@ import { isTieBreakId, tieBreakColumns, tieBreakOf } from "#shared/standings/tie
 import type { FormMark, StandingRow, StandingsDocument, TeamRow } from "#shared/web/documents/standings.ts";
 import { matchOf } from "../../league/evolve.ts";
 import type { League } from "../../league/league.ts";
+import { markOf } from "../../projections/player-matches.ts";
 import type { Projections } from "../../projections/projections.ts";
 import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
 import { headerOf, matchRow, pageOf, playerRef } from "./league.ts";
@@ -84,9 +85,8 @@ function formOf(projections: Projections, league: League, playerId: string): rea
     .of(playerId)
     .flatMap((match_id): FormMark[] => {
       const match = matchOf(league, match_id);
-      const points = match?.outcome?.points[match.players.indexOf(playerId)];
-      if (points === undefined) return [];
-      return [{ match_id, result: points === 3 ? "win" : points === 1 ? "draw" : "loss" }];
+      const result = match ? markOf(match, match.players.indexOf(playerId)) : "none";
+      return result === "none" ? [] : [{ match_id, result }];
     });
 }
 

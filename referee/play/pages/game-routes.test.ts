@@ -98,6 +98,22 @@ describe("GET /api/games/{id}/history", () => {
     expect(moves[0].after.state.fen).toContain("/4P3/");
   });
 
+  it("has only the later moves, if the first ones are known", async () => {
+    const { id, token, friend } = await created({ template: "chess", opponent: "human" });
+    for (const [as, text] of [
+      [token, "e4"],
+      [friend, "e5"],
+      [token, "Nf3"],
+    ])
+      await move(id, as as string, text);
+    const all = (await get(`/api/games/${id}/history`)).json;
+    expect(all).toMatchObject({ from: 0, moves: { length: 3 } });
+    const later = async (from: string) => (await get(`/api/games/${id}/history?from=${from}`)).json;
+    expect(await later("2")).toEqual({ ...all, from: 2, moves: all.moves.slice(2) });
+    expect(await later("3")).toEqual({ ...all, from: 3, moves: [] });
+    for (const from of ["-1", "none"]) expect(await later(from)).toEqual(all);
+  });
+
   it("has the sealed choice of an open turn for its own player only", async () => {
     const [one, two] = await twoSeats(host, "rps", { options: { best_of: 3 } });
     await play([one, two], ["rock", "scissors"]);

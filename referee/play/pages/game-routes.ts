@@ -42,7 +42,8 @@ export function addGameRoutes(app: Express, routes: GameRoutesContext, limits: L
   });
   app.get("/api/games/:id/history", async (request, response) => {
     const { stored, viewer } = await find(request, response);
-    response.json(historyOf(playing.host, stored, viewer) satisfies HistoryDocument);
+    const from = Math.max(0, Number.parseInt(String(request.query.from ?? "0"), 10) || 0);
+    response.json(historyOf(playing.host, stored, viewer, from) satisfies HistoryDocument);
   });
   app.get("/api/games/:id/invitations", async (request, response) => {
     const { stored, role } = await seat(request, response);

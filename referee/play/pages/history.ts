@@ -11,9 +11,18 @@ import { viewFor } from "../../views/session-views.ts";
 /** The maximum number of moves with their positions, which are the newest ones. */
 const MAX_POSITIONS = 600;
 
-/** The moves of a session that a viewer may know, oldest first, with the positions as the viewer has seen them. */
-export function historyOf(host: SessionHost, { session, rows }: StoredSession, viewer: Viewer): HistoryDocument {
-  const known = new Set(actionsFor(session, rows, viewer).map(({ tick }) => tick));
+/** The moves of a session that a viewer may know, oldest first, with the positions as the viewer has seen them, without the first `from` moves. */
+export function historyOf(
+  host: SessionHost,
+  { session, rows }: StoredSession,
+  viewer: Viewer,
+  from: number,
+): HistoryDocument {
+  const known = new Set(
+    actionsFor(session, rows, viewer)
+      .map(({ tick }) => tick)
+      .slice(from),
+  );
   const steps = host.since(session.id, -1);
   const moves: Required<HistoryMove>[] = [];
   let before: Session | null = null;
@@ -32,7 +41,7 @@ export function historyOf(host: SessionHost, { session, rows }: StoredSession, v
   const { state, board } = viewFor(first?.session ?? session, viewer);
   const start = { state, board };
   return {
-    start,
+    ...{ start, from },
     moves: moves.map(({ after, ...move }, index) => (index < firstPosition ? move : { ...move, after })),
   };
 }

@@ -110,6 +110,7 @@ export const REQUEST_SURFACES: Readonly<Record<string, RequestSurface>> = {
   "page document": { readers: "all", shows: NOTHING, read: http("GET", "/game/ID") },
   "page data": { readers: "all", shows: STATE, read: http("GET", "/api/games/ID") },
   "page history": { readers: "all", shows: STATE, read: http("GET", "/api/games/ID/history") },
+  "page history, later moves": { readers: "all", shows: STATE, read: http("GET", "/api/games/ID/history?from=1") },
   "page invitations": { readers: "seats", shows: NOTHING, read: http("GET", "/api/games/ID/invitations") },
   "page rematch": { readers: "seats", shows: NOTHING, read: http("GET", "/api/games/ID/rematch") },
   "page rejected rematch": { readers: "none", shows: NOTHING, read: http("POST", "/api/games/ID/rematch") },

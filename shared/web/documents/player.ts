@@ -13,7 +13,7 @@ export interface PlayerDocument extends LeagueDocument, PageOf {
   readonly losses: number;
   /** The last results, the latest last. */
   readonly form: readonly FormResult[];
-  /** Null without a rated match. `error` is half of the width of the 95% interval. */
+  /** Null without a rated match, and in a league with too many players for ratings on pages. `error` is half of the width of the 95% interval. */
   readonly rating: { readonly rating: number; readonly error: number } | null;
   /** The answer times of the last matches; null if no referee has reported them. */
   readonly answers: AnswerSummary | null;

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import type { MatchDocument } from "../documents/match.ts";
 import { LeagueLayout } from "../layout/league-layout.tsx";
 import { PlayerName } from "../layout/player-name.tsx";
+import { TextWithNames } from "../layout/text-with-names.tsx";
 import { Faults } from "../match/faults.tsx";
 import { MatchLog } from "../match/match-log.tsx";
 import { MatchSteps } from "../match/match-steps.tsx";
@@ -56,7 +57,11 @@ function Head({ document: { league, match }, hasBoard }: HeadProps): JSX.Element
           Round {round_id}
           {round_label !== null && ` (${round_label})`}
         </a>
-        {referee !== null && <span>Referee {referee}</span>}
+        {referee !== null && (
+          <span>
+            Referee <bdi>{referee}</bdi>
+          </span>
+        )}
         {clock && <span>{clockText(clock)}</span>}
         {epoch > 1 && <span>Attempt {epoch}: the match was restarted</span>}
       </p>
@@ -70,7 +75,7 @@ function Head({ document: { league, match }, hasBoard }: HeadProps): JSX.Element
         </ul>
       )}
       <p class="match-result" aria-live="polite">
-        {result}
+        {result !== null && <TextWithNames text={result} names={players.map(({ name }) => name)} />}
       </p>
     </header>
   );

@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import type { LeagueHeader } from "../documents/league.ts";
 import type { FormResult, PlayerDocument } from "../documents/player.ts";
 import { LeagueLayout } from "../layout/league-layout.tsx";
@@ -45,13 +45,13 @@ function PlayerHead({ document }: { readonly document: PlayerDocument }): JSX.El
         <p class="player-leagues">
           Also plays in{" "}
           {other_leagues.map((other, index) => (
-            <>
+            <Fragment key={other.league_id}>
               {index > 0 && ", "}
-              <a key={other.league_id} href={playerPath(other, player)}>
+              <a href={playerPath(other, player)}>
                 <bdi>{other.league_id}</bdi>
               </a>{" "}
               ({other.game_name})
-            </>
+            </Fragment>
           ))}
           .
         </p>

@@ -8,10 +8,16 @@ import type { PageProps } from "./page-props.ts";
 
 /** The ratings of a league with their intervals. */
 export function RatingsPage({ document, problem }: PageProps<RatingsDocumentPage>): JSX.Element {
-  const { league, matches } = document;
+  const { league, matches, limit } = document;
   return (
     <LeagueLayout league={league} section="ratings" problem={problem}>
-      {matches === 0 ? (
+      {limit !== null ? (
+        <p class="ratings-note">
+          The pages of leagues with more than {limit} players show no ratings, because computing them would delay
+          matches. The operator can compute them with <code>npm run league -- ratings DATA</code>, where DATA is the
+          data folder of the manager.
+        </p>
+      ) : matches === 0 ? (
         <p>No match is rated yet. Aborted matches and matches that all players forfeit are not rated.</p>
       ) : (
         <>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { CONNECTION_LOST } from "../texts/status-texts.ts";
 import { follow } from "./live-client.ts";
+import { whileVisible } from "./while-visible.ts";
 
 interface Live<T> {
   /** The last state of the document; null before the first. */
@@ -31,23 +32,4 @@ export function useDocument<T>(path: string, first: T | null): Live<T> {
   const current = state.path === path ? state.document : null;
   const isGone = state.path === path && state.document === null && first !== null;
   return { document: current, problem: isGone ? GONE : isConnected ? "" : CONNECTION_LOST };
-}
-
-/** Calls `start` while the tab is visible, and the function that it returns when the tab is hidden. */
-function whileVisible(start: () => () => void): () => void {
-  let stop: (() => void) | null = null;
-  const change = (): void => {
-    if (document.hidden) {
-      stop?.();
-      stop = null;
-    } else stop ??= start();
-  };
-  document.addEventListener("visibilitychange", change);
-  addEventListener("pagehide", change);
-  change();
-  return () => {
-    document.removeEventListener("visibilitychange", change);
-    removeEventListener("pagehide", change);
-    stop?.();
-  };
 }

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameSummary } from "../game-view.ts";
 import { MatchRef } from "../layout/match-ref.tsx";
+import { TextWithNames } from "../layout/text-with-names.tsx";
 import { DateAndTime } from "../layout/time.tsx";
 import { capitalized, resultInWords, roleInWords } from "../texts/game-texts.ts";
 import { CONNECTION_LOST } from "../texts/status-texts.ts";
@@ -80,7 +81,14 @@ function GameList({ title, games, known }: ListProps): JSX.Element {
                   </em>
                 )}
                 {game.status === "waiting_for_players" && <em>Waiting for players</em>}
-                {game.result && <em>{capitalized(resultOf(game, known[game.template]))}</em>}
+                {game.result && (
+                  <em>
+                    <TextWithNames
+                      text={capitalized(resultOf(game, known[game.template]))}
+                      names={Object.values(game.players)}
+                    />
+                  </em>
+                )}
               </span>
               <small>
                 <DateAndTime iso={game.created_at} />

@@ -3,7 +3,7 @@ import { useId, useState } from "preact/hooks";
 import type { OperatorDocument } from "../documents/operator.ts";
 import { ConfirmButton } from "../play/confirm-button.tsx";
 import { MatchActions } from "./operator-matches.tsx";
-import { ActionBox, type ActionProps, type KnownPlayer, PlayerSelect } from "./operator-parts.tsx";
+import { ActionBox, type ActionProps, type KnownPlayer, Name, PlayerSelect } from "./operator-parts.tsx";
 
 interface Props extends ActionProps {
   /** Players of other leagues, which can be added. */
@@ -115,7 +115,13 @@ function AddPlayer({ others, isBusy, onCall }: Props): JSX.Element {
     const named = others.filter(({ display_name }) => display_name === chosen.trim());
     const player_id = named.length === 1 && named[0] ? named[0].player_id : chosen.trim();
     setChosen("");
-    onCall("add_player", { player_id }, `${chosen.trim()} plays in the league.`);
+    onCall(
+      "add_player",
+      { player_id },
+      <>
+        <Name text={chosen.trim()} /> plays in the league.
+      </>,
+    );
   };
   return (
     <ActionBox
@@ -163,12 +169,22 @@ function RemovePlayer({ document, players, isBusy, onCall }: ActionProps): JSX.E
         <ConfirmButton
           key={player.player_id}
           label="Remove the player"
-          question={`Remove ${player.display_name} (${player.player_id})?`}
+          question={
+            <>
+              Remove <Name text={player.display_name} /> ({player.player_id})?
+            </>
+          }
           warning={consequence}
           {...{ yes: "Remove", no: "Keep", isBusy }}
           onConfirm={() => {
             setChosen("");
-            onCall("remove_player", { player_id: player.player_id }, `${player.display_name} is removed.`);
+            onCall(
+              "remove_player",
+              { player_id: player.player_id },
+              <>
+                <Name text={player.display_name} /> is removed.
+              </>,
+            );
           }}
         />
       )}

@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { OperatorDocument } from "../documents/operator.ts";
 import { LeagueLayout } from "../layout/league-layout.tsx";
@@ -23,16 +23,16 @@ interface Props {
 export function OperatorPage({ document, problem }: Props): JSX.Element {
   const { league } = document;
   const [token, setToken] = useState<string | null>(null);
-  const [notice, setNotice] = useState<{ readonly text: string; readonly isError: boolean } | null>(null);
+  const [notice, setNotice] = useState<{ readonly text: ComponentChildren; readonly isError: boolean } | null>(null);
   const [isBusy, setBusy] = useState(false);
   const [status, setStatus] = useState<Status>({ players: [], others: [] });
 
   /** Shows the answer to an action. A wrong token is forgotten. */
-  const show = (answer: OperatorAnswer, done: string): void => {
-    setNotice({ text: answer.ok ? done : answer.message, isError: !answer.ok });
+  const show = (answer: OperatorAnswer, done: ComponentChildren): void => {
+    setNotice({ text: answer.ok ? done : visibleText(answer.message), isError: !answer.ok });
     if (!answer.ok && answer.isTokenWrong) setToken(null);
   };
-  const call = async (tool: string, args: object, done: string): Promise<void> => {
+  const call = async (tool: string, args: object, done: ComponentChildren): Promise<void> => {
     if (token === null) return;
     setBusy(true);
     show(await callOperatorTool(token, tool, { league_id: league.league_id, ...args }), done);
@@ -70,7 +70,7 @@ export function OperatorPage({ document, problem }: Props): JSX.Element {
       <div class="operator-page">
         <h2>Operator</h2>
         <p class={notice?.isError ? "operator-notice error" : "operator-notice"} role="status">
-          {notice && visibleText(notice.text)}
+          {notice?.text}
         </p>
         {token === null ? (
           <TokenForm isBusy={isBusy} onToken={unlock} />

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useId } from "preact/hooks";
 import type { OperatorDocument } from "../documents/operator.ts";
+import { visibleText } from "../texts/visible-text.ts";
 
 /** A player as the operator sees it. */
 export interface KnownPlayer {
@@ -12,8 +13,8 @@ export interface ActionProps {
   readonly document: OperatorDocument;
   readonly players: readonly KnownPlayer[];
   readonly isBusy: boolean;
-  /** Calls a tool for the league. `done` is the text after success. */
-  readonly onCall: (tool: string, args: object, done: string) => void;
+  /** Calls a tool for the league. `done` is shown after success. */
+  readonly onCall: (tool: string, args: object, done: ComponentChildren) => void;
 }
 
 interface ActionBoxProps {
@@ -56,3 +57,6 @@ export function PlayerSelect({ label, players, value, onChange }: SelectProps): 
     </label>
   );
 }
+
+/** The name of a player in a sentence. */
+export const Name = ({ text }: { readonly text: string }): JSX.Element => <bdi>{visibleText(text)}</bdi>;

@@ -1,9 +1,9 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 
 interface Props {
   readonly label: string;
-  readonly question: string;
+  readonly question: ComponentChildren;
   /** What the action costs. */
   readonly warning?: string;
   readonly yes: string;

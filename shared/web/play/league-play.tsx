@@ -134,7 +134,15 @@ function Farewell(): JSX.Element {
 function WaitingRoom({ view }: { readonly view: PlayView }): JSX.Element {
   return (
     <main class="waiting-room">
-      <h1>{view.is_over ? "Your leagues are over" : `Welcome, ${view.name}`}</h1>
+      <h1>
+        {view.is_over ? (
+          "Your leagues are over"
+        ) : (
+          <>
+            Welcome, <bdi>{view.name}</bdi>
+          </>
+        )}
+      </h1>
       {!view.is_over && <p role="status">Your board appears here when your first match begins.</p>}
       <ul>{view.leagues.map(waitingLine)}</ul>
     </main>

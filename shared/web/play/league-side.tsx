@@ -123,7 +123,7 @@ function LeagueSection({ league, playerId }: SectionProps): JSX.Element {
             <tr key={row.player_id} class={row.player_id === playerId ? "you" : ""}>
               <td class="n">{row.rank}</td>
               <td>
-                {row.display_name}
+                <bdi>{row.display_name}</bdi>
                 {row.player_id === playerId ? " (you)" : ""}
               </td>
               <td class="n">{row.played}</td>

@@ -1,20 +1,21 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { GameView } from "../game-view.ts";
-import type { HistoryDocument } from "../play-documents.ts";
 import type { Transport } from "../transports/transport.ts";
+import { laterMoves, type Moves } from "./later-moves.ts";
 
 /** The moves of a game and the position that the person looks at. */
 export interface History {
-  readonly document: HistoryDocument;
+  readonly document: Moves;
   /** The number of moves before the shown position; null for the current position. */
   readonly shown: number | null;
   /** Shows the position after so many moves. The last one is the current position. */
   readonly show: (moves: number) => void;
 }
 
-/** Returns the moves of a game, which are requested again after each change; null while there are none. */
+/** Returns the moves of a game, to which the new ones are added after each change; null while there are none. */
 export function useHistory({ room }: Transport, game: GameView | null): History | null {
-  const [document, setDocument] = useState<HistoryDocument | null>(null);
+  const [document, setDocument] = useState<Moves | null>(null);
+  const known = useRef<Known | null>(null);
   const [shown, setShown] = useState<number | null>(null);
   const [gameId, tick, status] = [game?.game_id, game?.tick, game?.status];
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new request is needed when the game has changed
@@ -22,8 +23,13 @@ export function useHistory({ room }: Transport, game: GameView | null): History 
     if (!game || !room) return;
     let isCurrent = true;
     // The moves of this game are shown without the latest ones if the request fails. The next change repeats it.
-    room.history(game).then(
-      (history) => isCurrent && setDocument(history),
+    const before = known.current?.gameId === game.game_id ? known.current.document : null;
+    laterMoves(room, game, before).then(
+      (after) => {
+        if (!isCurrent) return;
+        known.current = { gameId: game.game_id, document: after };
+        setDocument(after);
+      },
       () => {},
     );
     return () => {
@@ -48,6 +54,11 @@ export function useHistory({ room }: Transport, game: GameView | null): History 
     return () => removeEventListener("keydown", key);
   });
   return document && { document, shown, show };
+}
+
+interface Known {
+  readonly gameId: string;
+  readonly document: Moves;
 }
 
 /** Returns the game as it was after the shown number of moves. No role is to act in it. */

@@ -15,7 +15,7 @@ export function gameRoom(path: string, headers: Readonly<Record<string, string>>
   const posting = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: "{}" };
   return {
     hasToken: "authorization" in headers,
-    history: () => read<HistoryDocument>("history"),
+    history: (_, from) => read<HistoryDocument>(`history?from=${from}`),
     invitations: () => read<InvitationsDocument>("invitations"),
     rematch: async () => pathIn(await read<RematchDocument>("rematch")),
     startRematch: async () => pathIn(await read<RematchDocument>("rematch", posting)),

@@ -1,4 +1,5 @@
 import type { GameView } from "../game-view.ts";
+import { whileVisible } from "../live/while-visible.ts";
 import { CONNECTION_LOST } from "../texts/status-texts.ts";
 import { gameRoom } from "./game-room.ts";
 import { FinalError, failureOf, UNREACHABLE, UnavailableError } from "./page-failures.ts";
@@ -94,9 +95,14 @@ export function pageTransport(gameId: string, token: string): Transport {
   };
 }
 
-/** Starts to follow a game. Returns a function that ends this. */
+/** Follows a game while the tab is visible. Returns a function that ends this. */
 function started(follow: (signal: AbortSignal) => Promise<void>): () => void {
-  const ends = [whileVisible(follow), reloadForOtherSeat()];
+  const start = (): (() => void) => {
+    const running = new AbortController();
+    void follow(running.signal);
+    return () => running.abort();
+  };
+  const ends = [whileVisible(start), reloadForOtherSeat()];
   return () => {
     for (const end of ends) end();
   };
@@ -114,25 +120,6 @@ async function gameIn(response: Response): Promise<GameView> {
   const game: unknown = await response.json();
   if (!isGameView(game)) throw new Error("The server's answer is not a game.");
   return game;
-}
-
-/**
- * Runs while the tab is visible, with a new run each time it becomes visible. Browsers allow six streams for a host,
- * and a hidden tab needs none.
- */
-function whileVisible(run: (signal: AbortSignal) => Promise<void>): () => void {
-  let running: AbortController | null = null;
-  const turn = (): void => {
-    running?.abort();
-    running = document.hidden ? null : new AbortController();
-    if (running) void run(running.signal);
-  };
-  document.addEventListener("visibilitychange", turn);
-  turn();
-  return () => {
-    document.removeEventListener("visibilitychange", turn);
-    running?.abort();
-  };
 }
 
 /** Returns the stream. Calls `onSilence` if no data arrives for too long. */

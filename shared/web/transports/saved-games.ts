@@ -66,6 +66,7 @@ function browserStorage(): Storage | null {
 }
 
 const isSavedGame = (value: unknown): value is SavedGame => {
-  const game = value as SavedGame | null;
-  return typeof game?.gameId === "string" && typeof game.token === "string" && typeof game.template === "string";
+  const game = value as SavedGame | null | undefined;
+  const fields = [game?.gameId, game?.token, game?.template, game?.role, game?.opponents];
+  return fields.every((field) => typeof field === "string");
 };

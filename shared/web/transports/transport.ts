@@ -29,7 +29,8 @@ export interface Transport {
 export interface GameRoom {
   /** Whether the link of the page has a token. */
   readonly hasToken: boolean;
-  history(game: GameView): Promise<HistoryDocument>;
+  /** Returns the moves of the game without the first `from` ones. */
+  history(game: GameView, from: number): Promise<HistoryDocument>;
   /** How the other players get their seats. */
   invitations(game: GameView): Promise<InvitationsDocument>;
   /** Returns the path of the person's seat in the rematch; null if nobody has asked for one. */
