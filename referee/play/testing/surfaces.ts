@@ -79,6 +79,14 @@ const listed: RequestSurface["read"] = async (host, gameId) => {
   return JSON.stringify(games.find(({ game_id }: { game_id: string }) => game_id === gameId) ?? null);
 };
 
+/** The moves of a game from the last one that the viewer knows, as a page requests them. */
+const laterMoves: RequestSurface["read"] = async (host, gameId, token) => {
+  const all = await http("GET", "/api/games/ID/history")(host, gameId, token);
+  const { moves = [] } = JSON.parse(all.slice(all.indexOf("{")));
+  const last = moves.length - 1;
+  return http("GET", `/api/games/ID/history?from=${Math.max(0, last)}`)(host, gameId, token);
+};
+
 /** Values that change although the game does not. */
 const VOLATILE = /^(#|process_|nodejs_|http_request_|host_event_streams|host_waiting_calls|host_sessions_in_memory)/;
 
@@ -110,7 +118,7 @@ export const REQUEST_SURFACES: Readonly<Record<string, RequestSurface>> = {
   "page document": { readers: "all", shows: NOTHING, read: http("GET", "/game/ID") },
   "page data": { readers: "all", shows: STATE, read: http("GET", "/api/games/ID") },
   "page history": { readers: "all", shows: STATE, read: http("GET", "/api/games/ID/history") },
-  "page history, later moves": { readers: "all", shows: STATE, read: http("GET", "/api/games/ID/history?from=1") },
+  "page history, later moves": { readers: "all", shows: STATE, read: laterMoves },
   "page invitations": { readers: "seats", shows: NOTHING, read: http("GET", "/api/games/ID/invitations") },
   "page rematch": { readers: "seats", shows: NOTHING, read: http("GET", "/api/games/ID/rematch") },
   "page rejected rematch": { readers: "none", shows: NOTHING, read: http("POST", "/api/games/ID/rematch") },
