@@ -82,7 +82,7 @@ it("the operator starts a league, removes and adds players, extends it, annuls a
   const page = await openPage(`${leagues.url}/leagues/late/operator`, PHONE);
   await inspect(page, "operator-locked-phone");
   await unlock(page, leagues.operatorToken);
-  await page.getByLabel("Id of the player").fill("Ann");
+  await page.getByLabel("Id of a registered player").fill("Ann");
   await page.getByRole("button", { name: "Add the player" }).click();
   await page.locator(".league-facts", { hasText: "3 players" }).waitFor();
   await page.getByRole("button", { name: "Start the league" }).click();

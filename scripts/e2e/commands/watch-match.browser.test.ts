@@ -115,7 +115,7 @@ it("a page follows a match of chess to its end, through kills of the referee and
   await showsMoves(page, IN_SAN);
   await page.keyboard.press("Home");
   expect(await page.locator(".match").innerHTML()).toBe(shown);
-  await page.getByText("the log gives exactly this result").waitFor();
+  await page.getByText("gives the recorded result").waitFor();
   await page.getByText("7 entries with their hashes").click();
   await page.locator(".match-log td code").first().waitFor();
   const hashes = await page.locator(".match-log td code").allInnerTexts();
