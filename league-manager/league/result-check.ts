@@ -1,21 +1,29 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MatchResult } from "#shared/protocol/messages.ts";
-import { faultsOfMatch } from "#shared/session/match-result.ts";
+import { faultsOfReplayed } from "#shared/session/match-result.ts";
+import { replayTexts } from "#shared/session/replay.ts";
 import type { MatchSummary } from "./events.ts";
 import { type League, type Match, optionsOf } from "./league.ts";
 import { forfeitOf, rolesOf } from "./outcome.ts";
 
 /**
  * Returns the first fault of a reported result, or null. All fields must follow from the session log by the rules of the game, the options of the
- * league and the seed of the match.
+ * league and the seed of the match. `replayed` is the replay of the log with this seed, if the caller has it.
  */
-export function faultOfResult(league: League, match: Match, seed: string, result: MatchResult): string | null {
+export function faultOfResult(
+  league: League,
+  match: Match,
+  seed: string,
+  result: MatchResult,
+  replayed?: ReturnType<typeof replayTexts>,
+): string | null {
   if (result.round_id !== match.roundId) return `round ${result.round_id} is not the round of the match`;
   if (result.termination === "aborted" && result.log.length === 0)
     return faultOfUnplayed(league, match.players, result);
   const { game, clock } = league;
   const options = optionsOf(league, match);
-  return faultsOfMatch({ ...result, game, options, clock, seed, roles: rolesOf(league, match) })[0] ?? null;
+  const reported = { ...result, game, options, clock, seed, roles: rolesOf(league, match) };
+  return faultsOfReplayed(reported, replayed ?? replayTexts(result.log, seed))[0] ?? null;
 }
 
 /** Returns the fault of a result without a session log, or null. Only an abort and a forfeit of absent players have no log. */

@@ -4,7 +4,7 @@ import type { FramesDocument, LogDocument } from "#shared/web/documents/match.ts
 import { FRAMES_OF_ANSWER } from "#shared/web/documents/match.ts";
 import type { DocumentContext, DocumentRequest } from "./documents/document.ts";
 import { pageOf, playerRef } from "./documents/league.ts";
-import { matchOfRequest, shownOf } from "./documents/match.ts";
+import { framesOf, matchOfRequest } from "./documents/match.ts";
 import { pgnOfMatch } from "./matches/match-pgn.ts";
 
 /** Returns the request for a league, or null if there is no such league. */
@@ -23,16 +23,16 @@ export function addMatchRoutes(app: Express, context: DocumentContext, find: Fin
   add("/api/leagues/:league/matches/:match/frames", (requested) => framesDocument(context, requested));
   add("/api/leagues/:league/matches/:match/log", (requested) => logDocument(context, requested));
   add("/leagues/:league/matches/:match/log.jsonl", (requested, response) => {
-    const checked = checkedOf(context, requested);
-    if (!checked) return null;
-    sendFile(response, requested, "jsonl", "application/jsonl; charset=utf-8", `${checked.match.log.join("\n")}\n`);
+    const replayed = replayedOf(context, requested);
+    if (!replayed) return null;
+    sendFile(response, requested, "jsonl", "application/jsonl; charset=utf-8", `${replayed.match.log.join("\n")}\n`);
     return null;
   });
   add("/leagues/:league/matches/:match/game.pgn", (requested, response) => {
-    const checked = checkedOf(context, requested);
-    if (!checked || requested.league.game !== "chess.v1" || checked.fault !== null) return null;
+    const replayed = replayedOf(context, requested);
+    if (!replayed || requested.league.game !== "chess.v1" || replayed.checked.fault !== null) return null;
     const { projections } = context.views;
-    const pgn = pgnOfMatch(checked.match, (id) => playerRef(projections, id).name);
+    const pgn = pgnOfMatch(replayed.match, (id) => playerRef(projections, id).name);
     sendFile(response, requested, "pgn", "application/x-chess-pgn; charset=utf-8", pgn);
     return null;
   });
@@ -45,25 +45,25 @@ function sendFile(response: Response, { league, params }: DocumentRequest, endin
   response.type(type).send(text);
 }
 
-function checkedOf({ matches }: DocumentContext, requested: DocumentRequest) {
+function replayedOf({ matches }: DocumentContext, requested: DocumentRequest) {
   const match = matchOfRequest(requested);
-  return match && matches.stored.find(requested.league, match);
+  return match && matches.stored.replay(requested.league, match);
 }
 
 /** Returns the frames of a match from a number. */
 function framesDocument(context: DocumentContext, requested: DocumentRequest): FramesDocument | null {
   const match = matchOfRequest(requested);
   if (!match) return null;
-  const { session, frames } = shownOf(context, requested.league, match);
+  const { session, frames } = framesOf(context, requested.league, match);
   const from = Math.max(0, Number.parseInt(requested.query.get("from") ?? "0", 10) || 0);
   return session === null ? null : { session, from, frames: frames.slice(from, from + FRAMES_OF_ANSWER) };
 }
 
 /** Returns a page of the entries of a log. */
 function logDocument(context: DocumentContext, requested: DocumentRequest): LogDocument | null {
-  const checked = checkedOf(context, requested);
-  if (!checked) return null;
-  const { match, hashes } = checked;
+  const replayed = replayedOf(context, requested);
+  if (!replayed) return null;
+  const { match, hashes } = replayed;
   const all = match.log.map((text, seq) => ({ text, seq }));
   const { rows, ...page } = pageOf(all, requested.query);
   return {

@@ -38,3 +38,27 @@ it("a client that disconnects before its stream is opened leaves no open stream"
   streams.close();
   server.close();
 });
+
+it("each event of a long log is created from its last entries only", async () => {
+  const db = openSqlite(":memory:", SESSION_SCHEMA);
+  const host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
+  const seats = rps.roles.map((role) => ({ role, agentId: role, tokenHash: role }));
+  const options = rps.options.parse({ best_of: 9 });
+  const { id } = await host.create({ game: rps as never, options, seed: "s", seats, actedBy: "seats" });
+  for (let turn = 0; turn < 8; turn++)
+    for (const role of rps.roles) await host.submit(id, { role, action: "rock", expectedTick: null });
+  const stored = host.read(id);
+  if (!stored) throw new Error("no session");
+  const given: number[][] = [];
+  const view = (_session: unknown, _viewer: unknown, rows: (typeof stored)["rows"]) => {
+    given.push(rows.map(({ seq }) => seq));
+    return {};
+  };
+  const streams = new Streams(host, { event: "match", view }, systemClock);
+  const client = { send: () => {}, end: () => {}, keepAlive: () => {}, onClose: () => {} };
+  streams.connect(stored, "spectator", -1, client);
+  expect(given.map((seqs) => seqs.at(-1))).toEqual([0, 2, 4, 6, 8, 10, 12, 14, 16]);
+  expect(Math.max(...given.map((seqs) => seqs.length))).toBe(6);
+  streams.close();
+  db.close();
+});

@@ -5,6 +5,7 @@ import { EVENT_STREAM_HEADERS } from "#shared/rpc/http/event-stream.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { SessionHost } from "../sessions/host.ts";
 import type { StoredSession } from "../sessions/live-sessions.ts";
+import { recentEntries } from "../views/log-view.ts";
 import { viewFor } from "../views/session-views.ts";
 import { RestError } from "./errors.ts";
 import { responseClient, type StreamClient, type StreamEvent, streamEvent } from "./stream-clients.ts";
@@ -12,7 +13,7 @@ import { responseClient, type StreamClient, type StreamEvent, streamEvent } from
 /** The contents of one kind of stream: the name of its events, and the view of a session that they carry. */
 interface StreamContents {
   readonly event: string;
-  /** `rows` are the log up to this session. */
+  /** `rows` are the last entries of the log up to this session (`recentEntries`). */
   view(session: Session, viewer: Viewer, rows: StoredSession["rows"]): unknown;
   /** State outside the log that the view shows before the first action. A change of this text is also sent as an event. */
   readonly unloggedState?: (session: Session) => string;
@@ -106,7 +107,7 @@ export class Streams {
     let lastKey = isNew ? "" : `${lastEventId} active `;
     for (const step of missed) {
       const now = this.#eventKey(step.session, viewer);
-      if (now !== lastKey) client.send(this.#eventOf(step.session, rows.slice(0, step.seq + 1), viewer));
+      if (now !== lastKey) client.send(this.#eventOf(step.session, rows, step.seq, viewer));
       lastKey = now;
     }
   }
@@ -139,7 +140,7 @@ export class Streams {
       const now = this.#eventKey(session, viewer);
       if (now === viewers.lastKey) continue;
       viewers.lastKey = now;
-      const event = this.#eventOf(session, rows, viewer);
+      const event = this.#eventOf(session, rows, rows.length - 1, viewer);
       for (const client of viewers.clients) client.send(event);
     }
     if (session.status !== "completed") return;
@@ -148,10 +149,13 @@ export class Streams {
     }
   };
 
-  /** An event. Its id is the tick that the viewer may know while the session is active, and then the sequence number of the last entry. */
-  #eventOf(session: Session, rows: StoredSession["rows"], viewer: Viewer): StreamEvent {
-    const id = session.status === "active" ? viewFor(session, viewer).tick : rows.length - 1;
-    const data = JSON.stringify(this.#contents.view(session, viewer, rows));
+  /**
+   * An event. `seq` is the sequence number of the last entry of the session. The id is the tick that the viewer may know while the session is active,
+   * and then `seq`.
+   */
+  #eventOf(session: Session, rows: StoredSession["rows"], seq: number, viewer: Viewer): StreamEvent {
+    const id = session.status === "active" ? viewFor(session, viewer).tick : seq;
+    const data = JSON.stringify(this.#contents.view(session, viewer, recentEntries(session, rows, seq)));
     return streamEvent(id, this.#contents.event, data);
   }
 

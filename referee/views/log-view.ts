@@ -16,6 +16,13 @@ export function actionsFor(session: Session, rows: readonly RecordedEvent[], vie
   });
 }
 
+/** The last entries of a log up to a sequence number: those of two turns, and the session's end. `lastClosedAction` and `lastClosedTurn` need no more. */
+export const recentEntries = (
+  { game }: Session,
+  rows: readonly RecordedEvent[],
+  seq: number,
+): readonly RecordedEvent[] => rows.slice(Math.max(0, seq - 2 * game.roles.length - 1), seq + 1);
+
 /** The last action of a turn that is closed; null if there is none. */
 export function lastClosedAction(session: Session, rows: readonly RecordedEvent[]): Acted | null {
   // After it there are at most the actions of the open turn, one for each role, and the session's end.

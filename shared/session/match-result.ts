@@ -57,8 +57,11 @@ export interface ReportedMatch extends Omit<MatchOutcome, "faults"> {
  * Replays the log of a match with its seed. Returns a message for each field of the result that does not follow from
  * the log; empty if the result is proven.
  */
-export function faultsOfMatch(reported: ReportedMatch): readonly string[] {
-  const replayed = replayTexts(reported.log, reported.seed);
+export const faultsOfMatch = (reported: ReportedMatch): readonly string[] =>
+  faultsOfReplayed(reported, replayTexts(reported.log, reported.seed));
+
+/** As `faultsOfMatch`, for a log that the caller has replayed with the seed of the match. */
+export function faultsOfReplayed(reported: ReportedMatch, replayed: ReturnType<typeof replayTexts>): readonly string[] {
   if (!replayed.ok) return [`log entry ${replayed.error.seq}: ${replayed.error.message}`];
   const { session, head } = replayed.value;
   if (session.status !== "completed") return ["the log does not reach the end of the match"];

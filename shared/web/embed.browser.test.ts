@@ -32,6 +32,18 @@ describe("the board in a frame that only forwards messages", () => {
     await frame.getByLabel("white pawn, e4, last move").waitFor();
   });
 
+  it("says that a position cannot be shown, and shows the next one", async () => {
+    const game = testingGame("chess.v1");
+    const { page, frame } = await embed({ ...game.view("white"), state: { fen: 1 } });
+    await frame.getByText("The position cannot be shown.").waitFor();
+    await frame.locator(".status", { hasText: "Your move" }).waitFor();
+    const next = game.play("white", "e2e4");
+    await page.evaluate(
+      `document.querySelector("iframe").contentWindow.postMessage(${JSON.stringify({ type: "game", game: next })}, "*")`,
+    );
+    await frame.getByLabel("white pawn, e4, last move").waitFor();
+  });
+
   it("lets a spectator watch only", async () => {
     const { frame, messages } = await embed(testingGame("chess.v1").view("spectator"));
     await frame.click('[data-cell="e2"]');

@@ -1,7 +1,7 @@
 import { spoken, withoutVersion } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { counted } from "#shared/lib/text.ts";
-import type { FaultOfMatch, LogOfMatch, MatchDocument, NumberedFrame } from "#shared/web/documents/match.ts";
+import type { FaultOfMatch, LogOfMatch, MatchDocument } from "#shared/web/documents/match.ts";
 import type { Frame } from "#shared/web/replay-view.ts";
 import { faultInWords } from "#shared/web/texts/fault-texts.ts";
 import { matchOf } from "../../league/evolve.ts";
@@ -42,7 +42,6 @@ function matchDocument(context: DocumentContext, request: DocumentRequest): Matc
   const nameOf = (id: string): string => playerRef(projections, id).name;
   const shown = shownOf(context, league, found);
   const game = findGame(league.game);
-  const lastFrame = shown.frames.at(-1);
   return {
     league: headerOf(context, league),
     match: {
@@ -52,7 +51,7 @@ function matchDocument(context: DocumentContext, request: DocumentRequest): Matc
       clock: league.clock ?? null,
     },
     game: shown.session && game ? replayedGame(game, shown.session, rolesOf(league, found), nameOf) : null,
-    current: lastFrame ? numbered(lastFrame, shown.frames.length - 1) : null,
+    current: shown.last && { index: shown.length - 1, frame: shown.last },
     source: shown.source,
     problem: shown.problem,
     faults: (found.outcome?.faults ?? []).map(
@@ -68,31 +67,43 @@ function matchDocument(context: DocumentContext, request: DocumentRequest): Matc
   };
 }
 
-const numbered = (frame: Frame, index: number): NumberedFrame => ({ index, frame });
-
-/** The frames of a match and where they come from. */
+/** What is shown of a match: the last of its frames, and where they come from. */
 interface Shown {
   readonly session: string | null;
-  readonly frames: readonly Frame[];
+  /** The number of frames. */
+  readonly length: number;
+  readonly last: Frame | null;
   readonly source: MatchDocument["source"];
   readonly problem: string;
   readonly checked: CheckedMatch | null;
 }
 
-const NOTHING: Shown = { session: null, frames: [], source: null, problem: "", checked: null };
+const NOTHING: Shown = { session: null, length: 0, last: null, source: null, problem: "", checked: null };
 
 /** Returns what can be shown of a match: what its referee shows to spectators or, when it is completed, its replay. */
-export function shownOf({ matches }: Pick<DocumentContext, "matches">, league: League, match: Match): Shown {
+function shownOf({ matches }: Pick<DocumentContext, "matches">, league: League, match: Match): Shown {
   if (match.status === "scheduled") return NOTHING;
   if (match.status === "assigned") {
     const { session, frames, state } = matches.relay.read(league.leagueId, match.matchId);
-    return { ...NOTHING, session, frames, source: "referee", problem: PROBLEMS[state] };
+    const { length } = frames;
+    return { ...NOTHING, session, length, last: frames.at(-1) ?? null, source: "referee", problem: PROBLEMS[state] };
   }
   const checked = matches.stored.find(league, match);
   if (!checked) return NOTHING;
-  const { session, frames } = checked;
-  const problem = frames.length === 0 ? "The log of this match cannot be replayed." : "";
-  return { session, frames, source: "log", problem, checked };
+  const { session, length, last } = checked;
+  const problem = length === 0 ? "The log of this match cannot be replayed." : "";
+  return { session, length, last, source: "log", problem, checked };
+}
+
+/** Returns all frames of a match that can be shown, as `shownOf`. */
+export function framesOf(
+  { matches }: Pick<DocumentContext, "matches">,
+  league: League,
+  match: Match,
+): Pick<RelayedMatch, "session" | "frames"> {
+  if (match.status === "assigned") return matches.relay.read(league.leagueId, match.matchId);
+  const replayed = matches.stored.replay(league, match);
+  return { session: replayed?.checked.session ?? null, frames: replayed?.frames ?? [] };
 }
 
 const PROBLEMS: Readonly<Record<RelayedMatch["state"], string>> = {
@@ -100,15 +111,17 @@ const PROBLEMS: Readonly<Record<RelayedMatch["state"], string>> = {
   live: "",
   lost: "The referee of this match does not answer. The board shows the last known position.",
   absent: "The referee does not show this match yet.",
+  large:
+    "This match is too large to be shown completely while it is played. The complete match appears when it is completed.",
   limit: "Too many matches are watched at the moment. The board appears when the match is completed.",
 };
 
 /** Returns the log of a match with what its check has shown. */
-function logOf({ match: stored, fault }: CheckedMatch, league: League, match: Match): LogOfMatch {
+function logOf({ entries: count, fault }: CheckedMatch, league: League, match: Match): LogOfMatch {
   const name = findGame(league.game)?.info.name ?? withoutVersion(league.game);
-  const entries = counted(stored.log.length, "entry", "entries");
+  const entries = counted(count, "entry", "entries");
   return {
-    entries: stored.log.length,
+    entries: count,
     head: match.logHead ?? "",
     is_proven: fault === null,
     verified:

@@ -32,6 +32,8 @@ type MatchView = z.infer<typeof MatchView>;
 
 /** A match has at most 20,000 log entries. */
 const MAX_FRAMES = 20_000;
+/** The maximum number of characters of the views of one match. A long game of chess has 100,000. */
+const MAX_CHARACTERS = 20_000_000;
 
 /** The frames of one session, from the views of its referee. Their numbers equal those of its replay. */
 export class Frames {
@@ -40,31 +42,45 @@ export class Frames {
   /** The id of the event of the last view. The referee continues after it. */
   lastEventId: string | undefined = undefined;
   readonly #frames: Frame[] = [];
-  readonly #views: MatchView[] = [];
+  /** The number of characters of the view of each frame. */
+  readonly #sizes: number[] = [];
+  #characters = 0;
+  /** The views of the last frame and of the one before it, in this order. */
+  #last: readonly MatchView[] = [];
 
   get list(): readonly Frame[] {
     return this.#frames;
   }
 
-  /** Adds a view. A view of another session replaces all. Throws if it is not a view. */
-  add(value: unknown, eventId: string): void {
-    const view = MatchView.parse(value);
+  /** Adds a view, which is JSON. A view of another session replaces all. Returns false if the match has become too large. Throws if it is not a view. */
+  add(data: string, eventId: string): boolean {
+    const view = MatchView.parse(JSON.parse(data));
     if (view.game_id !== this.session) this.#truncate(0);
     this.session = view.game_id;
     // A view of a known tick replaces it: the players have joined, or the match has ended without a further turn.
-    let index = this.#views.length;
-    while (index > 0 && (this.#views[index - 1]?.tick ?? 0) >= view.tick) index--;
-    if (index >= MAX_FRAMES) return;
-    const frame = frameOf(view, this.#views[index - 1]);
+    let index = this.#frames.length;
+    while (index > 0 && (this.#frames[index - 1]?.tick ?? 0) >= view.tick) index--;
+    if (index >= MAX_FRAMES || this.#characters + data.length > MAX_CHARACTERS) return false;
+    const before = this.#viewBefore(index);
+    const frame = frameOf(view, before);
     this.#truncate(index);
-    this.#views.push(view);
     this.#frames.push(frame);
+    this.#sizes.push(data.length);
+    this.#characters += data.length;
+    this.#last = before ? [view, before] : [view];
     this.lastEventId = eventId;
+    return true;
+  }
+
+  /** Returns the view before a frame; undefined if it is not one of the last two. */
+  #viewBefore(index: number): MatchView | undefined {
+    return this.#last[this.#frames.length - index];
   }
 
   #truncate(length: number): void {
-    this.#views.length = length;
+    for (const size of this.#sizes.splice(length)) this.#characters -= size;
     this.#frames.length = length;
+    if (length === 0) this.#last = [];
   }
 
   /** The next connection begins with the first view, because the last one may have been misunderstood. */

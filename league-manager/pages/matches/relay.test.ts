@@ -52,14 +52,17 @@ const view = (tick: number, more: object = {}) => ({
   ...more,
 });
 
-/** A relay for the match R1M1 of a league, whose referee and attempt the test changes. */
+const OTHERS = 100;
+
+/** A relay for the match R1M1 of a league, whose referee and attempt the test changes. `others` are the matches R1M2 to R1M101. */
 function relayed() {
   const referee = scriptedReferee();
   const clock = manualClock();
   const listeners = new Set<(commit: Commit) => void>();
   const match = { matchId: "R1M1", status: "assigned", epoch: 1, refereeId: "REF01" };
+  const others = Array.from({ length: OTHERS }, (_, index) => ({ ...match, matchId: `R1M${index + 2}` }));
   const state = {
-    leagues: new Map([["class", { rounds: [{ matches: [match] }] }]]),
+    leagues: new Map([["class", { rounds: [{ matches: [match, ...others] }] }]]),
     agents: new Map(["REF01", "REF02"].map((id) => [id, { endpoint: `http://${id}:1/mcp` }])),
   };
   const ledger = {
@@ -71,7 +74,7 @@ function relayed() {
   } as never;
   const relay = new MatchRelay({ ledger, openEventStream: referee.openEventStream, clock });
   return {
-    ...{ relay, referee, clock, listeners, match },
+    ...{ relay, referee, clock, listeners, match, others },
     commit: () => {
       for (const listener of listeners) listener({} as Commit);
     },
@@ -194,4 +197,57 @@ it("a match that is only read is followed for some seconds", async () => {
   await clock.advance(2_000);
   expect(stream.signal.aborted).toBe(true);
   expect(relay.count()).toBe(0);
+});
+
+it("pages of matches that are not being played take no connection from others", async () => {
+  const { relay, referee, others, commit } = relayed();
+  for (const { matchId } of others) relay.watch("class", matchId, () => {});
+  await referee.connection(OTHERS);
+  const reader = follow(relay);
+  await reader.until(({ state }) => state === "limit");
+  Object.assign(others[0] as object, { status: "completed" });
+  commit();
+  const { url } = await referee.connection(OTHERS + 1);
+  expect(url).toContain("/R1M1/");
+  expect(referee.opened[0]?.stream.signal.aborted).toBe(true);
+  relay.close();
+});
+
+it("a match without a connection is connected when another one has lost its last reader", async () => {
+  const { relay, referee, others } = relayed();
+  const [stop] = others.map(({ matchId }) => relay.watch("class", matchId, () => {}));
+  await referee.connection(OTHERS);
+  const reader = follow(relay);
+  await reader.until(({ state }) => state === "limit");
+  stop?.();
+  const { stream } = await referee.connection(OTHERS + 1);
+  stream.push("0", view(0));
+  await reader.until(({ state, frames }) => state === "live" && frames.length === 1);
+  relay.close();
+});
+
+it("a completed match keeps neither frames nor connection nor timers, and is not asked for again", async () => {
+  const { relay, referee, clock, match, commit } = relayed();
+  const stop = relay.watch("class", "R1M1", () => {});
+  const { stream } = await referee.connection(1);
+  stream.push("0", view(0));
+  Object.assign(match, { status: "completed" });
+  commit();
+  await new Promise(setImmediate);
+  expect(stream.signal.aborted).toBe(true);
+  expect([clock.timers(), relay.read("class", "R1M1").frames.length]).toEqual([0, 0]);
+  await clock.advance(10_000);
+  expect(referee.opened).toHaveLength(1);
+  stop();
+});
+
+it("the views of a match take a limited amount of memory", async () => {
+  const { relay, referee } = relayed();
+  const reader = follow(relay);
+  const { stream } = await referee.connection(1);
+  const padding = "x".repeat(900_000);
+  for (let tick = 0; tick < 30; tick++) stream.push(`${tick}`, view(tick, { last_turn: [], padding }));
+  const { frames } = await reader.until(({ state }) => state === "large");
+  expect(frames.length).toBe(22);
+  reader.stop();
 });

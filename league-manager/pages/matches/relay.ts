@@ -4,6 +4,7 @@ import type { Frame } from "#shared/web/replay-view.ts";
 import { matchOf } from "../../league/evolve.ts";
 import type { Ledger } from "../../ledger.ts";
 import { Frames } from "./frames.ts";
+import { Slots } from "./slots.ts";
 
 interface RelayOptions {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
@@ -16,15 +17,18 @@ export interface RelayedMatch {
   /** The id of the session; null before the first frame. */
   readonly session: string | null;
   readonly frames: readonly Frame[];
-  /** `lost`: the referee does not answer. `absent`: the referee does not show the match. `limit`: too many matches are watched. */
-  readonly state: "connecting" | "live" | "lost" | "absent" | "limit";
+  /**
+   * `lost`: the referee does not answer. `absent`: the referee does not show the match. `limit`: too many matches are watched. `large`: the views of
+   * the match need too much memory, so the last ones are missing.
+   */
+  readonly state: "connecting" | "live" | "lost" | "absent" | "limit" | "large";
 }
 
 /** A watched match. */
 interface Watched {
   readonly leagueId: string;
   readonly matchId: string;
-  readonly frames: Frames;
+  frames: Frames;
   readonly readers: Set<() => void>;
   /** Aborted when the last reader has left. */
   readonly ended: AbortController;
@@ -38,8 +42,12 @@ interface Watched {
   stopLinger: Cancel | null;
 }
 
-/** The maximum number of matches that are watched at the same time. Each has a connection to its referee. */
-const MAX_WATCHED = 100;
+/** The maximum number of matches that are connected to their referees at the same time. */
+const MAX_CONNECTED = 100;
+/** The time for the beginning of a referee's answer. */
+const MAX_HEADERS_MS = 10_000;
+/** Referees send a comment every 15 seconds. A referee that sends nothing for this time is disconnected. */
+const MAX_SILENCE_MS = 45_000;
 const FIRST_PAUSE_MS = 250;
 /** The pause before the next connection is doubled up to this time. */
 const LAST_PAUSE_MS = 2_000;
@@ -50,12 +58,23 @@ const NO_CONTENT = 204;
 const NOT_FOUND = 404;
 
 /**
+ * How a connection to a referee has ended. `live`: it had shown the match. `over`: the session has no further view. `waiting`: the match is not being
+ * played.
+ */
+type End = "live" | "lost" | "absent" | "limit" | "large" | "over" | "waiting";
+const FAULTS: ReadonlySet<End> = new Set(["lost", "absent", "limit", "large"]);
+/** After these ends only an event of the league, or a connection that becomes free, changes what is shown. */
+const FINAL: ReadonlySet<End> = new Set(["limit", "large", "over", "waiting"]);
+
+/**
  * Relays what spectators see of matches that are being played: one connection to the referee for each watched match, from the first reader to the
- * last. The connection follows the match to another referee and to another attempt.
+ * last. The connection follows the match to another referee and to another attempt. A match that is not being played has neither connection nor frames.
  */
 export class MatchRelay {
   readonly #options: RelayOptions;
   readonly #watched = new Map<string, Watched>();
+  /** The matches that are being played, with a connection or a pause before the next one. */
+  readonly #connected = new Slots<Watched>(MAX_CONNECTED);
   #stopListening: (() => void) | null = null;
 
   constructor(options: RelayOptions) {
@@ -66,7 +85,6 @@ export class MatchRelay {
   watch(leagueId: string, matchId: string, changed: () => void): () => void {
     const key = keyOf(leagueId, matchId);
     const watched = this.#watched.get(key) ?? this.#begin(key, leagueId, matchId);
-    if (!watched) return () => {};
     const reader = (): void => changed();
     watched.readers.add(reader);
     return () => {
@@ -80,7 +98,6 @@ export class MatchRelay {
     const { clock } = this.#options;
     const key = keyOf(leagueId, matchId);
     const watched = this.#watched.get(key) ?? this.#begin(key, leagueId, matchId);
-    if (!watched) return { session: null, frames: [], state: "limit" };
     watched.readAtMs = clock.monotonic();
     if (watched.readers.size === 0) this.#linger(watched);
     return { session: watched.frames.session, frames: watched.frames.list, state: watched.state };
@@ -96,8 +113,7 @@ export class MatchRelay {
     for (const [key, watched] of this.#watched) this.#end(key, watched);
   }
 
-  #begin(key: string, leagueId: string, matchId: string): Watched | null {
-    if (this.#watched.size >= MAX_WATCHED) return null;
+  #begin(key: string, leagueId: string, matchId: string): Watched {
     const watched: Watched = {
       ...{ leagueId, matchId, frames: new Frames(), readers: new Set<() => void>(), ended: new AbortController() },
       ...{ state: "connecting", target: "", retry: new AbortController(), readAtMs: 0, stopLinger: null },
@@ -116,6 +132,7 @@ export class MatchRelay {
     watched.ended.abort();
     watched.retry.abort();
     if (this.#watched.get(key) === watched) this.#watched.delete(key);
+    this.#connected.release(watched)?.retry.abort();
     if (this.#watched.size > 0) return;
     this.#stopListening?.();
     this.#stopListening = null;
@@ -139,37 +156,48 @@ export class MatchRelay {
     const { clock } = this.#options;
     let pauseMs = FIRST_PAUSE_MS;
     while (!watched.ended.signal.aborted) {
-      const target = this.#targetOf(watched);
-      if (target.key !== watched.target) pauseMs = FIRST_PAUSE_MS;
-      watched.target = target.key;
+      const { key, url } = this.#targetOf(watched);
+      if (key !== watched.target) pauseMs = FIRST_PAUSE_MS;
+      watched.target = key;
       watched.retry = new AbortController();
       const { signal } = watched.retry;
-      const end = target.url === null ? "waiting" : await this.#connect(watched, target.url, signal);
+      const end = url === null ? this.#forget(watched) : await this.#connect(watched, url, signal);
       if (watched.ended.signal.aborted) return;
       if (end === "live") pauseMs = FIRST_PAUSE_MS;
       if (signal.aborted) continue;
-      if (end === "lost" || end === "absent") this.#set(watched, end);
-      // Without a referee, and after the end of the session, only an event of the league changes the match.
-      await clock.pause(end === "waiting" || end === "over" ? LAST_PAUSE_MS : pauseMs, signal);
+      if (FAULTS.has(end)) this.#set(watched, end as Watched["state"]);
+      if (FINAL.has(end)) await abortOf(signal);
+      else await clock.pause(pauseMs, signal);
       pauseMs = Math.min(2 * pauseMs, LAST_PAUSE_MS);
     }
   }
 
-  /** Follows a match over one connection. Resolves with how it ended; `live`: it had shown the match. */
-  async #connect(watched: Watched, url: string, signal: AbortSignal): Promise<"live" | "lost" | "absent" | "over"> {
+  /** Drops what is known of a match that is not being played. When it is completed, its log replaces the frames. */
+  #forget(watched: Watched): "waiting" {
+    watched.frames = new Frames();
+    watched.state = "connecting";
+    this.#connected.release(watched)?.retry.abort();
+    return "waiting";
+  }
+
+  /** Follows a match over one connection. */
+  async #connect(watched: Watched, url: string, signal: AbortSignal): Promise<End> {
+    if (!this.#connected.reserve(watched)) return "limit";
     const { frames } = watched;
     let isLive = false;
     try {
       const { session, lastEventId } = frames;
+      const limits = { clock: this.#options.clock, headersMs: MAX_HEADERS_MS, silenceMs: MAX_SILENCE_MS };
       const known = session === null ? url : `${url}?session=${encodeURIComponent(session)}`;
-      const { status, events } = await this.#options.openEventStream(known, { signal, lastEventId });
+      const { status, events } = await this.#options.openEventStream(known, { signal, lastEventId, limits });
       if (status === NO_CONTENT) return "over";
       if (status !== 200) return status === NOT_FOUND ? "absent" : "lost";
       // The referee sends nothing if there is no frame after the last one.
       if (lastEventId !== undefined) this.#set(watched, "live");
       for await (const { event, data, id } of events) {
         if (event !== "match") continue;
-        if (!isShown(frames, data, id)) return "lost";
+        const added = addTo(frames, data, id);
+        if (added !== "added") return added;
         isLive = true;
         this.#set(watched, "live");
       }
@@ -199,15 +227,18 @@ export class MatchRelay {
   }
 }
 
-/** Adds a view of the referee, which is untrusted input. Returns false if it is none; the next connection then begins with the first view. */
-function isShown(frames: Frames, data: string, eventId: string): boolean {
+/** Adds a view of the referee, which is untrusted input. If it is no view, the next connection begins with the first view. */
+function addTo(frames: Frames, data: string, eventId: string): "added" | "large" | "lost" {
   try {
-    frames.add(JSON.parse(data), eventId);
-    return true;
+    return frames.add(data, eventId) ? "added" : "large";
   } catch {
     frames.restart();
-    return false;
+    return "lost";
   }
 }
+
+/** Resolves when a signal is aborted. */
+const abortOf = (signal: AbortSignal): Promise<unknown> =>
+  new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 
 const keyOf = (leagueId: string, matchId: string): string => `${leagueId}/${matchId}`;

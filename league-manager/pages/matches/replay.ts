@@ -37,20 +37,20 @@ export const replayedGame = (
  * `nameOf` returns the name of a player.
  */
 export function replayOf(match: PlayedMatch, nameOf: (playerId: string) => string): Replay | null {
-  const replayed = framesOf(match);
-  if (!replayed?.hasActions) return null;
-  const { session, frames } = replayed;
+  const { replayed, frames, hasActions } = framesOf(match);
+  if (!replayed.ok || !hasActions) return null;
+  const { session } = replayed.value;
   return { game: replayedGame(session.game, session.id, match.roles, nameOf), frames };
 }
 
-interface Replayed {
-  readonly session: Session;
+interface ReplayedFrames {
+  readonly replayed: ReturnType<typeof replayTexts>;
   readonly frames: readonly Frame[];
   readonly hasActions: boolean;
 }
 
-/** Returns the frames of a match: the start, and each closed turn. Returns null if its log cannot be replayed. */
-export function framesOf(match: Pick<PlayedMatch, "log" | "seed" | "termination" | "reason">): Replayed | null {
+/** Returns the frames of a match: the start, and each closed turn. There are none if its log cannot be replayed. */
+export function framesOf(match: Pick<PlayedMatch, "log" | "seed" | "termination" | "reason">): ReplayedFrames {
   const frames: Frame[] = [];
   let hasActions = false;
   let before: Session | null = null;
@@ -73,10 +73,10 @@ export function framesOf(match: Pick<PlayedMatch, "log" | "seed" | "termination"
     }
     before = session;
   });
-  if (!replayed.ok) return null;
+  if (!replayed.ok) return { replayed, frames: [], hasActions };
   const end = frames.at(-1);
   if (end?.result) frames.splice(-1, 1, { ...end, result: { ...end.result, reason: publicReason(match) } });
-  return { session: replayed.value.session, frames, hasActions };
+  return { replayed, frames, hasActions };
 }
 
 /** An action of a closed turn. */

@@ -14,44 +14,56 @@ export interface StoredMatch extends MatchResult {
   readonly roles: PlayedMatch["roles"];
 }
 
-/** A stored match as pages show it. */
+/** What the check of a stored match has shown. */
 export interface CheckedMatch {
-  readonly match: StoredMatch;
   /** The id of its session. Null if the log cannot be replayed. */
   readonly session: string | null;
-  readonly frames: readonly Frame[];
-  /** The hash of each entry. */
-  readonly hashes: readonly string[];
+  /** The number of entries of the log. */
+  readonly entries: number;
+  /** The number of frames, and the last one. */
+  readonly length: number;
+  readonly last: Frame | null;
   /** Why the log does not prove the recorded result; null if it does. */
   readonly fault: string | null;
 }
 
-/** The number of checked matches in memory. A check replays the match, which takes some milliseconds. */
-const MAX_CHECKED = 20;
+/** A stored match with all its steps. */
+export interface ReplayedMatch {
+  readonly checked: CheckedMatch;
+  readonly match: StoredMatch;
+  readonly frames: readonly Frame[];
+  /** The hash of each entry. */
+  readonly hashes: readonly string[];
+}
+
+/** The number of checks in memory. They have about a kilobyte each. */
+const MAX_CHECKED = 2_000;
+/** The number of replayed matches in memory. A replay takes some milliseconds. */
+const MAX_REPLAYED = 20;
 
 /** The completed matches of the leagues, replayed and checked on first use. */
 export class StoredMatches {
   readonly #views: Pick<Views, "logOf" | "seedOf">;
   readonly #checked = new Map<string, CheckedMatch>();
+  readonly #replayed = new Map<string, ReplayedMatch>();
 
   constructor(views: Pick<Views, "logOf" | "seedOf">) {
     this.#views = views;
   }
 
-  /** Returns a completed match; null if it is not completed or has no log. */
+  /** Returns the check of a completed match; null if it is not completed or has no log. */
   find(league: League, match: Match): CheckedMatch | null {
-    if (match.outcome === null || match.logHead === "") return null;
-    const key = `${league.runId}/${league.leagueId}/${match.matchId}/${match.epoch}/${match.logHead}`;
-    const found = this.#checked.get(key) ?? this.#check(league, match);
-    this.#checked.delete(key);
-    if (!found) return null;
-    this.#checked.set(key, found); // the last one is the most recently used
-    const [oldest] = this.#checked.keys();
-    if (this.#checked.size > MAX_CHECKED && oldest !== undefined) this.#checked.delete(oldest);
-    return found;
+    const key = keyOf(league, match);
+    return recent(this.#checked, key, MAX_CHECKED, () => this.replay(league, match)?.checked ?? null);
   }
 
-  #check(league: League, match: Match): CheckedMatch | null {
+  /** Returns a completed match with its steps; null if it is not completed or has no log. */
+  replay(league: League, match: Match): ReplayedMatch | null {
+    const key = keyOf(league, match);
+    return recent(this.#replayed, key, MAX_REPLAYED, () => this.#replay(league, match));
+  }
+
+  #replay(league: League, match: Match): ReplayedMatch | null {
     const { leagueId, options } = league;
     const { matchId, roundId, epoch } = match;
     const log = this.#views.logOf(leagueId, matchId);
@@ -60,17 +72,36 @@ export class StoredMatches {
     const ids = { league_id: leagueId, match_id: matchId, round_id: roundId, epoch };
     const result: MatchResult = { ...ids, ...summaryOf(match), faults: [...summaryOf(match).faults], log: [...log] };
     const stored: StoredMatch = { ...result, options, seed, roles: rolesOf(league, match) };
-    const replayed = framesOf(stored);
+    const { replayed, frames } = framesOf(stored);
     let head = GENESIS;
     return {
+      checked: {
+        session: replayed.ok ? replayed.value.session.id : null,
+        ...{ entries: log.length, length: frames.length, last: frames.at(-1) ?? null },
+        fault: faultOfResult(league, match, seed, result, replayed),
+      },
       match: stored,
-      session: replayed?.session.id ?? null,
-      frames: replayed?.frames ?? [],
+      frames,
       hashes: log.map((text) => {
         head = chainHash(head, text);
         return head;
       }),
-      fault: faultOfResult(league, match, seed, result),
     };
   }
+}
+
+/** Identifies a stored match; null for a match that is not completed or has no log. */
+const keyOf = ({ runId, leagueId }: League, { outcome, matchId, epoch, logHead }: Match): string | null =>
+  outcome === null || logHead === "" ? null : `${runId}/${leagueId}/${matchId}/${epoch}/${logHead}`;
+
+/** Returns a value of a cache, which keeps the values that were used last. A value that is missing is computed, unless it is null. */
+function recent<T>(cache: Map<string, T>, key: string | null, limit: number, compute: () => T | null): T | null {
+  if (key === null) return null;
+  const value = cache.get(key) ?? compute();
+  cache.delete(key);
+  if (value === null) return null;
+  cache.set(key, value); // the last one is the most recently used
+  const [oldest] = cache.keys();
+  if (cache.size > limit && oldest !== undefined) cache.delete(oldest);
+  return value;
 }

@@ -1,3 +1,4 @@
+import type { Clock } from "../../lib/clock.ts";
 import { serverEvents } from "../../lib/server-events.ts";
 
 /** The maximum number of characters of one event. A round of 1,000 players has 25,000. */
@@ -20,13 +21,55 @@ interface StreamRequest {
   readonly signal: AbortSignal;
   /** The id of the last event that the caller has received; absent to begin. */
   readonly lastEventId?: string | undefined;
+  /** Ends a connection to a server that does not answer. Absent: the caller ends it. */
+  readonly limits?: SilenceLimits | undefined;
 }
 
-/** Opens a stream of server-sent events. Rejects if the server does not answer or redirects, or when `signal` is aborted. */
-export async function openEventStream(url: string, { signal, lastEventId }: StreamRequest): Promise<EventStream> {
+interface SilenceLimits {
+  readonly clock: Pick<Clock, "after">;
+  /** The time for the headers. */
+  readonly headersMs: number;
+  /** The time between two parts of the stream. Comments count. */
+  readonly silenceMs: number;
+}
+
+/**
+ * Opens a stream of server-sent events. Rejects if the server does not answer or redirects, or when `signal` is aborted. Only an answer with the
+ * status 200 has events.
+ */
+export async function openEventStream(
+  url: string,
+  { signal, lastEventId, limits }: StreamRequest,
+): Promise<EventStream> {
   const headers = { accept: "text/event-stream", ...(lastEventId && { "last-event-id": lastEventId }) };
-  const response = await fetch(url, { headers, signal, redirect: "error" });
-  return { status: response.status, events: eventsOf(response.body) };
+  const silence = new AbortController();
+  const limited = <T>(part: Promise<T>, ms: number | undefined): Promise<T> => {
+    if (limits === undefined || ms === undefined) return part;
+    const cancel = limits.clock.after(ms, () => silence.abort(new Error(`${url} has sent nothing for ${ms} ms`)));
+    return part.finally(cancel);
+  };
+  const ended = AbortSignal.any([signal, silence.signal]);
+  const { status, body } = await limited(fetch(url, { headers, signal: ended, redirect: "error" }), limits?.headersMs);
+  if (status !== 200) await body?.cancel();
+  const isOpen = status === 200 && body !== null;
+  return { status, events: eventsOf(isOpen ? partsOf(body, (part) => limited(part, limits?.silenceMs)) : null) };
+}
+
+/** The parts of a body. `limited` limits the time for each. */
+async function* partsOf(
+  body: ReadableStream<Uint8Array>,
+  limited: <T>(part: Promise<T>) => Promise<T>,
+): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await limited(reader.read());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
 }
 
 async function* eventsOf(body: AsyncIterable<Uint8Array> | null): EventStream["events"] {

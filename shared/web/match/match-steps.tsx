@@ -8,6 +8,7 @@ import { GameClock, useTurnStart } from "../layout/game-clock.tsx";
 import type { Frame, Replay } from "../replay-view.ts";
 import { announcement, resultInWords, turnInWords } from "../texts/game-texts.ts";
 import { MoveList } from "./move-list.tsx";
+import { PositionBoundary } from "./position-boundary.tsx";
 
 interface Props {
   readonly game: Replay["game"];
@@ -36,7 +37,11 @@ export function MatchSteps({ game: fixed, frames, facts, first, player }: Props)
       <div class="match-board">
         <Players fixed={fixed} frame={frame} turnStart={step === last ? turnStart : null} player={player} />
         <div class="board">
-          {game && <Board game={game} side="spectator" canAct={false} pending={null} onPlay={() => {}} />}
+          {game && (
+            <PositionBoundary position={frame ?? null}>
+              <Board game={game} side="spectator" canAct={false} pending={null} onPlay={() => {}} />
+            </PositionBoundary>
+          )}
           {!game && <p>Loading the position…</p>}
         </div>
         {last > 0 && (

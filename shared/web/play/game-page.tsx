@@ -5,6 +5,7 @@ import type { Color } from "../boards/chess-squares.ts";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
 import { useTurnStart } from "../layout/game-clock.tsx";
+import { PositionBoundary } from "../match/position-boundary.tsx";
 import { announcement, capitalized, turnInWords } from "../texts/game-texts.ts";
 import type { Transport } from "../transports/transport.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
@@ -154,7 +155,11 @@ function BoardArea({ game, side, facts, canAct, pending, onPlay }: BoardAreaProp
   const hasBoard = game.state !== null || game.board !== "";
   return (
     <div class={`board ${canAct ? "open" : ""}`} aria-busy={pending !== null}>
-      {hasBoard && <Board game={game} side={side} canAct={canAct} pending={pending} onPlay={onPlay} />}
+      {hasBoard && (
+        <PositionBoundary position={game}>
+          <Board game={game} side={side} canAct={canAct} pending={pending} onPlay={onPlay} />
+        </PositionBoundary>
+      )}
       {!hasBoard && game.status !== "completed" && <p>The board appears with your first turn.</p>}
     </div>
   );

@@ -75,7 +75,8 @@ function actionInWords(game: GameView, action: unknown, facts: Facts): string {
       .join(" ");
   if (typeof action !== "string") return String(action);
   if (facts?.board !== "chess") return action;
-  return moveInWords(action, piecesOf((game.state as { fen: string }).fen));
+  const position = chessPosition(game);
+  return position ? moveInWords(action, piecesOf(position.fen)) : action;
 }
 
 /** Returns the text that a screen reader announces after a change of the game. */
@@ -88,6 +89,12 @@ export function announcement(game: GameView, role: string, facts: Facts): string
 
 function isCheck({ status, state }: GameView, facts: Facts): boolean {
   if (facts?.board !== "chess" || status !== "active") return false;
-  const { fen, turn } = state as { fen: string; turn: Color };
-  return checkedKing(piecesOf(fen), turn) !== null;
+  const position = chessPosition({ state });
+  return position !== null && checkedKing(piecesOf(position.fen), position.turn) !== null;
+}
+
+/** Returns the state of a chess game; null if it is none, which the view of another program's referee may contain. */
+function chessPosition({ state }: Pick<GameView, "state">): { readonly fen: string; readonly turn: Color } | null {
+  const { fen, turn } = (state ?? {}) as { readonly fen?: unknown; readonly turn?: unknown };
+  return typeof fen === "string" && (turn === "white" || turn === "black") ? { fen, turn } : null;
 }
