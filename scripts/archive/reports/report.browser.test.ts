@@ -10,7 +10,7 @@ import { createRandom } from "#shared/lib/rng.ts";
 import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
 import type { Command } from "#shared/session/session.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
-import { launchChromium } from "#shared/web/testing/chromium.ts";
+import { eventually, launchChromium } from "#shared/web/testing/chromium.ts";
 import type { ExportedMatch } from "../format.ts";
 import { htmlReport } from "./html.ts";
 import type { ReportLeague } from "./report-run.ts";
@@ -143,27 +143,29 @@ it("has a policy without inline exceptions, which the browser enforces", async (
 
 it("shows a match step by step, with the keyboard alone", async () => {
   const { page } = await open();
-  expect(await stepText(page)).toBe("Step 0 of 30. ");
+  await eventually(async () => expect(await stepText(page)).toBe("Step 0 of 30. "));
   await page.getByRole("button", { name: "Next step" }).focus();
   await page.keyboard.press("Enter");
   await page.keyboard.press("Enter");
-  expect(await stepText(page)).toMatch(/^Step 2 of 30\. black: [a-h][1-8][a-h][1-8]$/);
+  await eventually(async () => expect(await stepText(page)).toMatch(/^Step 2 of 30\. black: [a-h][1-8][a-h][1-8]$/));
   await page.getByRole("slider").focus();
   await page.keyboard.press("End");
-  expect(await stepText(page)).toMatch(/^Step 30 of 30\./);
-  expect(await page.locator(".status").textContent()).toBe("Draw: move limit");
+  await eventually(async () => expect(await stepText(page)).toMatch(/^Step 30 of 30\./));
+  await eventually(async () => expect(await page.locator(".status").textContent()).toBe("Draw: move limit"));
   await page.keyboard.press("ArrowLeft");
-  expect(await stepText(page)).toMatch(/^Step 29 of 30\./);
+  await eventually(async () => expect(await stepText(page)).toMatch(/^Step 29 of 30\./));
 });
 
 it("follows the link of a match, and shows a forfeit with its reason", async () => {
   const { page } = await open({}, "#replay-4");
   await page.getByRole("group", { name: "Connect Four board" }).waitFor();
   await page.getByRole("button", { name: "Last step" }).click();
-  expect(await page.locator(".status").textContent()).toMatch(/^yellow \(Bob\) wins: forfeit, /);
+  await eventually(async () =>
+    expect(await page.locator(".status").textContent()).toMatch(/^yellow \(Bob\) wins: forfeit, /),
+  );
   await page.locator('a[href="#replay-5"]').click();
   await page.getByText("Pot: 2 chips").waitFor();
-  expect(await page.evaluate("document.activeElement.id")).toBe("replay-5");
+  await eventually(async () => expect(await page.evaluate("document.activeElement.id")).toBe("replay-5"));
 });
 
 it("shows both choices of a simultaneous turn in one step", async () => {
@@ -171,7 +173,7 @@ it("shows both choices of a simultaneous turn in one step", async () => {
   const hands = page.locator(".seat .hand");
   expect(await hands.count()).toBe(0);
   await page.getByRole("button", { name: "Next step" }).click();
-  expect(await hands.count()).toBe(2);
+  await eventually(async () => expect(await hands.count()).toBe(2));
 });
 
 it.each([

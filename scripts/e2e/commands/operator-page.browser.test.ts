@@ -5,7 +5,7 @@ import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
-import { launchChromium } from "#shared/web/testing/chromium.ts";
+import { eventually, launchChromium } from "#shared/web/testing/chromium.ts";
 import { HOSTILE, reportForP01 } from "../../../league-manager/testing/forfeits.ts";
 import { startTestManager } from "../../../league-manager/testing/test-manager.ts";
 import { type ReportedLeagues, startReportedLeagues } from "../../testing/reported-leagues.ts";
@@ -153,8 +153,7 @@ it("a page of another site can neither show the operator's page in a frame nor c
   );
   onTestFinished(() => void other.close().closeAllConnections());
   const page = await openPage(`http://localhost:${await listenOnLoopback(other)}/`);
-  const frame = page.frames()[1];
-  expect(frame?.url()).toMatch(/^chrome-error:/);
+  await eventually(() => expect(page.frames()[1]?.url()).toMatch(/^chrome-error:/));
   const call = {
     jsonrpc: "2.0",
     id: 1,
