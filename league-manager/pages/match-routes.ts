@@ -2,6 +2,7 @@ import type { Express, Request, Response } from "express";
 import { parseEntry } from "#shared/session/entry.ts";
 import type { FramesDocument, LogDocument } from "#shared/web/documents/match.ts";
 import { FRAMES_OF_ANSWER } from "#shared/web/documents/match.ts";
+import { sendJson } from "#shared/web/site-page.ts";
 import type { DocumentContext, DocumentRequest } from "./documents/document.ts";
 import { pageOf, playerRef } from "./documents/league.ts";
 import { framesOf, matchOfRequest } from "./documents/match.ts";
@@ -13,10 +14,10 @@ type FindLeague = (request: Request) => DocumentRequest | null;
 /** The routes of a match besides its page: earlier frames, the entries of the log, and the files for download. */
 export function addMatchRoutes(app: Express, context: DocumentContext, find: FindLeague): void {
   const add = (path: string, answer: (requested: DocumentRequest, response: Response) => object | null): void => {
-    app.get(path, (request, response, next) => {
+    app.get(path, async (request, response, next) => {
       const requested = find(request);
       const document = requested && answer(requested, response);
-      if (document) response.set("cache-control", "no-store").json(document);
+      if (document) await sendJson(response, document);
       else if (!response.headersSent) next();
     });
   };

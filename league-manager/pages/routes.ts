@@ -1,6 +1,6 @@
 import type { Express, NextFunction, Request, Response } from "express";
 import { assetRoutes } from "#shared/web/asset-routes.ts";
-import { missingPage, missingPages, sendPage, sitePage } from "#shared/web/site-page.ts";
+import { missingPage, missingPages, sendJson, sendPage, sitePage } from "#shared/web/site-page.ts";
 import type { League } from "../league/league.ts";
 import type { Ledger } from "../ledger.ts";
 import type { DocumentContext, DocumentKind, DocumentRequest } from "./documents/document.ts";
@@ -130,13 +130,13 @@ interface Answered {
 
 /** Answers with a document as JSON or as a stream. */
 async function answer(context: PagesContext, request: Request, response: Response, answered: Answered): Promise<void> {
-  response.vary("accept").set("cache-control", "no-store");
+  response.vary("accept");
   const isStream = request.accepts(["application/json", "text/event-stream"]) === "text/event-stream";
   const { live } = context;
   // A stream of a document that others read needs no separate read, e.g. when all readers reconnect.
   const document = isStream && live.has(request.url) ? {} : await answered.read();
   if (!document) response.status(404).json(NO_DOCUMENT);
-  else if (!isStream) response.json(document);
+  else if (!isStream) await sendJson(response, document);
   else if (request.method === "HEAD") response.type("text/event-stream").end();
   else if (!live.open({ key: request.url, ...answered }, response)) {
     response.status(503).json({ error: { code: "TOO_MANY_REQUESTS", message: "too many readers; try again later" } });

@@ -20,12 +20,21 @@ export interface Assets {
   readonly files: ReadonlyMap<string, Asset>;
   /** Returns the path of the script of an entry, and of the modules that it imports. */
   scriptsOf(entry: Entry): { readonly main: string; readonly imported: readonly string[] };
-  readonly style: string;
+  /** Returns the path of the style of an entry. */
+  styleOf(entry: Entry): string;
   /** The path of the script of the shared worker for live documents. */
   readonly worker: string;
   /** The path of the chess pieces as SVG, with ids from "wk" to "bp". */
   readonly pieces: string;
 }
+
+/** The styles of the entries. */
+const STYLES: Readonly<Record<Entry, string>> = {
+  board: "games-style",
+  games: "games-style",
+  leagues: "leagues-style",
+  play: "play-style",
+};
 
 /** The folder of the assets in the addresses of a server. */
 export const ASSETS_PATH = "/assets/";
@@ -48,7 +57,7 @@ export const assets = lazily(async (): Promise<Assets> => {
       leagues: webFile("site/leagues-main.tsx"),
       play: webFile("site/play-main.tsx"),
       worker: webFile("site/live-worker-main.tsx"),
-      style: webFile("styles/style.css"),
+      ...Object.fromEntries([...new Set(Object.values(STYLES))].map((name) => [name, webFile(`styles/${name}.css`)])),
     },
     outdir: "out",
     metafile: true,
@@ -69,7 +78,8 @@ export const assets = lazily(async (): Promise<Assets> => {
   const sprite = Buffer.from(await readSprite());
   const pieces = add(`pieces-${createHash("sha256").update(sprite).digest("hex").slice(0, 8)}.svg`, sprite);
   const outputs = Object.entries(metafile.outputs).map(([path, output]) => ({ name: basename(path), ...output }));
-  const named = (entry: string): string => outputs.find(({ name }) => name.startsWith(`${entry}-`))?.name ?? "";
+  const named = (entry: string): string =>
+    outputs.find(({ name }) => name.startsWith(entry) && /^-\w{8}\.\w+$/.test(name.slice(entry.length)))?.name ?? "";
   /** The modules that a module imports at its start, directly or not. */
   const importsOf = (name: string, found: Set<string> = new Set()): ReadonlySet<string> => {
     for (const { path, kind } of outputs.find((output) => output.name === name)?.imports ?? []) {
@@ -86,7 +96,7 @@ export const assets = lazily(async (): Promise<Assets> => {
       const main = named(entry);
       return { main: ASSETS_PATH + main, imported: [...importsOf(main)].map((name) => ASSETS_PATH + name) };
     },
-    style: ASSETS_PATH + named("style"),
+    styleOf: (entry) => ASSETS_PATH + named(STYLES[entry]),
     worker: ASSETS_PATH + named("worker"),
     pieces,
   };

@@ -31,10 +31,10 @@ test("the scripts of the pages contain no game and no chess engine", async () =>
 });
 
 test("the files that a page loads first have less than 45 kB, compressed", async () => {
-  const { files, scriptsOf, style } = await assets();
+  const { files, scriptsOf, styleOf } = await assets();
   for (const entry of ENTRIES) {
     const { main, imported } = scriptsOf(entry);
-    const paths = [main, ...imported, style];
+    const paths = [main, ...imported, styleOf(entry)];
     const bytes = paths.reduce((sum, path) => sum + (files.get(path)?.gzip.length ?? Number.NaN), 0);
     expect(bytes).toBeLessThan(45_000);
     expect(bytes).toBeGreaterThan(3_000);

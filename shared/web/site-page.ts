@@ -29,7 +29,7 @@ export async function sitePage({ entry, title, setup, content = "", refreshS }: 
   const preloads = imported.map((path) => `<link rel="modulepreload" href="${path}">\n`).join("");
   const refresh = refreshS ? `<noscript><meta http-equiv="refresh" content="${refreshS}"></noscript>` : "";
   return documentOf({
-    title,
+    ...{ entry, title },
     attributes: ` data-worker="${worker}" data-pieces="${pieces}"`,
     head: `<script type="module" src="${main}"></script>\n${preloads}${refresh}`,
     body: `<div id="root">${content}</div>\n${setupElement({ games: factsOf(knownGames()), ...setup })}`,
@@ -45,37 +45,49 @@ interface PageLink {
 /** Returns the page for an address at which nothing exists. `home` is the way back. The texts may contain parts of the address. */
 export const missingPage = (text: string, home: PageLink): Promise<string> =>
   documentOf({
-    title: "Not found",
+    ...{ entry: "leagues", title: "Not found" },
     body: `<main class="missing"><h1>Not found</h1><p>${escapeHtml(escapeUnprintable(text))}</p>
 <p><a href="${escapeHtml(home.path)}">${escapeHtml(escapeUnprintable(home.text))}</a></p></main>`,
   });
 
 interface HtmlDocument {
+  /** The entry whose style the document has. */
+  readonly entry: Entry;
   readonly title: string;
   readonly attributes?: string;
   readonly head?: string;
   readonly body: string;
 }
 
-async function documentOf({ title, attributes = "", head = "", body }: HtmlDocument): Promise<string> {
-  const { style } = await assets();
+async function documentOf({ entry, title, attributes = "", head = "", body }: HtmlDocument): Promise<string> {
+  const { styleOf } = await assets();
   return `<!doctype html>
 <html lang="en"${attributes}><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="${ICON}">
-<link rel="stylesheet" href="${style}">
+<link rel="stylesheet" href="${styleOf(entry)}">
 ${head}</head>
 <body class="page">${body}</body></html>
 `;
 }
 
 /** Sends a page. Pages are not cached, because they contain current data. */
-export async function sendPage(response: Response, html: string): Promise<void> {
-  response.set({ "cache-control": "no-store", vary: "accept-encoding" }).type("html");
-  if (response.req.acceptsEncodings("gzip")) response.set("content-encoding", "gzip").send(await compressed(html));
-  else response.send(html);
+export const sendPage = (response: Response, html: string): Promise<void> => sendText(response, "html", html);
+
+/** Sends a document of a page as JSON. */
+export const sendJson = (response: Response, document: object): Promise<void> =>
+  sendText(response, "json", JSON.stringify(document));
+
+/** A shorter text is sent in one packet anyway. */
+const COMPRESSED_CHARACTERS = 1_400;
+
+async function sendText(response: Response, type: "html" | "json", text: string): Promise<void> {
+  response.set("cache-control", "no-store").vary("accept-encoding").type(type);
+  const isCompressed = text.length > COMPRESSED_CHARACTERS && response.req.acceptsEncodings("gzip");
+  if (isCompressed) response.set("content-encoding", "gzip").send(await compressed(text));
+  else response.send(text);
 }
 
 const compressed = promisify<string, Buffer>(gzip);
