@@ -143,7 +143,7 @@ it("has a policy without inline exceptions, which the browser enforces", async (
 
 it("shows a match step by step, with the keyboard alone", async () => {
   const { page } = await open();
-  await eventually(async () => expect(await stepText(page)).toBe("Step 0 of 30. "));
+  await eventually(async () => expect(await stepText(page)).toBe("Step 0 of 30"));
   await page.getByRole("button", { name: "Next step" }).focus();
   await page.keyboard.press("Enter");
   await page.keyboard.press("Enter");
