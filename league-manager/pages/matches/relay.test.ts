@@ -228,9 +228,10 @@ it("a match without a connection is connected when another one has lost its last
 
 it("a completed match keeps neither frames nor connection nor timers, and is not asked for again", async () => {
   const { relay, referee, clock, match, commit } = relayed();
-  const stop = relay.watch("class", "R1M1", () => {});
+  const reader = follow(relay);
   const { stream } = await referee.connection(1);
   stream.push("0", view(0));
+  await reader.until(({ frames }) => frames.length === 1);
   Object.assign(match, { status: "completed" });
   commit();
   await new Promise(setImmediate);
@@ -238,7 +239,7 @@ it("a completed match keeps neither frames nor connection nor timers, and is not
   expect([clock.timers(), relay.read("class", "R1M1").frames.length]).toEqual([0, 0]);
   await clock.advance(10_000);
   expect(referee.opened).toHaveLength(1);
-  stop();
+  reader.stop();
 });
 
 it("the views of a match take a limited amount of memory", async () => {
