@@ -14,7 +14,7 @@ const MAX_REQUESTED = 12;
 export function YourGames({ known, version }: { readonly known: FactsOfGames; readonly version: unknown }) {
   const [games, setGames] = useState(savedGames);
   const [views, setViews] = useState<ReadonlyMap<string, GameView>>(new Map());
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `version` is the time for the next request
+  // `version` is the time for the next request
   useEffect(() => {
     const read = async (saved: SavedGame): Promise<void> => {
       const view = await ownGame(saved);

@@ -41,7 +41,7 @@ function Rematch({ game, room, role }: Required<Pick<Props, "game" | "role">> & 
   const [problem, setProblem] = useState("");
   const [isBusy, setBusy] = useState(false);
   const hasFriend = game.roles.some((one) => one !== role && game.players[one]?.kind === "human");
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asks about one game
+  // Asks about one game
   useEffect(() => {
     if (!hasFriend) return;
     let asked = 0;

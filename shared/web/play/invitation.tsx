@@ -18,7 +18,7 @@ export interface InvitationProps {
 export function Invitation({ game, room }: InvitationProps): JSX.Element | null {
   const [document, setDocument] = useState<InvitationsDocument | null>(null);
   const isBegun = game.tick >= game.roles.length;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: asks about one game
+  // Asks about one game
   useEffect(() => {
     if (!room.hasToken || isBegun || game.status === "completed") return;
     let timer: ReturnType<typeof setInterval> | undefined;

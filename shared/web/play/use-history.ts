@@ -18,7 +18,7 @@ export function useHistory({ room }: Transport, game: GameView | null): History 
   const known = useRef<Known | null>(null);
   const [shown, setShown] = useState<number | null>(null);
   const [gameId, tick, status] = [game?.game_id, game?.tick, game?.status];
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new request is needed when the game has changed
+  // A new request is needed when the game has changed
   useEffect(() => {
     if (!game || !room) return;
     let isCurrent = true;
@@ -37,7 +37,7 @@ export function useHistory({ room }: Transport, game: GameView | null): History 
     };
   }, [room, gameId, tick, status]);
   // A new move of the opponent is shown immediately.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the game has changed
+  // Runs when the game has changed
   useEffect(() => setShown(null), [gameId, tick]);
   const last = document?.moves.length ?? 0;
   const within = (moves: number): number | null => (moves >= last ? null : Math.max(0, moves));
