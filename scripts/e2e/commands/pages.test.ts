@@ -38,7 +38,7 @@ describe("the pages of agents", () => {
     expect(html).toContain("&#60;img src=x onerror=alert(1)&#62;");
     expect(html).not.toContain("<img");
     expect(html).toContain("Bob &#38; Söhne");
-    expect(html).toContain("<h1>rps</h1>");
+    expect(html).toMatch(/<h1>.*rps.*<\/h1>/);
     expect(html).toContain("Completed</span> Rock, paper, scissors");
     expect(html).not.toMatch(/<script>|<script [^>]*nonce| style=/);
   });
