@@ -51,7 +51,7 @@ const HEARTBEAT_MS = 5_000;
 /** The shortest time between two states of a document. */
 const INTERVAL_MS = 150;
 /** All documents together take at most this part of the manager's time in the long run. Then they are sent less often. */
-const MAX_SHARE = 0.02;
+const MAX_SHARE = 0.01;
 /** The time that documents may take at once, e.g. for 200 different pages that show the same result, before `MAX_SHARE` limits them. */
 const BURST_MS = 250;
 
