@@ -75,10 +75,11 @@ export function playRoutes(options: PageOptions) {
 const route =
   <Body>(schema: z.ZodType<Body>, handle: (body: Body, http: HttpContext) => Promise<HttpReply>) =>
   async (body: unknown, http: HttpContext): Promise<HttpReply> => {
+    if (body === undefined) return failure(400, "INVALID_REQUEST", "The body is not JSON");
     const parsed = schema.safeParse(body);
     if (parsed.success) return handle(parsed.data, http);
     const [fault] = fieldFaults(parsed.error);
-    return failure(400, "INVALID_REQUEST", `${fault?.path ?? ""} ${fault?.message ?? "is not JSON"}`.trim());
+    return failure(400, "INVALID_REQUEST", `${fault?.path || "The body"} ${fault?.message ?? "is invalid"}`);
   };
 
 async function join(

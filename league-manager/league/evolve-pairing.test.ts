@@ -34,7 +34,7 @@ it.each(FORGED)("evolveLeague throws on %s", (_, before, event, message) => {
   expect(() => evolveLeague(before, stored(event))).toThrow(message);
 });
 
-it("a cancelled match gives no player points, and its referee is told", () => {
+it("a cancelled match gives no player points, and its referee is informed", () => {
   const after = evolveLeague(paired, stored(cancelled));
   const outcome = { termination: "aborted", reason: "cancelled", points: [], winner: null };
   expect(matchOf(after, "R1M1")).toMatchObject({ status: "completed", refereeId: null, outcome, logHead: "" });

@@ -112,14 +112,14 @@ export function endOfPairing(league: League, isByFormat: boolean): readonly stri
   return [`${league.leagueId} ends after round ${league.rounds.length} of ${planned}: ${format.earlyEnd}`];
 }
 
-/** The number of matches that the league has at its end at most; null if the format has no end of its own. */
+/** The number of matches that the league has at its end at most; null if the format never ends by itself. */
 export function expectedMatches(league: League): number | null {
   if (league.isPairingComplete || league.status === "completed") return league.matchCount;
   const remaining = findFormat(league.format)?.remaining(viewOf(league, ""), parsedOptions(league)) ?? null;
   return remaining === null ? null : league.completedCount + remaining;
 }
 
-/** The number of matches that are still to be played at most, if the format has an end of its own, or else of those that are paired. */
+/** The maximum number of matches that are still to be played. For a format that never ends by itself: the number of paired matches that are not completed. */
 export const openMatchCount = (league: League): number =>
   (league.status === "open" ? 0 : (expectedMatches(league) ?? league.matchCount)) - league.completedCount;
 

@@ -77,7 +77,7 @@ it("a request without the token, with a wrong one or with that of a player is re
   expect(await isPaused()).toBe(true);
 });
 
-it("wrong tokens have the rate limit of strangers", async () => {
+it("callers with a wrong token have the rate limit of callers without a token", async () => {
   const post = await start({ limits: { loopback: true } });
   const statuses: number[] = [];
   for (let count = 0; count < 120 && statuses.at(-1) !== 429; count++) {

@@ -121,6 +121,19 @@ describe("the pages of leagues", () => {
     expect(reordered).not.toContain("\u202e");
   });
 
+  it("explain a request of the play page that is not JSON or has a wrong type", async () => {
+    const { manager: started } = await start();
+    const join = async (body: string): Promise<unknown> => {
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(`http://127.0.0.1:${started.port}/play/api/join`, { method: "POST", headers, body });
+      return [answer.status, await answer.json()];
+    };
+    const rejected = (message: unknown) => [400, { error: { code: "INVALID_REQUEST", message } }];
+    expect(await join("{bad")).toEqual(rejected("The body is not JSON"));
+    expect(await join("[]")).toEqual(rejected(expect.stringMatching(/^The body /)));
+    expect(await join('{"name":5}')).toEqual(rejected(expect.stringMatching(/^name /)));
+  });
+
   it("load their files from the server, which browsers may keep", async () => {
     const { get } = await start();
     const html = await (await get("/leagues")).text();

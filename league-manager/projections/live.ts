@@ -22,7 +22,7 @@ export type LiveEvent =
       readonly game: string;
       /** The format with its options, for people; absent for a round robin without options. */
       readonly format?: string;
-      /** The number of matches that the league has at its end at most; null if its format has no end of its own. */
+      /** The number of matches that the league has at its end at most; null if its format never ends by itself. */
       readonly matches: number | null;
     }
   | {

@@ -16,7 +16,7 @@ export interface PlayerMatches {
   readonly opponents: ReadonlyMap<string, { readonly wins: number; readonly draws: number; readonly losses: number }>;
   /** The number of its faults by cause. */
   readonly faults: ReadonlyMap<string, number>;
-  /** The last match of the schedule that it has lost by a fault of its own; null if there is none. */
+  /** The last match of the schedule that it has lost by forfeit; null if there is none. */
   readonly lastFault: string | null;
 }
 

@@ -39,7 +39,7 @@ export interface Projections {
   liveStandings(league: League): readonly Standing[];
   /** The ratings of a league, which may lack the last matches of a large league that is running (`cachedRatings`). */
   ratings(league: League): Promise<RatingsDocument>;
-  /** The number of matches that a league has at its end at most; null if its format has no end of its own. */
+  /** The number of matches that a league has at its end at most; null if its format never ends by itself. */
   expectedMatches(league: League): number | null;
   /** The matches of a player, with counts over the completed ones. */
   matchesOf(league: League, playerId: string): PlayerMatches;

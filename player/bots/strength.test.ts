@@ -56,7 +56,7 @@ test("minimax completes a line of Connect Four, and else prevents one", () => {
 test("no player wins chips from equilibrium on average: the game is worth 1/18 of a chip to the second player", async () => {
   const game = games["kuhn_poker.v1"];
   const { default: choose } = (await import("./equilibrium.ts")) as unknown as { default: (turn: object) => string };
-  // A player that always bets and calls loses or wins nothing against the equilibrium, whoever acts first.
+  // A player that always bets and calls loses or wins nothing against the equilibrium, whether it acts first or second.
   const chipsOf = (hands: number): number => {
     let chips = 0;
     const random = createRandom("kuhn");

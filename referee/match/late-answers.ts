@@ -4,7 +4,7 @@ import { errorReply, replyTo } from "#shared/protocol/dialects/replies.ts";
 import type { ForeignHandler, ForeignHandlers } from "#shared/rpc/dialects/incoming.ts";
 import type { AnswerKind, LateAnswers } from "#shared/rpc/dialects/late-answers.ts";
 
-/** The handlers of answers that players of other dialects send in requests of their own. */
+/** The handlers of answers that players of other dialects send in separate requests. */
 export function answerHandlers(lateAnswers: LateAnswers): ForeignHandlers {
   const handler =
     (kind: AnswerKind): ForeignHandler =>

@@ -71,8 +71,8 @@ export interface FormatResult extends SprtStatus {
  * A way to pair the players of a league. A format is pure: its results depend on its arguments alone, and random choices derive from `view.seed`.
  *
  * `contract.test.ts` checks these obligations for every format of the registry:
- * - with at least as many players as roles, `next` returns rounds at the start, and "completed" after finitely many matches (formats without an end
- *   of their own: when `view` has the number of matches of their options);
+ * - with at least as many players as roles, `next` returns rounds at the start, and "completed" after finitely many matches (formats that never
+ *   end by themselves: when `view` has the number of matches of their options);
  * - it pairs players of the view that have not left, each player at most once in a match, and gives no bye to a player with a match in that round;
  * - it returns at least one pairing in each round;
  * - a format that opens its rounds at once returns no round without a free slot: all rounds but the last have fewer matches than `slots`;
@@ -116,7 +116,7 @@ export interface Format<Options = unknown> {
    * `slots` is the number of matches that can be started now, at least 0.
    */
   next(view: LeagueView, slots: number, options: Options): Next;
-  /** Returns the maximum number of matches that are not completed or not paired yet; null if the format has no end of its own. */
+  /** Returns the maximum number of matches that are not completed or not paired yet; null if the format never ends by itself. */
   remaining(view: LeagueView, options: Options): number | null;
   /** Returns the number of rounds that the league has at its end, for the display of the progress. Only for formats whose options determine it. */
   plannedRounds?(view: LeagueView, options: Options): number;

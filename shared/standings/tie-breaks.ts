@@ -98,7 +98,7 @@ export const isTieBreakId = (id: string): id is TieBreakId => Object.hasOwn(TIE_
 export const inOrder = (ids: readonly TieBreakId[]): readonly TieBreakId[] =>
   ids.includes("points") ? ids : ["points", ...ids];
 
-/** The tie-breaks of a list that have a column of their own in `tie_breaks`. */
+/** The tie-breaks of a list that have a separate column in `tie_breaks`. */
 export const columnsOf = (ids: readonly TieBreakId[]): readonly TieBreakId[] =>
   ids.filter((id) => tieBreakOf(id).compute.from !== "row");
 

@@ -34,7 +34,7 @@ const BUILT_IN: Readonly<Record<string, readonly Opponent[]>> = {
   ],
   "kuhn_poker.v1": [
     { bot: "random", level: "very easy", description: "bets, calls and folds at random" },
-    { bot: "equilibrium", level: "hard", description: "plays an optimal strategy: nobody beats it in the long run" },
+    { bot: "equilibrium", level: "hard", description: "plays an optimal strategy: no player beats it in the long run" },
   ],
   "codenames.v1": [{ bot: "wordlists", level: "easy", description: "clues and guesses by lists of related words" }],
 };

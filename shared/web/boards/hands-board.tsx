@@ -2,16 +2,15 @@ import type { JSX } from "preact";
 import type { RpsAction, RpsView } from "../../games/rps.ts";
 import { ActionButtons, capitalized } from "./action-buttons.tsx";
 import type { BoardProps } from "./board-props.ts";
-import { Hand, Hidden } from "./drawings.tsx";
+import { Hand } from "./drawings.tsx";
 import {
-  captionOf,
   haveChosen,
   playerOf,
   type Round,
   RoundsTable,
   rolesFrom,
   roundToShow,
-  Seat,
+  SeatsWithChoices,
   withVerb,
 } from "./rounds.tsx";
 
@@ -29,24 +28,13 @@ export function HandsBoard(props: BoardProps): JSX.Element {
   return (
     <div class="duel hands">
       <p class="round-number">{best_of > 1 ? `Round ${round} of at most ${best_of}` : "One round"}</p>
-      <div class="seats">
-        {roles.map((role) => (
-          <Seat
-            key={role}
-            game={game}
-            role={role}
-            score={scores && `${scores[role] ?? 0} won`}
-            isWinner={!shown.isOpen && shown.winner === role}
-            caption={captionOf(game, role, shown)}
-          >
-            {shown.choices[role] ? (
-              <Hand choice={shown.choices[role]} isMirrored={role === roles.at(-1)} />
-            ) : (
-              <Hidden isReady={shown.isOpen && game.status === "active" && !game.to_act.includes(role)} />
-            )}
-          </Seat>
-        ))}
-      </div>
+      <SeatsWithChoices
+        {...{ game, roles }}
+        round={shown}
+        wonBy={(role) => scores && (scores[role] ?? 0)}
+        drawingOf={(choice, role) => <Hand choice={choice} isMirrored={role === roles.at(-1)} />}
+        namesChoices
+      />
       <p class="round-text" aria-live="polite">
         {shown.isOpen ? "" : endOfRound(props, shown)}
         {haveChosen(game)}

@@ -1,15 +1,13 @@
 import type { JSX } from "preact";
 import { ActionButtons, capitalized } from "./action-buttons.tsx";
 import type { BoardProps } from "./board-props.ts";
-import { Hidden } from "./drawings.tsx";
 import {
-  captionOf,
   haveChosen,
   playerOf,
   RoundsTable,
   rolesFrom,
   roundToShow,
-  Seat,
+  SeatsWithChoices,
   titleOf,
   withVerb,
 } from "./rounds.tsx";
@@ -45,24 +43,13 @@ export function NumbersBoard(props: BoardProps): JSX.Element {
   return (
     <div class="duel numbers">
       <p class="round-number">{max_rounds > 1 ? `Round ${round} of at most ${max_rounds}` : "One round"}</p>
-      <div class="seats">
-        {roles.map((role) => (
-          <Seat
-            key={role}
-            game={game}
-            role={role}
-            score={`${scores[role] ?? 0} won`}
-            isWinner={!shown.isOpen && shown.winner === role}
-            caption={shown.choices[role] ? "" : captionOf(game, role, shown)}
-          >
-            {shown.choices[role] ? (
-              <span class="chosen">{shown.choices[role]}</span>
-            ) : (
-              <Hidden isReady={shown.isOpen && game.status === "active" && !game.to_act.includes(role)} />
-            )}
-          </Seat>
-        ))}
-      </div>
+      <SeatsWithChoices
+        {...{ game, roles }}
+        round={shown}
+        wonBy={(role) => scores[role] ?? 0}
+        drawingOf={(choice) => <span class="chosen">{choice}</span>}
+        namesChoices={false}
+      />
       <p class="round-text" aria-live="polite">
         {closed && endOfRound(props, closed, roles)}
         {haveChosen(game)}

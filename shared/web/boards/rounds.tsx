@@ -4,6 +4,7 @@ import { escapeUnprintable } from "../../lib/text.ts";
 import type { GameView } from "../game-view.ts";
 import { capitalized } from "./action-buttons.tsx";
 import type { BoardProps } from "./board-props.ts";
+import { Hidden } from "./drawings.tsx";
 
 /** A round that a board shows. A choice is null if it is not made or not visible. */
 export interface Round<Choice> {
@@ -90,6 +91,43 @@ export function Seat({ game, role, score, isWinner, caption, children }: SeatPro
   );
 }
 
+interface ChoicesProps<Choice> {
+  readonly game: GameView;
+  /** The roles in the order of their seats. */
+  readonly roles: readonly string[];
+  readonly round: Round<Choice>;
+  /** Returns the number of won rounds; undefined in a game of one round. */
+  readonly wonBy: (role: string) => number | undefined;
+  readonly drawingOf: (choice: Choice, role: string) => JSX.Element;
+  /** Whether the caption also names a visible choice. */
+  readonly namesChoices: boolean;
+}
+
+/** The seats of a simultaneous round, with the visible choices. */
+export function SeatsWithChoices<Choice>(props: ChoicesProps<Choice>): JSX.Element {
+  const { game, roles, round, wonBy, drawingOf, namesChoices } = props;
+  return (
+    <div class="seats">
+      {roles.map((role) => {
+        const choice = round.choices[role] ?? null;
+        const won = wonBy(role);
+        const isReady = round.isOpen && game.status === "active" && !game.to_act.includes(role);
+        return (
+          <Seat
+            key={role}
+            {...{ game, role }}
+            score={won !== undefined && `${won} won`}
+            isWinner={!round.isOpen && round.winner === role}
+            caption={choice === null || namesChoices ? captionOf(game, role, round) : ""}
+          >
+            {choice === null ? <Hidden isReady={isReady} /> : drawingOf(choice, role)}
+          </Seat>
+        );
+      })}
+    </div>
+  );
+}
+
 interface TableProps {
   readonly title: string;
   readonly columns: readonly string[];
@@ -137,7 +175,7 @@ export function haveChosen(game: GameView): string {
 }
 
 /** Returns what a role does in a simultaneous round: its choice in words, or whether it has chosen. */
-export function captionOf<Choice>(game: GameView, role: string, { choices, isOpen }: Round<Choice>): string {
+function captionOf<Choice>(game: GameView, role: string, { choices, isOpen }: Round<Choice>): string {
   const choice = choices[role] ?? null;
   if (choice !== null) return capitalized(String(choice));
   if (!isOpen || game.status !== "active") return "";

@@ -1,10 +1,9 @@
 import type { JSX } from "preact";
-import { useRef } from "preact/hooks";
 import type { LeagueHeader } from "../documents/league.ts";
 import type { StandingRow, TieBreakColumn } from "../documents/standings.ts";
 import { PlayerName } from "../layout/player-name.tsx";
-import { Form, Movement, Presence } from "./marks.tsx";
-import { useRowMotion } from "./use-row-motion.ts";
+import { Form, Presence } from "./marks.tsx";
+import { NumberHeadings, RankCell, RankedTable } from "./ranked-table.tsx";
 
 interface Props {
   readonly league: LeagueHeader;
@@ -16,59 +15,42 @@ interface Props {
   } | null;
 }
 
-/** The standings of players. On a narrow screen the columns after the points scroll. */
+/** The standings of players. */
 export function StandingsTable({ league, rows, details }: Props): JSX.Element {
-  const body = useRef<HTMLTableSectionElement>(null);
-  useRowMotion(body);
   if (rows.length === 0) return <p class="empty">No player has entered this league yet.</p>;
   const hasForm = rows.some(({ form }) => form.length > 0);
+  const headings = (
+    <>
+      {hasForm && <th scope="col">Last results</th>}
+      <NumberHeadings headings={details ? ["Played", "Won", "Drawn", "Lost"] : ["Played"]} />
+      {details?.hasByes && <NumberHeadings headings={["Byes"]} />}
+      {details?.tieBreaks.map(({ id, heading, rule }) => (
+        <th key={id} scope="col" class="n">
+          <abbr title={rule}>{heading}</abbr>
+        </th>
+      ))}
+    </>
+  );
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section class="wide" tabIndex={0} aria-label="Standings">
-      <table class="data standings">
-        <thead>
-          <tr>
-            <th scope="col" class="rank">
-              <abbr title="Rank">#</abbr>
-            </th>
-            <th scope="col">Player</th>
-            <th scope="col" class="n points">
-              Points
-            </th>
-            {hasForm && <th scope="col">Last results</th>}
-            <NumberHeadings headings={details ? ["Played", "Won", "Drawn", "Lost"] : ["Played"]} />
-            {details?.hasByes && <NumberHeadings headings={["Byes"]} />}
-            {details?.tieBreaks.map(({ id, heading, rule }) => (
-              <th key={id} scope="col" class="n">
-                <abbr title={rule}>{heading}</abbr>
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody ref={body}>
-          {rows.map((row) => (
-            <tr key={row.player_id} data-key={row.player_id} data-state={`${row.played} ${row.points}`}>
-              <td class="rank">
-                {row.rank}
-                <Movement by={row.movement} />
-              </td>
-              <th scope="row">
-                <PlayerName league={league} player={row} />
-                <Presence presence={row.presence} />
-              </th>
-              <td class="n points">{row.points}</td>
-              {hasForm && (
-                <td>
-                  <Form league={league} marks={row.form} />
-                </td>
-              )}
-              <td class="n">{row.played}</td>
-              {details && <DetailCells row={row} {...details} />}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <RankedTable label="Standings" competitor="Player" headings={headings}>
+      {rows.map((row) => (
+        <tr key={row.player_id} data-key={row.player_id} data-state={`${row.played} ${row.points}`}>
+          <RankCell {...row} />
+          <th scope="row">
+            <PlayerName league={league} player={row} />
+            <Presence presence={row.presence} />
+          </th>
+          <td class="n points">{row.points}</td>
+          {hasForm && (
+            <td>
+              <Form league={league} marks={row.form} />
+            </td>
+          )}
+          <td class="n">{row.played}</td>
+          {details && <DetailCells row={row} {...details} />}
+        </tr>
+      ))}
+    </RankedTable>
   );
 }
 
@@ -88,19 +70,7 @@ function DetailCells({ row, tieBreaks, hasByes }: NonNullable<Props["details"]> 
   );
 }
 
-export function NumberHeadings({ headings }: { readonly headings: readonly string[] }): JSX.Element {
-  return (
-    <>
-      {headings.map((heading) => (
-        <th key={heading} scope="col" class="n">
-          {heading}
-        </th>
-      ))}
-    </>
-  );
-}
-
-/** What the columns of the tie-breaks contain. */
+/** The explanation of the columns of tie-breaks. */
 export function TieBreakRules({ tieBreaks }: { readonly tieBreaks: readonly TieBreakColumn[] }): JSX.Element | null {
   if (tieBreaks.length === 0) return null;
   return (

@@ -36,7 +36,7 @@ function move(row: HTMLElement, by: number): void {
   row.animate(frames, { duration: MOVE_MS, easing: "cubic-bezier(0.2, 0, 0, 1)" });
 }
 
-/** Cells have backgrounds of their own, because the first ones stay in view while the others scroll below them. */
+/** Each cell has a background, because the first ones stay in view while the others scroll below them. */
 function highlight(row: HTMLElement): void {
   const color = getComputedStyle(row).getPropertyValue("--highlight");
   for (const cell of row.children) cell.animate([{ backgroundColor: color }, {}], { duration: HIGHLIGHT_MS });

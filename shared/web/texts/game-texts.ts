@@ -51,7 +51,7 @@ const withReason = (result: string, reason: string): string =>
 /** The texts for players without a name, by kind. An agent may also be a program that plays over REST. */
 const UNNAMED: Readonly<Record<string, string>> = { human: "a person", agent: "a program" };
 
-/** Returns the name of a player; for a player without a name what it is. */
+/** Returns the name of a player, or the kind of a player without a name: "a person". */
 export const playerInWords = (player: GameView["players"][string] | undefined): string =>
   !player?.joined ? "not joined yet" : (player.name === player.kind && UNNAMED[player.kind]) || player.name;
 

@@ -33,7 +33,7 @@ export interface GameRoom {
   history(game: GameView, from: number): Promise<HistoryDocument>;
   /** How the other players get their seats. */
   invitations(game: GameView): Promise<InvitationsDocument>;
-  /** Returns the path of the person's seat in the rematch; null if nobody has asked for one. */
+  /** Returns the path of the person's seat in the rematch; null if no player has asked for one. */
   rematch(game: GameView): Promise<string | null>;
   /** Creates the rematch, unless the opponent has. Returns the path of the person's seat in it. */
   startRematch(game: GameView): Promise<string | null>;
