@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
@@ -19,7 +20,8 @@ const coloursIn = (css: string): readonly string[] =>
   );
 
 it("only tokens.css has colours", () => {
-  const files = readdirSync(folder).filter((file) => file.endsWith(".css"));
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".css"));
+  expect(files).toContain(join("boards", "chess.css"));
   const found = files.filter((file) => coloursIn(readFileSync(folder + file, "utf8")).length > 0);
   expect(found).toEqual(["tokens.css"]);
 });
