@@ -2,16 +2,18 @@ import { type Browser, chromium } from "playwright-core";
 import { vi } from "vitest";
 import { findProgram, requireProgram } from "#shared/runtime/testing/packages.ts";
 
+/** The headless shell is Chromium without windows, and takes half the time. */
 const PATHS = [
   ...(process.env.CHROMIUM ? [process.env.CHROMIUM] : []),
+  "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
 ];
 
-/** Runs before all browser tests: installs Debian's Chromium if it is missing. */
+/** Runs before all browser tests: installs Debian's headless shell of Chromium if no Chromium is there. */
 export function setup(): void {
-  requireProgram(PATHS, "chromium");
+  requireProgram(PATHS, "chromium-headless-shell");
 }
 
 /** Starts Chromium. The caller closes it. */
