@@ -79,7 +79,7 @@ async function reader(url: string, headers: Readonly<Record<string, string>> = {
   return { response, ids, values, shows, leave: () => void request.destroy() };
 }
 
-test("a reader receives the document, and the document again after each change, with an id for each state", async () => {
+test("a reader receives the document, and immediately each change after a quiet time, with an id for each state", async () => {
   const { clock, url, change } = await startDocument();
   const client = await reader(url);
   await clock.advance(0);

@@ -33,6 +33,8 @@ export interface ReportedLeagues {
   readonly operatorToken: string;
   /** Reports the results of further matches of a league, one after the other, as its rounds begin. Resolves when they are recorded. */
   report(leagueId: string, count: number): Promise<void>;
+  /** Resolves with the result of the next match as its referee reports it. The caller sends it with `sendResult`. */
+  nextResult(leagueId: string): Promise<Envelope>;
   /** Stops the manager, and starts it again on the same port and data. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -73,12 +75,13 @@ export async function startReportedLeagues(
   const url = await startOn(0);
   const referees: Awaited<ReturnType<typeof startReferee>>[] = [];
   for (let number = 1; number <= REFEREES; number++) referees.push(await startReferee(url, number, orders));
+  const nextResult = async (leagueId: string): Promise<Envelope> => {
+    const order = await orders.get(leagueId)?.next();
+    if (!order) throw new Error(`the league ${leagueId} is over`);
+    return resultOf(order);
+  };
   const report = (leagueId: string, count: number): Promise<void> =>
-    concurrently(count, async () => {
-      const match = await orders.get(leagueId)?.next();
-      if (!match) throw new Error(`the league ${leagueId} is over`);
-      await reportTo(url, match);
-    });
+    concurrently(count, async () => sendResult(url, await nextResult(leagueId)));
   for (const { league_id, game, players: names } of leagues) {
     for (const name of names) await register(url, name, game, league_id, players.url); // in order, as the ids
   }
@@ -91,6 +94,7 @@ export async function startReportedLeagues(
     url,
     operatorToken: readFileSync(join(dataFolder, "operator-token"), "utf8").trim(),
     report,
+    nextResult,
     async restart() {
       await manager?.stop();
       await startOn(Number(new URL(url).port));
@@ -172,15 +176,18 @@ async function register(url: string, name: string, game: string, leagueId: strin
 /** Reports the results of matches until the league is over. */
 async function reportAll(url: string, orders: OrderQueue): Promise<void> {
   await concurrently(CONCURRENT, async () => {
-    for (let order = await orders.next(); order; order = await orders.next()) await reportTo(url, order);
+    for (let order = await orders.next(); order; order = await orders.next()) await sendResult(url, resultOf(order));
   });
 }
 
-async function reportTo(url: string, { match, referee }: Order): Promise<void> {
-  const options = { authToken: referee.token };
-  const envelope = newEnvelope("MATCH_RESULT", `referee:${referee.id}`, randomResult(match), options);
-  const { payload } = await call(url, "league_message", envelope);
-  if (payload.status !== "RECORDED") throw new Error(`${match.match_id}: ${JSON.stringify(payload)}`);
+/** Returns the message of a referee with a random result of its match. */
+const resultOf = ({ match, referee }: Order): Envelope =>
+  newEnvelope("MATCH_RESULT", `referee:${referee.id}`, randomResult(match), { authToken: referee.token });
+
+/** Sends the message of a referee with a result to a manager. */
+export async function sendResult(url: string, result: Envelope): Promise<void> {
+  const { payload } = await call(url, "league_message", result);
+  if (payload.status !== "RECORDED") throw new Error(JSON.stringify(payload));
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: parsed JSON of the manager

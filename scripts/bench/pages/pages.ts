@@ -2,6 +2,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { launchChromium, setup } from "#shared/web/testing/chromium.ts";
 import { median } from "../median.ts";
 import { launch, type Measured } from "../process.ts";
+import { resultTimes } from "./results.ts";
 import { type Typing, typeDuringUpdates } from "./typing.ts";
 
 /** What a person in a browser waits for. */
@@ -11,6 +12,8 @@ export interface PageFigures {
   /** The time from the start of the navigation until the standings of 100 players are painted, without a cache. */
   readonly standingsMs: number;
   readonly typing: Typing;
+  /** For each number of players: the times from a result until the standings of an open page contain it. */
+  readonly results: Readonly<Record<string, readonly number[]>>;
 }
 
 const LOADS = 5;
@@ -39,7 +42,12 @@ async function figuresOf(browser: Browser, servers: Measured): Promise<PageFigur
   const times: number[] = [];
   for (let load = 0; load < LOADS; load++) times.push(await paintedAfter(browser, `${league}/standings`));
   const typing = await withPage(browser, `${league}/crosstable`, (page) => typeDuringUpdates(page, servers));
-  return { bytes, standingsMs: median(times), typing };
+  const results: Record<string, readonly number[]> = {};
+  for (const [players, id] of Object.entries({ 4: "four", 20: "twenty", 100: "hundred" })) {
+    const url = `${manager}/leagues/${id}/standings`;
+    results[players] = await withPage(browser, url, (page) => resultTimes(page, servers, manager, id));
+  }
+  return { bytes, standingsMs: median(times), typing, results };
 }
 
 const ROWS = "main:not(.plain) a";

@@ -7,6 +7,7 @@ const MAX_BYTES = 45_000;
 const MAX_STANDINGS_MS = 300;
 /** A page that answers within this time is called responsive by the Web Vitals (INP). */
 const MAX_KEY_MS = 200;
+const MAX_RESULT_MS = 200;
 const MAX_SLOWDOWN = 0.05;
 
 /** The rows of a league without and with open pages. */
@@ -49,8 +50,21 @@ export function pageAims(medianOf: MedianOf): readonly Aim[] {
       measured: `${typing("received")} of ${typing("pressed")} keys, the slowest ${typing("slowestKeyMs").toFixed(0)} ms, longest task ${typing("longestTaskMs").toFixed(0)} ms, ${typing("updates")} changes`,
       isMet: typing("received") === typing("pressed") && typing("slowestKeyMs") <= MAX_KEY_MS,
     },
+    resultAim(medianOf),
     slowdownAim(medianOf),
   ];
+}
+
+function resultAim(medianOf: MedianOf): Aim {
+  const counts = ["4", "20", "100"];
+  const middle = counts.map((players) => medianOf(({ pages }) => median(pages.results[players] ?? [])));
+  const worst = counts.map((players) => medianOf(({ pages }) => Math.max(...(pages.results[players] ?? []))));
+  const figures = counts.map((players, index) => `${players} players ${middle[index]} ms, worst ${worst[index]} ms`);
+  return {
+    aim: `t  a result is shown by open standings within ${MAX_RESULT_MS} ms`,
+    measured: figures.join("; "),
+    isMet: Math.max(...worst) <= MAX_RESULT_MS,
+  };
 }
 
 function slowdownAim(medianOf: MedianOf): Aim {
