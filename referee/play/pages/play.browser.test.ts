@@ -120,9 +120,13 @@ describe("the form for a new game", () => {
 
 describe("a game of two people", () => {
   it("shows the link and a QR code until the friend has come", async () => {
-    const context = await browser.newContext(PHONE);
+    const context = await browser.newContext({ ...PHONE, colorScheme: "dark" });
     const ann = await start(withFriend, context);
-    await ann.getByRole("img", { name: "QR code of the link for Black" }).waitFor();
+    const code = ann.getByRole("img", { name: "QR code of the link for Black" });
+    await code.waitFor();
+    // Dark on white, also on a dark page: scanners read no other code.
+    const fill = (part: string): string => `getComputedStyle(document.querySelector(".qr-${part}")).fill`;
+    expect(await ann.evaluate(`[${fill("light")}, ${fill("dark")}]`)).toEqual(["rgb(255, 255, 255)", "rgb(0, 0, 0)"]);
     await expectAccessible(ann);
     const link = await ann.getByRole("textbox", { name: "Link for Black" }).inputValue();
     const bob = await open(link);
