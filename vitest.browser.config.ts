@@ -8,6 +8,8 @@ export default defineConfig({
     reporters: ["default", "./scripts/testing/closing-line.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A state of a page that comes after an asynchronous change is awaited with `expect.poll`. The timeout is long, because the machine may be busy.
+    expect: { poll: { timeout: 30_000 } },
     pool: "forks",
   },
 });

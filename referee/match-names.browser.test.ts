@@ -27,11 +27,11 @@ it("the list of games and the page of a match show the names of the players as t
   await page.goto(referee.url.replace("/mcp", "/"));
   const entry = page.locator(".game-list li", { hasText: "rps, match R1M1" });
   await entry.waitFor();
-  expect(await entry.locator("bdi").allTextContents()).toEqual([...NAMES, "rps", "R1M1"]);
+  await expect.poll(() => entry.locator("bdi").allTextContents()).toEqual([...NAMES, "rps", "R1M1"]);
   expect(await page.locator(".game-list b").count()).toBe(0);
 
   await entry.getByRole("link").click();
   await page.locator(".match-ref", { hasText: "rps, match R1M1" }).waitFor();
-  expect(await page.locator(".players bdi").allTextContents()).toEqual(NAMES);
+  await expect.poll(() => page.locator(".players bdi").allTextContents()).toEqual(NAMES);
   await page.locator(".status", { hasText: `player 1 (${NAMES[0]}) and player 2 (${NAMES[1]}) to move` }).waitFor();
 });

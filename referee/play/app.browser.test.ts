@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { rpcResourceRead } from "#shared/rpc/testing/json-rpc.ts";
 import { type App, openApp } from "#shared/web/testing/app.ts";
-import { eventually, launchChromium } from "#shared/web/testing/chromium.ts";
+import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
 import { type TestToolResult, toolResult } from "./testing/tools.ts";
 
@@ -38,7 +38,7 @@ it("a model plays with its tools against a person on the app of its host", async
     await app.frame.click(cell(to));
     // The board shows a move before the server accepts it, and the chat receives a message after that.
     await app.frame.locator(`${cell(to)}.last`).waitFor();
-    await eventually(() => expect(app.messages.length).toBe(turn + 1));
+    await expect.poll(() => app.messages.length).toBe(turn + 1);
   }
   await app.frame.locator(".result", { hasText: "You won Checkmate" }).waitFor();
   const answer = await toolResult(host, "waitForNextTurn", { game_id, seat_token });

@@ -1,6 +1,7 @@
 import type { Browser, Page, Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { eventually, launchChromium } from "#shared/web/testing/chromium.ts";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
+import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
 import { toolResult } from "./testing/tools.ts";
 
@@ -84,7 +85,7 @@ describe("the page of a game on a session host", () => {
     await page.getByRole("button", { name: "Yes, resign" }).click();
     await page.locator(".result", { hasText: "You lost Resignation" }).waitFor();
     await watcher.locator(".result", { hasText: "Black (agent) won Resignation" }).waitFor();
-    expect(await page.locator(".claim, .resign").count()).toBe(0);
+    await expect.poll(() => page.locator(".claim, .resign").count()).toBe(0);
   });
 
   it("offers no moves until an agent has joined, and continues without a reload", async () => {
@@ -106,18 +107,19 @@ describe("the page of a game on a session host", () => {
     await page.goto(link);
     await move(page, "e2", "e4");
     await status(page, "Waiting for black");
-    await eventually(() => expect(streams()).toBe(1));
+    await expect.poll(streams).toBe(1);
     await hide(page, true);
-    await eventually(() => expect(streams()).toBe(0));
+    await expect.poll(streams).toBe(0);
     await answer("e7e5");
     expect(await page.locator(".status").textContent()).toBe("Waiting for black (agent)");
     await hide(page, false);
     await status(page, "Your move");
-    await eventually(() => expect(streams()).toBe(1));
+    await expect.poll(streams).toBe(1);
   });
 
   it("reconnects when the host is restarted", async () => {
-    const stopped = await startTestHost();
+    // Not a port of outgoing connections, one of which could take it during the restart.
+    const stopped = await startTestHost({ port: await freePort() });
     const { link, answer } = await startGame({ at: stopped });
     const page = await open(link);
     await status(page, "Your move");

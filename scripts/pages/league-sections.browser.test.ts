@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { eventually, launchChromium } from "#shared/web/testing/chromium.ts";
+import { drawn, launchChromium } from "#shared/web/testing/chromium.ts";
 import { type ReportedLeagues, startReportedLeagues } from "../testing/reported-leagues.ts";
 
 const PLAYERS = Array.from({ length: 12 }, (_, index) => `Player ${index + 1}`);
@@ -32,6 +32,7 @@ async function open(path: string, width = 1280): Promise<Page> {
     throw error;
   });
   await page.goto(`${leagues.url}/leagues/${path}`);
+  await drawn(page);
   return page;
 }
 
@@ -40,17 +41,17 @@ const results = (page: Page): Promise<number> => page.locator(".crosstable-grid 
 describe("the crosstable", () => {
   it("shows results as they are recorded, and keeps the focus and all cells that have not changed", async () => {
     const page = await open("table/crosstable");
-    await eventually(async () => expect(await results(page)).toBe(24));
+    await expect.poll(() => results(page)).toBe(24);
     await page.locator(".crosstable-grid td a").first().focus();
     const focused = (): Promise<unknown> => page.evaluate("document.activeElement.getAttribute('href')");
     const before = await focused();
     await page.evaluate("for (const cell of document.querySelectorAll('.crosstable-grid td')) cell.isOld = true");
     await leagues.report("table", 1);
-    await eventually(async () => expect(await results(page)).toBe(26));
+    await expect.poll(() => results(page)).toBe(26);
     const isOld = "[...document.querySelectorAll('.crosstable-grid td')].every((cell) => cell.isOld)";
-    expect(await page.evaluate(isOld)).toBe(true);
+    await expect.poll(() => page.evaluate(isOld)).toBe(true);
     expect(before).toContain("/matches/");
-    expect(await focused()).toBe(before);
+    await expect.poll(() => focused()).toBe(before);
   });
 
   it("moves between results by the arrow keys, with one tab stop, and names both players", async () => {
@@ -65,12 +66,12 @@ describe("the crosstable", () => {
     const [nextRow, sameColumn] = (await position()) as [number, number];
     expect(nextRow).toBeGreaterThan(row);
     expect(sameColumn).toBe(column);
-    expect(await page.locator('.crosstable-grid td a[tabindex="0"]').count()).toBe(1);
-    expect(await page.locator(".crosstable-at").textContent()).toMatch(
-      /^Player \d+ against Player \d+: (won|drawn|lost)/,
-    );
-    expect(await page.locator("col.at").count()).toBe(1);
-    expect(await page.locator("tbody tr.at").count()).toBe(1);
+    await expect.poll(() => page.locator('.crosstable-grid td a[tabindex="0"]').count()).toBe(1);
+    await expect
+      .poll(() => page.locator(".crosstable-at").textContent())
+      .toMatch(/^Player \d+ against Player \d+: (won|drawn|lost)/);
+    await expect.poll(() => page.locator("col.at").count()).toBe(1);
+    await expect.poll(() => page.locator("tbody tr.at").count()).toBe(1);
     await page.keyboard.press("Enter");
     await page.waitForURL(/matches\/R\d+M\d+$/);
   });
@@ -81,7 +82,7 @@ describe("the crosstable", () => {
     await page.evaluate("document.querySelector('.crosstable-region').scrollLeft = 500");
     const name = await page.locator(".crosstable-grid tbody th").first().boundingBox();
     expect(name?.x).toBeLessThan(40);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    await expect.poll(() => page.evaluate("document.documentElement.scrollWidth")).toBe(390);
   });
 });
 
@@ -89,12 +90,12 @@ describe("the schedule", () => {
   it("follows the round that is played, and has links to other rounds", async () => {
     const page = await open("rounds/schedule");
     await page.getByRole("heading", { name: "Round 2", exact: true }).waitFor();
-    expect(await page.locator(".schedule-match.is-playing").count()).toBe(5);
+    await expect.poll(() => page.locator(".schedule-match.is-playing").count()).toBe(5);
     await leagues.report("rounds", 5);
     await page.getByRole("heading", { name: "Round 3", exact: true }).waitFor();
     await page.getByRole("link", { name: "First round" }).click();
     await page.getByRole("heading", { name: "Round 1", exact: true }).waitFor();
-    expect(await page.locator(".schedule-match.is-completed").count()).toBe(6);
+    await expect.poll(() => page.locator(".schedule-match.is-completed").count()).toBe(6);
     await page.getByText("All rounds").click();
     await page.getByRole("link", { name: /^Round 11/ }).click();
     await page.locator(".schedule-match.is-scheduled").first().waitFor();
@@ -106,18 +107,11 @@ describe("the bracket", () => {
     const page = await open("tree/bracket");
     const tie = page.locator(".tie.is-playing").first();
     await tie.waitFor();
-    expect(await page.locator(".tie", { hasText: "Bye" }).count()).toBe(2);
-    expect(await page.getByText("Winner of Semi-final, tie 1").count()).toBe(1);
-    const left = async (): Promise<boolean> => (await page.locator(".tie.is-decided").count()) < 7;
-    while (await left()) {
-      const { matches } = (await (await fetch(`${leagues.url}/api/leagues/tree/schedule`)).json()) as {
-        readonly matches: readonly { readonly status: string }[];
-      };
-      const open = matches.filter(({ status }) => status !== "completed").length;
-      if (open === 0) break;
-      await leagues.report("tree", open);
-    }
+    await expect.poll(() => page.locator(".tie", { hasText: "Bye" }).count()).toBe(2);
+    await expect.poll(() => page.getByText("Winner of Semi-final, tie 1").count()).toBe(1);
+    await leagues.finish("tree");
     await page.getByText(/^Winner: Player/).waitFor();
+    await expect.poll(() => page.locator(".tie.is-decided").count()).toBe(7);
   });
 });
 
@@ -125,24 +119,24 @@ describe("ratings and points", () => {
   it("say that orders are not decided yet, with an interval for each player", async () => {
     const page = await open("lines/ratings");
     await page.locator(".ratings").waitFor();
-    expect(await page.locator("svg.interval").count()).toBe(12);
-    expect(await page.getByText("not decided yet").count()).toBe(11);
+    await expect.poll(() => page.locator("svg.interval").count()).toBe(12);
+    await expect.poll(() => page.getByText("not decided yet").count()).toBe(11);
   });
 
   it("draw chosen players in colour, and keep the choice in the address", async () => {
     const page = await open("lines/points");
     await page.locator(".points-chart .series-6").waitFor({ state: "attached" });
-    expect(await page.locator(".points-chart .series").count()).toBe(12);
+    await expect.poll(() => page.locator(".points-chart .series").count()).toBe(12);
     const first = page.locator(".points-choice input").first();
     await first.uncheck();
-    expect(await page.locator(".points-chart .series-6").count()).toBe(0);
+    await expect.poll(() => page.locator(".points-chart .series-6").count()).toBe(0);
     await page.locator(".points-choice input").last().check();
     await page.locator(".points-chart .series-6").waitFor({ state: "attached" });
-    const chosen = new URL(page.url()).searchParams.get("players")?.split(",");
-    expect(chosen).toHaveLength(6);
+    const chosen = () => new URL(page.url()).searchParams.get("players")?.split(",");
+    await expect.poll(chosen).toHaveLength(6);
     await page.reload();
     await page.locator(".points-chart .series-6").waitFor({ state: "attached" });
-    expect(await page.locator(".points-choice input").last().isChecked()).toBe(true);
-    expect(await first.isChecked()).toBe(false);
+    await expect.poll(() => page.locator(".points-choice input").last().isChecked()).toBe(true);
+    await expect.poll(() => first.isChecked()).toBe(false);
   });
 });

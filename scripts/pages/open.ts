@@ -1,5 +1,5 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import type { BrowserContext, Page } from "playwright-core";
+import { drawn } from "#shared/web/testing/chromium.ts";
 import type { Servers } from "./servers.ts";
 import type { View } from "./views.ts";
 
@@ -38,8 +38,11 @@ export async function openView(
       () => false,
     ); // prettier-ignore
   if (!isReady) faults.push(`no element ${visible}`);
-  else await act?.(page);
-  // The script of the page has drawn it, and fonts and images are there.
+  else {
+    await drawn(page);
+    await act?.(page);
+  }
+  // Fonts are there, and the page has been painted.
   await page.evaluate(
     "document.fonts.ready.then(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))))",
   );
@@ -62,16 +65,4 @@ export async function overflowOf(page: Page): Promise<readonly string[]> {
 }
 
 /** The rows of long tables that are like the ones before them. A crosstable of 100 players has 10,000 cells, which take axe a minute. */
-const FURTHER_ROWS = "tbody tr:nth-child(n+21)";
-
-/** Returns what axe finds on a page. */
-export async function axeFaults(page: Page): Promise<readonly string[]> {
-  const { violations } = await new AxeBuilder({ page }).exclude(FURTHER_ROWS).analyze();
-  return violations.map(
-    ({ id, impact, nodes }) =>
-      `axe ${id} (${impact}): ${nodes
-        .slice(0, 3)
-        .map(({ html }) => html.slice(0, 160))
-        .join(" | ")}`,
-  );
-}
+export const FURTHER_ROWS = "tbody tr:nth-child(n+6)";

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { Command } from "commander";
 import type { Browser } from "playwright-core";
 import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { axeFaults } from "#shared/web/testing/axe.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { indexPage, type Shot } from "./index-page.ts";
 import { LOOKS, type Look, looksOf } from "./looks.ts";
-import { axeFaults, openView, overflowOf } from "./open.ts";
+import { FURTHER_ROWS, openView, overflowOf } from "./open.ts";
 import { type Servers, startServers } from "./servers.ts";
 import { VIEWS, type View } from "./views.ts";
 
@@ -64,7 +65,7 @@ async function take(context: Parameters<typeof openView>[0], servers: Servers, v
   // A projector shows no more than its window.
   const fullPage = !look.isProjector;
   await page.screenshot({ path: join(options.out, file), fullPage, animations: "disabled" });
-  const found = [...faults, ...(await overflowOf(page)), ...(options.axe ? await axeFaults(page) : [])];
+  const found = [...faults, ...(await overflowOf(page)), ...(options.axe ? await axeFaults(page, FURTHER_ROWS) : [])];
   await page.close();
   return { name, view: view.name, look: look.name, file, faults: found };
 }

@@ -1,9 +1,10 @@
 /** All pages and states of VIEWS in Chromium: what axe finds, errors, violations of the content security policy, and the width on a phone. */
 import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { axeFaults } from "#shared/web/testing/axe.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { DOCUMENTS } from "../../league-manager/pages/documents/documents.ts";
-import { axeFaults, openView, overflowOf } from "./open.ts";
+import { FURTHER_ROWS, openView, overflowOf } from "./open.ts";
 import { type Servers, startServers } from "./servers.ts";
 import { VIEWS } from "./views.ts";
 
@@ -31,7 +32,7 @@ it.each(VIEWS.map((view, index) => [view.name, view, index] as const))(
   "%s has no fault and fits a phone",
   async (_name, view, index) => {
     const { page, faults } = await openView(contexts[index % 2] as BrowserContext, servers, view);
-    const axe = await axeFaults(page);
+    const axe = await axeFaults(page, FURTHER_ROWS);
     await page.setViewportSize(PHONE);
     const overflow = await overflowOf(page);
     await page.close();

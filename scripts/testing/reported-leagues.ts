@@ -35,6 +35,8 @@ export interface ReportedLeagues {
   report(leagueId: string, count: number): Promise<void>;
   /** Resolves with the result of the next match as its referee reports it. The caller sends it with `sendResult`. */
   nextResult(leagueId: string): Promise<Envelope>;
+  /** Reports the results of all further matches of a league. Resolves when the league is over. */
+  finish(leagueId: string): Promise<void>;
   /** Stops the manager, and starts it again on the same port and data. */
   restart(): Promise<void>;
   close(): Promise<void>;
@@ -95,6 +97,7 @@ export async function startReportedLeagues(
     operatorToken: readFileSync(join(dataFolder, "operator-token"), "utf8").trim(),
     report,
     nextResult,
+    finish: (leagueId) => reportAll(url, orders.get(leagueId) as OrderQueue),
     async restart() {
       await manager?.stop();
       await startOn(Number(new URL(url).port));

@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { listenOnLoopback } from "../rpc/testing/loopback.ts";
 import { type App, type AppOptions, openApp, toolError } from "./testing/app.ts";
-import { eventually, launchChromium } from "./testing/chromium.ts";
+import { launchChromium } from "./testing/chromium.ts";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -25,25 +25,25 @@ describe("the chess board as an MCP App, in a sandboxed frame with the official 
   it("moves by two clicks, sends a message to the model, waits for its move and continues", async () => {
     const app = await open();
     await app.frame.click(cell("g1"));
-    expect(await app.frame.locator(".target").count()).toBe(2);
+    await expect.poll(() => app.frame.locator(".target").count()).toBe(2);
     await app.frame.click(cell("e2"));
     await app.frame.click(cell("e4"));
     await statusOf(app, "Waiting for black (Claude)");
     expect(moves(app)).toEqual([
       { name: "finishTurn", arguments: { game_id: "g_test", move: "e2e4", seat_token: "seat-token" } },
     ]);
-    expect(app.messages[0]).toMatchObject({ role: "user", content: [{ type: "text" }] });
+    await expect.poll(() => app.messages[0]).toMatchObject({ role: "user", content: [{ type: "text" }] });
     expect(app.messages[0]?.content[0]?.text).toMatch(/^I played e2e4 as white in game g_test\./);
-    await eventually(() =>
-      expect(app.calls.at(-1)).toEqual({
+    await expect
+      .poll(() => app.calls.at(-1))
+      .toEqual({
         name: "waitForNextTurn",
         arguments: { game_id: "g_test", seat_token: "seat-token", timeout_s: 25 },
-      }),
-    );
+      });
     app.game.play("black", "e7e5");
     await statusOf(app, "Your move");
     await app.frame.getByLabel("black pawn, e5, last move").waitFor();
-    expect(await app.frame.locator("[aria-live]").textContent()).toBe("black: pawn e7 to e5. Your move");
+    await expect.poll(() => app.frame.locator("[aria-live]").textContent()).toBe("black: pawn e7 to e5. Your move");
   });
 
   it("moves by dragging, and ignores an illegal drop", async () => {
@@ -52,7 +52,7 @@ describe("the chess board as an MCP App, in a sandboxed frame with the official 
       await app.frame.locator(cell(from)).hover();
       await app.page.mouse.down();
       await app.frame.locator(cell(to)).hover();
-      expect(await app.frame.locator(".dragged-piece").count()).toBe(1);
+      await expect.poll(() => app.frame.locator(".dragged-piece").count()).toBe(1);
       await app.page.mouse.up();
     };
     await drag("g1", "g5");
@@ -66,15 +66,17 @@ describe("the chess board as an MCP App, in a sandboxed frame with the official 
     await app.frame.locator(cell("e1")).waitFor();
     await app.page.keyboard.press("Tab");
     const focused = (): Promise<unknown> => app.frame.evaluate("document.activeElement.getAttribute('aria-label')");
-    expect(await focused()).toBe("white king, e1");
+    await expect.poll(() => focused()).toBe("white king, e1");
     await app.page.keyboard.press("ArrowUp");
     await app.page.keyboard.press("ArrowLeft");
-    expect(await focused()).toBe("white pawn, d2");
-    expect(await app.frame.evaluate("getComputedStyle(document.activeElement).boxShadow")).toContain("inset");
+    await expect.poll(() => focused()).toBe("white pawn, d2");
+    await expect
+      .poll(() => app.frame.evaluate("getComputedStyle(document.activeElement).boxShadow"))
+      .toContain("inset");
     await app.page.keyboard.press("Enter");
     await app.frame.getByLabel("d4, empty, can move here").waitFor();
     await app.page.keyboard.press("Escape");
-    expect(await app.frame.locator(".target").count()).toBe(0);
+    await expect.poll(() => app.frame.locator(".target").count()).toBe(0);
     await app.page.keyboard.press("Space");
     await app.page.keyboard.press("ArrowUp");
     await app.page.keyboard.press("ArrowUp");
@@ -95,7 +97,7 @@ describe("the chess board as an MCP App, in a sandboxed frame with the official 
     await touch("touchStart", "b1");
     await touch("touchMove", "b2");
     await touch("touchMove", "c3");
-    expect(await app.frame.locator(".dragged-piece").count()).toBe(1);
+    await expect.poll(() => app.frame.locator(".dragged-piece").count()).toBe(1);
     await cdp.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
     await app.frame.getByLabel("white knight, c3, last move").waitFor();
   });
@@ -106,7 +108,7 @@ describe("the chess board as an MCP App, in a sandboxed frame with the official 
     await app.frame.click(cell("a8"));
     const dialog = app.frame.getByRole("dialog", { name: "Promote the pawn to" });
     await dialog.waitFor();
-    expect(await app.frame.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("queen");
+    await expect.poll(() => app.frame.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("queen");
     await app.page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     expect(moves(app)).toEqual([]);
@@ -141,11 +143,11 @@ describe("a claim", () => {
     await app.frame.getByRole("button", claim).click();
     await app.frame.click(cell("a1"));
     await app.frame.click(cell("a7"));
-    expect(await app.frame.getByRole("alert").textContent()).toBe("Accusation failed: Not checkmate");
+    await expect.poll(() => app.frame.getByRole("alert").textContent()).toBe("Accusation failed: Not checkmate");
     expect(moves(app)[0]?.arguments).toMatchObject({ move: "a1a7", claim: "checkmate" });
     await app.frame.getByLabel("white rook, a1").waitFor();
     expect(app.messages).toEqual([]);
-    expect(await app.frame.getByRole("button", claim).getAttribute("aria-pressed")).toBe("false");
+    await expect.poll(() => app.frame.getByRole("button", claim).getAttribute("aria-pressed")).toBe("false");
   });
 
   it("ends the game if it is true", async () => {
@@ -154,9 +156,9 @@ describe("a claim", () => {
     await app.frame.click(cell("a1"));
     await app.frame.click(cell("a8"));
     await app.frame.locator(".result").waitFor();
-    expect(await app.frame.locator(".result").textContent()).toBe("You won Checkmate");
-    expect(await app.frame.getByRole("button", claim).count()).toBe(0);
-    await eventually(() => expect(app.messages[0]?.content[0]?.text).toContain("The game is over."));
+    await expect.poll(() => app.frame.locator(".result").textContent()).toBe("You won Checkmate");
+    await expect.poll(() => app.frame.getByRole("button", claim).count()).toBe(0);
+    await expect.poll(() => app.messages[0]?.content[0]?.text).toContain("The game is over.");
   });
 });
 
@@ -168,22 +170,22 @@ describe("the app in its host", () => {
         "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).fontFamily]",
       );
     await app.frame.locator(cell("e2")).waitFor();
-    expect(await appearance()).toEqual(["rgb(23, 23, 28)", "monospace"]);
+    await expect.poll(() => appearance()).toEqual(["rgb(23, 23, 28)", "monospace"]);
     await app.page.evaluate(`window.bridge.sendHostContextChange({ theme: "light" })`);
-    await eventually(async () => expect(await appearance()).toEqual(["rgb(255, 255, 255)", "monospace"]));
+    await expect.poll(() => appearance()).toEqual(["rgb(255, 255, 255)", "monospace"]);
   });
 
   it("reports its size, and fits into a narrow frame", async () => {
     const app = await open({ viewport: { width: 360, height: 700 } });
     await app.frame.locator(cell("e2")).waitFor();
-    await eventually(() => expect(app.sizes.at(-1)?.height).toBeGreaterThan(400));
-    expect(await app.frame.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await expect.poll(() => app.sizes.at(-1)?.height).toBeGreaterThan(400);
+    await expect.poll(() => app.frame.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
   });
 
   it("keeps the board within the height that the host allows", async () => {
     const app = await open({ hostContext: { containerDimensions: { maxHeight: 500 } } });
     await app.frame.locator(cell("e2")).waitFor();
-    await eventually(() => expect(app.sizes.at(-1)?.height).toBeLessThanOrEqual(500));
+    await expect.poll(() => app.sizes.at(-1)?.height).toBeLessThanOrEqual(500);
   });
 
   it("sends no requests to other servers, and is not able to", async () => {
@@ -213,7 +215,7 @@ describe("the app in its host", () => {
     await app.frame.getByText("the server is busy").waitFor();
     app.game.play("white", "d2d4");
     await statusOf(app, "Your move");
-    expect(await app.frame.getByText("the server is busy").count()).toBe(0);
+    await expect.poll(() => app.frame.getByText("the server is busy").count()).toBe(0);
   });
 
   it("answers a teardown request and then makes no more calls", async () => {
@@ -243,7 +245,7 @@ describe("other games", () => {
 
   it("waits for the person's view if the tool result does not contain it", async () => {
     const app = await open({ template: "kuhn_poker.v1", human: "player_2", hasPersonView: false });
-    await eventually(() => expect(app.calls.length).toBe(1));
+    await expect.poll(() => app.calls.length).toBe(1);
     expect(await app.frame.locator("body").innerText()).not.toMatch(CARD);
     app.game.play("player_1", "check");
     await app.frame.getByRole("region", { name: "Player 2, Ann" }).getByText(CARD).waitFor();

@@ -1,6 +1,5 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { CodenamesView } from "../games/codenames.ts";
@@ -8,6 +7,7 @@ import { assets } from "./assets.ts";
 import { embeddedBoard } from "./embedded-board.ts";
 import type { GameSummary, GameView } from "./game-view.ts";
 import { sitePage } from "./site-page.ts";
+import { axeFaults } from "./testing/axe.ts";
 import { launchChromium } from "./testing/chromium.ts";
 import { chessAt, testingGame } from "./testing/games.ts";
 
@@ -160,9 +160,8 @@ async function inspect(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: join(FOLDER, `${name.replaceAll(/\W+/g, "-")}.png`) });
   }
   const isWide = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
-  const { violations } = await new AxeBuilder({ page }).analyze();
+  const faults = await axeFaults(page);
   await page.context().close();
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  expect(faults).toEqual([]);
   expect(isWide).toBe(false);
 }

@@ -2,7 +2,7 @@ import type { Browser, Frame, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { embeddedBoard } from "./embedded-board.ts";
 import type { GameView } from "./game-view.ts";
-import { eventually, launchChromium } from "./testing/chromium.ts";
+import { launchChromium } from "./testing/chromium.ts";
 import { testingGame } from "./testing/games.ts";
 
 let browser: Browser;
@@ -17,12 +17,12 @@ describe("the board in a frame that only forwards messages", () => {
     await frame.click('[data-cell="e2"]');
     await frame.click('[data-cell="e4"]');
     const payload = { game_id: "g_test", move: "e2e4", seat_token: "secret" };
-    await eventually(() => expect(messages).toEqual([{ type: "action", action: "finishTurn", payload }]));
+    await expect.poll(() => messages).toEqual([{ type: "action", action: "finishTurn", payload }]);
     await frame.getByText("Your move was sent to the chat.").waitFor();
     await frame.getByRole("button", { name: "Claim checkmate" }).click();
     await frame.click('[data-cell="d2"]');
     await frame.click('[data-cell="d4"]');
-    await eventually(() => expect(messages[1]).toMatchObject({ payload: { move: "d2d4", claim: "checkmate" } }));
+    await expect.poll(() => messages[1]).toMatchObject({ payload: { move: "d2d4", claim: "checkmate" } });
   });
 
   it("shows a state that the host posts", async () => {
@@ -56,7 +56,7 @@ describe("the board in a frame that only forwards messages", () => {
     const clock = { initial_ms: 60_000, increment_ms: 0, remaining_ms: { white: 58_200, black: 9_540 } };
     const waiting = { ...testingGame("chess.v1").view("spectator"), status: "waiting_for_players" } as const;
     const { frame } = await embed({ ...waiting, clock });
-    expect(await frame.locator(".players .game-clock").allTextContents()).toEqual(["0:58", "0:09.5"]);
+    await expect.poll(() => frame.locator(".players .game-clock").allTextContents()).toEqual(["0:58", "0:09.5"]);
     const withoutClocks = await embed(testingGame("chess.v1").view("spectator"));
     expect(await withoutClocks.frame.locator(".players .game-clock").count()).toBe(0);
   });
@@ -66,14 +66,14 @@ describe("the board in a frame that only forwards messages", () => {
     const clock = { initial_ms: 60_000, increment_ms: 0, remaining_ms: { white: 58_200, black: 9_540 } };
     const { page, frame, post } = await embed({ ...game.view("spectator"), clock }, undefined, true);
     const shows = (...times: string[]) =>
-      eventually(async () => expect(await frame.locator(".players .game-clock").allTextContents()).toEqual(times));
+      expect.poll(() => frame.locator(".players .game-clock").allTextContents()).toEqual(times);
     await shows("0:58", "0:09.5");
     await page.clock.runFor(1_000);
     await shows("0:57", "0:09.5");
     await page.clock.runFor(2_000);
     await shows("0:55", "0:09.5");
     expect(await frame.locator("[aria-live] [role=timer], [role=status] [role=timer]").count()).toBe(0);
-    expect(await frame.locator("[role=timer]").count()).toBe(2);
+    await expect.poll(() => frame.locator("[role=timer]").count()).toBe(2);
 
     const hide = (isHidden: boolean) =>
       frame.evaluate(
@@ -104,7 +104,7 @@ describe("the board in a frame that only forwards messages", () => {
     const { frame, messages } = await embed(view);
     await frame.getByRole("region", { name: "Tic-tac-toe as text" }).waitFor();
     await frame.getByRole("button", { name: "take, heap 1, count 2" }).click();
-    await eventually(() => expect(messages).toMatchObject([{ payload: { move: legal_actions[0] } }]));
+    await expect.poll(() => messages).toMatchObject([{ payload: { move: legal_actions[0] } }]);
   });
 });
 

@@ -1,7 +1,7 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requireProgram } from "#shared/runtime/testing/packages.ts";
+import { axeFaults } from "#shared/web/testing/axe.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { startTestHost, type TestHost } from "../../rest/testing/host.ts";
 
@@ -65,8 +65,7 @@ async function twoPeople(): Promise<readonly [Page, Page]> {
 }
 
 async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  expect(await axeFaults(page)).toEqual([]);
   expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBe(0);
 }
 
@@ -74,7 +73,7 @@ describe("the form for a new game", () => {
   it("starts a game against an engine as black", async () => {
     const page = await start({ game: "Chess", role: "Black", opponent: /^Stockfish easy/ });
     await status(page, "Your move");
-    expect(await page.locator(".cell.last").count()).toBe(2);
+    await expect.poll(() => page.locator(".cell.last").count()).toBe(2);
     await move(page, "a7", "a6");
     await page.locator(".move-list li").nth(2).waitFor();
   });
@@ -144,7 +143,7 @@ describe("a game of two people", () => {
     await bob.getByText("White offers you a draw. A move declines it.").waitFor();
     await move(bob, "e7", "e5");
     await status(ann, "Your move");
-    expect(await ann.getByText("You have offered a draw.").count()).toBe(0);
+    await expect.poll(() => ann.getByText("You have offered a draw.").count()).toBe(0);
     await button(ann, "Offer a draw").click();
     await move(ann, "g1", "f3");
     await button(bob, "Accept the draw").click();
@@ -241,7 +240,7 @@ describe("the own games of a browser", () => {
     await expect.poll(() => list.locator(".your-games li").count()).toBe(1);
     await button(list, "Forget the game of Chess").click();
     await list.locator(".your-games").waitFor({ state: "detached" });
-    expect(await list.evaluate(`localStorage.getItem("${key}")`)).toBe("[]");
+    await expect.poll(() => list.evaluate(`localStorage.getItem("${key}")`)).toBe("[]");
   });
 
   it("a wrong link of a seat says so, with a way to the own seat", async () => {
@@ -261,8 +260,8 @@ it("a game for a language model shows what to paste", async () => {
   const page = await start({ game: "Codenames", role: "Red spymaster", opponent: /^A language model/ });
   await page.getByText("Open seats: Red team, Blue spymaster, Blue team.").waitFor();
   const id = page.url().split("/game/")[1]?.split("#")[0];
-  expect(await page.getByLabel("Task for the model").inputValue()).toContain(`Join the game ${id}`);
-  expect(await page.getByLabel("Command for Claude Code").inputValue()).toContain(`${host.url}/mcp`);
+  await expect.poll(() => page.getByLabel("Task for the model").inputValue()).toContain(`Join the game ${id}`);
+  await expect.poll(() => page.getByLabel("Command for Claude Code").inputValue()).toContain(`${host.url}/mcp`);
   await expectAccessible(page);
 });
 

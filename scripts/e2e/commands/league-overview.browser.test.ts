@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { encode } from "uqr";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
-import { launchChromium } from "#shared/web/testing/chromium.ts";
+import { drawn, launchChromium } from "#shared/web/testing/chromium.ts";
 import { type ReportedLeagues, startReportedLeagues } from "../../testing/reported-leagues.ts";
 
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `Player ${index + 1}`);
@@ -35,6 +35,7 @@ async function open(path: string, options: BrowserContextOptions = {}, prepare?:
   const page = await context.newPage();
   await prepare?.(page);
   await page.goto(leagues.url + path);
+  await drawn(page);
   return page;
 }
 
@@ -51,30 +52,30 @@ it("shows a complete command, and the code of the page for people at the address
 
   await page.getByRole("link", { name: "/play?league=open" }).click();
   await page.getByRole("heading", { name: "Play in a league" }).waitFor();
-  expect(await page.locator('input[name="league_id"], select[name="league_id"]').inputValue()).toBe("open");
+  await expect.poll(() => page.locator('input[name="league_id"], select[name="league_id"]').inputValue()).toBe("open");
 });
 
 it("results appear on an open page, in words for screen readers, and rows show their movement", async () => {
   const page = await open("/leagues/swiss/standings");
-  expect(await page.locator(".form-mark").count()).toBe(4);
+  await expect.poll(() => page.locator(".form-mark").count()).toBe(4);
   expect(await page.locator(".move").count()).toBe(0);
   await leagues.report("swiss", 2);
   await page.locator(".move").first().waitFor();
-  expect(await page.locator(".move").count()).toBe(4);
+  await expect.poll(() => page.locator(".move").count()).toBe(4);
   await expect.poll(() => page.locator("[aria-live]").textContent()).toMatch(/^Player \d .* against Player \d/);
   await page.locator(".form-mark").first().click();
-  expect(new URL(page.url()).pathname).toMatch(/^\/leagues\/swiss\/matches\/R\d+M\d+$/);
+  await page.waitForURL(/\/leagues\/swiss\/matches\/R\d+M\d+$/);
 });
 
 it("on a projector the page shows all rows of all pages of a table in turn, without navigation and without scrolling", async () => {
   const page = await open("/leagues/large/standings?projector", PROJECTOR, (opened) => opened.clock.install());
   await page.locator(".standings").waitFor();
   expect(await page.getByRole("navigation").count()).toBe(0);
-  expect(await page.evaluate("document.documentElement.scrollHeight <= innerHeight")).toBe(true);
+  await expect.poll(() => page.evaluate("document.documentElement.scrollHeight <= innerHeight")).toBe(true);
   const seen = new Set<string>();
   for (let part = 0; part < 30 && seen.size < 120; part++) {
-    for (const name of (await page.evaluate(VISIBLE)) as readonly string[]) seen.add(name);
-    const before = await page.evaluate(VISIBLE);
+    const before = (await page.evaluate(VISIBLE)) as readonly string[];
+    for (const name of before) seen.add(name);
     await page.clock.runFor(10_000);
     await expect.poll(() => page.evaluate(VISIBLE)).not.toEqual(before);
   }
@@ -106,7 +107,7 @@ it("on a phone the rank, the name and the points stay in view while the other co
   const points = page.locator("tbody .points").first();
   const before = await points.boundingBox();
   await page.evaluate('document.querySelector(".wide").scrollLeft = 200');
-  expect(await points.boundingBox()).toEqual(before);
+  await expect.poll(() => points.boundingBox()).toEqual(before);
   expect((before?.x ?? 0) + (before?.width ?? 0)).toBeLessThanOrEqual(390);
-  expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+  await expect.poll(() => page.evaluate("document.documentElement.scrollWidth")).toBe(390);
 });

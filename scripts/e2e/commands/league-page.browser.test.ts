@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
-import { launchChromium } from "#shared/web/testing/chromium.ts";
+import { axeFaults } from "#shared/web/testing/axe.ts";
+import { drawn, launchChromium } from "#shared/web/testing/chromium.ts";
 import { showsRows } from "#shared/web/testing/standings-rows.ts";
 import { startManagedLeague, WAIT_LIMIT_MS } from "../../testing/managed-league.ts";
 import { cleanUp } from "../../testing/processes.ts";
@@ -60,7 +60,9 @@ it("the page follows a league through a restart of the manager without a reload"
   expect(navigations).toBe(0);
   const fresh = await openPage(standingsOf(league));
   await showsStatus(fresh, "Completed");
-  expect(await page.locator(".wide").innerHTML()).toBe(await fresh.locator(".wide").innerHTML());
+  await drawn(fresh);
+  const shown = await page.locator(".wide").innerHTML();
+  await expect.poll(() => fresh.locator(".wide").innerHTML()).toBe(shown);
 });
 
 it("without JavaScript the page shows the standings, and the browser reloads the page", async () => {
@@ -121,9 +123,7 @@ async function inspect(page: Page, name: string): Promise<void> {
     mkdirSync(FOLDER, { recursive: true });
     await page.screenshot({ path: join(FOLDER, `${name.replaceAll(/\W+/g, "-")}.png`), fullPage: true });
   }
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
-  expect(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  expect(await axeFaults(page)).toEqual([]);
   const tooWide =
     "document.documentElement.scrollWidth > document.documentElement.clientWidth || document.documentElement.clientWidth > screen.width";
   expect(await page.evaluate(tooWide)).toBe(false);

@@ -1,7 +1,6 @@
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, it, onTestFinished, vi } from "vitest";
-import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { showsRows } from "#shared/web/testing/standings-rows.ts";
@@ -86,18 +85,19 @@ const setHidden = (page: Page, isHidden: boolean): Promise<void> =>
 
 it("a hidden tab holds no stream, and shows the current state when it is visible again", async () => {
   const { league, proxy, page, shows, navigations } = await startPage();
-  await vi.waitFor(() => expect(proxy.open()).toBe(1), WAIT_OPTIONS);
+  await expect.poll(proxy.open).toBe(1);
   await setHidden(page, true);
-  await vi.waitFor(() => expect(proxy.open()).toBe(0), WAIT_OPTIONS);
+  await expect.poll(proxy.open).toBe(0);
   await league.reportWins("R1M1", "R1M2");
   await setHidden(page, false);
   await shows();
-  expect([proxy.open(), navigations()]).toEqual([1, 0]);
+  await expect.poll(proxy.open).toBe(1);
+  expect(navigations()).toBe(0);
 });
 
 it("a stream that sends nothing more is replaced, as after a sleep of the machine", async () => {
   const { league, proxy, shows, navigations } = await startPage();
-  await vi.waitFor(() => expect(proxy.open()).toBe(1), WAIT_OPTIONS);
+  await expect.poll(proxy.open).toBe(1);
   proxy.freeze();
   await league.reportWins("R1M1", "R1M2");
   await shows();
@@ -106,7 +106,7 @@ it("a stream that sends nothing more is replaced, as after a sleep of the machin
 
 it("a page of a league that no longer exists says so and keeps its last state", async () => {
   const { proxy, page, shows } = await startPage();
-  await vi.waitFor(() => expect(proxy.open()).toBe(1), WAIT_OPTIONS);
+  await expect.poll(proxy.open).toBe(1);
   proxy.remove();
   await page.getByText("no longer exists at the server").waitFor();
   await shows();
@@ -122,5 +122,5 @@ it("the tabs of a browser that show one page share a stream", async () => {
   expect(proxy.opened()).toBe(1);
   await page.close();
   await second.close();
-  await vi.waitFor(() => expect(proxy.open()).toBe(0), { timeout: WAIT_LIMIT_MS });
+  await expect.poll(proxy.open).toBe(0);
 });

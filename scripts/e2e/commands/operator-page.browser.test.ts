@@ -1,11 +1,11 @@
 import { mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
-import { eventually, launchChromium } from "#shared/web/testing/chromium.ts";
+import { axeFaults } from "#shared/web/testing/axe.ts";
+import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { HOSTILE, reportForP01 } from "../../../league-manager/testing/forfeits.ts";
 import { startTestManager } from "../../../league-manager/testing/test-manager.ts";
 import { type ReportedLeagues, startReportedLeagues } from "../../testing/reported-leagues.ts";
@@ -51,8 +51,7 @@ async function inspect(page: Page, name: string): Promise<void> {
     mkdirSync(FOLDER, { recursive: true });
     await page.screenshot({ path: join(FOLDER, `${name}.png`), fullPage: true });
   }
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  expect(await axeFaults(page)).toEqual([]);
   expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
 }
 
@@ -106,7 +105,7 @@ it("the operator starts a league, removes and adds players, extends it, annuls a
   const removal = page.getByRole("region", { name: "Remove a player" });
   await removal.getByLabel("Player").selectOption({ label: `${HTML_NAME} (P03)` });
   await removal.getByRole("button", { name: "Remove the player" }).click();
-  expect(await removal.locator("legend").textContent()).toBe(`Remove ${HTML_NAME} (P03)?`);
+  await expect.poll(() => removal.locator("legend").textContent()).toBe(`Remove ${HTML_NAME} (P03)?`);
   await inspect(page, "operator-confirm-phone");
   await removal.getByRole("button", { name: "Remove", exact: true }).click();
   await notice(page, `${HTML_NAME} is removed.`);
@@ -153,7 +152,7 @@ it("a page of another site can neither show the operator's page in a frame nor c
   );
   onTestFinished(() => void other.close().closeAllConnections());
   const page = await openPage(`http://localhost:${await listenOnLoopback(other)}/`);
-  await eventually(() => expect(page.frames()[1]?.url()).toMatch(/^chrome-error:/));
+  await expect.poll(() => page.frames()[1]?.url()).toMatch(/^chrome-error:/);
   const call = {
     jsonrpc: "2.0",
     id: 1,
@@ -186,7 +185,9 @@ it.each([
   const answer = page.getByRole("region", { name: "Answer of the player" });
   await answer.waitFor();
   expect(HOSTILE).toMatch(/<img/);
-  expect(await answer.textContent()).toBe('<img src=x onerror=alert(1)> \\u{1b}[31m \\u{202e} {"move": "rock"}');
+  await expect
+    .poll(() => answer.textContent())
+    .toBe('<img src=x onerror=alert(1)> \\u{1b}[31m \\u{202e} {"move": "rock"}');
   expect(await page.locator("img").count()).toBe(0);
   expect(await page.locator("body").innerText()).not.toContain("\u202e");
   await page.getByText("The position as the bot received it").click();

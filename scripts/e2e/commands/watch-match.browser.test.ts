@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
+import { axeFaults } from "#shared/web/testing/axe.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { cleanUp } from "../../testing/processes.ts";
 import { startWatchedLeague, WAIT_LIMIT_MS, type WatchedLeague } from "../testing/watched-league.ts";
@@ -47,8 +47,7 @@ async function photograph(page: Page, name: string): Promise<void> {
 
 /** Checks accessibility and that the page is not wider than the screen. */
 async function inspect(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+  expect(await axeFaults(page)).toEqual([]);
   expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
 }
 
@@ -56,7 +55,7 @@ const movesOn = (page: Page): Promise<string[]> => page.locator(".match-moves bu
 /** Waits until the list of moves of a page is this one. */
 const showsMoves = async (page: Page, moves: readonly string[]): Promise<void> => {
   await page.locator(`.match-moves li:nth-child(${moves.length})`).waitFor();
-  await expect.poll(() => movesOn(page), { timeout: WAIT_LIMIT_MS }).toEqual(moves);
+  await expect.poll(() => movesOn(page)).toEqual(moves);
 };
 const stepText = (page: Page): Promise<string> => page.locator(".step-text").innerText();
 const pageOf = (league: WatchedLeague): string => `${league.url}/leagues/open/matches/R1M1`;
@@ -99,23 +98,23 @@ it("a page follows a match of chess to its end, through kills of the referee and
 
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("ArrowLeft");
-  expect(await stepText(page)).toBe("Step 2 of 4 · black: e5");
+  await expect.poll(() => stepText(page)).toBe("Step 2 of 4 · black: e5");
   await playTo(league, 6);
   await showsMoves(page, IN_SAN);
   await page.locator(".match-result", { hasText: "wins" }).waitFor();
-  expect(await stepText(page)).toBe("Step 2 of 6 · black: e5");
+  await expect.poll(() => stepText(page)).toBe("Step 2 of 6 · black: e5");
   await page.keyboard.press("End");
-  expect(await stepText(page)).toBe("Step 6 of 6 · black: Qh4#");
+  await expect.poll(() => stepText(page)).toBe("Step 6 of 6 · black: Qh4#");
   await page.keyboard.press("Home");
-  expect(await stepText(page)).toBe("Step 0 of 6");
+  await expect.poll(() => stepText(page)).toBe("Step 0 of 6");
   expect(navigations).toBe(0);
 
+  await page.getByText("gives the recorded result").waitFor();
   const shown = await page.locator(".match").innerHTML();
   await page.reload();
   await showsMoves(page, IN_SAN);
   await page.keyboard.press("Home");
-  expect(await page.locator(".match").innerHTML()).toBe(shown);
-  await page.getByText("gives the recorded result").waitFor();
+  await expect.poll(() => page.locator(".match").innerHTML()).toBe(shown);
   await page.getByText("7 entries with their hashes").click();
   await page.locator(".match-log td code").first().waitFor();
   const hashes = await page.locator(".match-log td code").allInnerTexts();

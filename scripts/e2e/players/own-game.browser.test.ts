@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
+import { axeFaults } from "#shared/web/testing/axe.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { gameIn, startGameHost } from "../../testing/game-host.ts";
 import { cleanUp, newFolder } from "../../testing/processes.ts";
@@ -77,8 +77,7 @@ async function shot(page: Page, name: string): Promise<void> {
 const status = (page: Page, text: string): Promise<void> => page.locator(".status", { hasText: text }).waitFor();
 
 async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`)).toEqual([]);
+  expect(await axeFaults(page)).toEqual([]);
 }
 
 /** Selects a game in the list of games and starts it against a bot. */
@@ -97,9 +96,8 @@ async function playFirstMoves(page: Page, move: string): Promise<void> {
   const open = page.locator(move).first();
   const result = page.locator(".status.result");
   for (;;) {
-    await open.or(result).first().waitFor();
+    await open.or(result).first().click();
     if ((await result.count()) > 0) return;
-    await open.click();
   }
 }
 

@@ -1,4 +1,4 @@
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { Claim, GameView } from "../game-view.ts";
 import { messageOf, type Transport } from "../transports/transport.ts";
 
@@ -24,7 +24,8 @@ export function useGame(transport: Transport, first: GameView | null): Playing {
   const [notice, setNotice] = useState<Playing["notice"]>(null);
   const [pending, setPending] = useState<unknown>(null);
 
-  useEffect(
+  // Before the page is painted, because the host of a frame may post a state as soon as the frame has loaded.
+  useLayoutEffect(
     () =>
       transport.open((update) => {
         const { game: next } = update;

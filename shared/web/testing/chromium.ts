@@ -1,5 +1,4 @@
-import { type Browser, chromium } from "playwright-core";
-import { vi } from "vitest";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { findProgram, requireProgram } from "#shared/runtime/testing/packages.ts";
 
 /** The headless shell is Chromium without windows, and takes half the time. */
@@ -21,5 +20,8 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: findProgram(PATHS) ?? "/usr/bin/chromium" });
 }
 
-/** Resolves when the check no longer throws. The timeout is long, because the machine may be busy. */
-export const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { timeout: 15_000 });
+/**
+ * Resolves when the script of a page of the manager has drawn it. Before that, the page shows the content that the server has written, and the script
+ * replaces its elements.
+ */
+export const drawn = (page: Page): Promise<void> => page.locator("#root noscript").waitFor({ state: "detached" });
