@@ -1,6 +1,5 @@
 import type { Browser, Page, Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
 import { toolResult } from "./testing/tools.ts";
@@ -118,8 +117,7 @@ describe("the page of a game on a session host", () => {
   });
 
   it("reconnects when the host is restarted", async () => {
-    // Not a port of outgoing connections, one of which could take it during the restart.
-    const stopped = await startTestHost({ port: await freePort() });
+    const stopped = await startTestHost();
     const { link, answer } = await startGame({ at: stopped });
     const page = await open(link);
     await status(page, "Your move");

@@ -8,6 +8,7 @@ import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import { serveTools } from "#shared/rpc/testing/loopback.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config/config.ts";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
 import { startManager } from "../../league-manager/service.ts";
@@ -74,7 +75,8 @@ export async function startReportedLeagues(
     manager = await startManager(options, silentProcess("manager", { report }));
     return ready.promise;
   };
-  const url = await startOn(0);
+  // Not a port of outgoing connections, one of which could take it while a test restarts the manager.
+  const url = await startOn(await freePort());
   const referees: Awaited<ReturnType<typeof startReferee>>[] = [];
   for (let number = 1; number <= REFEREES; number++) referees.push(await startReferee(url, number, orders));
   const nextResult = async (leagueId: string): Promise<Envelope> => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import type { ServiceOptions } from "../../options.ts";
@@ -73,13 +74,15 @@ export const callerOf =
 
 /** Starts a session host without a manager, in this process. */
 export async function startTestHost(options: TestHostOptions = {}): Promise<TestHost> {
-  const { port: requestedPort = 0, dataFolder = mkdtempSync(join(tmpdir(), "host-")) } = options;
+  const { dataFolder = mkdtempSync(join(tmpdir(), "host-")) } = options;
+  // Not a port of outgoing connections, one of which could take it while a test restarts the host.
+  const port = options.port ?? (await freePort());
   const ready = Promise.withResolvers<string>();
   const terminalLines: string[] = [];
   const referee = await startReferee(
     {
       host: "127.0.0.1",
-      ports: [requestedPort],
+      ports: [port],
       manager: null,
       dataFolder,
       expireAfterMs: options.expireAfterMs,
@@ -96,12 +99,12 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
   );
   const url = await ready.promise;
   // fetch may have open connections to the previous host at this port. Each of them fails once.
-  while (requestedPort !== 0 && !(await fetch(`${url}/health`).catch(() => null)));
+  while (options.port !== undefined && !(await fetch(`${url}/health`).catch(() => null)));
 
   const call = callerOf(url);
   return {
     url,
-    port: Number(new URL(url).port),
+    port,
     dataFolder,
     terminalLines,
     call,

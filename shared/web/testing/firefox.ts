@@ -57,7 +57,7 @@ const FIND = `(selector, text) => new Promise((resolve, reject) => {
   const observer = new MutationObserver(check);
   observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
   const fail = () => reject(new Error("no " + selector + " with " + text + " in " + document.body.textContent.slice(0, 300)));
-  const timer = setTimeout(fail, 15000);
+  const timer = setTimeout(fail, 30000);
   check();
 })`;
 
