@@ -1,7 +1,7 @@
 /** Version 2 of the rule for clues, which new sessions have, and version 1, which earlier sessions keep. */
 import { describe, expect, it, test } from "vitest";
+import { create } from "../session/decide.ts";
 import { replayTexts } from "../session/replay.ts";
-import { create } from "../session/session.ts";
 import { codenames } from "./codenames.ts";
 import { begin, rejection, wordsWith } from "./testing/codenames.ts";
 import { clueFault } from "./words/codenames-clues.ts";

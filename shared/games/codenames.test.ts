@@ -1,6 +1,7 @@
 /** The rules of Codenames: the board, turns, the effect of each card, the end of a game and its verdict. */
 import { describe, expect, it } from "vitest";
-import { create, decide, type Session } from "../session/session.ts";
+import { create, decide } from "../session/decide.ts";
+import type { Session } from "../session/session.ts";
 import { verdictOf } from "../session/verdict.ts";
 import { type CodenamesState, codenames, type Identity } from "./codenames.ts";
 import { act, begin, coveredOf, play, rejection, wordsWith } from "./testing/codenames.ts";

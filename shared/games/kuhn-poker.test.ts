@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { sha256Hex } from "../lib/hash.ts";
-import { create, decide, type Session } from "../session/session.ts";
+import { create, decide } from "../session/decide.ts";
+import type { Session } from "../session/session.ts";
 import { verdictOf } from "../session/verdict.ts";
 import { applyLegal } from "./contract/play.ts";
 import { dealtCards, type KuhnAction, type KuhnCard, type KuhnState, kuhnPoker } from "./kuhn-poker.ts";

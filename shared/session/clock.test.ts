@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { findGame } from "../games/registry.ts";
 import type { TimeControl } from "../lib/time-control.ts";
 import { charge, clockFault, startClocks, timeLeft } from "./clock.ts";
+import type { Command } from "./decide.ts";
 import { replayTexts } from "./replay.ts";
-import type { Command } from "./session.ts";
 import { act, playSession } from "./testing/play.ts";
 import { verdictOf } from "./verdict.ts";
 

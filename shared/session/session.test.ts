@@ -3,18 +3,9 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Game, RoundSummary } from "../games/game.ts";
 import { err, ok, type Result } from "../lib/result.ts";
+import { type Command, create, type Decision, decide, type Rejection } from "./decide.ts";
 import type { Entry, Fault } from "./entry.ts";
-import {
-  type Command,
-  create,
-  type Decision,
-  decide,
-  endingOf,
-  evolve,
-  evolveCreated,
-  type Rejection,
-  type Session,
-} from "./session.ts";
+import { endingOf, evolve, evolveCreated, type Session } from "./session.ts";
 import { verdictOf } from "./verdict.ts";
 
 /** A sequential game: roles take one or two of the remaining stones; the role that takes the last stone wins. */

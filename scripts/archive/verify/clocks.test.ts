@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { clockFault, startClocks } from "#shared/session/clock.ts";
-import type { Command } from "#shared/session/session.ts";
+import type { Command } from "#shared/session/decide.ts";
 import { matchFile, RUN_FILE } from "../files.ts";
 import { testExports } from "../testing/exports.ts";
 import { forgeFile, type Json } from "../testing/forgery.ts";

@@ -5,7 +5,7 @@ import { createRandom } from "#shared/lib/rng.ts";
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
-import { optionsOfNew } from "#shared/session/session.ts";
+import { optionsOfNew } from "#shared/session/decide.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
 import { MatchAnswerTimes } from "../../../referee/match/answer-times.ts";

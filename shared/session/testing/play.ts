@@ -1,6 +1,7 @@
 import { chainHash, GENESIS } from "../../lib/hash-chain.ts";
+import { type Command, create, decide, type SessionSetup } from "../decide.ts";
 import type { Entry } from "../entry.ts";
-import { type Command, create, decide, type Session, type SessionSetup } from "../session.ts";
+import type { Session } from "../session.ts";
 
 interface PlayedSession {
   readonly session: Session;
