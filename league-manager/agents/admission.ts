@@ -1,45 +1,13 @@
-import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
-import { compareIds, isToken } from "#shared/lib/ids.ts";
-import { err, ok, type Result } from "#shared/lib/result.ts";
-import {
-  type EndpointParts,
-  endpointKey,
-  endpointKeyOf,
-  endpointParts,
-  type MachineAddresses,
-  mayContact,
-  parseEndpoint,
-} from "#shared/protocol/addresses.ts";
-import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
-import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import type { Agent, AgentKind, Capabilities, Profile } from "./agent.ts";
-import { isChange } from "./decide.ts";
+import { compareIds } from "#shared/lib/ids.ts";
+import { ok, type Result } from "#shared/lib/result.ts";
+import type { ProtocolError } from "#shared/protocol/errors.ts";
+import type { Agent } from "./agent.ts";
 import { entriesFor, isInSomeLeague } from "./entries.ts";
-import { inboxEndpoint } from "./inbox-endpoint.ts";
-import { hasListedEndpoint, newIdFor, reservationConflict } from "./places.ts";
+import { type Admitted, type Attempt, identify, type PresenceCheck } from "./identity.ts";
 import type { AdmissionPolicy } from "./policy.ts";
 import { placeForReferee } from "./referee-places.ts";
 import type { ManagerState } from "./state.ts";
 
-/** A registration request, with the random values that its decision may need. */
-export interface Attempt {
-  readonly name: string;
-  /** null: the player cannot be called, and gets an inbox. */
-  readonly endpoint: string | null;
-  /** Whether the manager itself reads the inbox, for a person or a model. */
-  readonly isHosted?: boolean | undefined;
-  readonly capabilities: Capabilities;
-  readonly joinCode: string | null;
-  /** The token of an agent that registers again, or a token that a new agent proposes; null if the request has none. */
-  readonly token: string | null;
-  readonly remoteAddress: string;
-  /** The addresses of the manager's machine at this time. */
-  readonly machineAddresses: MachineAddresses;
-  /** The time of the attempt, ISO 8601. */
-  readonly at: string;
-  readonly newToken: string;
-  readonly salt: string;
-}
 interface PlayerAttempt extends Attempt {
   /** The ids of the requested leagues; null for every open league of its games. */
   readonly leagueIds: readonly string[] | null;
@@ -52,15 +20,6 @@ interface RefereeAttempt extends Attempt {
   readonly silent: readonly string[];
 }
 
-/** An admitted agent. */
-export interface Admitted {
-  readonly type: "admitted";
-  readonly id: string;
-  /** The agent that registers again; null for a new one. */
-  readonly returning: Agent | null;
-  readonly profile: Profile;
-  readonly token: string;
-}
 export interface AdmittedPlayer extends Admitted {
   /** The leagues of the player after the registration. */
   readonly leagueIds: readonly string[];
@@ -73,25 +32,6 @@ interface AdmittedReferee extends Admitted {
   /** The silent referee that the new referee replaces; null if the number of referees is below the limit. */
   readonly replaced: Agent | null;
 }
-/**
- * The decision depends on whether a registered player has left its endpoint. The caller checks this. If the player has left, the caller adds its id to
- * `departed` and decides again; otherwise it rejects the registration with `rejection`.
- */
-export interface PresenceCheck {
-  readonly type: "presence_check";
-  readonly player: Agent;
-  /** The rejection of the new player if the registered player has not left. */
-  readonly rejection: ProtocolError;
-}
-
-/** The minimum time between two changes of a registration. It limits the events of one agent, because the rate limit does not apply to valid tokens. */
-const MIN_CHANGE_INTERVAL_MS = 1_000;
-
-/** Stands for the `endpointKey` of a player with an inbox. No endpoint has this key, so such a player never takes the endpoint of another one. */
-const INBOX_KEY = "inbox";
-
-/** The longest endpoint that messages to other agents can carry, with escaped characters. */
-const ENDPOINT_CHARACTERS = 2_000;
 
 /** The maximum number of registered players that have neither an endpoint nor a league. */
 export const MAX_ABSENT_PLAYERS = 500;
@@ -124,122 +64,6 @@ export function admitReferee(
   const { displaced: _, ...admitted } = identified.value;
   const replaced = placeForReferee(state, policy, { ...attempt, ...admitted });
   return replaced.ok ? ok({ ...admitted, replaced: replaced.value }) : replaced;
-}
-
-type Identified = Admitted & { readonly displaced: readonly Agent[] };
-
-/** Finds the registered agent that a registration belongs to, by name, endpoint and token, or assigns the id of a new agent. */
-function identify(
-  state: ManagerState,
-  policy: AdmissionPolicy,
-  kind: AgentKind,
-  attempt: Attempt,
-  departed: ReadonlySet<string>,
-): Result<Identified | PresenceCheck, ProtocolError> {
-  const { name, endpoint, machineAddresses } = attempt;
-  const tokenHash = sha256Hex(attempt.token ?? "");
-  const agents = [...state.agents.values()];
-  const key = endpoint === null ? INBOX_KEY : endpointKey(endpoint, machineAddresses);
-  const owner = attempt.token && agents.find((agent) => agent.tokenHash === tokenHash);
-  const tokenOwner = owner || dialectOwner(agents, attempt, key);
-  const invalid = requestRejection(policy, attempt, tokenOwner);
-  if (invalid) return err(invalid);
-  const conflict = reservationConflict(policy.places, { kind, name, endpoint, key, machineAddresses, tokenHash });
-  if (conflict) return err(conflict);
-
-  const sameKind = agents.filter((agent) => agent.kind === kind);
-  const atEndpoint = new Set(sameKind.filter((agent) => keyOf(agent, machineAddresses) === key));
-  // A player may have stopped and freed its port. An endpoint that the config lists is never given to another player.
-  const mayHaveLeft = (agent: Agent): boolean =>
-    kind === "player" && agent !== tokenOwner && agent.name !== name && !hasListedEndpoint(policy.places, agent.id);
-  const displaced = [...atEndpoint].filter((agent) => departed.has(agent.id) && mayHaveLeft(agent));
-  const matching = sameKind.filter(
-    (agent) => !displaced.includes(agent) && (agent.name === name || atEndpoint.has(agent)),
-  );
-  const conflicting = matching.find((agent) => agent !== tokenOwner);
-  if (conflicting) {
-    const rejection = takenBy(conflicting, attempt);
-    return mayHaveLeft(conflicting) ? ok({ type: "presence_check", player: conflicting, rejection }) : err(rejection);
-  }
-  const returning = tokenOwner && matching.includes(tokenOwner) ? tokenOwner : null;
-  const lastForgotten = state.lastForgotten[kind];
-  const arePlacesReserved = policy.startWhen === "roster";
-  const id =
-    returning?.id ??
-    newIdFor({ kind, name, key, machineAddresses }, policy.places, arePlacesReserved, state.agents, lastForgotten);
-  // A new agent may choose its token, so that it can register again even if it or the manager is killed before the answer arrives.
-  const proposedToken = attempt.token ?? "";
-  const isAcceptable = tokenOwner === null && isToken(proposedToken) && tokenHash !== policy.operatorTokenHash;
-  const token = returning || isAcceptable ? proposedToken : attempt.newToken;
-  const isReturningByEndpoint = returning !== null && attempt.token === null;
-  const profile = {
-    name: returning?.name ?? name,
-    salt: returning?.salt ?? attempt.salt,
-    // A URL is stored in its normalized form, because SQLite cannot store every string, e.g. a lone surrogate.
-    endpoint: endpoint === null ? inboxEndpoint(id, attempt.isHosted === true) : new URL(endpoint).href,
-    tokenHash: isReturningByEndpoint ? returning.tokenHash : sha256Hex(token),
-  };
-  const tooEarly = returning && rateRejection(returning, profile, attempt);
-  return tooEarly ? err(tooEarly) : ok({ type: "admitted", id, returning, profile, token, displaced });
-}
-
-/**
- * Returns the player of another dialect at an endpoint that registers again. Such programs do not store their token, so the endpoint identifies
- * them, which is weaker than a token (docs/security.md). A native player is never identified by its endpoint.
- */
-function dialectOwner(
-  agents: readonly Agent[],
-  { capabilities, machineAddresses }: Attempt,
-  key: string,
-): Agent | null {
-  if (capabilities.dialect === NATIVE) return null;
-  const isOwner = (agent: Agent): boolean =>
-    agent.kind === "player" && agent.dialect !== NATIVE && keyOf(agent, machineAddresses) === key;
-  return agents.find(isOwner) ?? null;
-}
-
-/** Returns a rejection if the agent changes its registration again within `MIN_CHANGE_INTERVAL_MS`; null otherwise. */
-function rateRejection(agent: Agent, profile: Profile, { capabilities, at }: Attempt): ProtocolError | null {
-  if (agent.returnedAt === null || !isChange(agent, { capabilities, profile })) return null;
-  if (Math.abs(Date.parse(at) - Date.parse(agent.returnedAt)) >= MIN_CHANGE_INTERVAL_MS) return null;
-  const message = `${agent.id} has changed its registration less than a second ago: register again in a second`;
-  return protocolError("L001", message, { agent_id: agent.id }, true);
-}
-
-/** The `endpointKey` of an agent. Each registration is compared with every agent, so the parsed URL is cached for each state of the agent. */
-function keyOf(agent: Agent, machineAddresses: MachineAddresses): string {
-  const parts = partsOfAgents.get(agent) ?? endpointParts(agent.endpoint);
-  partsOfAgents.set(agent, parts);
-  return endpointKeyOf(parts, machineAddresses);
-}
-const partsOfAgents = new WeakMap<Agent, EndpointParts>();
-
-/** Checks the join code and the endpoint, which do not depend on other agents. Returns null if both are valid. */
-function requestRejection(policy: AdmissionPolicy, attempt: Attempt, tokenOwner: Agent | null): ProtocolError | null {
-  const { endpoint, remoteAddress } = attempt;
-  if (policy.joinCode !== null && tokenOwner === null && !equalSecrets(attempt.joinCode ?? "", policy.joinCode)) {
-    return protocolError(
-      "L001",
-      "the join code is missing or wrong: ask the operator for it and pass --join-code WORD",
-    );
-  }
-  if (endpoint === null) return null;
-  const url = parseEndpoint(endpoint);
-  if (!url) return protocolError("L001", "contact_endpoint is not an http URL", { endpoint });
-  if (url.href.length > ENDPOINT_CHARACTERS) {
-    return protocolError("L001", `contact_endpoint is longer than ${ENDPOINT_CHARACTERS} characters as a URL`, {
-      endpoint,
-    });
-  }
-  if (mayContact(url, remoteAddress, policy.allowedContacts)) return null;
-  const message = `contact_endpoint must be at the address you register from (${remoteAddress}) or allowed by the config`;
-  return protocolError("L001", message, { endpoint });
-}
-
-function takenBy(conflicting: Agent, { name, endpoint }: Attempt): ProtocolError {
-  const subject = conflicting.name === name ? `the name ${name}` : `the endpoint ${endpoint}`;
-  const message = `${subject} is already registered: choose another, or send its token to register again (the operator can reset a lost token)`;
-  return protocolError("L003", message, { display_name: name, endpoint });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import { lateEntryRejection, noLeague } from "../league/decide-operator.ts";
+import { noLeague } from "../league/decisions/decision.ts";
+import { lateEntryRejection } from "../league/decisions/entrants.ts";
 import type { League } from "../league/league.ts";
 import type { Agent } from "./agent.ts";
 import { playsGame } from "./capabilities.ts";

@@ -9,7 +9,7 @@ import { forgetPlayer } from "../commands/forget.ts";
 import { startLeague } from "../commands/leagues.ts";
 import { removePlayer, resetToken } from "../commands/players.ts";
 import { scheduleMatch } from "../commands/rounds.ts";
-import { noLeague } from "../league/decide-operator.ts";
+import { noLeague } from "../league/decisions/decision.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Views } from "../projections/views.ts";
 import { runningOperations } from "./running-operations.ts";

@@ -3,7 +3,7 @@ import { findGame } from "#shared/games/registry.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import { type Answer, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
-import { noLeague } from "../league/decide-operator.ts";
+import { noLeague } from "../league/decisions/decision.ts";
 import type { League } from "../league/league.ts";
 import { scheduleOf, scheduleOfRound } from "../projections/schedule.ts";
 import type { Views } from "../projections/views.ts";

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { addPlayer, annulMatch, endLeague, extendLeague, pauseLeague, resumeLeague } from "../commands/operation.ts";
-import { noLeague } from "../league/decide-operator.ts";
+import { noLeague } from "../league/decisions/decision.ts";
 import type { Decide, Ledger } from "../ledger.ts";
 import type { Views } from "../projections/views.ts";
 import { leagueStatus } from "./league-status.ts";

@@ -8,16 +8,11 @@ import {
   type RefereeRegisterRequest,
 } from "#shared/protocol/registration-messages.ts";
 import { offersWebSocket } from "#shared/protocol/transports.ts";
-import {
-  type Admitted,
-  type AdmittedPlayer,
-  admitPlayer,
-  admitReferee,
-  type PresenceCheck,
-} from "../agents/admission.ts";
+import { type AdmittedPlayer, admitPlayer, admitReferee } from "../agents/admission.ts";
 import type { AgentKind, Capabilities } from "../agents/agent.ts";
 import { nameCommitment } from "../agents/decide.ts";
 import { isPlaying } from "../agents/entries.ts";
+import type { Admitted, PresenceCheck } from "../agents/identity.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
 import type { Decide } from "../ledger.ts";
 import { activateReferee } from "./activate-referee.ts";

@@ -1,14 +1,13 @@
-import { legalMove } from "#shared/games/read-move.ts";
-import { findGame } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { type Ids, matchRef } from "#shared/lib/ids.ts";
-import { err, ok, type Result } from "#shared/lib/result.ts";
+import { ok, type Result } from "#shared/lib/result.ts";
 import { parsedJson } from "#shared/lib/text.ts";
 import { Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
-import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { ProtocolError } from "#shared/protocol/errors.ts";
 import { isHosted } from "../agents/inbox-endpoint.ts";
 import type { Inboxes } from "../inbox/inboxes.ts";
 import type { Commit, Ledger } from "../ledger.ts";
+import { decideMove } from "./hosted-move.ts";
 import {
   HAS_LEFT,
   type HostedPlayer,
@@ -21,7 +20,6 @@ import {
   withResultsReported,
   withView,
 } from "./hosted-player.ts";
-import { viewAfter } from "./match-view.ts";
 
 interface HostedPlayersOptions {
   readonly ledger: Ledger;
@@ -117,30 +115,14 @@ export class HostedPlayers {
 
   /** Makes a move in an open turn: of the match that `matchId` names, or of the most urgent one. An illegal move changes nothing. */
   move(playerId: string, matchId: string | null, move: unknown): Result<OpenMatch, ProtocolError> {
-    const turns = this.turns(playerId);
-    const matching = turns.filter(({ ref }) => matchId === null || ref === matchId || ref.endsWith(`/${matchId}`));
-    const [open] = matching;
-    if (!open) {
-      const named = turns.map(({ ref }) => ref).join(", ");
-      const text = named === "" ? "It is not your turn" : `It is not your turn in ${matchId}, but in: ${named}`;
-      return err(protocolError("G004", `${text}. Call wait_for_turn`, {}, true));
-    }
-    if (matchId !== null && matching.length > 1) {
-      const named = matching.map(({ ref }) => ref).join(", ");
-      return err(protocolError("G004", `match_id is ambiguous; give one of: ${named}`, {}, true));
-    }
-    const { ref, match, turn } = open;
-    const { invite, view } = match;
-    const game = findGame(invite.game);
-    if (!game) throw new Error(`${ref} is a match of the unknown game ${invite.game}`);
-    const role = invite.your_role;
-    const legal = legalMove(game, { view, role, legal: game.legalActions(view, role) }, move);
-    if (!legal.ok) return err(protocolError("G001", legal.error, {}, true));
+    const decided = decideMove(this.turns(playerId), matchId, move);
+    if (!decided.ok) return decided;
+    const { open, action, view } = decided.value;
     const entry = this.#entries.get(playerId);
-    if (entry) entry.player = withMove(entry.player, ref, legal.value, viewAfter(game, view, role, legal.value));
-    const { match_id, tick } = turn.request;
-    const payload = { match_id, tick, move: legal.value };
-    this.#answer(playerId, turn.number, turn.messageId, { type: "MOVE_RESPONSE", payload });
+    if (entry) entry.player = withMove(entry.player, open.ref, action, view);
+    const { number, messageId, request } = open.turn;
+    const payload = { match_id: request.match_id, tick: request.tick, move: action };
+    this.#answer(playerId, number, messageId, { type: "MOVE_RESPONSE", payload });
     this.#change(playerId);
     return ok(open);
   }

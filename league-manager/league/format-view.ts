@@ -131,3 +131,17 @@ export function formatResultOf(league: League, nameOf: (playerId: string) => str
   const nameOfCompetitor = play ? (teamId: string) => teamName(membersOf([teamId], play), nameOf) : nameOf;
   return result(viewOf(league, ""), parsedOptions(league), nameOfCompetitor);
 }
+
+/**
+ * Whether the format may add rounds. A format that opens its rounds in order is asked after the last match of its rounds, so that its pairings do not
+ * depend on the order of the results.
+ */
+export const canPair = (league: League): boolean =>
+  league.status === "running" &&
+  !league.isPaused &&
+  !league.isPairingComplete &&
+  (league.currentRound === null || opensAtOnce(league));
+
+/** Whether a league is running and not paused, its format adds no more rounds and all its matches are completed. */
+export const isPlayed = ({ status, isPaused, isPairingComplete, currentRound }: League): boolean =>
+  status === "running" && !isPaused && isPairingComplete && currentRound === null;

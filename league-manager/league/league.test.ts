@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { foldStandings, type Standing, type StandingsResult } from "#shared/standings/standings.ts";
 import type { LeagueCommand, LeagueSettings } from "./commands.ts";
-import { decideLeague } from "./decide.ts";
+import { decideLeague } from "./decisions/decide.ts";
 import type { LeagueEvent } from "./events.ts";
 import { evolveLeague } from "./evolve.ts";
 import type { League, Match } from "./league.ts";

@@ -1,6 +1,6 @@
-import { canPair, isPlayed } from "./decide-pairing.ts";
 import type { LeagueEvent } from "./events.ts";
 import { matchOf } from "./evolve.ts";
+import { canPair, isPlayed } from "./format-view.ts";
 import type { League, Match, Withdrawal } from "./league.ts";
 
 /** The next steps of a league, derived from its state. The reconciler starts the steps that are not running yet. */

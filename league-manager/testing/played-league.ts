@@ -1,5 +1,5 @@
 import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "../league/commands.ts";
-import { decideLeague } from "../league/decide.ts";
+import { decideLeague } from "../league/decisions/decide.ts";
 import { evolveLeague, matchOf } from "../league/evolve.ts";
 import type { League, Match } from "../league/league.ts";
 import { entered, open, pair, SETTINGS, START, stored } from "../league/testing/leagues.ts";

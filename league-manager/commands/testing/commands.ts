@@ -7,7 +7,7 @@ import type { Place } from "../../agents/places.ts";
 import type { AdmissionPolicy } from "../../agents/policy.ts";
 import type { LeagueSettings } from "../../league/commands.ts";
 import type { League } from "../../league/league.ts";
-import { LEAGUE_SEED, stored } from "../../league/testing/leagues.ts";
+import { LEAGUE_SEED, SETTINGS, stored } from "../../league/testing/leagues.ts";
 import type { CommittedEvent, Decide, Decision, ManagerState } from "../../ledger.ts";
 import { evolveState } from "../../store/manager-state.ts";
 import { openLeagues, startLeague } from "../leagues.ts";
@@ -31,22 +31,10 @@ export const EMPTY_STATE: ManagerState = {
   formerLeagues: [],
 };
 
-export const settingsOf = (leagueId: string, game = "rps.v1"): LeagueSettings => ({
-  leagueId,
-  runId: "run",
-  game,
-  roles: ["player_1", "player_2"],
-  clock: null,
-  options: {},
-  format: "round-robin",
-  formatOptions: {},
-  tieBreaks: null,
-  teams: null,
-  openings: null,
-  lateEntry: "closed",
-  startsAt: null,
-  roundMs: null,
-  seedCommitment: "commitment",
+/** The settings of a round robin of rock-paper-scissors with the default options. */
+export const settingsOf = (leagueId: string, game = SETTINGS.game): LeagueSettings => ({
+  ...SETTINGS,
+  ...{ leagueId, game, options: {} },
 });
 
 /** The token that an agent of this name proposes when it registers. */

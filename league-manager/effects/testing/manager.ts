@@ -11,26 +11,13 @@ import { createEffects, type EffectsOptions } from "../../effects.ts";
 import type { LeagueSettings } from "../../league/commands.ts";
 import type { League, Match } from "../../league/league.ts";
 import { leagueSeed, seedOfMatch } from "../../league/seeds.ts";
+import { SETTINGS } from "../../league/testing/leagues.ts";
 import type { Ledger } from "../../ledger.ts";
 import { openLedger } from "../../store/ledger.ts";
 import { loadState } from "../../store/load-state.ts";
 import { managerStore } from "../../store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../../store/schema.ts";
 
-const GAME = {
-  game: "rps.v1",
-  roles: ["player_1", "player_2"],
-  options: { best_of: 1 },
-  clock: null,
-  format: "round-robin",
-  formatOptions: {},
-  tieBreaks: null,
-  teams: null,
-  openings: null,
-  lateEntry: "closed",
-  startsAt: null,
-  roundMs: null,
-} as const;
 export const seedOf = ({ leagueId }: League, { matchId, epoch }: Match): string =>
   seedOfMatch(leagueSeed("seed", leagueId), leagueId, matchId, epoch);
 
@@ -62,17 +49,7 @@ export async function startManager(options: ManagerOptions, leagueIds: readonly 
   const loaded = loadState(store, leagueIds);
   const ledger = openLedger({ store, loaded, clock, leagueIds, onFatal: () => {} });
   const peers = (options.network ?? ((network) => network))(createPeers({ clock: systemClock }));
-  await ledger.execute(
-    openLeagues(
-      leagueIds.map((leagueId) => ({
-        leagueId,
-        runId: "run",
-        ...GAME,
-        seedCommitment: "commitment",
-        ...options.settings,
-      })),
-    ),
-  );
+  await ledger.execute(openLeagues(leagueIds.map((leagueId) => ({ ...SETTINGS, leagueId, ...options.settings }))));
   const timeouts = Timeouts.parse({ default_ms: 2_000, ...options.timeouts });
   const effects = createEffects({
     ...{

@@ -7,7 +7,7 @@ import type { Command } from "#shared/session/decide.ts";
 import { outcomeOf, participantsOf } from "#shared/session/match-result.ts";
 import { act as actOfRole, playSession } from "#shared/session/testing/play.ts";
 import type { LeagueCommand, LeagueSettings, NewLeagueEvent } from "../commands.ts";
-import { decideLeague } from "../decide.ts";
+import { decideLeague } from "../decisions/decide.ts";
 import { FORMAT_VERSION, type LeagueEvent } from "../events.ts";
 import { foldLeague, matchOf } from "../evolve.ts";
 import { type League, type Match, optionsOf } from "../league.ts";
@@ -58,8 +58,13 @@ export function afterCommands(commands: readonly LeagueCommand[]): { league: Lea
 /** Commands that open a league and enter players. */
 export const entered = (playerIds: readonly string[], settings = SETTINGS): readonly LeagueCommand[] => [
   { type: "open", settings },
-  ...playerIds.map((playerId) => ({ type: "enter", playerId, nameCommitment: `name of ${playerId}` }) as const),
+  ...playerIds.map((playerId) => enter(playerId)),
 ];
+
+export const enter = (playerId: string, byOperator?: true): LeagueCommand => ({
+  ...{ type: "enter", playerId, nameCommitment: `name of ${playerId}` },
+  ...(byOperator && { byOperator }),
+});
 
 /** The seed of the leagues of the tests. */
 export const LEAGUE_SEED = "seed of the league";
@@ -73,7 +78,7 @@ export const pair = (slots = 0): LeagueCommand => ({ type: "pair", seed: LEAGUE_
 export const running = (playerIds: readonly string[], settings = SETTINGS): readonly LeagueCommand[] => [
   ...entered(playerIds, settings),
   START,
-  { type: "open_round", roundId: 1, shutDown: new Map() },
+  open(1),
 ];
 
 /** Tests a command after other commands: `given(…).when(command).leadsTo(events)` or `.isRejected(code, message)`. */
@@ -136,10 +141,20 @@ export const unplayed = ({ leagueId }: League, { matchId, roundId, epoch }: Matc
   log: [],
 });
 
-/** The first assignment of a match, to REF01. */
-export const assign = (matchId: string): LeagueCommand => ({ type: "assign", matchId, epoch: 1, refereeId: "REF01" });
+/** Assigns a match to REF01. */
+export const assign = (matchId: string, epoch = 1): LeagueCommand => ({
+  ...{ type: "assign", matchId, epoch, refereeId: "REF01" },
+});
 
-export const open = (roundId: number): LeagueCommand => ({ type: "open_round", roundId, shutDown: new Map() });
+/** Opens a round. `shutDown`: the players that are shut down, with the versions of their logs. */
+export const open = (
+  roundId: number,
+  shutDown: Readonly<Record<string, number>> = {},
+  removed: readonly string[] = [],
+): LeagueCommand => ({
+  type: "open_round",
+  ...{ roundId, shutDown: new Map(Object.entries(shutDown)), removed: new Set(removed) },
+});
 
 /** Assigns a match and reports that the player in its first seat has won. */
 export function played(before: readonly LeagueCommand[], matchId: string): readonly LeagueCommand[] {

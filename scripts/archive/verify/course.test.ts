@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { MAX_ABORTS } from "../../../league-manager/league/report.ts";
+import { MAX_ABORTS } from "../../../league-manager/league/decisions/report.ts";
 import { seedOfMatch } from "../../../league-manager/league/seeds.ts";
 import { leagueLogFile } from "../files.ts";
 import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";

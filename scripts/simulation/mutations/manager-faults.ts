@@ -16,7 +16,7 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   },
   {
     name: "a result of an earlier epoch is accepted",
-    file: "league-manager/league/report.ts",
+    file: "league-manager/league/decisions/report.ts",
     from: "if (match.refereeId !== refereeId || match.epoch !== epoch) {\n",
     to: `if (match.refereeId !== null && match.epoch !== epoch) {
       const taken = { ...result, epoch: match.epoch };
@@ -25,13 +25,13 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   },
   {
     name: "a repeated result is rejected",
-    file: "league-manager/league/report.ts",
+    file: "league-manager/league/decisions/report.ts",
     from: "return isRecorded(match, result) ? ok(UNCHANGED) : err(conflictError(name, match));",
     to: "return err(conflictError(name, match));",
   },
   {
     name: "a repeated result is recorded again",
-    file: "league-manager/league/report.ts",
+    file: "league-manager/league/decisions/report.ts",
     from: 'if (match.status === "completed") return',
     to: 'if (match.status === "scheduled") return',
   },

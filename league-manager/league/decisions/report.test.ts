@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { Command } from "#shared/session/decide.ts";
-import type { LeagueCommand } from "./commands.ts";
-import type { Match } from "./league.ts";
-import { decideReport } from "./report.ts";
+import type { LeagueCommand } from "../commands.ts";
+import type { Match } from "../league.ts";
 import {
   afterCommands,
   CODENAMES,
@@ -14,7 +13,8 @@ import {
   SEED,
   unplayed,
   WON,
-} from "./testing/leagues.ts";
+} from "../testing/leagues.ts";
+import { decideReport } from "./report.ts";
 
 const assign = (epoch: number): LeagueCommand => ({ type: "assign", matchId: "R1M1", epoch, refereeId: "REF01" });
 const firstAttempt: readonly LeagueCommand[] = [...running(["P01", "P02"]), assign(1)];

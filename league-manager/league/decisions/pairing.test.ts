@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { LeagueCommand } from "./commands.ts";
-import { entered, given, LEAGUE_SEED, pair, running, SETTINGS, START } from "./testing/leagues.ts";
+import type { LeagueCommand } from "../commands.ts";
+import { entered, given, LEAGUE_SEED, pair, running, SETTINGS, START } from "../testing/leagues.ts";
 
 const PLAYERS = ["P01", "P02", "P03"];
 

@@ -3,12 +3,12 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
-import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
-import { QUOTED_CHARACTERS } from "./events.ts";
-import { matchOf } from "./evolve.ts";
-import type { League, Match } from "./league.ts";
-import { summaryOf } from "./outcome.ts";
-import { faultOfResult } from "./result-check.ts";
+import type { LeagueCommand, NewLeagueEvent } from "../commands.ts";
+import { QUOTED_CHARACTERS } from "../events.ts";
+import { matchOf } from "../evolve.ts";
+import type { League, Match } from "../league.ts";
+import { summaryOf } from "../outcome.ts";
+import { faultOfResult } from "../result-check.ts";
 
 /** The number of aborts after which a match is completed as aborted, without points. */
 export const MAX_ABORTS = 3;

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { LeagueCommand, LeagueSettings } from "./commands.ts";
-import { matchOf } from "./evolve.ts";
-import { openWork } from "./open-work.ts";
-import { leagueSnapshot, restoreLeague } from "./snapshot.ts";
-import { standingsOf } from "./standings-of.ts";
+import type { LeagueCommand, LeagueSettings } from "../commands.ts";
+import { matchOf } from "../evolve.ts";
+import { openWork } from "../open-work.ts";
+import { leagueSnapshot, restoreLeague } from "../snapshot.ts";
+import { standingsOf } from "../standings-of.ts";
 import {
   afterCommands,
   assign,
+  enter,
   entered,
   given,
   open,
@@ -17,15 +18,11 @@ import {
   SEED,
   SETTINGS,
   WON,
-} from "./testing/leagues.ts";
+} from "../testing/leagues.ts";
 
 const PLAYERS = ["P01", "P02", "P03"];
 const two = running(["P01", "P02"]);
 const started = running(PLAYERS);
-const enter = (playerId: string, byOperator?: true): LeagueCommand => ({
-  ...{ type: "enter", playerId, nameCommitment: `name of ${playerId}` },
-  ...(byOperator && { byOperator }),
-});
 
 describe("a paused league", () => {
   const paused: readonly LeagueCommand[] = [...started, { type: "pause" }];
@@ -189,87 +186,6 @@ describe("a match that the operator annuls", () => {
     given(...played(two, "R1M1"), pair(), { type: "complete" })
       .when(annul("R1M1"))
       .isRejected("L005", "league rps is completed; its matches cannot be annulled");
-  });
-});
-
-describe("a late entry", () => {
-  const late = (lateEntry: LeagueSettings["lateEntry"], makeup = false): readonly LeagueCommand[] =>
-    running(["P01", "P02"], { ...SETTINGS, lateEntry, ...(makeup && { formatOptions: { makeup } }) });
-
-  it("is rejected by default, and in a round robin without makeup", () => {
-    given(...two)
-      .when(enter("P09"))
-      .isRejected("L001", "league rps is running and accepts no more players");
-    given(...late("forfeit"))
-      .when(enter("P09"))
-      .isRejected(
-        "L001",
-        'league rps is running, and its format has no matches for a player that enters now; its config needs "late_entry": "makeup" before the start',
-      );
-  });
-
-  it("plays the matches that it has missed in further rounds", () => {
-    const commands = [...late("makeup", true), enter("P09")];
-    given(...late("makeup", true))
-      .when(enter("P09"))
-      .leadsTo({ type: "player_entered", player_id: "P09", name_commitment: "name of P09", entered_after: 1 });
-    const after = played(commands, "R1M1");
-    given(...after)
-      .when(pair())
-      .leadsTo(
-        {
-          ...{ type: "round_paired", round_id: 2, byes: [], label: "Makeup" },
-          pairings: [{ match_id: "R2M1", players: expect.arrayContaining(["P09"]) as never }],
-        },
-        {
-          ...{ type: "round_paired", round_id: 3, byes: [], label: "Makeup" },
-          pairings: [{ match_id: "R3M1", players: expect.arrayContaining(["P09"]) as never }],
-        },
-      );
-  });
-
-  it("is rejected when the last matches are paired", () => {
-    given(...played(late("makeup", true), "R1M1"), pair())
-      .when(enter("P09"))
-      .isRejected("L001", "league rps is running, and its last matches are paired");
-  });
-
-  it("may be added by the operator although the league is closed", () => {
-    given(...running(["P01", "P02"], { ...SETTINGS, formatOptions: { makeup: true } }))
-      .when(enter("P09", true))
-      .leadsTo({
-        ...{ type: "player_entered", player_id: "P09", name_commitment: "name of P09" },
-        ...{ entered_after: 1, by_operator: true },
-      });
-  });
-});
-
-describe("the time of a round", () => {
-  const timed = running(["P01", "P02", "P03", "P04"], { ...SETTINGS, roundMs: 60_000 });
-  const expire: LeagueCommand = { type: "expire_round", roundId: 1 };
-
-  it("cancels the matches that are not completed, which count for no player", () => {
-    given(...played(timed, "R1M1"))
-      .when(expire)
-      .leadsTo({ type: "round_expired", round_id: 1 }, { type: "match_cancelled", match_id: "R1M2", epoch: 1 });
-    const { league } = afterCommands([...timed, assign("R1M1"), expire]);
-    expect(league.rounds[0]).toMatchObject({ open: 0, isExpired: true });
-    expect(league).toMatchObject({ currentRound: 2, withdrawals: [{ matchId: "R1M1" }] });
-    given(...timed, expire)
-      .when(expire)
-      .leadsTo();
-  });
-
-  it("does not end in a league without such a limit, in a paused league and in a round that is completed", () => {
-    given(...two)
-      .when(expire)
-      .leadsTo();
-    given(...timed, { type: "pause" })
-      .when(expire)
-      .isRejected("L005", "league rps is paused");
-    given(...played(played(timed, "R1M1"), "R1M2"))
-      .when(expire)
-      .leadsTo();
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { LeagueCommand, LeagueSettings } from "./commands.ts";
-import { openWork } from "./open-work.ts";
-import { standingsOf } from "./standings-of.ts";
+import type { LeagueCommand, LeagueSettings } from "../commands.ts";
+import { openWork } from "../open-work.ts";
+import { standingsOf } from "../standings-of.ts";
 import {
   afterCommands,
   assign,
@@ -13,7 +13,7 @@ import {
   running,
   SETTINGS,
   START,
-} from "./testing/leagues.ts";
+} from "../testing/leagues.ts";
 
 const PLAYERS = ["P01", "P02", "P03"];
 const two = running(["P01", "P02"]);

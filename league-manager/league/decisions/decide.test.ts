@@ -1,21 +1,18 @@
 import { describe, expect, it } from "vitest";
-import type { LeagueCommand } from "./commands.ts";
-import { afterCommands, CODENAMES, entered, given, running, SETTINGS, START } from "./testing/leagues.ts";
+import type { LeagueCommand } from "../commands.ts";
+import {
+  afterCommands,
+  CODENAMES,
+  entered,
+  given,
+  pair,
+  played,
+  running,
+  SETTINGS,
+  START,
+} from "../testing/leagues.ts";
 
 const pairing = (match_id: string, ...players: string[]) => ({ match_id, players });
-const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };
-const release = (
-  epoch: number,
-  reason: "unreachable" | "refused" | "overdue",
-): Extract<LeagueCommand, { type: "release" }> => ({
-  type: "release",
-  matchId: "R1M1",
-  epoch,
-  reason,
-  detail: "silent",
-});
-const assign = (epoch: number): LeagueCommand => ({ ...ASSIGN, epoch }) as LeagueCommand;
-
 describe("the registration of a league", () => {
   it("begins with an event that has the properties of the config and the run", () => {
     const { leagueId, runId, seedCommitment, clock, game, roles, options, format } = SETTINGS;
@@ -123,61 +120,34 @@ describe("the start of a league", () => {
   });
 });
 
-describe("a match that is taken from its referee", () => {
-  const started = running(["P01", "P02"]);
-
-  it("is assigned only under its current epoch", () => {
-    given(...started)
-      .when(ASSIGN)
-      .leadsTo({ type: "match_assigned", match_id: "R1M1", epoch: 1, referee_id: "REF01" });
-    given(...started)
-      .when(assign(2))
-      .isRejected("G005", "rps/R1M1 is scheduled under epoch 1");
-    given(...started, ASSIGN)
-      .when(ASSIGN)
-      .isRejected("G005", "rps/R1M1 is assigned under epoch 1");
-    given(...started)
-      .when({ ...ASSIGN, matchId: "R2M1" })
-      .isRejected("G003", "no match rps/R2M1");
-  });
-
-  it("is released, which raises its epoch", () => {
-    const common = { match_id: "R1M1", referee_id: "REF01", detail: "silent" } as const;
-    given(...started, ASSIGN)
-      .when(release(1, "unreachable"))
-      .leadsTo({ type: "match_released", epoch: 1, reason: "unreachable", ...common });
-    given(...started, ASSIGN, release(1, "refused"), assign(2))
-      .when(release(1, "refused"))
-      .isRejected("G005", "rps/R1M1 is assigned under epoch 2");
-  });
-
-  it("is released with the first 300 characters of the detail", () => {
-    given(...started, ASSIGN)
-      .when({ ...release(1, "refused"), detail: "no".repeat(30_000) })
-      .leadsTo({
-        type: "match_released",
-        match_id: "R1M1",
-        epoch: 1,
-        referee_id: "REF01",
-        reason: "refused",
-        detail: "no".repeat(150),
-      });
-  });
-
-  it("is completed as aborted when it is overdue for the third time, and never because referees are unreachable or reject it", () => {
-    const twice = [...started, ASSIGN, release(1, "overdue"), assign(2), release(2, "overdue"), assign(3)];
-    given(...twice)
-      .when(release(3, "overdue"))
-      .leadsTo({ type: "match_aborted", match_id: "R1M1", epoch: 3, referee_id: null, reason: "silent", log_head: "" });
-    given(...twice, release(3, "refused"), assign(4))
-      .when(release(4, "unreachable"))
-      .leadsTo({
-        type: "match_released",
-        match_id: "R1M1",
-        epoch: 4,
-        referee_id: "REF01",
-        reason: "unreachable",
-        detail: "silent",
-      });
+describe("the completion of a league", () => {
+  it("is accepted when the format has no more rounds, and has an event only once", () => {
+    const unfinished = running(["P01", "P02"]);
+    const ended = played(unfinished, "R1M1");
+    given(...unfinished)
+      .when(pair())
+      .leadsTo();
+    given(...ended)
+      .when({ type: "complete" })
+      .isRejected("L005", "league rps is running: its matches are not completed");
+    given(...ended)
+      .when(pair())
+      .leadsTo({ type: "pairing_completed" });
+    const finished = [...ended, pair()];
+    given(...finished)
+      .when(pair())
+      .leadsTo();
+    given(...unfinished)
+      .when({ type: "complete" })
+      .isRejected("L005", "league rps is running: its matches are not completed");
+    given(...finished)
+      .when({ type: "complete" })
+      .leadsTo({ type: "completed" });
+    given(...finished, { type: "complete" })
+      .when({ type: "complete" })
+      .leadsTo();
+    given(...finished, { type: "complete" })
+      .when({ type: "schedule", roundId: 1, players: ["P01", "P02"] })
+      .isRejected("L005", "all matches of league rps are completed; no match can be added", { retryable: false });
   });
 });
