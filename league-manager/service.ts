@@ -24,6 +24,7 @@ import { type LeagueEvent, leagueStream } from "./league/events.ts";
 import { leagueSeed, matchSeeds } from "./league/seeds.ts";
 import type { Ledger } from "./ledger.ts";
 import { ManagerOptions } from "./options.ts";
+import { pagesOfReferees } from "./pages/servers.ts";
 import { liveEventsAtStart } from "./projections/live-at-start.ts";
 import { liveFeed } from "./projections/live-feed.ts";
 import { createProjections, type Projections } from "./projections/projections.ts";
@@ -146,6 +147,7 @@ function compose(core: Core, self: AgentProcess) {
       onWaiting: (league_id, awaited) => emit({ type: "league_waiting", league_id, awaited }),
     },
   });
+  const joining = joiningOf(core, policy);
   const registration = createRegistration({
     ledger,
     policy,
@@ -155,6 +157,7 @@ function compose(core: Core, self: AgentProcess) {
     silentReferees: effects.silentReferees,
     matchesOf: effects.matchesOf,
     inboxUrl: inbox.inboxUrl,
+    pageUrls: joining.addresses,
     onRegistered: effects.onRefereeRegistered,
   });
   const readable = readSide(core, projections, seeds, startRule);
@@ -164,7 +167,8 @@ function compose(core: Core, self: AgentProcess) {
   const api = createApi({
     ...{ config, ledger, registration, policy, clock, ids, log, inboxes, ...readable },
     ...{ operatorToken: operator.token, seats: hosting.seats, openEventStream: network.openEventStream },
-    joining: joiningOf(core, policy),
+    joining,
+    gamesAt: () => pagesOfReferees(ledger.state.agents, effects.silentReferees()),
   });
   const stopFeed = liveFeed({ ledger, projections, log, emit, onCommitted: api.notifyChanged });
   return {

@@ -36,6 +36,8 @@ export interface Identity {
   token: string | null;
   /** Whether the manager can be called over a WebSocket. */
   managerOffersWebSocket?: boolean;
+  /** The origins of the pages of the manager, if it has pages. */
+  managerPages?: readonly string[];
 }
 
 /** The parts of a referee. */
@@ -92,6 +94,7 @@ export function composeParts(
   const pagesUrl = options.endpoint?.replace(/\/mcp$/, "") ?? server.urls[0] ?? server.url;
   const room = openPlayRoom({
     ...{ db, writer, seats, ...tables, driver, self, sessionOf: referee.sessionOf, names: referee.names },
+    leaguesAt: () => identity.managerPages ?? [],
     url: pagesUrl,
     bots: options.bots,
     engines: options.engines,

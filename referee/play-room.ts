@@ -44,6 +44,8 @@ interface PlayRoomContext {
   readonly names: Referee["names"];
   readonly replies: Replies;
   readonly waits: Waits;
+  /** The origins of the pages of the manager. */
+  readonly leaguesAt: () => readonly string[];
   /** The URL of the pages. */
   readonly url: string;
   /** The endpoints of bots that are already running, by name. */
@@ -148,7 +150,7 @@ async function openPages(
   const matchStreams = new Streams(host, { event: "match", view: matchView, unloggedState }, context.self.clock);
   const routes = gamePages({
     ...{ playing, play, turns, sessions: context.sessions, streams, onVisit },
-    ...{ matchStreams, names, sessionOf: context.sessionOf },
+    ...{ matchStreams, names, sessionOf: context.sessionOf, leaguesAt: context.leaguesAt },
     ...{ opened: new OpenedSeats(), rematches: createRematches(context.db, playing) },
   });
   return { routes, streams: [streams, matchStreams] };

@@ -1,4 +1,5 @@
 import { knownGameIds } from "#shared/games/registry.ts";
+import { isOnLoopback } from "#shared/protocol/addresses.ts";
 import { RefereeRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import { OWN_TRANSPORTS, offersWebSocket } from "#shared/protocol/transports.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
@@ -7,6 +8,7 @@ import { addressLabel, contactEndpoint } from "#shared/runtime/contact-endpoint.
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { acquireToken, register } from "#shared/runtime/registration.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
+import { originOf } from "#shared/web/site-links.ts";
 import type { ServiceOptions } from "./options.ts";
 import type { Identity, Parts } from "./parts.ts";
 
@@ -39,6 +41,7 @@ export async function registerReferee(
       ...(joinCode && { join_code: joinCode }),
       max_concurrent_matches: maxConcurrentMatches,
       transports: OWN_TRANSPORTS,
+      has_pages: true,
     },
     response: RefereeRegisterResponse,
     token: acquireToken(self, tokenFile, sender, signal),
@@ -46,6 +49,16 @@ export async function registerReferee(
   identity.id = response.referee_id ?? display_name;
   identity.token = token;
   identity.managerOffersWebSocket = offersWebSocket(response.transports);
+  identity.managerPages = pagesOf(manager, response.page_urls ?? []);
   self.say(`registered as ${identity.id}`);
   for (const order of response.matches ?? []) await referee.start(order);
+}
+
+/**
+ * Returns the origins of the pages of a manager that has announced `urls`; none if it has no pages. A manager on another machine has no page at
+ * loopback for readers of this machine.
+ */
+function pagesOf(manager: string, urls: readonly string[]): readonly string[] {
+  if (urls.length === 0) return [];
+  return [...urls.filter((url) => isOnLoopback(manager) || !isOnLoopback(url)), originOf(manager)];
 }

@@ -18,6 +18,8 @@ export interface Capabilities {
   readonly botHash: string | null;
   /** Whether the agent can be called over a WebSocket. */
   readonly offersWebSocket: boolean;
+  /** Whether people can open pages of a referee at the origin of its endpoint. */
+  readonly hasPages: boolean;
 }
 
 /** The data of an agent that are rows of tables instead of events. */

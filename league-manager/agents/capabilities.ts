@@ -13,6 +13,7 @@ type Fields = Pick<
   | "dialect"
   | "bot_hash"
   | "transports"
+  | "has_pages"
 >;
 
 /** Capabilities as the fields of an event. */
@@ -25,6 +26,7 @@ export const fieldsOf = (capabilities: Capabilities): Fields => ({
   dialect: capabilities.dialect,
   ...(capabilities.botHash !== null && { bot_hash: capabilities.botHash }),
   ...transportsField(capabilities.offersWebSocket),
+  ...(capabilities.hasPages && { has_pages: true }),
 });
 
 /** The capabilities that an event carries. */
@@ -37,6 +39,7 @@ export const capabilitiesOf = (fields: Fields): Capabilities => ({
   dialect: fields.dialect,
   botHash: fields.bot_hash ?? null,
   offersWebSocket: offersWebSocket(fields.transports),
+  hasPages: fields.has_pages ?? false,
 });
 
 /** Whether an agent names a game in its game types, with or without version. */

@@ -27,6 +27,8 @@ const capabilities = {
   bot_hash: z.string().max(100).optional(),
   /** Absent for an agent that is called by POST only, and in events of earlier versions. */
   transports: Transports.optional(),
+  /** Absent for an agent without pages, and in events of earlier versions. */
+  has_pages: z.boolean().optional(),
 };
 
 /**

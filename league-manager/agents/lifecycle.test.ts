@@ -7,7 +7,14 @@ import { evolveAgent } from "./evolve.ts";
 const PROFILE: Profile = { name: "Ann", salt: "s", endpoint: "http://127.0.0.1:9000/mcp", tokenHash: "h" };
 const CAPABILITIES: Capabilities = {
   ...{ gameTypes: ["rps.v1"], wantsLegalActions: true, wantsRoundResults: false },
-  ...{ wantsAnnouncements: false, maxConcurrent: 0, botHash: null, dialect: "native", offersWebSocket: false },
+  ...{
+    wantsAnnouncements: false,
+    maxConcurrent: 0,
+    botHash: null,
+    dialect: "native",
+    offersWebSocket: false,
+    hasPages: false,
+  },
 };
 const MATCH = { leagueId: "rps", matchId: "R1M1", epoch: 1 };
 const register = (kind: "player" | "referee" = "player"): AgentCommand => ({

@@ -22,6 +22,7 @@ import { inboxSocket } from "../inbox/socket.ts";
 import type { CommittedEvent, Ledger } from "../ledger.ts";
 import type { DocumentContext } from "../pages/documents/document.ts";
 import { leaguePages } from "../pages/pages.ts";
+import type { GamePages } from "../pages/servers.ts";
 import { changedBy } from "../projections/changes.ts";
 import type { StateChange } from "../projections/live.ts";
 import type { Views } from "../projections/views.ts";
@@ -38,7 +39,7 @@ const BODY_BYTES = 256 * 1024;
 /** MATCH_RESULT carries the log of a match. */
 const REFEREE_BODY_BYTES = 4 * 1024 * 1024;
 
-export interface ApiOptions {
+export interface ApiOptions extends GamePages {
   readonly config: Config;
   readonly ledger: Ledger;
   readonly views: Views;
@@ -115,7 +116,7 @@ export function createApi(options: ApiOptions): Api {
       }),
       isReady: () => true,
       web: webApp(log, (app) => {
-        playPages(app);
+        playPages(options)(app);
         streamRoutes(projections, streams)(app);
         pages.routes(app);
       }),

@@ -27,6 +27,8 @@ export interface RegistrationOptions {
   readonly matchesOf: (refereeId: string) => readonly StartGame[];
   /** Returns the URL of the inbox of a player. `origin` is the one by which the player has called the manager. */
   readonly inboxUrl: (playerId: string, origin: string | undefined) => string;
+  /** The origins of the pages of the manager, those for other machines first. */
+  readonly pageUrls: () => readonly string[];
   /** Called after each registration of a referee, even if it has changed nothing. */
   readonly onRegistered: (refereeId: string) => void;
 }
@@ -70,8 +72,9 @@ export function createRegistration(options: RegistrationOptions): Registration {
       options.onRegistered(agentId);
       // A referee of an earlier version, which does not know the field, does not receive it.
       const transports = request.transports == null ? {} : { transports: OWN_TRANSPORTS };
+      const pages = request.has_pages ? { page_urls: options.pageUrls() } : {};
       const matches = options.matchesOf(agentId);
-      return ok({ referee_id: agentId, ...accepted(token, leagueIds), matches, ...transports });
+      return ok({ referee_id: agentId, ...accepted(token, leagueIds), matches, ...transports, ...pages });
     },
   };
 }

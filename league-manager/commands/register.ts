@@ -119,6 +119,7 @@ const playerCapabilities = (request: PlayerRegisterRequest, dialect: string): Ca
   botHash: request.bot_hash ?? null,
   // The endpoint of a player without one is its inbox, and other dialects are exchanged by POST.
   offersWebSocket: dialect === NATIVE && request.contact_endpoint != null && offersWebSocket(request.transports),
+  hasPages: false,
 });
 
 const refereeCapabilities = (request: RefereeRegisterRequest): Capabilities => ({
@@ -130,6 +131,7 @@ const refereeCapabilities = (request: RefereeRegisterRequest): Capabilities => (
   dialect: NATIVE,
   botHash: null,
   offersWebSocket: offersWebSocket(request.transports),
+  hasPages: request.has_pages ?? false,
 });
 
 const replyOf = ({ id, token, returning }: Admitted, leagueIds: readonly string[]): Registered => ({

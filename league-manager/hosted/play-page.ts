@@ -2,13 +2,17 @@ import type { Express } from "express";
 import { knownGames } from "#shared/games/registry.ts";
 import { factsOf } from "#shared/web/game-facts.ts";
 import { sendPage, sitePage } from "#shared/web/site-page.ts";
+import { type GamePages, serversFor } from "../pages/servers.ts";
 
 /** The page on which a person joins a league and plays in it: `/play`, and `/play/P07#token=TOKEN` for a player that has joined. */
-export function playPages(app: Express): void {
-  app.get(["/play", "/play/:id"], async (_request, response) => {
-    await sendPage(response, await sitePage({ entry: "play", title: "Play in a league", setup: { games: games() } }));
-  });
-}
+export const playPages =
+  (context: GamePages) =>
+  (app: Express): void => {
+    app.get(["/play", "/play/:id"], async (request, response) => {
+      const page = { entry: "play", title: "Play in a league", setup: { games: games() } } as const;
+      await sendPage(response, await sitePage({ ...page, servers: serversFor(context, request) }));
+    });
+  };
 
 /** The facts of the games without the claim of a mate, which is not a message of a league. */
 const games = () =>

@@ -2,6 +2,8 @@ import { counted, escapeHtml, escapeUnprintable } from "#shared/lib/text.ts";
 import type { LeagueHeader } from "#shared/web/documents/league.ts";
 import type { LeaguesDocument } from "#shared/web/documents/leagues.ts";
 import type { StandingsDocument } from "#shared/web/documents/standings.ts";
+import type { SiteServers } from "#shared/web/site-links.ts";
+import { siteHeaderHtml } from "#shared/web/site-page.ts";
 import { LEAGUE_STATUS_TEXTS } from "#shared/web/texts/status-texts.ts";
 import type { DocumentContext, DocumentRequest } from "./documents/document.ts";
 import { headerOf } from "./documents/league.ts";
@@ -16,6 +18,7 @@ const html = (text: string): string => escapeHtml(escapeUnprintable(text));
 export function pageWithoutScript(
   context: DocumentContext,
   request: DocumentRequest,
+  servers: SiteServers,
   summary: readonly string[] | undefined,
 ): string {
   const league = headerOf(context, request.league);
@@ -23,7 +26,7 @@ export function pageWithoutScript(
   const content = summary
     ? `${summary.map((text) => `<p><bdi>${html(text)}</bdi></p>`).join("")}<p><a href="${path}/standings">Standings</a></p>`
     : standingsHtml(standingsDocument(context, request), `${path}/standings`);
-  return `${HEADER}<main class="plain"><h1><a href="${path}">${html(league.league_id)}</a></h1>
+  return `<div class="site">${siteHeaderHtml(servers)}<main class="plain"><h1><a href="${path}">${html(league.league_id)}</a></h1>
 <p class="league-facts">${badgeOf(league)} ${html(factsOf(league))}</p>
 ${league.waiting === "" ? "" : `<p>${html(league.waiting)}.</p>\n`}${content}
 <noscript><p>Reload the page to update it. Boards and charts need JavaScript.</p></noscript></main></div>`;
@@ -38,9 +41,6 @@ function standingsHtml(document: StandingsDocument, path: string): string {
   const nav = pages > 1 ? `<nav class="pages" aria-label="Pages of the list">${links}</nav>` : "";
   return `<h2>Standings</h2>${standingsTable(document)}${nav}`;
 }
-
-/** The links of each page. */
-const HEADER = `<div class="site"><header class="site-head"><nav aria-label="Site"><a href="/leagues">Leagues</a><a href="/play">Play</a></nav></header>`;
 
 const badgeOf = ({ status }: Pick<LeagueHeader, "status">): string =>
   `<span class="badge badge-${status}">${LEAGUE_STATUS_TEXTS[status]}</span>`;
@@ -68,12 +68,12 @@ function standingsTable({ rows, tie_breaks, has_byes }: StandingsDocument): stri
 }
 
 /** Returns the content of the list of leagues for browsers without JavaScript. */
-export function leaguesHtml({ leagues }: LeaguesDocument): string {
+export function leaguesHtml({ leagues }: LeaguesDocument, servers: SiteServers): string {
   const items = leagues.map(
     (
       league,
     ) => `<li><article class="box league-card"><h2><a href="/leagues/${encodeURIComponent(league.league_id)}">${html(league.league_id)}</a></h2>
 <p class="league-facts">${badgeOf(league)} ${html(factsOf(league))}</p></article></li>`,
   );
-  return `${HEADER}<main class="leagues"><h1>Leagues</h1><ul class="league-list">${items.join("")}</ul></main></div>`;
+  return `<div class="site">${siteHeaderHtml(servers)}<main class="leagues"><h1>Leagues</h1><ul class="league-list">${items.join("")}</ul></main></div>`;
 }

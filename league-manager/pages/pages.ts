@@ -23,7 +23,7 @@ export function leaguePages({ clock, log, openEventStream, ...context }: PagesOp
     /** Adds the pages and their documents. No routes may follow, because every unknown page is answered. */
     routes(app: Express): void {
       pageRoutes({ ...context, matches, live })(app);
-      missingRoutes(app);
+      missingRoutes(context)(app);
     },
     /** Ends all streams. */
     close(): void {

@@ -9,8 +9,9 @@ import { leaguesDocument } from "./documents/leagues.ts";
 import { leaguesHtml, pageWithoutScript } from "./html.ts";
 import type { LiveDocuments } from "./live-documents.ts";
 import { addMatchRoutes } from "./match-routes.ts";
+import { type GamePages, serversFor } from "./servers.ts";
 
-export interface PagesContext extends DocumentContext {
+export interface PagesContext extends DocumentContext, GamePages {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
   readonly live: LiveDocuments;
 }
@@ -32,8 +33,9 @@ export const pageRoutes =
     app.get("/", (request, response) => redirectHome(context, request, response));
     app.get("/leagues", async (request, response) => {
       const document = leaguesDocument(context, queryOf(request));
-      const content = leaguesHtml(document);
-      await sendPage(response, await sitePage({ entry: "leagues", title: "Leagues", setup: { document }, content }));
+      const servers = serversFor(context, request);
+      const page = { entry: "leagues", title: "Leagues", setup: { document }, servers } as const;
+      await sendPage(response, await sitePage({ ...page, content: leaguesHtml(document, servers) }));
     });
     app.get("/api/leagues", (request, response) => answerLeagues(context, request, response));
     for (const kind of DOCUMENTS) addKind(context, app, kind);
@@ -42,7 +44,8 @@ export const pageRoutes =
   };
 
 /** Answers requests of browsers for unknown pages. These routes must be the last ones. */
-export const missingRoutes = missingPages(HOME);
+export const missingRoutes = (context: GamePages): ReturnType<typeof missingPages> =>
+  missingPages(HOME, (request) => serversFor(context, request));
 
 const pathOf = ({ leagueId }: Pick<League, "leagueId">): string => `/leagues/${encodeURIComponent(leagueId)}`;
 
@@ -55,17 +58,17 @@ function answerLeagues(context: PagesContext, request: Request, response: Respon
 
 /** Answers browsers with a page for a league or a page of a league that does not exist. */
 async function answerMissing(
-  { views }: PagesContext,
+  context: PagesContext,
   request: Request,
   response: Response,
   next: NextFunction,
 ): Promise<void> {
   if (request.accepts(["json", "html"]) !== "html") return next();
   const leagueId = String(request.params.league);
-  const league = views.projections.league(leagueId);
-  const page = league
-    ? missingPage("The league has no such page.", { path: pathOf(league), text: `League ${leagueId}` })
-    : missingPage(`There is no league “${leagueId}”.`, HOME);
+  const servers = serversFor(context, request);
+  const page = context.views.projections.league(leagueId)
+    ? missingPage("The league has no such page.", { path: pathOf({ leagueId }), text: `League ${leagueId}` }, servers)
+    : missingPage(`There is no league “${leagueId}”.`, HOME, servers);
   await sendPage(response.status(404), await page);
 }
 
@@ -85,8 +88,9 @@ function addKind(context: PagesContext, app: Express, kind: DocumentKind): void 
     const requested = requestOf(context, request);
     const document = requested && (await kind.read(context, requested));
     if (!document) return next();
-    const content = pageWithoutScript(context, requested, kind.summary?.(document));
-    const page = { entry: "leagues", title: kind.title(document), setup: { document }, content } as const;
+    const servers = serversFor(context, request);
+    const content = pageWithoutScript(context, requested, servers, kind.summary?.(document));
+    const page = { entry: "leagues", title: kind.title(document), servers, setup: { document }, content } as const;
     const isOver = requested.league.status === "completed";
     await sendPage(response, await sitePage({ ...page, ...(!isOver && { refreshS: REFRESH_S }) }));
   });

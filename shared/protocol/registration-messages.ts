@@ -25,6 +25,8 @@ export const RefereeRegisterRequest = z.object({
   contact_endpoint: endpoint,
   max_concurrent_matches: MatchCapacity,
   transports: Transports.nullish(),
+  /** Whether people can open pages of the referee at the origin of its endpoint. */
+  has_pages: z.boolean().nullish(),
   /** The join code of the league. */
   join_code,
 });
@@ -76,5 +78,7 @@ export const RefereeRegisterResponse = z.object({
   matches: z.array(StartGame).nullish(),
   /** The transports of the manager. Only for referees that offer transports. */
   transports: Transports.nullish(),
+  /** The origins of the pages of the manager. Only for referees with pages. */
+  page_urls: z.array(z.string().max(2000)).max(100).nullish(),
 });
 export type RefereeRegisterResponse = z.infer<typeof RefereeRegisterResponse>;

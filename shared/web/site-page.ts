@@ -1,16 +1,19 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Express, Response } from "express";
+import type { Express, Request, Response } from "express";
 import { knownGames } from "../games/registry.ts";
 import { escapeHtml, escapeUnprintable } from "../lib/text.ts";
 import { assets, type Entry } from "./assets.ts";
 import { ICON, setupElement } from "./document-parts.ts";
 import { factsOf } from "./game-facts.ts";
+import { type SiteServers, siteLinks } from "./site-links.ts";
 
 /** A page that its server serves. */
 interface SitePage {
   readonly entry: Entry;
   readonly title: string;
+  /** The servers to which the header links. */
+  readonly servers: SiteServers;
   /** Data for the script of the page. */
   readonly setup?: object;
   /** The content without JavaScript, as HTML. The script replaces it. All data in it must be escaped. */
@@ -23,14 +26,14 @@ interface SitePage {
  * Returns a page as an HTML document that loads its script and its style from its server. Its content security policy
  * (`shared/runtime/web.ts`) allows no inline script and no inline style. The script also receives the facts of the games.
  */
-export async function sitePage({ entry, title, setup, content = "", refreshS }: SitePage): Promise<string> {
+export async function sitePage({ entry, title, servers, setup, content = "", refreshS }: SitePage): Promise<string> {
   const { scriptsOf, worker, pieces } = await assets();
   const { main, imported } = scriptsOf(entry);
   const preloads = imported.map((path) => `<link rel="modulepreload" href="${path}">\n`).join("");
   const refresh = refreshS ? `<noscript><meta http-equiv="refresh" content="${refreshS}"></noscript>` : "";
   return documentOf({
     ...{ entry, title },
-    attributes: ` data-worker="${worker}" data-pieces="${pieces}"`,
+    attributes: ` data-worker="${worker}" data-pieces="${pieces}"${serverAttributes(servers)}`,
     head: `<script type="module" src="${main}"></script>\n${preloads}${refresh}`,
     body: `<div id="root">${content}</div>\n${setupElement({ games: factsOf(knownGames()), ...setup })}`,
   });
@@ -42,12 +45,24 @@ interface PageLink {
   readonly text: string;
 }
 
+/** The attributes in which the header finds the servers. */
+const serverAttributes = (servers: SiteServers): string =>
+  Object.entries(servers)
+    .map(([name, origin]) => (origin === null ? "" : ` data-${name}="${escapeHtml(origin)}"`))
+    .join("");
+
+/** Returns the header as HTML, for pages and readers without JavaScript. */
+export function siteHeaderHtml(servers: SiteServers): string {
+  const links = siteLinks(servers).map(({ href, text }) => `<a href="${escapeHtml(href)}">${text}</a>`);
+  return `<header class="site-head"><nav aria-label="Site">${links.join("")}</nav></header>`;
+}
+
 /** Returns the page for an address at which nothing exists. `home` is the way back. The texts may contain parts of the address. */
-export const missingPage = (text: string, home: PageLink): Promise<string> =>
+export const missingPage = (text: string, home: PageLink, servers: SiteServers): Promise<string> =>
   documentOf({
     ...{ entry: "leagues", title: "Not found" },
-    body: `<main class="missing"><h1>Not found</h1><p>${escapeHtml(escapeUnprintable(text))}</p>
-<p><a href="${escapeHtml(home.path)}">${escapeHtml(escapeUnprintable(home.text))}</a></p></main>`,
+    body: `<div class="site">${siteHeaderHtml(servers)}<main class="missing"><h1>Not found</h1><p>${escapeHtml(escapeUnprintable(text))}</p>
+<p><a href="${escapeHtml(home.path)}">${escapeHtml(escapeUnprintable(home.text))}</a></p></main></div>`,
   });
 
 interface HtmlDocument {
@@ -94,11 +109,14 @@ const compressed = promisify<string, Buffer>(gzip);
 
 /** Answers requests of browsers for pages that do not exist with a page. Other requests are passed on. */
 export const missingPages =
-  (home: PageLink) =>
+  (home: PageLink, serversFor: (request: Request) => SiteServers) =>
   (app: Express): void => {
     app.use(async (request, response, next) => {
       const isForPage = request.method === "GET" && request.accepts(["json", "html"]) === "html";
       if (!isForPage) return next();
-      await sendPage(response.status(404), await missingPage("There is no page at this address.", home));
+      await sendPage(
+        response.status(404),
+        await missingPage("There is no page at this address.", home, serversFor(request)),
+      );
     });
   };

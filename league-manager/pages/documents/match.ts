@@ -3,7 +3,9 @@ import { findGame } from "#shared/games/registry.ts";
 import { counted } from "#shared/lib/text.ts";
 import type { FaultOfMatch, LogOfMatch, MatchDocument } from "#shared/web/documents/match.ts";
 import type { Frame } from "#shared/web/replay-view.ts";
+import { originOf } from "#shared/web/site-links.ts";
 import { faultInWords } from "#shared/web/texts/fault-texts.ts";
+import type { Agent } from "../../agents/agent.ts";
 import { matchOf } from "../../league/evolve.ts";
 import type { League, Match } from "../../league/league.ts";
 import { rolesOf } from "../../league/outcome.ts";
@@ -53,6 +55,7 @@ function matchDocument(context: DocumentContext, request: DocumentRequest): Matc
     game: shown.session && game ? replayedGame(game, shown.session, rolesOf(league, found), nameOf) : null,
     current: shown.last && { index: shown.length - 1, frame: shown.last },
     source: shown.source,
+    referee_pages: shown.source === "referee" ? pagesOf(projections.agent(found.refereeId ?? "")) : null,
     problem: shown.problem,
     faults: (found.outcome?.faults ?? []).map(
       (fault): FaultOfMatch => ({
@@ -66,6 +69,8 @@ function matchDocument(context: DocumentContext, request: DocumentRequest): Matc
     log: shown.checked && logOf(shown.checked, league, found),
   };
 }
+
+const pagesOf = (referee: Agent | null): string | null => (referee?.hasPages ? originOf(referee.endpoint) : null);
 
 /** What is shown of a match: the last of its frames, and where they come from. */
 interface Shown {

@@ -1,6 +1,7 @@
 import type { Express, Request, Response } from "express";
 import type { Viewer } from "#shared/games/game.ts";
 import type { HistoryDocument, InvitationsDocument, RematchDocument } from "#shared/web/play-documents.ts";
+import { sendJson } from "#shared/web/site-page.ts";
 import type { Limits } from "../../rest/callers.ts";
 import { pageErrorOf } from "../../rest/errors.ts";
 import type { StoredSession } from "../../sessions/live-sessions.ts";
@@ -43,7 +44,7 @@ export function addGameRoutes(app: Express, routes: GameRoutesContext, limits: L
   app.get("/api/games/:id/history", async (request, response) => {
     const { stored, viewer } = await find(request, response);
     const from = Math.max(0, Number.parseInt(String(request.query.from ?? "0"), 10) || 0);
-    response.json(historyOf(playing.host, stored, viewer, from) satisfies HistoryDocument);
+    await sendJson(response, historyOf(playing.host, stored, viewer, from) satisfies HistoryDocument);
   });
   app.get("/api/games/:id/invitations", async (request, response) => {
     const { stored, role } = await seat(request, response);

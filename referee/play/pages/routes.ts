@@ -4,6 +4,7 @@ import { matchRef } from "#shared/lib/ids.ts";
 import type { Result } from "#shared/lib/result.ts";
 import { bearerOf, remoteAddressOf } from "#shared/rpc/http/request.ts";
 import { assetRoutes } from "#shared/web/asset-routes.ts";
+import { reachableFrom, type SiteServers } from "#shared/web/site-links.ts";
 import { missingPage, missingPages, sendPage, sitePage } from "#shared/web/site-page.ts";
 import type { MatchNames } from "../../match/match-names.ts";
 import { bodyOf, type Limits } from "../../rest/callers.ts";
@@ -28,6 +29,8 @@ interface PagesDependencies extends GameRoutesContext {
   readonly sessionOf: (ref: string) => Result<string, unknown>;
   /** The names of the players of league matches. */
   readonly names: MatchNames;
+  /** The origins of the pages of the manager; none before the registration, and none at a session host. */
+  readonly leaguesAt: () => readonly string[];
 }
 
 /** The maximum number of games in the list. */
@@ -60,18 +63,23 @@ export const gamePages =
   (context: PagesDependencies) =>
   (app: Express, limits: Limits): void => {
     const pages: PagesContext = { ...context, limits };
+    const serversFor = ({ hostname }: Pick<Request, "hostname">): SiteServers => ({
+      games: "",
+      leagues: reachableFrom(hostname, context.leaguesAt()),
+    });
     assetRoutes(app);
-    app.get("/", async (_request, response) => {
+    app.get("/", async (request, response) => {
       context.onVisit();
-      await sendPage(response, await sitePage({ entry: "games", title: "Games" }));
+      await sendPage(response, await sitePage({ entry: "games", title: "Games", servers: serversFor(request) }));
     });
     app.get("/game/:id", async (request, response) => {
       context.onVisit();
+      const servers = serversFor(request);
       const status = statusOfPage(context.play, request.params.id);
       const page =
         status === 404
-          ? await missingPage("There is no game at this address.", HOME)
-          : await sitePage({ entry: "board", title: "Game", setup: { mode: "page", game: null, seat: null } });
+          ? await missingPage("There is no game at this address.", HOME, servers)
+          : await sitePage({ entry: "board", title: "Game", servers, setup: { mode: "page", game: null, seat: null } });
       await sendPage(response.status(status), page);
     });
     app.get("/api/games", (_request, response) => listGames(pages, response));
@@ -84,7 +92,7 @@ export const gamePages =
     app.get("/api/matches/:league/:match/events", (request, response) => watchMatch(context, request, response));
     app.post("/api/games/:id/moves", (request, response) => finishTurn(pages, request, response));
     addGameRoutes(app, context, limits, (request, response) => gameOf(pages, request, response));
-    missingPages(HOME)(app);
+    missingPages(HOME, serversFor)(app);
   };
 
 interface PagesContext extends PagesDependencies {

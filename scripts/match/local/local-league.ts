@@ -195,5 +195,6 @@ const CAPABILITIES: Capabilities = {
   maxConcurrent: 0,
   dialect: NATIVE,
   offersWebSocket: false,
+  hasPages: false,
   botHash: null,
 };

@@ -14,6 +14,8 @@ export interface MatchDocument extends LeagueDocument {
   readonly current: NumberedFrame | null;
   /** Where the board comes from. Null for a match that has not begun. */
   readonly source: "referee" | "log" | null;
+  /** The origin of the pages of the referee, at which the match is played; null if there are none. Announced by the referee. */
+  readonly referee_pages: string | null;
   /** Why the board may be missing or out of date, in words; empty if it is current. */
   readonly problem: string;
   readonly faults: readonly FaultOfMatch[];

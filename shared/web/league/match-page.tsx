@@ -7,6 +7,7 @@ import { Faults } from "../match/faults.tsx";
 import { MatchLog } from "../match/match-log.tsx";
 import { MatchSteps } from "../match/match-steps.tsx";
 import { useFrames } from "../match/use-frames.ts";
+import { reachableFrom } from "../site-links.ts";
 import { leaguePath, matchPath } from "../texts/league-paths.ts";
 import { MATCH_STATUS_TEXTS } from "../texts/status-texts.ts";
 import type { PageProps } from "./page-props.ts";
@@ -44,8 +45,9 @@ interface HeadProps extends Pick<PageProps<MatchDocument>, "document"> {
 }
 
 /** The facts about a match. With a board the players are named at the board. */
-function Head({ document: { league, match }, hasBoard }: HeadProps): JSX.Element {
+function Head({ document: { league, match, game, referee_pages }, hasBoard }: HeadProps): JSX.Element {
   const { match_id, round_id, round_label, status, referee, epoch, clock, players, result } = match;
+  const pages = game && referee_pages !== null ? reachableFrom(location.hostname, [referee_pages]) : null;
   return (
     <header class="match-head">
       <h2>
@@ -60,6 +62,12 @@ function Head({ document: { league, match }, hasBoard }: HeadProps): JSX.Element
         {referee !== null && (
           <span>
             Referee <bdi>{referee}</bdi>
+            {pages !== null && (
+              <>
+                {" "}
+                (<a href={`${pages}/game/${encodeURIComponent(game?.game_id ?? "")}`}>board at the referee</a>)
+              </>
+            )}
           </span>
         )}
         {clock && <span>{clockText(clock)}</span>}

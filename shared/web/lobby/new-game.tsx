@@ -10,6 +10,8 @@ import { type Choice, RadioGroup } from "./radio-group.tsx";
 
 const NAME_KEY = "agent-league/name";
 const ANY = "any";
+/** The part of the address that names the form. */
+const ANCHOR = "new-game";
 
 /** The form for a new game: the game, the role, the opponent and the options. It opens the page of the person's seat. */
 export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Element {
@@ -26,6 +28,10 @@ export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Elemen
       (error: unknown) => setRejection(messageOf(error)),
     );
   }, []);
+  // The form did not exist yet when the browser followed the link to it, and the games above it appear later.
+  useEffect(() => {
+    if (choices.length > 0 && location.hash === `#${ANCHOR}`) document.getElementById(ANCHOR)?.scrollIntoView();
+  }, [choices]);
   const choice = choices.find((one) => one.template === template);
   const start = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
@@ -52,7 +58,7 @@ export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Elemen
     }
   };
   return (
-    <form class="new-game" aria-label="New game" onSubmit={(event) => void start(event)}>
+    <form id={ANCHOR} class="new-game" aria-label="New game" onSubmit={(event) => void start(event)}>
       <h2>New game</h2>
       {choices.length > 0 && (
         <RadioGroup

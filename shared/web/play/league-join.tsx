@@ -36,7 +36,7 @@ export function JoinLeague({ invitation }: Props): JSX.Element {
   };
   return (
     <div class="site">
-      <SiteHeader part="play" isFirst />
+      <SiteHeader part="join" isFirst />
       <main class="join">
         <h1>Play in a league</h1>
         {view?.leagues.length === 0 && (

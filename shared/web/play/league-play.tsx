@@ -53,7 +53,7 @@ export function LeaguePlay({ seat, games }: Props): JSX.Element {
   const others = view.matches.filter((one) => one !== match && one.seconds_left !== null);
   return (
     <div class="site">
-      <SiteHeader part="play" />
+      <SiteHeader part="join" />
       <div class="league-play">
         <div class="league-board">
           {match ? <Table transport={board.transport} first={match.game} games={games} /> : <WaitingRoom view={view} />}
@@ -120,7 +120,7 @@ function Farewell(): JSX.Element {
   }, []);
   return (
     <div class="site">
-      <SiteHeader part="play" />
+      <SiteHeader part="join" />
       <main class="waiting-room">
         <h1>You have left the league</h1>
         <p>

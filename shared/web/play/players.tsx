@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import type { Color } from "../boards/chess-squares.ts";
 import type { GameView } from "../game-view.ts";
 import { GameClock } from "../layout/game-clock.tsx";
-import { MatchRef } from "../layout/match-ref.tsx";
+import { MatchLinks } from "../layout/match-ref.tsx";
 import { playerInWords, roleInWords } from "../texts/game-texts.ts";
 import { Captured } from "./captured.tsx";
 
@@ -23,7 +23,7 @@ export function Players({ game, role, turnStart, start }: Props): JSX.Element {
       <h1>{game.name}</h1>
       {game.match && (
         <p class="match-ref">
-          <MatchRef match={game.match} />
+          <MatchLinks match={game.match} />
         </p>
       )}
       <ul class="players">
