@@ -49,7 +49,7 @@ export async function registerReferee(
   identity.id = response.referee_id ?? display_name;
   identity.token = token;
   identity.managerOffersWebSocket = offersWebSocket(response.transports);
-  identity.managerPages = pagesOf(manager, response.page_urls ?? []);
+  identity.managerPages = pagesOfManager(manager, response.page_urls ?? []);
   self.say(`registered as ${identity.id}`);
   for (const order of response.matches ?? []) await referee.start(order);
 }
@@ -58,7 +58,7 @@ export async function registerReferee(
  * Returns the origins of the pages of a manager that has announced `urls`; none if it has no pages. A manager on another machine has no page at
  * loopback for readers of this machine.
  */
-function pagesOf(manager: string, urls: readonly string[]): readonly string[] {
+export function pagesOfManager(manager: string, urls: readonly string[]): readonly string[] {
   if (urls.length === 0) return [];
   return [...urls.filter((url) => isOnLoopback(manager) || !isOnLoopback(url)), originOf(manager)];
 }

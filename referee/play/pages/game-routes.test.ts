@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { HistoryDocument } from "#shared/web/play-documents.ts";
 import { startTestHost, type TestHost } from "../../rest/testing/host.ts";
 import { createGame, play, tokenOf, twoSeats } from "../testing/play.ts";
 
@@ -46,6 +47,21 @@ describe("GET /api/new-game", () => {
         expect(status, `${template} ${bot}: ${text}`).toBe(201);
       }
   });
+});
+
+it("the moves of a game are compressed for clients that accept gzip", async () => {
+  const { id, token, friend } = await created({ template: "chess", opponent: "human" });
+  for (const [index, uci] of ["e2e4", "e7e5", "g1f3", "b8c6"].entries())
+    await move(id, index % 2 ? friend : token, uci);
+  const path = new URL(`/api/games/${id}/history`, host.url);
+  const read = async (encoding: string) => {
+    const response = await fetch(path, { headers: { "accept-encoding": encoding } });
+    return { encoding: response.headers.get("content-encoding"), document: (await response.json()) as HistoryDocument };
+  };
+  const plain = await read("identity");
+  expect(plain.encoding).toBe(null);
+  expect(plain.document.moves).toHaveLength(4);
+  expect(await read("gzip")).toEqual({ encoding: "gzip", document: plain.document });
 });
 
 describe("a game of two people", () => {
