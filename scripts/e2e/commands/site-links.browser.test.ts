@@ -41,7 +41,7 @@ async function walk(page: Page, start: string): Promise<ReadonlyMap<string, numb
   const open = [start];
   for (let url = open.shift(); url !== undefined; url = open.shift()) {
     if (found.has(url)) continue;
-    const { status, headers } = await fetch(url);
+    const { status, headers } = await fetch(url, { headers: { accept: "text/html" } });
     found.set(url, status);
     if (!headers.get("content-type")?.startsWith("text/html")) continue;
     await page.goto(url);
