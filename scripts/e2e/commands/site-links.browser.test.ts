@@ -29,7 +29,8 @@ const LOADED: readonly (readonly [RegExp, string])[] = [
 
 /** The addresses without the part after the "#" to which the content and the header of an open page link. */
 async function linksOf(page: Page): Promise<readonly string[]> {
-  await page.locator("main").first().waitFor();
+  // The script of a page replaces the content without JavaScript, which has fewer links.
+  await page.locator(".brand, .missing, .projector-foot").first().waitFor();
   for (const [path, content] of LOADED) if (path.test(page.url())) await page.locator(content).first().waitFor();
   const hrefs = await page.evaluate<string[]>("[...document.querySelectorAll('a[href]')].map(({ href }) => href)");
   return [...new Set(hrefs.map((href) => href.split("#", 1)[0] ?? ""))];
