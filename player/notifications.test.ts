@@ -161,7 +161,7 @@ test("a player that stops before the end of its leagues stays registered, and th
   notifications.roundEnded({ league_id: "l", round_id: 1, next_round_id: null, matches_completed: 1, summary: {} });
   notifications.stopping();
   expect(lines).toEqual([
-    "P01 stays registered in other and loses its matches. To continue, enter the same command again. The organizer can remove it with: npm run league -- remove P01",
+    "P01 stays registered in other and loses its matches. To continue, enter the same command again. The operator can remove it with: npm run league -- remove P01",
   ]);
   notifications.roundEnded({ league_id: "other", round_id: 1, next_round_id: null, matches_completed: 1, summary: {} });
   notifications.stopping();

@@ -46,7 +46,7 @@ export function winningRoles(
 
 function staysRegistered(playerId: string, leagueIds: readonly string[]): string {
   const stays = `${playerId} stays registered in ${leagueIds.join(", ")} and loses its matches`;
-  const removal = `The organizer can remove it with: ${LEAGUE_COMMAND} remove ${playerId}`;
+  const removal = `The operator can remove it with: ${LEAGUE_COMMAND} remove ${playerId}`;
   return inOneLine(`${stays}. To continue, enter the same command again. ${removal}`);
 }
 

@@ -132,9 +132,9 @@ const listed = (names: readonly string[]): string =>
     ", ",
   );
 
-/** What the organizer of a served league can do for a player that comes too late. */
+/** What the operator of a served league can do for a player that comes too late. */
 const adviceOf = ({ startWhen }: AdmissionPolicy): string =>
-  startWhen === "roster" ? "" : ". The organizer can serve new leagues in another folder: league serve --data FOLDER";
+  startWhen === "roster" ? "" : ". The operator can serve new leagues in another folder: league serve --data FOLDER";
 
 /** Whether a player is in a running league. */
 export const isPlaying = ({ leagues }: ManagerState, playerId: string): boolean =>

@@ -2,8 +2,8 @@ import { describe, it } from "vitest";
 import { startLeague } from "./leagues.ts";
 import { given, givenState, open, POLICY, player, referee, stateAfter } from "./testing/commands.ts";
 
-/** What the organizer of a served league can do. */
-const ADVICE = " The organizer can serve new leagues in another folder: league serve --data FOLDER";
+/** What the operator of a served league can do. */
+const ADVICE = " The operator can serve new leagues in another folder: league serve --data FOLDER";
 
 describe("a new player", () => {
   it("is rejected when no league of its games is open", () => {

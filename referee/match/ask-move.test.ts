@@ -1,21 +1,14 @@
 import { afterEach, expect, it } from "vitest";
-import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
-import { systemIds } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
-import { createPeers } from "#shared/rpc/peer/peer.ts";
-import { openSqlite } from "#shared/store/sqlite.ts";
-import { testWriter } from "#shared/store/testing/writer.ts";
-import { createHost, type SessionHost } from "../sessions/host.ts";
-import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
-import { type ReceivedMessage, startTestLeague, testDriver } from "../testing/match.ts";
-import { MatchAnswerTimes } from "./answer-times.ts";
+import type { SessionHost } from "../sessions/host.ts";
+import type { ReceivedMessage } from "../testing/match.ts";
 import type { SeatedPlayer } from "./ask.ts";
 import { publishedFault } from "./ask-fault.ts";
 import { askForMove } from "./ask-move.ts";
 import { type Match, MatchWithdrawn, sessionOf } from "./driven-match.ts";
-import { seatedPlayers, seatsOf } from "./messages.ts";
+import { startTestMatch } from "./testing/test-match.ts";
 
 const ends: (() => void | Promise<void>)[] = [];
 afterEach(async () => {
@@ -35,41 +28,26 @@ async function ask(
   answer: (request: ReceivedMessage) => object | Promise<object>,
   { limitMs = 5_000, signal = new AbortController().signal, submitted = [] as unknown[] } = {},
 ) {
-  const league = await startTestLeague({
-    player: (message) => (message.type === "MOVE_REQUEST" ? answer(message) : null),
+  const test = await startTestMatch({
+    answers: { player: (message) => (message.type === "MOVE_REQUEST" ? answer(message) : null) },
+    options: { best_of: 5 },
+    moveMs: limitMs,
   });
-  ends.push(() => league.close());
-  const peers = createPeers({ clock: systemClock });
-  ends.push(() => peers.close());
-  const order = league.order({ timeouts: { join_ms: 5_000, move_ms: limitMs, game_over_ms: 5_000 } });
-  const db = openSqlite(":memory:", SESSION_SCHEMA);
-  const host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
-  const options = rps.options.parse({ best_of: 5 });
-  const { id } = await host.create({ game: rps as never, options, seed: order.seed, seats: seatsOf(order) });
+  ends.push(() => test.close());
+  const { league, host, sessionId } = test;
   for (const [role, action] of [...TWO_TURNS, ...TWO_TURNS])
-    await host.submit(id, { role, action, expectedTick: null });
+    await host.submit(sessionId, { role, action, expectedTick: null });
   const recording: SessionHost = {
     ...host,
-    submit(sessionId, submission) {
+    submit(id, submission) {
       submitted.push(submission.action);
-      return host.submit(sessionId, submission);
+      return host.submit(id, submission);
     },
   };
-  const driver = testDriver(recording, peers);
-  const session = sessionOf(driver, id);
-  const players = seatedPlayers(order, new AbortController().signal);
-  const match: Match = {
-    order,
-    game: session.game,
-    options,
-    players,
-    listeners: [],
-    signal,
-    closedRounds: 2,
-    answerTimes: new MatchAnswerTimes(),
-  };
-  const player = players[0] as SeatedPlayer;
-  const acted = await askForMove(driver, match, session, player);
+  const driver = { ...test.driver, host: recording };
+  const match: Match = { ...test.match, signal, closedRounds: 2 };
+  const player = match.players[0] as SeatedPlayer;
+  const acted = await askForMove(driver, match, sessionOf(driver, sessionId), player);
   const result = acted.ok ? ok(acted.value.tick) : err(publishedFault(acted.error, player.matchToken));
   const requests = league.received.filter(({ type }) => type === "MOVE_REQUEST");
   const limitsMs = requests.map(({ payload }) => payload.time_limit_seconds * 1_000);

@@ -2,21 +2,11 @@ import { once } from "node:events";
 import { performance } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import { afterEach, expect, it } from "vitest";
-import { rps } from "#shared/games/rps.ts";
-import { systemClock } from "#shared/lib/clock.ts";
-import { systemIds } from "#shared/lib/ids.ts";
 import type { ClockState } from "#shared/lib/time-control.ts";
-import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { timeLeft } from "#shared/session/clock.ts";
-import { openSqlite } from "#shared/store/sqlite.ts";
-import { testWriter } from "#shared/store/testing/writer.ts";
-import { createHost } from "../sessions/host.ts";
-import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
-import { startTestLeague, testDriver } from "../testing/match.ts";
-import { MatchAnswerTimes } from "./answer-times.ts";
 import { askForMove } from "./ask-move.ts";
-import { type Match, sessionOf } from "./driven-match.ts";
-import { seatedPlayers, seatsOf } from "./messages.ts";
+import { sessionOf } from "./driven-match.ts";
+import { startTestMatch } from "./testing/test-match.ts";
 
 const ends: (() => unknown)[] = [];
 afterEach(async () => {
@@ -75,36 +65,15 @@ it.each([
   const player = new Worker(PLAYER, { eval: true, workerData: memory });
   ends.push(() => player.terminate());
   const [port] = await once(player, "message");
-  const league = await startTestLeague();
-  ends.push(() => league.close());
-  const peers = createPeers({ clock: systemClock });
-  ends.push(() => peers.close());
-  const order = league.order({ timeouts: { join_ms: 5_000, move_ms: LIMIT_MS, game_over_ms: 5_000 } });
-  const db = openSqlite(":memory:", SESSION_SCHEMA);
-  const host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
-  const options = rps.options.parse({});
   const clock = { initial_ms: LIMIT_MS, increment_ms: 0 };
-  const { id } = await host.create({ game: rps as never, options, seed: order.seed, clock, seats: seatsOf(order) });
-  const driver = testDriver(host, peers);
-  const { signal } = new AbortController();
-  const players = seatedPlayers(order, signal);
-  const session = sessionOf(driver, id);
-  const match: Match = {
-    order,
-    game: session.game,
-    options,
-    players,
-    listeners: [],
-    signal,
-    closedRounds: 0,
-    answerTimes: new MatchAnswerTimes(),
-  };
-  const asked = players.find(({ playerId }) => playerId === "P01");
+  const { driver, match, sessionId, close } = await startTestMatch({ clock, moveMs: LIMIT_MS });
+  ends.push(close);
+  const asked = match.players.find(({ playerId }) => playerId === "P01");
   if (!asked) throw new Error("P01 is not in the match");
 
   const sentAt = performance.now();
   const endpoint = `http://127.0.0.1:${port}/mcp`;
-  const acted = askForMove(driver, match, session, { ...asked, endpoint, offersWebSocket });
+  const acted = askForMove(driver, match, sessionOf(driver, sessionId), { ...asked, endpoint, offersWebSocket });
   await Atomics.waitAsync(memory, RECEIVED ?? 0, 0).value;
   // From here the player answers at once, and the referee is busy for longer than the time limit of the turn.
   const busyFrom = performance.now();
@@ -114,7 +83,7 @@ it.each([
   Atomics.wait(memory, NEVER ?? 0, 0, LIMIT_MS);
 
   expect(await acted).toMatchObject({ ok: true });
-  const chargedMs = LIMIT_MS - timeLeft(sessionOf(driver, id).clocks as ClockState, asked.role);
+  const chargedMs = LIMIT_MS - timeLeft(sessionOf(driver, sessionId).clocks as ClockState, asked.role);
   player.postMessage("requests");
   const [[first, second]] = await once(player, "message");
   expect([first.transport, second.transport]).toEqual([transport, transport]);

@@ -18,9 +18,6 @@ beforeAll(async () => {
 });
 afterAll(() => host.remove());
 
-const get = (path: string, token?: string) => host.call("GET", path, { ...(token && { token }) });
-const post = (path: string, body: unknown, token?: string) =>
-  host.call("POST", path, { body, ...(token && { token }) });
 const code = (answer: { status: number; json: { error?: { code: string } } }) => [
   answer.status,
   answer.json?.error?.code,
@@ -30,7 +27,7 @@ describe("the pages", () => {
   it("may not load external content and may not be framed", async () => {
     const [one] = await twoSeats(host, "chess");
     for (const path of ["/", `/game/${one.gameId}`]) {
-      const { status, headers, text } = await get(path);
+      const { status, headers, text } = await host.get(path);
       expect(status).toBe(200);
       expect(headers.get("content-type")).toMatch(/^text\/html; charset=utf-8/);
       const policy = headers.get("content-security-policy") ?? "";
@@ -55,7 +52,7 @@ describe("the pages", () => {
   it.each(["Ann\u202Ebob", "\u200b", "An\u200bn", "A\nnn", "\u2066Ann"])(
     "start no game for a person with the name %j",
     async (name) => {
-      expect(code(await post("/api/games", { template: "chess", name }))).toEqual([400, "INVALID_REQUEST"]);
+      expect(code(await host.post("/api/games", { template: "chess", name }))).toEqual([400, "INVALID_REQUEST"]);
     },
   );
 
@@ -64,22 +61,22 @@ describe("the pages", () => {
     const hidden = await host.session("chess.v1", { white: one, black: two });
     const shown = await host.session("chess.v1", { white: one, black: two }, { spectators: "public" });
     for (const id of [hidden, "nowhere", "__proto__", "x".repeat(2_000)]) {
-      const page = await get(`/game/${id}`, other.token);
+      const page = await host.get(`/game/${id}`, other.token);
       expect([page.status, page.text]).toEqual([404, expect.stringContaining("There is no game at this address")]);
       for (const path of [`/api/games/${id}`, `/api/games/${id}/events`]) {
-        expect(code(await get(path)), path).toEqual([404, "NOT_FOUND"]);
-        expect(code(await get(path, other.token))).toEqual([404, "NOT_FOUND"]);
+        expect(code(await host.get(path)), path).toEqual([404, "NOT_FOUND"]);
+        expect(code(await host.get(path, other.token))).toEqual([404, "NOT_FOUND"]);
       }
-      expect(code(await post(`/api/games/${id}/moves`, { move: "e4" }, other.token))).toEqual([404, "NOT_FOUND"]);
+      expect(code(await host.post(`/api/games/${id}/moves`, { move: "e4" }, other.token))).toEqual([404, "NOT_FOUND"]);
     }
     for (const name of ["waitForNextTurn", "finishTurn"]) {
       const answer = await tool(host, name, { game_id: hidden, move: "e4", seat_token: other.token });
       expect(answer.text).toBe(`No game ${hidden} here`);
     }
     expect((await tool(host, "get_game_state", { match_id: hidden })).isError).toBe(true);
-    expect((await get(`/api/games/${shown}`)).json).toMatchObject({ your_role: "spectator", tick: 0 });
-    expect((await get(`/api/games/${hidden}`, two.token)).json).toMatchObject({ your_role: "black" });
-    const { games } = (await get("/api/games")).json;
+    expect((await host.get(`/api/games/${shown}`)).json).toMatchObject({ your_role: "spectator", tick: 0 });
+    expect((await host.get(`/api/games/${hidden}`, two.token)).json).toMatchObject({ your_role: "black" });
+    const { games } = (await host.get("/api/games")).json;
     const ids = games.map(({ game_id }: { game_id: string }) => game_id);
     expect(ids).toContain(shown);
     expect(ids).not.toContain(hidden);
@@ -89,7 +86,7 @@ describe("the pages", () => {
     const [over] = await twoSeats(host, "chess", { options: { fen: "7k/4Q3/6K1/8/8/8/8/8 w - - 0 1" } });
     await over.move("Qg7#");
     const [ann] = await twoSeats(host, "rps", { name: "<b>Ann" });
-    const { games } = (await get("/api/games")).json;
+    const { games } = (await host.get("/api/games")).json;
     const mine = games.find(({ game_id }: { game_id: string }) => game_id === ann.gameId);
     const players = { player_1: "<b>Ann", player_2: "agent" };
     expect(mine).toMatchObject({ template: "rps.v1", status: "active", players });
@@ -111,9 +108,9 @@ describe("the pages", () => {
       '{"move":"e4","claim_win":true}',
     ];
     for (const body of [...bodies, ...moreBodies]) {
-      expect(code(await post(moves, body, one.token)), body).toEqual([400, "INVALID_REQUEST"]);
+      expect(code(await host.post(moves, body, one.token)), body).toEqual([400, "INVALID_REQUEST"]);
     }
-    expect(code(await post(moves, { move: "x".repeat(70_000) }, one.token))).toEqual([413, "INVALID_REQUEST"]);
+    expect(code(await host.post(moves, { move: "x".repeat(70_000) }, one.token))).toEqual([413, "INVALID_REQUEST"]);
     for (const body of [
       "{",
       "[]",
@@ -122,10 +119,10 @@ describe("the pages", () => {
       '{"template":"chess","opponent":"unknown"}',
       '{"template":1}',
     ]) {
-      expect((await post("/api/games", body)).json.error.code, body).toMatch(/INVALID_REQUEST|NOT_FOUND/);
+      expect((await host.post("/api/games", body)).json.error.code, body).toMatch(/INVALID_REQUEST|NOT_FOUND/);
     }
     for (const name of ["", " ", "x".repeat(61), "a\nb"]) {
-      expect(code(await post("/api/games", { template: "chess", name }))).toEqual([400, "INVALID_REQUEST"]);
+      expect(code(await host.post("/api/games", { template: "chess", name }))).toEqual([400, "INVALID_REQUEST"]);
     }
     for (const [method, path] of [
       ["GET", moves],
@@ -140,7 +137,7 @@ describe("the pages", () => {
         "NOT_FOUND",
       ]);
     }
-    expect((await get(`/api/games/${one.gameId}`)).json.tick).toBe(0);
+    expect((await host.get(`/api/games/${one.gameId}`)).json.tick).toBe(0);
   });
 });
 
@@ -152,24 +149,29 @@ describe("a move on a page", () => {
       [undefined, "is missing"],
       ["made-up", "is not the token of a seat of this game"],
     ] as const) {
-      const rejected = await post(path, { move: "Qg7" }, token);
+      const rejected = await host.post(path, { move: "Qg7" }, token);
       expect(code(rejected)).toEqual([401, "UNAUTHORIZED"]);
       expect(rejected.json.error.message).toBe(`Authorization: ${fault}; send "Bearer" and the token of your seat`);
     }
-    expect(code(await post(path, { move: "Kg8" }, black.token))).toEqual([409, "CONFLICT"]);
-    expect(code(await post(path, { move: "Qa8" }, white.token))).toEqual([400, "INVALID_ACTION"]);
-    expect(code(await post(path, { move: null }, white.token))).toEqual([400, "INVALID_ACTION"]);
-    expect(code(await post(path, { move: "Qg7", expected_tick: 1 }, white.token))).toEqual([409, "CONFLICT"]);
-    const accused = await post(path, { move: "Qe5", claim: "checkmate" }, white.token);
+    expect(code(await host.post(path, { move: "Kg8" }, black.token))).toEqual([409, "CONFLICT"]);
+    expect(code(await host.post(path, { move: "Qa8" }, white.token))).toEqual([400, "INVALID_ACTION"]);
+    expect(code(await host.post(path, { move: null }, white.token))).toEqual([400, "INVALID_ACTION"]);
+    expect(code(await host.post(path, { move: "Qg7", expected_tick: 1 }, white.token))).toEqual([409, "CONFLICT"]);
+    const accused = await host.post(path, { move: "Qe5", claim: "checkmate" }, white.token);
     expect(accused.json.error).toEqual({ code: "INVALID_ACTION", message: "Accusation failed: Not checkmate" });
-    const won = await post(path, { move: "Qg7#", claim: "win", expected_tick: 0 }, white.token);
+    const won = await host.post(path, { move: "Qg7#", claim: "win", expected_tick: 0 }, white.token);
     expect(won.json).toMatchObject({ status: "completed", your_role: "white", result: { winner: "white" } });
-    const late = await post(path, { move: "Qg7#" }, white.token);
+    const late = await host.post(path, { move: "Qg7#" }, white.token);
     expect([...code(late), late.json.error.message]).toEqual([409, "CONFLICT", "The game is over: checkmate"]);
   });
 
   it("can be made by each of two people in a game that was created on a page", async () => {
-    const created = await post("/api/games", { template: "tic_tac_toe", opponent: "human", play_as: "o", name: "Ann" });
+    const created = await host.post("/api/games", {
+      template: "tic_tac_toe",
+      opponent: "human",
+      play_as: "o",
+      name: "Ann",
+    });
     expect(created.status).toBe(201);
     const { game_id, your_role, link, opponent_link } = created.json;
     expect(your_role).toBe("o");
@@ -177,19 +179,19 @@ describe("a move on a page", () => {
     const [ann, bob] = [tokenOf(link), tokenOf(opponent_link)];
     expect(ann).not.toBe(bob);
     const path = `/api/games/${game_id}`;
-    expect((await post(`${path}/moves`, { move: "b2" }, bob)).json).toMatchObject({ your_role: "x", tick: 1 });
-    expect((await post(`${path}/moves`, { move: "a1" }, ann)).json).toMatchObject({ your_role: "o", tick: 2 });
+    expect((await host.post(`${path}/moves`, { move: "b2" }, bob)).json).toMatchObject({ your_role: "x", tick: 1 });
+    expect((await host.post(`${path}/moves`, { move: "a1" }, ann)).json).toMatchObject({ your_role: "o", tick: 2 });
     const players = { x: { kind: "human", name: "human" }, o: { kind: "human", name: "Ann" } };
-    expect((await get(path, ann)).json).toMatchObject({ to_act: ["x"], legal_actions: [], players });
+    expect((await host.get(path, ann)).json).toMatchObject({ to_act: ["x"], legal_actions: [], players });
     expect((await tool(host, "joinGame", { game_id })).isError).toBe(true);
   });
 
   it("can be made against an agent that has joined", async () => {
-    const created = await post("/api/games", { template: "chess", opponent: "agent", name: "Ann" });
+    const created = await host.post("/api/games", { template: "chess", opponent: "agent", name: "Ann" });
     expect(Object.keys(created.json).sort()).toEqual(["game_id", "link", "your_role"]);
     const agent = await joinGame(host, created.json.game_id);
     expect((await agent.wait()).text).toMatch(/^Waiting for User: white \(Ann\) has to move/);
-    await post(`/api/games/${created.json.game_id}/moves`, { move: "e4" }, tokenOf(created.json.link));
+    await host.post(`/api/games/${created.json.game_id}/moves`, { move: "e4" }, tokenOf(created.json.link));
     expect((await agent.wait()).value).toMatchObject({ next: "your_turn", tick: 1 });
   });
 });

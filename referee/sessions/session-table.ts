@@ -8,7 +8,7 @@ import { parseEntry } from "#shared/session/entry.ts";
 import { endingOf } from "#shared/session/session.ts";
 import { resultOf } from "#shared/session/verdict.ts";
 import { kyselyOver } from "#shared/store/sqlite.ts";
-import type { GameResult } from "#shared/web/game-view.ts";
+import type { GameResult, GameSummary } from "#shared/web/game-view.ts";
 import { playerOf } from "../agents.ts";
 
 interface Tables {
@@ -39,20 +39,6 @@ interface ListedSession {
   readonly created_at: string;
 }
 
-/** A game in the list of the pages. */
-interface ListedGame {
-  readonly game_id: string;
-  readonly template: string;
-  /** "waiting_for_players" while a seat is open, then the status of the session. */
-  readonly status: string;
-  /** ISO 8601, UTC. */
-  readonly created_at: string;
-  /** The names of the players by role, in the order of the roles of the game. */
-  readonly players: Readonly<Record<string, string>>;
-  /** null until the game is over. */
-  readonly result: GameResult | null;
-}
-
 /** The time without an action after which a game is abandoned, so that it leaves the list. Its players can continue it until it expires. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
@@ -62,7 +48,7 @@ export interface SessionTable {
    * Sessions that anyone may watch, active ones first, then by creation time, newest first; at most `limit`. Abandoned games are omitted:
    * those whose seats have not acted for an hour, and those that have expired.
    */
-  watchable(limit: number): Promise<readonly ListedGame[]>;
+  watchable(limit: number): Promise<readonly GameSummary[]>;
   /** The sessions of an agent, newest first, at most `limit`. With `before` only sessions that were created before that one. */
   of(agentId: string, limit: number, before?: string): Promise<readonly ListedSession[]>;
 }
@@ -80,7 +66,7 @@ async function watchableGames(
   tables: Kysely<Tables>,
   abandonedSince: number,
   limit: number,
-): Promise<readonly ListedGame[]> {
+): Promise<readonly GameSummary[]> {
   const rows = await tables
     .selectFrom("sessions")
     .select(["session_id", "template", "status", "created_at"])

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { BracketRules } from "./bracket-fold.ts";
-import type { LeagueView, NewRound, Next } from "./format.ts";
+import { type BracketRules, bracketOf, seedsOf } from "./bracket-fold.ts";
+import type { Format, LeagueView, NewRound, Next } from "./format.ts";
 import { type Bracket, type BracketRound, type BracketTie, onwardTies, type PlannedRound } from "./pairing/bracket.ts";
 import { activePlayers, openMatches } from "./view.ts";
 
@@ -26,10 +26,29 @@ export const BRACKET_OPTIONS = {
     ),
 };
 
+/**
+ * The part that all formats with a bracket share. With fewer players than places in the bracket, the best seeds have a bye in the first round.
+ * `planOf` returns the rounds of a bracket with a number of players.
+ */
+export function eliminationRules<Options extends BracketRules>(
+  planOf: (playerCount: number, options: Options) => readonly PlannedRound[],
+) {
+  const planned = (view: LeagueView, options: Options) => planOf(seedsOf(view, options).length, options);
+  const bracket = (view: LeagueView, options: Options) => bracketOf(view, planned(view, options), options);
+  return {
+    ...{ extendable: [], roles: "two", opensRounds: "in_order", byePoints: 0, tieBreaks: ["points", "wins"] },
+    takesLateEntries: () => false,
+    bracket,
+    next: (view, _slots, options) => nextOfBracket(view, bracket(view, options), options),
+    remaining: (view, options) => remainingOfBracket(view, bracket(view, options), options),
+    ranking: (view, options) => rankingOfBracket(view, bracket(view, options), planned(view, options)),
+  } satisfies Partial<Format<Options>>;
+}
+
 const isDecided = ({ decidedBy }: BracketTie): boolean => decidedBy !== null;
 
 /** The first round of the bracket that is not decided: its matches, or one further match of each of its level ties. */
-export function nextOfBracket(view: LeagueView, { rounds, seeds }: Bracket, rules: BracketRules): Next {
+function nextOfBracket(view: LeagueView, { rounds, seeds }: Bracket, rules: BracketRules): Next {
   const round = rounds.find(({ ties }) => !ties.every(isDecided));
   if (round === undefined) return "completed";
   if (openMatches(view) > 0) return "wait";
@@ -62,7 +81,7 @@ const byesOf = ({ ties }: BracketRound, active: readonly string[]): readonly str
   );
 
 /** The number of matches that are open, and of those that each tie without an empty slot can still need. */
-export function remainingOfBracket(view: LeagueView, { rounds }: Bracket, { legs, extra_legs }: BracketRules): number {
+function remainingOfBracket(view: LeagueView, { rounds }: Bracket, { legs, extra_legs }: BracketRules): number {
   const unpaired = rounds
     .flatMap(({ ties }) => ties)
     .filter((tie) => !isDecided(tie) && !tie.slots.some(({ isEmpty }) => isEmpty))
@@ -74,7 +93,7 @@ export function remainingOfBracket(view: LeagueView, { rounds }: Bracket, { legs
  * The players by their last round: the winner of the final, the loser of the final, then the players that lost in the round before, and so on. Players that
  * are still in the bracket come first. Late entries, which are not in the bracket, come last.
  */
-export function rankingOfBracket(
+function rankingOfBracket(
   view: LeagueView,
   { rounds, seeds }: Bracket,
   plan: readonly PlannedRound[],

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { PUBLISHED_SWISS } from "../standings/testing/published-swiss.ts";
 import type { LeagueView, NewRound } from "./format.ts";
 import { type RoleIndex, roleCost, roleDifference } from "./pairing/roles.ts";
 import { swiss } from "./swiss.ts";
@@ -177,34 +178,11 @@ test("with up to 8 players the sum of the squares of the differences of points i
   );
 });
 
-/**
- * A Swiss tournament of five rounds. Source: Mario Held, "Exercises in Tie-Breaking" (C.07-2023), FIDE Technical Commission, 2024-03-18
- * (https://tec.fide.com/2024/03/18/tie-break-exercise/). Each cell is a colour (F: forfeit), the opponent and the result.
- */
-const PUBLISHED = [
-  "w9+ b13= w2= b15+ w4=",
-  "b10+ w7+ b1= w16+ b3=",
-  "w11= b6+ w8+ b4= w2=",
-  "b12+ half w13+ w3= b1=",
-  "w13- b15- w11+ b7= w10+",
-  "b14- w3- bye w10+ b8+",
-  "w15+ b2- b16- w5= b11-",
-  "b16= w14+ b3- w13+ w6-",
-  "b1- w10- half F11- bye",
-  "w2- b9+ w15- b6- b5-",
-  "b3= w16- b5- F9+ w7+",
-  "w4- bye F14+ zero zero",
-  "b5+ w1= b4- b8- w14-",
-  "w6+ b8- F12- zero b13+",
-  "b7- w5+ b10+ w1- b16-",
-  "w8= b11+ w7+ b2- w15+",
-].map((row) => row.split(" "));
-
 const HALF_POINTS: Readonly<Record<string, number>> = { "+": 2, "=": 1, bye: 2, half: 1 };
 
 /** The players before a round, counted from 0, with their half points. Matches that were lost by forfeit are no meetings. */
 function publishedPlayers(round: number): readonly (SwissPlayer & { readonly cell: string })[] {
-  return PUBLISHED.map((cells, index) => {
+  return PUBLISHED_SWISS.map((cells, index) => {
     const before = cells.slice(0, round);
     const played = before.filter((cell) => /^[wb]/.test(cell) && cell !== "bye");
     return {
@@ -220,7 +198,7 @@ function publishedPlayers(round: number): readonly (SwissPlayer & { readonly cel
 
 describe("a published tournament", () => {
   test("has the same first round", () => {
-    const pairings = PUBLISHED.flatMap(([cell = ""], index) =>
+    const pairings = PUBLISHED_SWISS.flatMap(([cell = ""], index) =>
       cell.startsWith("w") ? [[String(index + 1), cell.slice(1, -1)]] : [],
     );
     expect(pairSwiss(publishedPlayers(0))?.pairings.toSorted()).toEqual(pairings.toSorted());

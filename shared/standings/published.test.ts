@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { type History, type HistoryEntry, history } from "./history.ts";
+import { PUBLISHED_SWISS } from "./testing/published-swiss.ts";
 import { TIE_BREAKS, type TieBreakId } from "./tie-breaks.ts";
 
 /**
  * Published tie-breaks. Sources:
- * - Mario Held, "Exercises in Tie-Breaking" (C.07-2023, Rev. 2403220900), published by the FIDE Technical Commission on 2024-03-18
- *   (https://tec.fide.com/2024/03/18/tie-break-exercise/): a Swiss tournament of five rounds and a round robin, with the answers of the exercises.
+ * - A Swiss tournament of five rounds and a round robin, with the answers of the exercises: testing/published-swiss.ts names the source.
  * - The tournament of Lippstadt 2003, with 3 points for a win, after round 8, as posted by Ricardo Gibert in the Computer Chess Club on 2003-08-15
  *   (https://www.stmintz.com/ccc/index.php?id=311435), with Sonneborn-Berger as published by the organizer. The post omits the empty cells of the
  *   crosstable; its rows, points and Sonneborn-Berger values determine them.
@@ -13,26 +13,7 @@ import { TIE_BREAKS, type TieBreakId } from "./tie-breaks.ts";
 
 const CLASSICAL = { win: 1, draw: 0.5 };
 
-/** Each cell is a colour or kind, the opponent and the result: `w9+` is a win with white against player 9. `F11-` is lost by forfeit. */
-const SWISS = [
-  "w9+ b13= w2= b15+ w4=",
-  "b10+ w7+ b1= w16+ b3=",
-  "w11= b6+ w8+ b4= w2=",
-  "b12+ half w13+ w3= b1=",
-  "w13- b15- w11+ b7= w10+",
-  "b14- w3- bye w10+ b8+",
-  "w15+ b2- b16- w5= b11-",
-  "b16= w14+ b3- w13+ w6-",
-  "b1- w10- half F11- bye",
-  "w2- b9+ w15- b6- b5-",
-  "b3= w16- b5- F9+ w7+",
-  "w4- bye F14+ zero zero",
-  "b5+ w1= b4- b8- w14-",
-  "w6+ b8- F12- zero b13+",
-  "b7- w5+ b10+ w1- b16-",
-  "w8= b11+ w7+ b2- w15+",
-];
-
+/** In the notation of `PUBLISHED_SWISS`. */
 const ROUND_ROBIN = [
   "w5= w2+ b3+ w4- b6+",
   "w6+ b1- w5+ w3= b4+",
@@ -40,7 +21,7 @@ const ROUND_ROBIN = [
   "b3- b5- w6= b1+ w2-",
   "b1= w4+ b2- F6- b3-",
   "b2- w3- b4= F5+ w1-",
-];
+].map((row) => row.split(" "));
 
 /** The crosstable of Lippstadt: a dot is a game that is not played yet. */
 const LIPPSTADT = [
@@ -75,9 +56,9 @@ function entryOf(cell: string, roundId: number, isAdjusted: boolean): HistoryEnt
   return { roundId, points: share, share, opponents: [opponent], isPlayed, isVoluntary, seat: kind === "b" ? 1 : 0 };
 }
 
-function tournament(rows: readonly string[], isAdjusted: boolean): History {
+function tournament(rows: readonly (readonly string[])[], isAdjusted: boolean): History {
   const entries = rows.map((row, index) => {
-    const list = row.split(" ").map((cell, round) => entryOf(cell, round + 1, isAdjusted));
+    const list = row.map((cell, round) => entryOf(cell, round + 1, isAdjusted));
     return [String(index + 1), list] as const;
   });
   return history(new Map(entries), [1, 2, 3, 4, 5], isAdjusted, CLASSICAL);
@@ -90,7 +71,7 @@ function valuesOf(id: TieBreakId, of: History): readonly number[] {
   return [...of.players.values()].map((player) => compute.value(player, of));
 }
 
-const swiss = tournament(SWISS, true);
+const swiss = tournament(PUBLISHED_SWISS, true);
 const roundRobin = tournament(ROUND_ROBIN, false);
 
 describe("the published answers for a Swiss tournament with byes, forfeits and absent players", () => {

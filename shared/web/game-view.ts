@@ -57,10 +57,13 @@ export interface GameResult {
 export interface GameSummary {
   readonly game_id: string;
   readonly template: string;
+  /** "waiting_for_players" while a seat is open, then the status of the session. */
   readonly status: string;
+  /** ISO 8601, UTC. */
   readonly created_at: string;
-  /** Role to name. */
+  /** The names of the players by role, in the order of the roles of the game. */
   readonly players: Readonly<Record<string, string>>;
+  /** null until the game is over. */
   readonly result: GameResult | null;
   /** As in a view. */
   readonly match?: LeagueMatch | undefined;

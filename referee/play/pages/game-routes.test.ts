@@ -9,24 +9,20 @@ beforeAll(async () => {
 });
 afterAll(() => host.remove());
 
-const get = (path: string, token?: string) => host.call("GET", path, { ...(token && { token }) });
-const post = (path: string, body: unknown, token?: string) =>
-  host.call("POST", path, { body, ...(token && { token }) });
-
 /** Creates a game of a person. */
 async function created(body: object) {
-  const { json } = await post("/api/games", body);
+  const { json } = await host.post("/api/games", body);
   const { link, opponent_link, game_id } = json;
   return { id: game_id as string, token: tokenOf(link), friend: opponent_link && tokenOf(opponent_link) };
 }
 const move = async (id: string, token: string, move: unknown): Promise<void> => {
-  const { status, text } = await post(`/api/games/${id}/moves`, { move }, token);
+  const { status, text } = await host.post(`/api/games/${id}/moves`, { move }, token);
   expect(status, text).toBe(200);
 };
 
 describe("GET /api/new-game", () => {
   it("lists for each game the roles, the opponents with their levels and the options in words", async () => {
-    const { games } = (await get("/api/new-game")).json;
+    const { games } = (await host.get("/api/new-game")).json;
     expect(games[0].template).toBe("chess.v1");
     const rps = games.find(({ template }: { template: string }) => template === "rps.v1");
     expect(rps.roles).toEqual(["player_1", "player_2"]);
@@ -39,11 +35,11 @@ describe("GET /api/new-game", () => {
   });
 
   it("every bot that it lists can be chosen", async () => {
-    const { games } = (await get("/api/new-game")).json;
+    const { games } = (await host.get("/api/new-game")).json;
     const engines = /^(stockfish|gnuchess)-/; // each would start a process
     for (const { template, opponents } of games)
       for (const { bot } of opponents.filter((one: { bot: string }) => !engines.test(one.bot))) {
-        const { status, text } = await post("/api/games", { template, opponent: bot });
+        const { status, text } = await host.post("/api/games", { template, opponent: bot });
         expect(status, `${template} ${bot}: ${text}`).toBe(201);
       }
   });
@@ -67,36 +63,36 @@ it("the moves of a game are compressed for clients that accept gzip", async () =
 describe("a game of two people", () => {
   it("has draw offers in chess, and a game against a bot has none", async () => {
     const { id, token, friend } = await created({ template: "chess", opponent: "human" });
-    expect((await get(`/api/games/${id}`, token)).json.state).toMatchObject({ draw_offer: null });
+    expect((await host.get(`/api/games/${id}`, token)).json.state).toMatchObject({ draw_offer: null });
     await move(id, token, "e2e4 draw");
     await move(id, friend, "draw");
-    expect((await get(`/api/games/${id}`)).json.result).toMatchObject({ winner: null, reason: "draw_agreed" });
+    expect((await host.get(`/api/games/${id}`)).json.result).toMatchObject({ winner: null, reason: "draw_agreed" });
     const alone = await created({ template: "chess", opponent: "agent" });
-    expect((await get(`/api/games/${alone.id}`)).json.state).not.toHaveProperty("draw_offer");
+    expect((await host.get(`/api/games/${alone.id}`)).json.state).not.toHaveProperty("draw_offer");
   });
 
   it("shows its creator the link of the friend, and whether the friend has opened it", async () => {
     const { id, token, friend } = await created({ template: "chess", opponent: "human" });
     const path = `/api/games/${id}/invitations`;
-    const invited = async (as?: string) => (await get(path, as)).json;
+    const invited = async (as?: string) => (await host.get(path, as)).json;
     expect(await invited(token)).toMatchObject({ people: [{ role: "black", has_opened: false }], agents: [] });
     expect(tokenOf((await invited(token)).people[0].link)).toBe(friend);
     expect(await invited(friend)).toMatchObject({ people: [] });
     expect((await invited(token)).people).toMatchObject([{ has_opened: true }]);
-    expect((await get(path)).status).toBe(401);
+    expect((await host.get(path)).status).toBe(401);
   });
 });
 
 it("shows the creator of a game the open seats of agents and where they connect", async () => {
   const { id, token } = await created({ template: "codenames", play_as: "red_team", opponent: "agent" });
-  const { json } = await get(`/api/games/${id}/invitations`, token);
+  const { json } = await host.get(`/api/games/${id}/invitations`, token);
   const roles = ["red_spymaster", "blue_spymaster", "blue_team"];
   expect(json).toEqual({ people: [], agents: roles.map((role) => ({ role })), mcp_url: `${host.url}/mcp` });
 });
 
 it("shows no links to an agent that has created a game", async () => {
   const { gameId, token } = await createGame(host, { template: "kuhn_poker", opponent: "human" });
-  expect((await get(`/api/games/${gameId}/invitations`, token)).json.people).toEqual([]);
+  expect((await host.get(`/api/games/${gameId}/invitations`, token)).json.people).toEqual([]);
 });
 
 describe("GET /api/games/{id}/history", () => {
@@ -108,9 +104,9 @@ describe("GET /api/games/{id}/history", () => {
       [token, "Nf3"],
     ])
       await move(id, as as string, text);
-    const { moves } = (await get(`/api/games/${id}/history`)).json;
+    const { moves } = (await host.get(`/api/games/${id}/history`)).json;
     expect(moves.map(({ text }: { text: string }) => text)).toEqual(["e4", "e5 (draw?)", "Nf3"]);
-    expect(moves.at(-1).after.state).toEqual((await get(`/api/games/${id}`)).json.state);
+    expect(moves.at(-1).after.state).toEqual((await host.get(`/api/games/${id}`)).json.state);
     expect(moves[0].after.state.fen).toContain("/4P3/");
   });
 
@@ -122,9 +118,9 @@ describe("GET /api/games/{id}/history", () => {
       [token, "Nf3"],
     ])
       await move(id, as as string, text);
-    const all = (await get(`/api/games/${id}/history`)).json;
+    const all = (await host.get(`/api/games/${id}/history`)).json;
     expect(all).toMatchObject({ from: 0, moves: { length: 3 } });
-    const later = async (from: string) => (await get(`/api/games/${id}/history?from=${from}`)).json;
+    const later = async (from: string) => (await host.get(`/api/games/${id}/history?from=${from}`)).json;
     expect(await later("2")).toEqual({ ...all, from: 2, moves: all.moves.slice(2) });
     expect(await later("3")).toEqual({ ...all, from: 3, moves: [] });
     for (const from of ["-1", "none"]) expect(await later(from)).toEqual(all);
@@ -135,11 +131,11 @@ describe("GET /api/games/{id}/history", () => {
     await play([one, two], ["rock", "scissors"]);
     await one.move("paper");
     const texts = async (token?: string) =>
-      (await get(`/api/games/${one.gameId}/history`, token)).json.moves.map(({ text }: { text: string }) => text);
+      (await host.get(`/api/games/${one.gameId}/history`, token)).json.moves.map(({ text }: { text: string }) => text);
     expect(await texts(one.token)).toEqual(["rock", "scissors", "paper"]);
     expect(await texts(two.token)).toEqual(["rock", "scissors"]);
     expect(await texts()).toEqual(["rock", "scissors"]);
-    const { moves } = (await get(`/api/games/${one.gameId}/history`, two.token)).json;
+    const { moves } = (await host.get(`/api/games/${one.gameId}/history`, two.token)).json;
     const states = moves.map(({ after }: { after: { state: unknown } }) => after.state);
     expect(JSON.stringify(states)).not.toContain("paper");
   });
@@ -149,10 +145,10 @@ describe("GET /api/games/{id}/history", () => {
     await play([one, two], ["check"]);
     const [own, other, watching] = await Promise.all(
       [one.token, two.token, undefined].map(
-        async (token) => (await get(`/api/games/${one.gameId}/history`, token)).json,
+        async (token) => (await host.get(`/api/games/${one.gameId}/history`, token)).json,
       ),
     );
-    const view = async (token?: string) => (await get(`/api/games/${one.gameId}`, token)).json.state;
+    const view = async (token?: string) => (await host.get(`/api/games/${one.gameId}`, token)).json.state;
     expect(own.moves.at(-1).after.state).toEqual(await view(one.token));
     expect(other.moves.at(-1).after.state).toEqual(await view(two.token));
     expect(watching.moves.at(-1).after.state).toEqual(await view());
@@ -163,26 +159,26 @@ describe("a rematch", () => {
   it("has the same options with the colours exchanged, and both players get its link once it is wanted", async () => {
     const { id, token, friend } = await created({ template: "chess", opponent: "human", options: { max_plies: 50 } });
     const path = `/api/games/${id}/rematch`;
-    expect((await post(path, {}, token)).status).toBe(409);
-    await post(`/api/games/${id}/moves`, { resign: true }, token);
-    expect((await get(path, friend)).json).toEqual({ link: null });
-    const links = await Promise.all([post(path, {}, token), post(path, {}, friend)]);
+    expect((await host.post(path, {}, token)).status).toBe(409);
+    await host.post(`/api/games/${id}/moves`, { resign: true }, token);
+    expect((await host.get(path, friend)).json).toEqual({ link: null });
+    const links = await Promise.all([host.post(path, {}, token), host.post(path, {}, friend)]);
     const [mine, theirs] = links.map(({ json }) => new URL(json.link));
     expect(mine?.pathname).toBe(theirs?.pathname);
-    expect((await get(path, friend)).json).toEqual({ link: theirs?.href });
+    expect((await host.get(path, friend)).json).toEqual({ link: theirs?.href });
     const next = `/api${mine?.pathname.replace("game", "games")}`;
-    const mineNow = (await get(next, tokenOf(mine?.href ?? ""))).json;
+    const mineNow = (await host.get(next, tokenOf(mine?.href ?? ""))).json;
     expect(mineNow).toMatchObject({ your_role: "black", state: { ends_at: 50, draw_offer: null } });
-    expect((await get(next, tokenOf(theirs?.href ?? ""))).json.your_role).toBe("white");
-    expect((await get(path)).status).toBe(401);
+    expect((await host.get(next, tokenOf(theirs?.href ?? ""))).json.your_role).toBe("white");
+    expect((await host.get(path)).status).toBe(401);
   });
 
   it("against a bot begins at once", async () => {
     const { id, token } = await created({ template: "tic_tac_toe", opponent: "minimax" });
-    await post(`/api/games/${id}/moves`, { resign: true }, token);
-    const { json } = await post(`/api/games/${id}/rematch`, {}, token);
+    await host.post(`/api/games/${id}/moves`, { resign: true }, token);
+    const { json } = await host.post(`/api/games/${id}/rematch`, {}, token);
     const { pathname } = new URL(json.link);
-    const view = (await get(`/api${pathname.replace("game", "games")}`, tokenOf(json.link))).json;
+    const view = (await host.get(`/api${pathname.replace("game", "games")}`, tokenOf(json.link))).json;
     expect(view).toMatchObject({ your_role: "o", status: "active", players: { x: { kind: "bot", name: "minimax" } } });
   });
 
@@ -190,9 +186,9 @@ describe("a rematch", () => {
     const [one, two] = await twoSeats(host, "chess");
     await one.move("e4");
     await two.move("e5", {});
-    await post(`/api/games/${one.gameId}/moves`, { resign: true }, one.token);
-    const { json } = await post(`/api/games/${one.gameId}/rematch`, {}, one.token);
-    const view = (await get(`/api${new URL(json.link).pathname.replace("game", "games")}`)).json;
+    await host.post(`/api/games/${one.gameId}/moves`, { resign: true }, one.token);
+    const { json } = await host.post(`/api/games/${one.gameId}/rematch`, {}, one.token);
+    const view = (await host.get(`/api${new URL(json.link).pathname.replace("game", "games")}`)).json;
     expect(view.status).toBe("waiting_for_players");
   });
 });

@@ -16,6 +16,8 @@ export interface TestHost {
   readonly terminalLines: readonly string[];
   /** Sends a request. A string as `body` is sent unchanged, other values as JSON. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  get(path: string, token?: string): Promise<Answer>;
+  post(path: string, body: unknown, token?: string): Promise<Answer>;
   /** Registers an agent. */
   agent(): Promise<TestAgent>;
   /** Creates a session of these agents by role. Resolves with its id. */
@@ -108,6 +110,8 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
     dataFolder,
     terminalLines,
     call,
+    get: (path, token) => call("GET", path, { ...(token && { token }) }),
+    post: (path, body, token) => call("POST", path, { body, ...(token && { token }) }),
     async agent() {
       return RegisteredAgent.parse((await call("POST", "/agents")).json);
     },
