@@ -7,11 +7,11 @@ import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.
 import { headerOf } from "./league.ts";
 import { perRound } from "./per-round.ts";
 
-/** The players of a table that has one page. */
+/** The maximum number of players of a table that has one page. */
 const MAX_PLAYERS = 100;
-/** The players of each page of a larger table. */
+/** The number of players on each page of a larger table. */
 const PAGE_PLAYERS = 50;
-/** The matches of a cell that are listed one by one. */
+/** The maximum number of matches that a cell lists one by one. With more, it has the numbers of wins, draws and losses. */
 const MAX_LISTED = 6;
 
 export const crosstable = {

@@ -25,7 +25,8 @@ export interface DocumentRequest {
 }
 
 /**
- * A document of a league that a page shows: `GET /api/leagues/{league_id}/{path}`, as JSON or live. It is a projection: it is stateless.
+ * A document of a league that a page shows: `GET /api/leagues/{league_id}/{path}`, as JSON or live. It is computed from the state of
+ * the manager and has no state of its own.
  */
 export interface DocumentKind {
   /** The path below the league as Express writes it: "" or "matches/:match". The page has the same path without `/api`. */

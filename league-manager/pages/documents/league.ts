@@ -16,7 +16,7 @@ export function headerOf({ views }: DocumentContext, league: League): LeagueHead
   return {
     league_id: league.leagueId,
     game: league.game,
-    game_name: findGame(league.game)?.info.name ?? withoutVersion(league.game),
+    game_name: gameName(league.game),
     format: formatInWords(league),
     status: league.isPaused ? "paused" : league.status,
     players: league.entrants.size,
@@ -31,6 +31,9 @@ export function headerOf({ views }: DocumentContext, league: League): LeagueHead
     sections: sectionsOf(league),
   };
 }
+
+/** Returns the name of a game for people: a part of its id if this process was started without the file of the game. */
+export const gameName = (game: string): string => findGame(game)?.info.name ?? withoutVersion(game);
 
 /** Returns the format with its options: "Swiss system, 5 rounds". Empty for a round robin with the default options. */
 function formatInWords(league: League): string {
@@ -59,7 +62,8 @@ export const playerRef = (projections: Pick<Projections, "agent">, playerId: str
   name: projections.agent(playerId)?.name ?? playerId,
 });
 
-const STATUS = { scheduled: "scheduled", assigned: "playing", completed: "completed" } as const;
+/** The words of pages for the states of matches. */
+export const MATCH_STATUS = { scheduled: "scheduled", assigned: "playing", completed: "completed" } as const;
 
 /** Returns a match as lists show it. */
 export function matchRow(projections: Pick<Projections, "agent">, league: League, match: Match): MatchRow {
@@ -70,7 +74,7 @@ export function matchRow(projections: Pick<Projections, "agent">, league: League
   return {
     match_id: matchId,
     round_id: roundId,
-    status: STATUS[status],
+    status: MATCH_STATUS[status],
     players: players.map((id, seat) => ({
       ...playerRef(projections, id),
       role: spoken(league.roles[seat] ?? ""),

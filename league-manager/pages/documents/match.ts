@@ -1,4 +1,4 @@
-import { spoken, withoutVersion } from "#shared/games/game.ts";
+import { spoken } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { counted } from "#shared/lib/text.ts";
 import type { FaultOfMatch, LogOfMatch, MatchDocument } from "#shared/web/documents/match.ts";
@@ -13,7 +13,7 @@ import type { RelayedMatch } from "../matches/relay.ts";
 import { replayedGame } from "../matches/replay.ts";
 import type { CheckedMatch } from "../matches/stored-match.ts";
 import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
-import { headerOf, matchRow, playerRef } from "./league.ts";
+import { gameName, headerOf, matchRow, playerRef } from "./league.ts";
 
 export const match = {
   path: "matches/:match",
@@ -100,7 +100,7 @@ function shownOf({ matches }: Pick<DocumentContext, "matches">, league: League, 
   return { session, length, last, source: "log", problem, checked };
 }
 
-/** Returns all frames of a match that can be shown, as `shownOf`. */
+/** Returns all frames of a match, from the same source as the last one in `shownOf`. */
 export function framesOf(
   { matches }: Pick<DocumentContext, "matches">,
   league: League,
@@ -123,7 +123,6 @@ const PROBLEMS: Readonly<Record<RelayedMatch["state"], string>> = {
 
 /** Returns the log of a match with what its check has shown. */
 function logOf({ entries: count, fault }: CheckedMatch, league: League, match: Match): LogOfMatch {
-  const name = findGame(league.game)?.info.name ?? withoutVersion(league.game);
   const entries = counted(count, "entry", "entries");
   return {
     entries: count,
@@ -131,7 +130,7 @@ function logOf({ entries: count, fault }: CheckedMatch, league: League, match: M
     is_proven: fault === null,
     verified:
       fault === null
-        ? `Verified: replaying the log by the rules of ${name} gives the recorded result, and the hashes match (${entries}).`
+        ? `Verified: replaying the log by the rules of ${gameName(league.game)} gives the recorded result, and the hashes match (${entries}).`
         : `The stored log does not prove the recorded result: ${fault}.`,
     unverified:
       "Not verifiable: the referee alone reports who sent an answer and how long it took. To check the whole league, ask the operator for an export and run “npm run league -- verify FOLDER”.",

@@ -1,5 +1,4 @@
-import { reasonInWords, spoken, withoutVersion } from "#shared/games/game.ts";
-import { findGame } from "#shared/games/registry.ts";
+import { reasonInWords, spoken } from "#shared/games/game.ts";
 import { counted, cutTo } from "#shared/lib/text.ts";
 import type {
   AnswerSummary,
@@ -16,7 +15,7 @@ import { markOf, opponentSeats, type PlayerMatches } from "../../projections/pla
 import type { Projections } from "../../projections/projections.ts";
 import type { Views } from "../../projections/views.ts";
 import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
-import { headerOf, pageOf, playerRef } from "./league.ts";
+import { gameName, headerOf, MATCH_STATUS, pageOf, playerRef } from "./league.ts";
 import { causeInWords, exchangeOf, remembered, stepAfter } from "./player-errors.ts";
 import { playerState } from "./player-state.ts";
 import { hasRatings } from "./ratings.ts";
@@ -173,12 +172,7 @@ const otherLeagues = (projections: Projections, { leagueId }: League, playerId: 
     .leagues()
     .filter((league) => league.leagueId !== leagueId && league.entrants.has(playerId))
     .slice(0, MAX_OTHER_LEAGUES)
-    .map(({ leagueId: league_id, game }) => ({
-      league_id,
-      game_name: findGame(game)?.info.name ?? withoutVersion(game),
-    }));
-
-const STATUS = { scheduled: "scheduled", assigned: "playing", completed: "completed" } as const;
+    .map(({ leagueId: league_id, game }) => ({ league_id, game_name: gameName(game) }));
 
 function rowOf(views: Views, league: League, match: Match, playerId: string): PlayerMatchRow {
   const { matchId, roundId, status, players, outcome } = match;
@@ -188,7 +182,7 @@ function rowOf(views: Views, league: League, match: Match, playerId: string): Pl
   const faults = outcome?.faults.filter(({ code }) => code) ?? [];
   const times = outcome && views.answerTimesOf(league.leagueId, matchId, playerId);
   return {
-    ...{ match_id: matchId, round_id: roundId, status: STATUS[status] },
+    ...{ match_id: matchId, round_id: roundId, status: MATCH_STATUS[status] },
     role: spoken(league.roles[seat] ?? ""),
     opponents: refsOf(views.projections, match, against),
     partners: refsOf(views.projections, match, partners),

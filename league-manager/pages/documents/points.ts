@@ -7,10 +7,10 @@ import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.
 import { headerOf } from "./league.ts";
 import { perRound } from "./per-round.ts";
 
-/** The players that have a line, apart from those that were asked for. */
+/** The maximum number of players with a line, without those that the request names. */
 const MAX_SERIES = 60;
 const MAX_REQUESTED = 20;
-/** The positions of a line. A longer league has evenly spaced ones, and those at which shorter lines end. */
+/** The maximum number of positions of a line. A longer league has evenly spaced ones, and those at which shorter lines end. */
 const MAX_POSITIONS = 120;
 
 export const points = {
@@ -19,7 +19,7 @@ export const points = {
   read: pointsDocument,
 } satisfies DocumentKind;
 
-/** Returns the points of the first players, and of those that were asked for, over the rounds or over their matches. */
+/** Returns the points of the first players, and of those that the request names, over the rounds or over their matches. */
 function pointsDocument(context: DocumentContext, { league, query }: DocumentRequest): PointsDocument {
   const all = context.views.projections.standings(league);
   const requested = (query.get("players") ?? "").split(",").slice(0, MAX_REQUESTED);

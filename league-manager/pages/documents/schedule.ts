@@ -5,7 +5,7 @@ import { roundNumber, roundOf } from "../../projections/schedule.ts";
 import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
 import { headerOf, matchRow, pageOf, playerRef } from "./league.ts";
 
-/** The rounds of the list of rounds. */
+/** The maximum number of rounds in the list of rounds. */
 const MAX_LISTED = 200;
 
 export const schedule = {
@@ -42,7 +42,7 @@ function scheduleDocument(context: DocumentContext, { league, query }: DocumentR
 const allMatches = ({ rounds }: League): readonly Match[] =>
   rounds.flatMap(({ isOpened, matches }) => (isOpened ? matches : [])).reverse();
 
-/** The rounds around this one. */
+/** Returns the rounds nearest to one, at most MAX_LISTED. */
 function roundsNear({ rounds }: League, roundId: number): readonly Round[] {
   const first = Math.max(0, Math.min(roundId - MAX_LISTED / 2, rounds.length - MAX_LISTED));
   return rounds.slice(first, first + MAX_LISTED);

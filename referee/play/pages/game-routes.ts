@@ -13,7 +13,7 @@ import { invitationsFor, type OpenedSeats } from "./invitations.ts";
 import { newGameDocument } from "./new-game.ts";
 import type { Rematches } from "./rematch.ts";
 
-/** The parts of the routes with which a page shows more than the state of a game. */
+/** The data of the routes for new games, invitations, histories and rematches. */
 export interface GameRoutesContext {
   readonly playing: PlayContext;
   readonly opened: OpenedSeats;

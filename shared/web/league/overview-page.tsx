@@ -18,7 +18,7 @@ import type { PageProps } from "./page-props.ts";
 
 type Props = PageProps<OverviewDocument>;
 
-/** The rows that the page shows, apart from the form for projectors. */
+/** The maximum numbers of rows. The view for projectors shows all rows of the document. */
 const MAX_LEADERS = 10;
 const MAX_MATCHES = 6;
 

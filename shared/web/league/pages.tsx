@@ -11,7 +11,7 @@ import { StandingsPage } from "./standings-page.tsx";
 
 type Page = ComponentType<PageProps<never>>;
 
-/** The pages by the paths of their addresses. The script of a page is loaded with the first of its addresses, except for the pages that are opened most. */
+/** The pages by the paths of their addresses. The entry script contains the pages that are opened most; `import` loads each of the others when it is opened. */
 const PAGES: readonly (readonly [path: RegExp, page: () => Page | Promise<Page>])[] = [
   [/^\/leagues$/, () => LeaguesPage],
   [/^\/leagues\/[^/]+$/, () => OverviewPage],
@@ -44,6 +44,7 @@ interface LiveProps {
   readonly setup: Setup;
 }
 
+/** A page with its live document. A projector shows the pages of a long document one after the other, by calls of `nextPage`. */
 function LivePage({ page: Page, setup }: LiveProps): JSX.Element {
   const [page, setPage] = useState<number | null>(null);
   const { document, problem } = useDocument(documentPath(page), setup.document);
@@ -59,7 +60,7 @@ function LivePage({ page: Page, setup }: LiveProps): JSX.Element {
   );
 }
 
-/** Returns the path of the document that the address of the page names, or of another page of it. */
+/** Returns the path of the document of this address: its page with the number `page` or, for null, the page that the address names. */
 function documentPath(page: number | null): string {
   const query = new URLSearchParams(location.search);
   query.delete("projector");

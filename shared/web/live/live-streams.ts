@@ -2,17 +2,24 @@ import type { FromWorker } from "./live-messages.ts";
 
 /** The number of streams that are open at the same time, of the six connections that a browser allows. Further documents are fetched repeatedly. */
 const MAX_STREAMS = 4;
+/** The time between two requests for a document without a stream. */
 const POLL_MS = 1_000;
+/** The time after which a stream that the server has refused is opened again. */
 const RETRY_MS = 2_000;
 /** The server sends an event at least every 5 s. After this time without one the connection is regarded as lost. */
 const SILENCE_MS = 12_000;
-/** The state of a document that does not exist. */
-const GONE = "null";
+/** The time between two checks for silent streams. */
 const CHECK_MS = 2_000;
+/** The JSON of a document that does not exist. */
+const GONE = "null";
 
+/** A live document that a page follows. */
 interface Stream {
+  /** null while the document is fetched repeatedly. */
   source: EventSource | null;
+  /** The next request or attempt to connect. */
   timer: ReturnType<typeof setTimeout> | null;
+  /** The monotonic time of the last event. */
   heardAt: number;
   isConnected: boolean;
   /** The last document as JSON; empty before the first. */

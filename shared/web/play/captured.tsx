@@ -20,7 +20,7 @@ export function Captured({ start, fen, side }: Props): JSX.Element | null {
       {material.captured.length > 0 && (
         <span class="pieces">
           {material.captured.map((piece, index) => (
-            // Pieces of one kind do not differ
+            // The index is the key, because pieces of one kind do not differ.
             <ChessPiece key={index} {...piece} />
           ))}
         </span>

@@ -31,7 +31,7 @@ export function EndPanel({ game, role, facts, room }: Props): JSX.Element {
   );
 }
 
-/** The time between two questions whether the opponent wants a rematch, and how often it is asked. */
+/** The time between two requests for the rematch that the opponent may have started, and the maximum number of requests. */
 const ASK_MS = 3_000;
 const MAX_ASKED = 200;
 

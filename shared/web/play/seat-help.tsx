@@ -7,7 +7,7 @@ interface Props {
   readonly role: string;
 }
 
-/** The way to the seat of a person who has opened a game without its seat, if this browser knows the seat. */
+/** A link to the person's seat, for a game that was opened without the link of the seat. Shown if this browser has saved the seat. */
 export function SeatHelp({ game, role }: Props): JSX.Element | null {
   const saved = role === "spectator" ? savedGames().find(({ gameId }) => gameId === game.game_id) : undefined;
   if (!saved) return null;

@@ -18,7 +18,7 @@ export function useHistory({ room }: Transport, game: GameView | null): History 
   const known = useRef<Known | null>(null);
   const [shown, setShown] = useState<number | null>(null);
   const [gameId, tick, status] = [game?.game_id, game?.tick, game?.status];
-  // A new request is needed when the game has changed
+  // Requests the new moves after each change of the game.
   useEffect(() => {
     if (!game || !room) return;
     let isCurrent = true;
@@ -36,8 +36,7 @@ export function useHistory({ room }: Transport, game: GameView | null): History 
       isCurrent = false;
     };
   }, [room, gameId, tick, status]);
-  // A new move of the opponent is shown immediately.
-  // Runs when the game has changed
+  // Shows the current position again after each move.
   useEffect(() => setShown(null), [gameId, tick]);
   const last = document?.moves.length ?? 0;
   const within = (moves: number): number | null => (moves >= last ? null : Math.max(0, moves));
