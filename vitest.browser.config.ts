@@ -11,5 +11,7 @@ export default defineConfig({
     // A state of a page that comes after an asynchronous change is awaited with `expect.poll`. The timeout is long, because the machine may be busy.
     expect: { poll: { timeout: 30_000 } },
     pool: "forks",
+    // One worker more than by default, because the tests wait for processes most of the time.
+    maxWorkers: "100%",
   },
 });
