@@ -1,4 +1,4 @@
-import type { FromWorker, ToWorker } from "./live-messages.ts";
+import type { DocumentMessage, FromWorker, ToWorker } from "./live-messages.ts";
 import { LiveStreams } from "./live-streams.ts";
 
 /** A listener of a live document. */
@@ -12,8 +12,14 @@ export interface Listener {
 /** The time between two messages to the worker that state what the page follows. */
 const REPEAT_MS = 10_000;
 
+/** The time after which a worker that has not answered does not allow a stream. */
+const ANSWER_MS = 3_000;
+
 /** The connection to the shared worker, or the streams of this page in a browser without shared workers; null before the first document. */
 let streams: { follow(paths: readonly string[]): void } | null = null;
+/** Whether this page wants a stream of its own, and the function that receives the worker's next answer. */
+let wantsStream = false;
+let answerStream: ((isAllowed: boolean) => void) | null = null;
 const listeners = new Map<string, Set<Listener>>();
 
 /**
@@ -33,9 +39,40 @@ export function follow(path: string, listener: Listener): () => void {
   };
 }
 
+/**
+ * Asks for a stream of this page's own. Resolves with false if the pages of this browser have too many; the page then fetches its data repeatedly,
+ * and asks again. A page that has one keeps it until `releaseStream`.
+ */
+export function requestStream(): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  wantsStream = true;
+  answerStream = resolve;
+  const timer = setTimeout(resolve, ANSWER_MS, false);
+  followAll();
+  return promise.finally(() => clearTimeout(timer));
+}
+
+/** Returns the stream of this page's own to the other pages. */
+export function releaseStream(): void {
+  if (!wantsStream) return;
+  wantsStream = false;
+  followAll();
+}
+
 function followAll(): void {
-  streams ??= sharedStreams() ?? new LiveStreams(receive);
+  streams ??= sharedStreams() ?? ownStreams();
   streams.follow([...listeners.keys()]);
+}
+
+/** The streams of this page. They need no permission. */
+function ownStreams(): NonNullable<typeof streams> {
+  const own = new LiveStreams(receive, () => (wantsStream ? 1 : 0));
+  return {
+    follow(paths) {
+      own.follow(paths);
+      answerStream?.(true);
+    },
+  };
 }
 
 /** Returns the streams of the shared worker; null if the browser allows none. If the worker fails, this page opens streams itself. */
@@ -44,12 +81,13 @@ function sharedStreams(): typeof streams {
   if (typeof SharedWorker !== "function" || !script) return null;
   try {
     const worker = new SharedWorker(script, { type: "module", name: "live" });
-    worker.port.onmessage = ({ data }: MessageEvent<FromWorker>) => receive(data);
-    const send = (paths: readonly string[]): void => worker.port.postMessage({ paths } satisfies ToWorker);
+    worker.port.onmessage = ({ data }: MessageEvent<FromWorker>) =>
+      data.type === "stream" ? answerStream?.(data.isAllowed) : receive(data);
+    const send = (paths: readonly string[]): void => worker.port.postMessage({ paths, wantsStream } satisfies ToWorker);
     const timer = setInterval(() => send([...listeners.keys()]), REPEAT_MS);
     worker.onerror = () => {
       clearInterval(timer);
-      streams = new LiveStreams(receive);
+      streams = ownStreams();
       followAll();
     };
     return { follow: send };
@@ -58,7 +96,7 @@ function sharedStreams(): typeof streams {
   }
 }
 
-function receive(message: FromWorker): void {
+function receive(message: DocumentMessage): void {
   for (const listener of listeners.get(message.path) ?? []) {
     if (message.type === "document") listener.onDocument(message.json);
     else listener.onConnection(message.isConnected);

@@ -4,9 +4,14 @@
  */
 export interface ToWorker {
   readonly paths: readonly string[];
+  /** Whether the page wants a stream of its own: the stream of a game, which needs the token of a seat. */
+  readonly wantsStream: boolean;
 }
 
-/** A message to a page about a live document. `json` is "null" for a document that no longer exists. */
-export type FromWorker =
+/** A message about a live document. `json` is "null" for a document that no longer exists. */
+export type DocumentMessage =
   | { readonly type: "document"; readonly path: string; readonly json: string }
   | { readonly type: "connection"; readonly path: string; readonly isConnected: boolean };
+
+/** A message to a page: about a live document, or the answer to a page that wants a stream of its own. */
+export type FromWorker = DocumentMessage | { readonly type: "stream"; readonly isAllowed: boolean };

@@ -1,7 +1,7 @@
-import type { FromWorker } from "./live-messages.ts";
+import type { DocumentMessage } from "./live-messages.ts";
 
 /** The number of streams that are open at the same time, of the six connections that a browser allows. Further documents are fetched repeatedly. */
-const MAX_STREAMS = 4;
+export const MAX_STREAMS = 4;
 /** The time between two requests for a document without a stream. */
 const POLL_MS = 1_000;
 /** The time after which a stream that the server has refused is opened again. */
@@ -29,10 +29,13 @@ interface Stream {
 /** The live documents of the pages of a browser. */
 export class LiveStreams {
   readonly #streams = new Map<string, Stream>();
-  readonly #send: (message: FromWorker) => void;
+  readonly #send: (message: DocumentMessage) => void;
+  readonly #otherStreams: () => number;
 
-  constructor(send: (message: FromWorker) => void) {
+  /** `otherStreams` returns the number of streams that pages have open themselves. */
+  constructor(send: (message: DocumentMessage) => void, otherStreams = () => 0) {
     this.#send = send;
+    this.#otherStreams = otherStreams;
     // After a sleep of the machine a connection may be dead without an error.
     setInterval(() => {
       const silentSince = performance.now() - SILENCE_MS;
@@ -57,7 +60,7 @@ export class LiveStreams {
     }
     // A document that is fetched repeatedly may have a stream now.
     for (const [path, stream] of this.#streams) {
-      if (!stream.source && this.#openCount() < MAX_STREAMS) this.#restart(path, stream);
+      if (!stream.source && this.#hasRoom()) this.#restart(path, stream);
     }
   }
 
@@ -69,12 +72,17 @@ export class LiveStreams {
     this.#send({ type: "connection", path, isConnected: stream.isConnected });
   }
 
-  #openCount(): number {
+  #hasRoom(): boolean {
+    return this.openCount() + this.#otherStreams() < MAX_STREAMS;
+  }
+
+  /** Returns the number of open streams. */
+  openCount(): number {
     return [...this.#streams.values()].filter(({ source }) => source !== null).length;
   }
 
   #start(path: string, stream: Stream): void {
-    if (this.#openCount() >= MAX_STREAMS) return void this.#poll(path, stream);
+    if (!this.#hasRoom()) return void this.#poll(path, stream);
     const source = new EventSource(path);
     stream.source = source;
     stream.heardAt = performance.now();

@@ -1,5 +1,5 @@
-import type { FromWorker, ToWorker } from "../live/live-messages.ts";
-import { LiveStreams } from "../live/live-streams.ts";
+import type { DocumentMessage, FromWorker, ToWorker } from "../live/live-messages.ts";
+import { LiveStreams, MAX_STREAMS } from "../live/live-streams.ts";
 
 /** A page without a message for this time is regarded as closed: it sends one every ten seconds. */
 const LOST_MS = 35_000;
@@ -8,26 +8,35 @@ interface Page {
   readonly port: MessagePort;
   paths: readonly string[];
   heardAt: number;
+  hasStream: boolean;
 }
 
 const pages = new Set<Page>();
 
-const streams = new LiveStreams((message: FromWorker) => {
+const streamsOfPages = (): number => [...pages].filter(({ hasStream }) => hasStream).length;
+
+const streams = new LiveStreams((message: DocumentMessage) => {
   for (const { port, paths } of pages) if (paths.includes(message.path)) port.postMessage(message);
-});
+}, streamsOfPages);
 
 const followAll = (): void => streams.follow([...new Set([...pages].flatMap(({ paths }) => paths))]);
 
-/** The shared worker of the pages of a server: follows each live document once for all tabs that show it. */
+/**
+ * The shared worker of the pages of a server. It follows each live document once for all tabs that show it, and limits the streams that pages open
+ * themselves, so that they leave connections for other requests.
+ */
 addEventListener("connect", (event) => {
   const [port] = (event as MessageEvent).ports;
   if (!port) return;
-  const page: Page = { port, paths: [], heardAt: performance.now() };
+  const page: Page = { port, paths: [], heardAt: performance.now(), hasStream: false };
   port.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     const added = data.paths.filter((path) => !page.paths.includes(path));
     page.paths = data.paths;
     page.heardAt = performance.now();
     pages.add(page);
+    page.hasStream &&= data.wantsStream;
+    page.hasStream ||= data.wantsStream && streams.openCount() + streamsOfPages() < MAX_STREAMS;
+    if (data.wantsStream) port.postMessage({ type: "stream", isAllowed: page.hasStream } satisfies FromWorker);
     followAll();
     for (const path of added) streams.resend(path);
   };
@@ -38,6 +47,7 @@ setInterval(() => {
   for (const page of pages) {
     if (page.heardAt >= performance.now() - LOST_MS) continue;
     pages.delete(page);
+    page.hasStream = false;
     page.paths = []; // a page that was only suspended sends its paths again
   }
   followAll();

@@ -1,4 +1,5 @@
 import type { GameView } from "../game-view.ts";
+import { releaseStream, requestStream } from "../live/live-client.ts";
 import { whileVisible } from "../live/while-visible.ts";
 import { CONNECTION_LOST } from "../texts/status-texts.ts";
 import { gameRoom } from "./game-room.ts";
@@ -18,7 +19,7 @@ const NO_SEAT =
 
 /**
  * The transport of a page of the session host, over HTTP: moves are posted, and the game is received as an event
- * stream. Without a token the person watches.
+ * stream, or repeatedly while too many pages of the browser have streams. Without a token the person watches.
  */
 export function pageTransport(gameId: string, token: string): Transport {
   const path = `/api/games/${encodeURIComponent(gameId)}`;
@@ -53,19 +54,15 @@ export function pageTransport(gameId: string, token: string): Transport {
     }
   };
 
-  /** Shows the game until the stream ends. Returns true when the game is over. */
+  /** Shows the game, once or until its stream ends. Returns true when the game is over. */
   const watch = async (signal: AbortSignal, show: (game: GameView) => void): Promise<boolean> => {
     // Firefox lets a request wait for another one of the same address that may be cached, for example for the stream of another tab.
     const request = { headers, cache: "no-store" } as const;
     const current = await gameIn(await fetch(path, { ...request, signal }));
     show(current);
     if (current.status === "completed") return true;
-    const silence = new AbortController();
-    const stream = await fetch(`${path}/events`, { ...request, signal: AbortSignal.any([signal, silence.signal]) });
-    if (!stream.ok || !stream.body) throw await failureOf(stream);
-    for await (const { event, data } of eventsOf(watchdog(stream.body, () => silence.abort()))) {
-      const game: unknown = event === "game" ? JSON.parse(data) : null;
-      if (!isGameView(game)) continue;
+    if (!(await requestStream()) || signal.aborted) return false;
+    for await (const game of streamed(path, { ...request, signal })) {
       show(game);
       if (game.status === "completed") return true;
     }
@@ -95,12 +92,30 @@ export function pageTransport(gameId: string, token: string): Transport {
   };
 }
 
+/** Yields the states of a game that its stream sends. */
+async function* streamed(
+  path: string,
+  request: RequestInit & { readonly signal: AbortSignal },
+): AsyncGenerator<GameView> {
+  const silence = new AbortController();
+  const signal = AbortSignal.any([request.signal, silence.signal]);
+  const stream = await fetch(`${path}/events`, { ...request, signal });
+  if (!stream.ok || !stream.body) throw await failureOf(stream);
+  for await (const { event, data } of eventsOf(watchdog(stream.body, () => silence.abort()))) {
+    const game: unknown = event === "game" ? JSON.parse(data) : null;
+    if (isGameView(game)) yield game;
+  }
+}
+
 /** Follows a game while the tab is visible. Returns a function that ends this. */
 function started(follow: (signal: AbortSignal) => Promise<void>): () => void {
   const start = (): (() => void) => {
     const running = new AbortController();
-    void follow(running.signal);
-    return () => running.abort();
+    void follow(running.signal).finally(() => running.signal.aborted || releaseStream());
+    return () => {
+      running.abort();
+      releaseStream();
+    };
   };
   const ends = [whileVisible(start), reloadForOtherSeat()];
   return () => {
