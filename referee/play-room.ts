@@ -124,9 +124,9 @@ const openBots = ({ driver, bots, engines, dataFolder, botTimeouts, self }: Play
   });
 
 const playContextOf = (
-  { driver, agents, seats, writer, url, showAtTerminal, self: { ids } }: PlayRoomContext,
+  { driver, agents, seats, writer, url, showAtTerminal, self: { ids, clock } }: PlayRoomContext,
   bots: Bots,
-): PlayContext => ({ host: driver.host, agents, seats, writer, bots, ids, pagesUrl: () => url, showAtTerminal });
+): PlayContext => ({ host: driver.host, agents, seats, writer, bots, ids, clock, pagesUrl: () => url, showAtTerminal });
 
 /** The routes of the pages and their event streams. */
 async function openPages(
@@ -146,7 +146,7 @@ async function openPages(
   const namedView: Play["viewOf"] = (...view) => names.inView(play.viewOf(...view));
   const streams = new Streams(host, { event: "game", view: namedView, unloggedState }, context.self.clock);
   const matchView = (session: Session, _viewer: Viewer, rows: StoredSession["rows"]): object =>
-    spectatedMatch(session, rows, host.lobby);
+    spectatedMatch(session, rows, host.lobby, context.self.clock.now());
   const matchStreams = new Streams(host, { event: "match", view: matchView, unloggedState }, context.self.clock);
   const routes = gamePages({
     ...{ playing, play, turns, sessions: context.sessions, streams, onVisit },

@@ -21,7 +21,7 @@ const session = (...taken: readonly number[]) =>
     taken.map((take, index) => act(nim.roles[index % 2] ?? "", take)),
   ).session;
 const view = (role: string, ...taken: readonly number[]) =>
-  gameView(session(...taken), role, [], [], { waiting: () => null } as never);
+  gameView(session(...taken), role, [], [], { waiting: () => null } as never, 0);
 
 it("a page takes the name of a new game from the definition and shows the state as text", () => {
   expect(facts).toEqual({ name: "Nim" });

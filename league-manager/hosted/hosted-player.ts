@@ -35,6 +35,8 @@ export interface HostedMatch {
   readonly isReported: boolean;
   /** The clocks of the last request for a move; null before it, and in a match without clocks. */
   readonly clock: ClockState | null;
+  /** The monotonic time of the last request or, after it was answered, of the move. */
+  readonly turnStartMs: number;
 }
 
 /** The matches of a player that the manager hosts, by `league_id/match_id`, oldest first. Never changed in place. */
@@ -113,6 +115,7 @@ function invited(player: HostedPlayer, invite: GameInvite | undefined, isPlaying
         result: null,
         isReported: false,
         clock: null,
+        turnStartMs: 0,
       };
   const reply = { type: "GAME_INVITE_RESPONSE", payload: { match_id, accept: true } } as const;
   return { player: withMatch(player, ref, match), reply };
@@ -153,6 +156,7 @@ function asked(
       tick,
       turn,
       clock: request.clock ?? null,
+      turnStartMs: nowMs,
     }),
     reply: null,
   };
@@ -167,11 +171,11 @@ function ended(player: HostedPlayer, result: GameResult | undefined): Received {
 }
 
 /** Records a move in the open turn of a match. `view` is the view after the move, or that of the turn if it is not known. */
-export function withMove(player: HostedPlayer, ref: string, move: unknown, view: unknown): HostedPlayer {
+export function withMove(player: HostedPlayer, ref: string, move: unknown, view: unknown, nowMs: number): HostedPlayer {
   const match = player.matches.get(ref);
   if (!match?.turn) return player;
   const { tick } = match.turn.request;
-  return withMatch(player, ref, { ...match, turn: null, moved: { tick, move }, view });
+  return withMatch(player, ref, { ...match, turn: null, moved: { tick, move }, view, turnStartMs: nowMs });
 }
 
 /** Replaces the view of a match, by its final position. */

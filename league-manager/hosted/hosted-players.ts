@@ -119,7 +119,7 @@ export class HostedPlayers {
     if (!decided.ok) return decided;
     const { open, action, view } = decided.value;
     const entry = this.#entries.get(playerId);
-    if (entry) entry.player = withMove(entry.player, open.ref, action, view);
+    if (entry) entry.player = withMove(entry.player, open.ref, action, view, this.#options.clock.monotonic());
     const { number, messageId, request } = open.turn;
     const payload = { match_id: request.match_id, tick: request.tick, move: action };
     this.#answer(playerId, number, messageId, { type: "MOVE_RESPONSE", payload });

@@ -75,7 +75,7 @@ export function shownMatch({ projections, clock }: StateContext, ref: string, ma
   return {
     league_id: invite.league_id,
     match_id: invite.match_id,
-    game: matchView(ref, match, nameOf),
+    game: matchView(ref, match, nameOf, clock.monotonic()),
     seconds_left: turn && Math.max(0, Math.round((turn.endsAtMs - clock.monotonic()) / 100) / 10),
     rejected: typeof error?.message === "string" ? error.message : null,
   };

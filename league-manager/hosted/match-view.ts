@@ -5,11 +5,12 @@ import type { GameResult } from "#shared/protocol/messages.ts";
 import type { GameView } from "#shared/web/game-view.ts";
 import type { HostedMatch } from "./hosted-player.ts";
 
-/** Returns a match as its hosted player sees it, for boards and texts. `nameOf` returns the name of a player. */
+/** Returns a match as its hosted player sees it, for boards and texts. `nameOf` returns the name of a player, `nowMs` is the monotonic time. */
 export function matchView(
   ref: string,
-  { invite, view, isStarted, tick, turn, moved, result, clock }: HostedMatch,
+  { invite, view, isStarted, tick, turn, moved, result, clock, turnStartMs }: HostedMatch,
   nameOf: (playerId: string) => string,
+  nowMs: number,
 ): GameView {
   const game = findGame(invite.game);
   invariant(game, `${ref} is a match of a known game`);
@@ -33,7 +34,7 @@ export function matchView(
     // The moves of the opponents are in the view only, in the form of each game.
     last_action: moved && !turn && !result ? { role, action: moved.move, tick: moved.tick } : null,
     result: result && resultIn(invite.roles, result),
-    ...(clock && { clock }),
+    ...(clock && { clock: { ...clock, elapsed_ms: Math.round(nowMs - turnStartMs) } }),
   };
 }
 

@@ -93,7 +93,7 @@ export class PlayedLeague {
     };
     const relay: Matches["relay"] = {
       watch: () => () => {},
-      read: () => ({ session: null, frames: [], state: "absent" }),
+      read: () => ({ session: null, frames: [], elapsedMs: 0, state: "absent" }),
     };
     return {
       views,

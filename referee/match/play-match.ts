@@ -34,7 +34,7 @@ export async function playMatch(
   const absent = faultsOfAbsent(order);
   if (session.status === "active" && absent.length > 0) session = await forfeit(driver, sessionId, absent);
   if (session.status === "active" && session.tick === 0) {
-    const accepted = driver.host.lobby.inviting(sessionId);
+    const accepted = driver.host.lobby.inviting(session);
     const faults = await inviteAll(driver, match).finally(accepted);
     if (faults.length > 0) session = await forfeit(driver, sessionId, faults);
     else notifyStart(driver, match);

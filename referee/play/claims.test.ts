@@ -88,6 +88,7 @@ describe("a claim about the position after a move", () => {
       seats: seatTable(db),
       writer,
       bots,
+      clock: systemClock,
     };
     const play = createPlay({ ...context, ids: systemIds, pagesUrl: () => "", showAtTerminal: () => {} });
     const turns = createTurns(

@@ -1,5 +1,6 @@
 import type { Role } from "#shared/games/game.ts";
 import type { Opponent } from "#shared/games/new-game/choices.ts";
+import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import type { AgentDirectory } from "../agents.ts";
@@ -26,6 +27,7 @@ export interface PlayContext {
   readonly writer: Writer;
   readonly bots: AvailableBots;
   readonly ids: Ids;
+  readonly clock: Pick<Clock, "now">;
   /** The URL of the pages, e.g. `http://127.0.0.1:8001`. */
   readonly pagesUrl: () => string;
   /** Shows a line at the terminal of this host. The line may contain a secret, so it must not be logged. */

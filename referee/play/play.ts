@@ -46,11 +46,11 @@ export interface Play {
 }
 
 export function createPlay(context: PlayContext): Play {
-  const { host, seats, bots } = context;
+  const { host, seats, bots, clock } = context;
   /** The keys of seats that are being taken. */
   const joining = new Set<string>();
   const viewOf: Play["viewOf"] = (session, viewer, rows) =>
-    gameView(session, viewer, rows, seats.of(session.id), host.lobby);
+    gameView(session, viewer, rows, seats.of(session.id), host.lobby, clock.now());
   return {
     create: (request) => createGame(context, request),
     open: (game) => openGame(context, game),

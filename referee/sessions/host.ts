@@ -106,10 +106,14 @@ export function createHost(
   const sessions = createLiveSessions(store, clock, onCommit, onListenerError);
   const expire = expiry(sessions);
   const read = (sessionId: string): Live | null => find(sessions, sessionId);
-  const lobby = createLobby(openRoles, (sessionId) => {
-    const found = read(sessionId);
-    if (found) notifyAll(sessions, found, found.session);
-  });
+  const lobby = createLobby(
+    openRoles,
+    (sessionId) => {
+      const found = read(sessionId);
+      if (found) notifyAll(sessions, found, found.session);
+    },
+    clock,
+  );
   return {
     lobby,
     create: (options) => addSession(sessions, ids.uuid(), options),

@@ -1,4 +1,5 @@
 import type { Role } from "#shared/games/game.ts";
+import type { Clock } from "#shared/lib/clock.ts";
 import type { Session } from "#shared/session/session.ts";
 
 /** The reason why a session accepts no moves yet. */
@@ -13,7 +14,9 @@ export interface Lobby {
   /** The reason why a session waits; null once all players have joined. */
   waiting(session: Session): Waiting | null;
   /** Marks a session as inviting its players until the returned function is called. */
-  inviting(sessionId: string): () => void;
+  inviting(session: Session): () => void;
+  /** The time at which the players of a session had accepted, or at which this process was started if they had accepted before. */
+  begunAt(session: Session): number;
   isInviting(sessionId: string): boolean;
   /** Notifies the watchers of a session that a seat was taken. */
   seatTaken(sessionId: string): void;
@@ -23,8 +26,12 @@ export interface Lobby {
 export function createLobby(
   openRoles: (sessionId: string) => readonly Role[],
   onChange: (sessionId: string) => void,
+  clock: Pick<Clock, "now">,
 ): Lobby {
   const invited = new Set<string>();
+  const startedAt = clock.now();
+  /** The times of sessions without moves. */
+  const begun = new WeakMap<Session, number>();
   return {
     waiting({ id, status, tick, game }) {
       // No move is accepted before all players have joined, so a session with moves has begun.
@@ -37,12 +44,14 @@ export function createLobby(
       const missing = `${roles.join(" and ")} ${roles.length === 1 ? "has" : "have"} not joined yet`;
       return { roles, message: `Waiting for players: ${missing}. Moves are accepted once every seat is taken` };
     },
-    inviting(sessionId) {
-      invited.add(sessionId);
+    inviting(session) {
+      invited.add(session.id);
       return () => {
-        if (invited.delete(sessionId)) onChange(sessionId);
+        begun.set(session, clock.now());
+        if (invited.delete(session.id)) onChange(session.id);
       };
     },
+    begunAt: (session) => begun.get(session) ?? startedAt,
     isInviting: (sessionId) => invited.has(sessionId),
     seatTaken: onChange,
   };

@@ -8,6 +8,7 @@ import type { Lobby } from "../sessions/lobby.ts";
 import type { PlaySeat } from "../sessions/seats.ts";
 import { lastClosedAction } from "./log-view.ts";
 import { driverView, viewFor } from "./session-views.ts";
+import { clockField } from "./shown-clock.ts";
 
 /** The view of a session for the pages, boards and tools of games. `rows` is its log. */
 export function gameView(
@@ -16,6 +17,7 @@ export function gameView(
   rows: readonly RecordedEvent[],
   seats: readonly PlaySeat[],
   lobby: Lobby,
+  nowMs: number,
 ): GameView {
   const { game } = session;
   const { status, tick, toAct, state, legalActions, board } = viewFor(session, viewer, lobby.waiting(session) !== null);
@@ -35,7 +37,7 @@ export function gameView(
     board,
     last_action: last && { role: last.role, action: last.action, tick: last.tick },
     result: status === "completed" ? resultOf(session) : null,
-    ...(session.turnClocks && { clock: session.turnClocks }),
+    ...clockField(session, rows, lobby, nowMs),
   };
 }
 

@@ -4,9 +4,10 @@ import { resultOf } from "#shared/session/verdict.ts";
 import type { Lobby } from "../sessions/lobby.ts";
 import { lastClosedTurn } from "./log-view.ts";
 import { spectatorView } from "./session-views.ts";
+import { clockField } from "./shown-clock.ts";
 
 /** A match as spectators see it: the events of `GET /api/matches/{league_id}/{match_id}/events`, which the league manager relays. `rows` is its log. */
-export function spectatedMatch(session: Session, rows: readonly RecordedEvent[], lobby: Lobby): object {
+export function spectatedMatch(session: Session, rows: readonly RecordedEvent[], lobby: Lobby, nowMs: number): object {
   const { status, tick, toAct, state, board } = spectatorView(session, lobby.waiting(session) !== null);
   return {
     game_id: session.id,
@@ -18,6 +19,6 @@ export function spectatedMatch(session: Session, rows: readonly RecordedEvent[],
     board,
     last_turn: lastClosedTurn(session, rows).map(({ role, action, tick }) => ({ role, action, tick })),
     result: session.status === "completed" ? resultOf(session) : null,
-    ...(session.turnClocks && { clock: session.turnClocks }),
+    ...clockField(session, rows, lobby, nowMs),
   };
 }

@@ -24,9 +24,15 @@ export interface GameView {
   readonly last_action: { readonly role: string; readonly action: unknown; readonly tick: number } | null;
   readonly result: GameResult | null;
   /** The clocks at the start of the open turn; absent in a game without clocks. */
-  readonly clock?: ClockState | undefined;
+  readonly clock?: ShownClock | undefined;
   /** The league match, for spectators of a referee. Absent in other games, and in a match whose names the referee does not have in memory. */
   readonly match?: LeagueMatch | undefined;
+}
+
+/** The clocks at the start of a turn. */
+export interface ShownClock extends ClockState {
+  /** The time since the start of the turn, when the server sent the view. Absent in a stored view, and from other servers. */
+  readonly elapsed_ms?: number | undefined;
 }
 
 export interface LeagueMatch {

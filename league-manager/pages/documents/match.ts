@@ -89,9 +89,10 @@ const NOTHING: Shown = { session: null, length: 0, last: null, source: null, pro
 function shownOf({ matches }: Pick<DocumentContext, "matches">, league: League, match: Match): Shown {
   if (match.status === "scheduled") return NOTHING;
   if (match.status === "assigned") {
-    const { session, frames, state } = matches.relay.read(league.leagueId, match.matchId);
+    const { session, frames, elapsedMs, state } = matches.relay.read(league.leagueId, match.matchId);
     const { length } = frames;
-    return { ...NOTHING, session, length, last: frames.at(-1) ?? null, source: "referee", problem: PROBLEMS[state] };
+    const last = withElapsed(frames.at(-1) ?? null, elapsedMs);
+    return { ...NOTHING, session, length, last, source: "referee", problem: PROBLEMS[state] };
   }
   const checked = matches.stored.find(league, match);
   if (!checked) return NOTHING;
@@ -99,6 +100,9 @@ function shownOf({ matches }: Pick<DocumentContext, "matches">, league: League, 
   const problem = length === 0 ? "The log of this match cannot be replayed." : "";
   return { session, length, last, source: "log", problem, checked };
 }
+
+const withElapsed = (frame: Frame | null, elapsed_ms: number): Frame | null =>
+  frame?.clock ? { ...frame, clock: { ...frame.clock, elapsed_ms } } : frame;
 
 /** Returns all frames of a match, from the same source as the last one in `shownOf`. */
 export function framesOf(

@@ -26,7 +26,7 @@ const MatchView = z.object({
       termination: z.enum(["normal", "forfeit", "aborted", "expired"]),
     })
     .nullable(),
-  clock: ClockState.optional(),
+  clock: ClockState.extend({ elapsed_ms: z.number().min(0).optional() }).optional(),
 });
 type MatchView = z.infer<typeof MatchView>;
 
@@ -41,6 +41,8 @@ export class Frames {
   session: string | null = null;
   /** The id of the event of the last view. The referee continues after it. */
   lastEventId: string | undefined = undefined;
+  /** The monotonic time at which the turn of the last view began. */
+  turnStartMs = 0;
   readonly #frames: Frame[] = [];
   /** The number of characters of the view of each frame. */
   readonly #sizes: number[] = [];
@@ -52,8 +54,8 @@ export class Frames {
     return this.#frames;
   }
 
-  /** Adds a view, which is JSON. A view of another session replaces all. Returns false if the match has become too large. Throws if it is not a view. */
-  add(data: string, eventId: string): boolean {
+  /** Adds a view, which is JSON and was received at the monotonic time `nowMs`. A view of another session replaces all. Returns false if the match has become too large. Throws if it is not a view. */
+  add(data: string, eventId: string, nowMs: number): boolean {
     const view = MatchView.parse(JSON.parse(data));
     if (view.game_id !== this.session) this.#truncate(0);
     this.session = view.game_id;
@@ -69,6 +71,7 @@ export class Frames {
     this.#characters += data.length;
     this.#last = before ? [view, before] : [view];
     this.lastEventId = eventId;
+    this.turnStartMs = nowMs - (view.clock?.elapsed_ms ?? 0);
     return true;
   }
 
@@ -90,7 +93,7 @@ export class Frames {
 }
 
 function frameOf(view: MatchView, before: MatchView | undefined): Frame {
-  const { template, status, tick, to_act, state, board, last_turn, result, clock } = view;
+  const { template, status, tick, to_act, state, board, last_turn, result } = view;
   const game = findGame(template);
   const hasBoard = game?.info.board !== undefined;
   const moves = game && before ? movesOf(game, before.state, last_turn) : { last_action: null, moves: [] };
@@ -100,6 +103,13 @@ function frameOf(view: MatchView, before: MatchView | undefined): Frame {
     board: hasBoard ? "" : board,
     // The reason of an abort may quote an error with addresses of the referee.
     result: result && { ...result, reason: result.termination === "aborted" ? "aborted" : result.reason },
-    ...(clock && { clock }),
+    ...clocksOf(view),
   };
+}
+
+/** The clocks without the time since the start of the turn, which passes. */
+function clocksOf({ clock }: MatchView): Pick<Frame, "clock"> {
+  if (!clock) return {};
+  const { elapsed_ms: _, ...atTurn } = clock;
+  return { clock: atTurn };
 }

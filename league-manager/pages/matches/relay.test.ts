@@ -112,6 +112,19 @@ it("all readers of a match share one connection, which ends with the last reader
   expect([relay.count(), listeners.size, referee.opened.length]).toEqual([0, 0, 1]);
 });
 
+it("the time since the start of the turn goes on from the time that the referee names", async () => {
+  const { relay, referee, clock } = relayed();
+  const reader = follow(relay);
+  const { stream } = await referee.connection(1);
+  const clocks = { initial_ms: 60_000, increment_ms: 0, remaining_ms: { white: 60_000, black: 60_000 } };
+  stream.push("0", view(0, { clock: { ...clocks, elapsed_ms: 5_000 } }));
+  const { frames } = await reader.until((match) => match.frames.length === 1);
+  expect(frames[0]?.clock).toEqual(clocks);
+  await clock.advance(2_000);
+  expect(reader.read().elapsedMs).toBe(7_000);
+  reader.stop();
+});
+
 it("a lost connection continues after the last event, and a repeated frame is not added twice", async () => {
   const { relay, referee, clock } = relayed();
   const reader = follow(relay);

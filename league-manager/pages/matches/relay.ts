@@ -17,6 +17,8 @@ export interface RelayedMatch {
   /** The id of the session; null before the first frame. */
   readonly session: string | null;
   readonly frames: readonly Frame[];
+  /** The time since the turn of the last frame began. */
+  readonly elapsedMs: number;
   /**
    * `lost`: the referee does not answer. `absent`: the referee does not show the match. `limit`: too many matches are watched. `large`: the views of
    * the match need too much memory, so the last ones are missing.
@@ -100,7 +102,8 @@ export class MatchRelay {
     const watched = this.#watched.get(key) ?? this.#begin(key, leagueId, matchId);
     watched.readAtMs = clock.monotonic();
     if (watched.readers.size === 0) this.#linger(watched);
-    return { session: watched.frames.session, frames: watched.frames.list, state: watched.state };
+    const { session, list, turnStartMs } = watched.frames;
+    return { session, frames: list, elapsedMs: Math.round(clock.monotonic() - turnStartMs), state: watched.state };
   }
 
   /** The number of watched matches. */
@@ -196,7 +199,7 @@ export class MatchRelay {
       if (lastEventId !== undefined) this.#set(watched, "live");
       for await (const { event, data, id } of events) {
         if (event !== "match") continue;
-        const added = addTo(frames, data, id);
+        const added = addTo(frames, data, id, this.#options.clock.monotonic());
         if (added !== "added") return added;
         isLive = true;
         this.#set(watched, "live");
@@ -228,9 +231,9 @@ export class MatchRelay {
 }
 
 /** Adds a view of the referee, which is untrusted input. If it is no view, the next connection begins with the first view. */
-function addTo(frames: Frames, data: string, eventId: string): "added" | "large" | "lost" {
+function addTo(frames: Frames, data: string, eventId: string, nowMs: number): "added" | "large" | "lost" {
   try {
-    return frames.add(data, eventId) ? "added" : "large";
+    return frames.add(data, eventId, nowMs) ? "added" : "large";
   } catch {
     frames.restart();
     return "lost";

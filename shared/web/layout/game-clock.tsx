@@ -3,16 +3,27 @@ import { useEffect, useReducer, useRef } from "preact/hooks";
 import type { GameView } from "../game-view.ts";
 import { clockInWords, clockStepMs } from "../texts/clock-text.ts";
 
+type Turn = Pick<GameView, "status" | "last_action" | "clock">;
+
 /**
- * Returns the time on the clock of this page (`performance.now()`) at which it has received the open turn of `game`, the last known state. A
- * turn begins when the one before it is closed.
+ * Returns the time on the clock of this page (`performance.now()`) at which the open turn of `game`, the last known state, began. A turn begins when the
+ * one before it is closed.
  */
-export function useTurnStart(game: Pick<GameView, "status" | "last_action"> | null | undefined): number {
-  const turn = `${game?.status === "waiting_for_players"} ${game?.last_action?.tick}`;
-  const known = useRef({ turn: "", at: 0 });
-  if (known.current.turn !== turn) known.current = { turn, at: performance.now() };
+export function useTurnStart(game: Turn | null | undefined): number {
+  const known = useRef({ game, turn: "", at: 0 });
+  const { current } = known;
+  const turn = turnOf(game);
+  if (current.turn !== turn || current.game !== game) {
+    const at = performance.now() - (game?.clock?.elapsed_ms ?? 0);
+    // A state that was received late, e.g. from another tab, names too short a time.
+    known.current = { game, turn, at: current.turn === turn ? Math.min(current.at, at) : at };
+  }
   return known.current.at;
 }
+
+/** Identifies a turn. A request that is repeated with other clocks begins a turn. */
+const turnOf = (game: Turn | null | undefined): string =>
+  JSON.stringify([game?.status === "waiting_for_players", game?.last_action?.tick, game?.clock?.remaining_ms]);
 
 interface Props {
   readonly game: Pick<GameView, "status" | "to_act" | "clock">;
