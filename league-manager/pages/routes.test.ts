@@ -121,6 +121,17 @@ describe("the pages of leagues", () => {
     expect(reordered).not.toContain("\u202e");
   });
 
+  it("answer addresses that cannot be decoded with a page for browsers, which has a way back, and with JSON for programs", async () => {
+    const { get } = await start();
+    for (const path of ["/leagues/%ff", "/leagues/first/matches/%E2%82", "/api/leagues/%"]) {
+      const page = await get(path);
+      expect([page.status, page.headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
+      expect(await page.text()).toContain('<a href="/leagues">');
+      const answer = await get(path, "*/*");
+      expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: "INVALID_REQUEST" } }]);
+    }
+  });
+
   it("explain a request of the play page that is not JSON or has a wrong type", async () => {
     const { manager: started } = await start();
     const join = async (body: string): Promise<unknown> => {

@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Express, Request, Response } from "express";
+import type { ErrorRequestHandler, Express, Request, Response } from "express";
 import { knownGames } from "../games/registry.ts";
 import { escapeHtml, escapeUnprintable } from "../lib/text.ts";
 import { assets, type Entry } from "./assets.ts";
@@ -107,16 +107,22 @@ async function sendText(response: Response, type: "html" | "json", text: string)
 
 const compressed = promisify<string, Buffer>(gzip);
 
-/** Answers requests of browsers for pages that do not exist with a page. Other requests are passed on. */
+/** Answers requests of browsers for pages that do not exist, and for addresses that cannot be decoded, with a page. Other requests are passed on. */
 export const missingPages =
   (home: PageLink, serversFor: (request: Request) => SiteServers) =>
   (app: Express): void => {
+    const answer = async (request: Request, response: Response, text: string): Promise<void> =>
+      sendPage(response, await missingPage(text, home, serversFor(request)));
     app.use(async (request, response, next) => {
-      const isForPage = request.method === "GET" && request.accepts(["json", "html"]) === "html";
-      if (!isForPage) return next();
-      await sendPage(
-        response.status(404),
-        await missingPage("There is no page at this address.", home, serversFor(request)),
-      );
+      if (!isForPage(request)) return next();
+      await answer(request, response.status(404), "There is no page at this address.");
     });
+    const answerMalformed: ErrorRequestHandler = async (thrown, request, response, next) => {
+      if (!(thrown instanceof URIError) || !isForPage(request)) return next(thrown);
+      await answer(request, response.status(400), "This address cannot be read. It may have been copied incompletely.");
+    };
+    app.use(answerMalformed);
   };
+
+const isForPage = (request: Request): boolean =>
+  request.method === "GET" && request.accepts(["json", "html"]) === "html";

@@ -9,7 +9,7 @@ import type { Agent } from "../../agents/agent.ts";
 import { matchOf } from "../../league/evolve.ts";
 import type { League, Match } from "../../league/league.ts";
 import { rolesOf } from "../../league/outcome.ts";
-import type { RelayedMatch } from "../matches/relay.ts";
+import type { RelayedMatch } from "../matches/frames.ts";
 import { replayedGame } from "../matches/replay.ts";
 import type { CheckedMatch } from "../matches/stored-match.ts";
 import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";

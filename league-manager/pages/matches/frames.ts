@@ -30,6 +30,20 @@ const MatchView = z.object({
 });
 type MatchView = z.infer<typeof MatchView>;
 
+/** A match as its referee shows it to spectators. */
+export interface RelayedMatch {
+  /** The id of the session; null before the first frame. */
+  readonly session: string | null;
+  readonly frames: readonly Frame[];
+  /** The time since the turn of the last frame began. */
+  readonly elapsedMs: number;
+  /**
+   * `lost`: the referee does not answer. `absent`: the referee does not show the match. `limit`: too many matches are watched, or their views need too
+   * much memory together. `large`: the views of the match need too much memory, so the last ones are missing.
+   */
+  readonly state: "connecting" | "live" | "lost" | "absent" | "limit" | "large";
+}
+
 /** A match has at most 20,000 log entries. */
 const MAX_FRAMES = 20_000;
 /** The maximum number of characters of the views of one match. A long game of chess has 100,000. */
@@ -49,6 +63,11 @@ export class Frames {
   #characters = 0;
   /** The views of the last frame and of the one before it, in this order. */
   #last: readonly MatchView[] = [];
+
+  /** The number of characters of the views. */
+  get characters(): number {
+    return this.#characters;
+  }
 
   get list(): readonly Frame[] {
     return this.#frames;
@@ -89,6 +108,16 @@ export class Frames {
   /** The next connection begins with the first view, because the last one may have been misunderstood. */
   restart(): void {
     this.lastEventId = undefined;
+  }
+}
+
+/** Adds a view of the referee, which is untrusted input. If it is no view, the next connection begins with the first view. */
+export function addTo(frames: Frames, data: string, eventId: string, nowMs: number): "added" | "large" | "lost" {
+  try {
+    return frames.add(data, eventId, nowMs) ? "added" : "large";
+  } catch {
+    frames.restart();
+    return "lost";
   }
 }
 

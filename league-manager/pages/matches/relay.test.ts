@@ -55,7 +55,7 @@ const view = (tick: number, more: object = {}) => ({
 const OTHERS = 100;
 
 /** A relay for the match R1M1 of a league, whose referee and attempt the test changes. `others` are the matches R1M2 to R1M101. */
-function relayed() {
+function relayed(maxCharacters?: number) {
   const referee = scriptedReferee();
   const clock = manualClock();
   const listeners = new Set<(commit: Commit) => void>();
@@ -72,7 +72,12 @@ function relayed() {
       return () => void listeners.delete(listener);
     },
   } as never;
-  const relay = new MatchRelay({ ledger, openEventStream: referee.openEventStream, clock });
+  const relay = new MatchRelay({
+    ledger,
+    openEventStream: referee.openEventStream,
+    clock,
+    ...(maxCharacters && { maxCharacters }),
+  });
   return {
     ...{ relay, referee, clock, listeners, match, others },
     commit: () => {
@@ -82,10 +87,10 @@ function relayed() {
 }
 
 /** Follows the match. `until` resolves when the relayed match satisfies a condition. */
-function follow(relay: MatchRelay) {
+function follow(relay: MatchRelay, matchId = "R1M1") {
   let wake = (): void => {};
-  const stop = relay.watch("class", "R1M1", () => wake());
-  const read = () => relay.read("class", "R1M1");
+  const stop = relay.watch("class", matchId, () => wake());
+  const read = () => relay.read("class", matchId);
   return {
     ...{ stop, read },
     async until(isTrue: (match: ReturnType<typeof read>) => boolean) {
@@ -264,4 +269,29 @@ it("the views of a match take a limited amount of memory", async () => {
   const { frames } = await reader.until(({ state }) => state === "large");
   expect(frames.length).toBe(22);
   reader.stop();
+});
+
+it("the views of all matches take a limited amount of memory: matches without readers are dropped first", async () => {
+  const { relay, referee } = relayed(2_000);
+  const padding = "x".repeat(700);
+  relay.read("class", "R1M2");
+  const unwatched = await referee.connection(1);
+  unwatched.stream.push("0", view(0, { padding }));
+  const [large, small] = [follow(relay, "R1M3"), follow(relay, "R1M4")];
+  const [first, second] = [await referee.connection(2), await referee.connection(3)];
+  first.stream.push("0", view(0, { padding }));
+  await large.until(({ frames }) => frames.length === 1);
+  expect(relay.read("class", "R1M2").frames).toHaveLength(1);
+  second.stream.push("0", view(0));
+  second.stream.push("1", view(1));
+  await small.until(({ frames }) => frames.length === 2);
+  expect(unwatched.stream.signal.aborted).toBe(true);
+  expect([relay.read("class", "R1M2").frames, large.read().frames.length]).toEqual([[], 1]);
+
+  first.stream.push("1", view(1, { padding }));
+  await large.until(({ state }) => state === "limit");
+  expect(large.read().frames).toEqual([]);
+  expect(small.read()).toMatchObject({ state: "live", frames: { length: 2 } });
+  expect(referee.opened).toHaveLength(3);
+  relay.close();
 });

@@ -1,29 +1,17 @@
 import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import type { Network } from "#shared/rpc/network.ts";
-import type { Frame } from "#shared/web/replay-view.ts";
-import { matchOf } from "../../league/evolve.ts";
 import type { Ledger } from "../../ledger.ts";
-import { Frames } from "./frames.ts";
+import { addTo, Frames, type RelayedMatch } from "./frames.ts";
+import { matchesToDrop } from "./relay-memory.ts";
+import { targetOf } from "./relay-target.ts";
 import { Slots } from "./slots.ts";
 
 interface RelayOptions {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
   readonly openEventStream: Network["openEventStream"];
   readonly clock: Clock;
-}
-
-/** A match as its referee shows it to spectators. */
-export interface RelayedMatch {
-  /** The id of the session; null before the first frame. */
-  readonly session: string | null;
-  readonly frames: readonly Frame[];
-  /** The time since the turn of the last frame began. */
-  readonly elapsedMs: number;
-  /**
-   * `lost`: the referee does not answer. `absent`: the referee does not show the match. `limit`: too many matches are watched. `large`: the views of
-   * the match need too much memory, so the last ones are missing.
-   */
-  readonly state: "connecting" | "live" | "lost" | "absent" | "limit" | "large";
+  /** The maximum number of characters of the views of all matches. */
+  readonly maxCharacters?: number;
 }
 
 /** A watched match. */
@@ -37,6 +25,8 @@ interface Watched {
   state: RelayedMatch["state"];
   /** The attempt and the referee of the connection; empty without one. */
   target: string;
+  /** Whether the frames of this target were dropped, because the views of all matches were too large. */
+  isDropped: boolean;
   /** Ends the current connection, or the pause before the next one. */
   retry: AbortController;
   /** The monotonic time of the last read by `read`. */
@@ -46,6 +36,8 @@ interface Watched {
 
 /** The maximum number of matches that are connected to their referees at the same time. */
 const MAX_CONNECTED = 100;
+/** The views of a hundred long games of chess have 10 million characters. */
+const MAX_CHARACTERS = 100_000_000;
 /** The time for the beginning of a referee's answer. */
 const MAX_HEADERS_MS = 10_000;
 /** Referees send a comment every 15 seconds. A referee that sends nothing for this time is disconnected. */
@@ -119,12 +111,20 @@ export class MatchRelay {
   #begin(key: string, leagueId: string, matchId: string): Watched {
     const watched: Watched = {
       ...{ leagueId, matchId, frames: new Frames(), readers: new Set<() => void>(), ended: new AbortController() },
-      ...{ state: "connecting", target: "", retry: new AbortController(), readAtMs: 0, stopLinger: null },
+      ...{
+        state: "connecting",
+        target: "",
+        isDropped: false,
+        retry: new AbortController(),
+        readAtMs: 0,
+        stopLinger: null,
+      },
     };
     this.#watched.set(key, watched);
     this.#stopListening ??= this.#options.ledger.onCommit(() => {
       // A match that has another referee or another attempt needs another connection.
-      for (const one of this.#watched.values()) if (this.#targetOf(one).key !== one.target) one.retry.abort();
+      for (const one of this.#watched.values())
+        if (targetOf(this.#options.ledger.state, one).key !== one.target) one.retry.abort();
     });
     void this.#follow(watched);
     return watched;
@@ -159,8 +159,11 @@ export class MatchRelay {
     const { clock } = this.#options;
     let pauseMs = FIRST_PAUSE_MS;
     while (!watched.ended.signal.aborted) {
-      const { key, url } = this.#targetOf(watched);
-      if (key !== watched.target) pauseMs = FIRST_PAUSE_MS;
+      const { key, url } = targetOf(this.#options.ledger.state, watched);
+      if (key !== watched.target) {
+        pauseMs = FIRST_PAUSE_MS;
+        watched.isDropped = false;
+      }
       watched.target = key;
       watched.retry = new AbortController();
       const { signal } = watched.retry;
@@ -185,6 +188,7 @@ export class MatchRelay {
 
   /** Follows a match over one connection. */
   async #connect(watched: Watched, url: string, signal: AbortSignal): Promise<End> {
+    if (watched.isDropped) return "limit";
     if (!this.#connected.reserve(watched)) return "limit";
     const { frames } = watched;
     let isLive = false;
@@ -201,6 +205,8 @@ export class MatchRelay {
         if (event !== "match") continue;
         const added = addTo(frames, data, id, this.#options.clock.monotonic());
         if (added !== "added") return added;
+        this.#limitMemory();
+        if (watched.isDropped) return "limit";
         isLive = true;
         this.#set(watched, "live");
       }
@@ -210,33 +216,18 @@ export class MatchRelay {
     return isLive ? "live" : "lost";
   }
 
+  /** Drops frames while the views of all matches are too large. */
+  #limitMemory(): void {
+    for (const dropped of matchesToDrop(this.#connected.holders, this.#options.maxCharacters ?? MAX_CHARACTERS)) {
+      dropped.frames = new Frames();
+      dropped.isDropped = true;
+      dropped.retry.abort();
+    }
+  }
+
   #set(watched: Watched, state: Watched["state"]): void {
     watched.state = state;
     for (const reader of watched.readers) reader();
-  }
-
-  /** Returns the address at which the referee of a match shows it; null if the match is not being played. */
-  #targetOf({ leagueId, matchId }: Watched): { readonly key: string; readonly url: string | null } {
-    const { leagues, agents } = this.#options.ledger.state;
-    const league = leagues.get(leagueId);
-    const match = league && matchOf(league, matchId);
-    const referee = match?.status === "assigned" && match.refereeId !== null ? agents.get(match.refereeId) : undefined;
-    if (!match || !referee) return { key: "", url: null };
-    const { endpoint } = referee;
-    return {
-      key: `${match.epoch} ${match.refereeId} ${endpoint}`,
-      url: `${endpoint.replace(/\/mcp\/?$/, "")}/api/matches/${encodeURIComponent(leagueId)}/${encodeURIComponent(matchId)}/events`,
-    };
-  }
-}
-
-/** Adds a view of the referee, which is untrusted input. If it is no view, the next connection begins with the first view. */
-function addTo(frames: Frames, data: string, eventId: string, nowMs: number): "added" | "large" | "lost" {
-  try {
-    return frames.add(data, eventId, nowMs) ? "added" : "large";
-  } catch {
-    frames.restart();
-    return "lost";
   }
 }
 

@@ -8,6 +8,11 @@ export class Slots<Holder> {
     this.#limit = limit;
   }
 
+  /** The holders of slots, the earliest first. */
+  get holders(): ReadonlySet<Holder> {
+    return this.#holders;
+  }
+
   /** Takes a slot, or keeps the one that the holder has. Returns false if there is none; the holder then waits in the queue. */
   reserve(holder: Holder): boolean {
     if (this.#holders.size >= this.#limit && !this.#holders.has(holder)) {

@@ -202,5 +202,8 @@ describe("an unknown address", () => {
     for (const headers of [{}, { accept: "*/*" }, { accept: "application/json" }])
       expect((await host.call("GET", "/nowhere", { headers })).json.error.code).toBe("NOT_FOUND");
     expect((await host.call("POST", "/nowhere", asBrowser)).json.error.code).toBe("NOT_FOUND");
+    const malformed = await host.call("GET", "/game/%ff", asBrowser);
+    expect([malformed.status, malformed.text]).toEqual([400, expect.stringContaining('<a href="/">')]);
+    expect((await host.call("GET", "/game/%ff")).json.error.code).toBe("INVALID_REQUEST");
   });
 });
