@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { BracketDocument, BracketTieView } from "#shared/web/documents/bracket.ts";
+import { formatOf, parsedOptions, viewOf } from "../../league/format-view.ts";
 import { DRAWN, LOST, PlayedLeague, playerIds, WON } from "../../testing/played-league.ts";
 import { bracket } from "./bracket.ts";
 import { headerOf } from "./league.ts";
@@ -58,6 +59,33 @@ describe("the bracket of a league", () => {
     ]);
     expect(ties(document, 2, 1)[0]?.slots[1]?.from).toBe("Loser of Grand final");
   });
+
+  it.each(["single-elimination", "double-elimination"])(
+    "of a %s with many players has parts, in which each tie leads to the next one",
+    async (format) => {
+      const played = new PlayedLeague(playerIds(200), { format });
+      const finals = await played.read<BracketDocument>(bracket);
+      expect([finals.part, finals.parts]).toEqual([0, 4]);
+      const all = [finals];
+      for (let part = 1; part <= 4; part++) all.push(await played.read<BracketDocument>(bracket, `part=${part}`));
+      const rounds = all.flatMap(({ trees }) => trees.flatMap((tree) => tree.rounds));
+      expect(Math.max(...rounds.map((round) => round.ties.length))).toBe(32);
+      const ties = formatOf(played.league)
+        .bracket?.(viewOf(played.league, ""), parsedOptions(played.league))
+        .rounds.flatMap((round) => round.ties);
+      expect(new Set(rounds.flatMap((round) => round.ties.map(({ id }) => id)))).toEqual(
+        new Set(ties?.map(({ id }) => id)),
+      );
+      for (const tree of all.slice(1).flatMap(({ trees }) => trees)) {
+        const shown = new Set(tree.rounds.flatMap((round) => round.ties.map(({ id }) => id)));
+        const slots = ties?.flatMap((tie) => (shown.has(tie.id) ? tie.slots : [])) ?? [];
+        const sources = slots.flatMap(({ from }) => ("winnerOf" in from ? [from.winnerOf] : []));
+        expect(sources.length).toBeGreaterThan(0);
+        expect(sources.filter((id) => !shown.has(id))).toEqual([]);
+      }
+      expect(await played.read<BracketDocument>(bracket, "part=99")).toMatchObject({ part: 4 });
+    },
+  );
 
   it("is a section of eliminations only", async () => {
     const knockout = new PlayedLeague(playerIds(2), { format: "single-elimination" });

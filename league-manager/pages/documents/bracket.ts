@@ -30,20 +30,29 @@ export const bracket = {
 } satisfies DocumentKind;
 
 /** Returns the bracket of an elimination, or null for other formats. */
-function bracketDocument(context: DocumentContext, { league }: DocumentRequest): BracketDocument | null {
+function bracketDocument(context: DocumentContext, { league, query }: DocumentRequest): BracketDocument | null {
   const format = formatOf(league);
   if (!format.bracket) return null;
   // Before the first round, random seeds are secret, and players can still enter.
-  if (league.rounds.length === 0) return { league: headerOf(context, league), trees: [], winner: [] };
+  if (league.rounds.length === 0) {
+    return { league: headerOf(context, league), part: 0, parts: 0, trees: [], winner: [] };
+  }
   const view = viewOf(league, "");
   const found = format.bracket(view, parsedOptions(league));
   const matches = new Map(view.rounds.flatMap((round) => round.matches.map((match) => [match.matchId, match])));
   const labels = new Map(found.rounds.flatMap(labelledTies));
   const show = { seeds: found.seeds, matches, labels, playersOf: playersReader(context, league) };
   const last = found.rounds.flatMap(({ section, ties }) => (section === "final" ? ties : [])).at(-1);
+  const parts = partsOf(found);
+  const part = Math.min(parts, Math.max(0, Number.parseInt(query.get("part") ?? "0", 10) || 0));
+  const trees = treesOf(found).map(({ name, rounds }) => ({
+    name,
+    rounds: rounds.flatMap((round) => roundView(show, round, part, parts) ?? []),
+  }));
   return {
     league: headerOf(context, league),
-    trees: treesOf(found).map(({ name, rounds }) => ({ name, rounds: rounds.map((round) => roundView(show, round)) })),
+    ...{ part, parts },
+    trees: trees.filter((tree) => tree.rounds.length > 0),
     winner: last?.winner ? show.playersOf(last.winner) : [],
   };
 }
@@ -84,10 +93,29 @@ function treesOf({ rounds }: Bracket): readonly (Omit<BracketTree, "rounds"> & {
   return trees.filter((tree) => tree.rounds.length > 0);
 }
 
-const roundView = (show: Show, { label, ties }: BracketRound): BracketRoundView => ({
-  label,
-  ties: ties.map((tie) => tieView(show, tie)),
-});
+/** The maximum number of ties of a round on one page. */
+const MAX_TIES = 32;
+
+/** The number of parts of a bracket; 0 for a bracket that is shown as a whole. */
+function partsOf({ rounds }: Bracket): number {
+  const parts = Math.ceil(Math.max(...rounds.map(({ ties }) => ties.length)) / MAX_TIES);
+  return parts > 1 ? parts : 0;
+}
+
+/** Returns the ties of a round in a part; null if the part has none. Each round of a large bracket has the ties of its parts one after the other. */
+function roundView(show: Show, { label, ties }: BracketRound, part: number, parts: number): BracketRoundView | null {
+  if (part === 0) {
+    return ties.length > MAX_TIES ? null : { label, ties_shown: "", ties: ties.map((tie) => tieView(show, tie)) };
+  }
+  const size = ties.length / parts;
+  if (size < 1) return null;
+  const first = (part - 1) * size;
+  return {
+    label,
+    ties_shown: size === 1 ? `tie ${first + 1}` : `ties ${first + 1}–${first + size}`,
+    ties: ties.slice(first, first + size).map((tie) => tieView(show, tie)),
+  };
+}
 
 const NOTES: Readonly<Record<Decision, string>> = {
   points: "",

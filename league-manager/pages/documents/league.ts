@@ -88,9 +88,13 @@ export function matchRow(projections: Pick<Projections, "agent">, league: League
 }
 
 /** Returns one page of a list, and its number. A page that does not exist is replaced by the nearest one. */
-export function pageOf<T>(rows: readonly T[], query: URLSearchParams): PageOf & { readonly rows: readonly T[] } {
+export function pageOf<T>(
+  rows: readonly T[],
+  query: URLSearchParams,
+  parameter = "page",
+): PageOf & { readonly rows: readonly T[] } {
   const pages = Math.max(1, Math.ceil(rows.length / PAGE_ROWS));
-  const requested = Number.parseInt(query.get("page") ?? "1", 10) || 1;
+  const requested = Number.parseInt(query.get(parameter) ?? "1", 10) || 1;
   const page = Math.min(pages, Math.max(1, requested));
   return { page, pages, total: rows.length, rows: rows.slice((page - 1) * PAGE_ROWS, page * PAGE_ROWS) };
 }

@@ -27,6 +27,17 @@ describe("the schedule of a league", () => {
     expect(document.rounds.map(({ state }) => state)).toEqual(["playing", ...Array(4).fill("waiting")]);
   });
 
+  it("has pages of the players without a match", async () => {
+    const played = new PlayedLeague(playerIds(300), { format: "single-elimination" });
+    const { byes = [] } = played.league.rounds[0] ?? {};
+    expect(byes).toHaveLength(212);
+    const round = async (query: string) => (await played.read<ScheduleDocument>(schedule, query)).round;
+    const pages = [await round(""), await round("unpaired=2"), await round("round=1&page=9&unpaired=3")];
+    expect(pages.map((one) => one?.byes.length)).toEqual([100, 100, 12]);
+    expect(pages.flatMap((one) => one?.byes.map(({ player_id }) => player_id))).toEqual(byes);
+    expect(pages[2]?.unpaired).toEqual({ page: 3, pages: 3, total: 212 });
+  });
+
   it("shows a requested round, and no round that does not exist", async () => {
     const played = new PlayedLeague(playerIds(4));
     played.playRound();

@@ -29,7 +29,7 @@ function scheduleDocument(context: DocumentContext, { league, query }: DocumentR
   return {
     league: headerOf(context, league),
     ...page,
-    round: round && scheduleRound(context, league, round),
+    round: round && scheduleRound(context, league, round, query),
     rounds: roundsNear(league, round?.roundId ?? current_round).map(roundRef),
     last_round: league.rounds.length,
     current_round,
@@ -54,17 +54,27 @@ const roundRef = ({ roundId, label, open, isOpened }: Round): RoundRef => ({
   state: open === 0 ? "completed" : isOpened ? "playing" : "waiting",
 });
 
-function scheduleRound({ views: { projections } }: DocumentContext, league: League, round: Round): ScheduleRound {
+function scheduleRound(
+  { views: { projections } }: DocumentContext,
+  league: League,
+  round: Round,
+  query: URLSearchParams,
+): ScheduleRound {
   const { matches, byes, open, openedAt } = round;
   const end = endOfRound(league, round.roundId);
   const paired = new Set([...byes, ...matches.flatMap(({ players }) => players)]);
   const absent = league.departed.filter((playerId) => !paired.has(playerId));
+  const { rows, ...unpaired } = pageOf([...byes, ...absent], query, "unpaired");
+  const withBye = new Set(byes);
+  const refs = (isBye: boolean) =>
+    rows.filter((playerId) => withBye.has(playerId) === isBye).map((playerId) => playerRef(projections, playerId));
   return {
     ...roundRef(round),
     opened_at: openedAt,
     ends_at: end === null ? null : new Date(end).toISOString(),
     completed: matches.length - open,
-    byes: byes.map((playerId) => playerRef(projections, playerId)),
-    absent: absent.map((playerId) => playerRef(projections, playerId)),
+    byes: refs(true),
+    absent: refs(false),
+    unpaired,
   };
 }

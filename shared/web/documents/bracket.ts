@@ -1,7 +1,13 @@
 import type { LeagueDocument, PlayerRef } from "./league.ts";
 
-/** `GET /api/leagues/{league_id}/bracket` */
+/** `GET /api/leagues/{league_id}/bracket?part=1` */
 export interface BracketDocument extends LeagueDocument {
+  /**
+   * A large bracket is shown in parts: the final rounds (`part` 0), and parts from 1 of which each has the ties of all rounds before that lead to the same
+   * place. `parts` is 0 for a bracket that is shown as a whole.
+   */
+  readonly part: number;
+  readonly parts: number;
   /** The trees of the bracket, empty before the first round is paired. */
   readonly trees: readonly BracketTree[];
   /** The players that have won the bracket; empty before. */
@@ -17,6 +23,8 @@ export interface BracketTree {
 
 export interface BracketRoundView {
   readonly label: string;
+  /** The ties that are shown of a round that is not shown as a whole: "ties 33–64"; empty otherwise. */
+  readonly ties_shown: string;
   readonly ties: readonly BracketTieView[];
 }
 

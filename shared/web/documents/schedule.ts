@@ -1,6 +1,6 @@
 import type { LeagueDocument, MatchRow, PageOf, PlayerRef } from "./league.ts";
 
-/** `GET /api/leagues/{league_id}/schedule?round=2&page=1`: the matches of a round, or of all rounds if the league opens its rounds at once. */
+/** `GET /api/leagues/{league_id}/schedule?round=2&page=1&unpaired=1`: the matches of a round, or of all rounds if the league opens its rounds at once. */
 export interface ScheduleDocument extends LeagueDocument, PageOf {
   /** The round that is shown; null if no round is paired, and for the matches of all rounds. */
   readonly round: ScheduleRound | null;
@@ -29,4 +29,6 @@ export interface ScheduleRound extends RoundRef {
   readonly byes: readonly PlayerRef[];
   /** The players that have left the league and have no match in this round. */
   readonly absent: readonly PlayerRef[];
+  /** The page of the players without a match: those with a bye, and then those that have left. */
+  readonly unpaired: PageOf;
 }

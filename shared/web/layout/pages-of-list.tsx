@@ -1,8 +1,13 @@
 import type { JSX } from "preact";
 import type { PageOf } from "../documents/league.ts";
 
+interface Props extends PageOf {
+  /** The parameter of the address, and the id of the list if the page has several ones. */
+  readonly name?: string;
+}
+
 /** The links to the pages of a long list, for the address that is shown. */
-export function PagesOfList({ page, pages }: PageOf): JSX.Element | null {
+export function PagesOfList({ page, pages, name }: Props): JSX.Element | null {
   if (pages === 1) return null;
   const near = [1, page - 1, page, page + 1, pages].filter(
     (number, index, all) => number >= 1 && number <= pages && all.indexOf(number) === index,
@@ -10,7 +15,7 @@ export function PagesOfList({ page, pages }: PageOf): JSX.Element | null {
   return (
     <nav class="pages" aria-label="Pages of the list">
       {near.map((number) => (
-        <a key={number} href={addressOf(number)} aria-current={number === page ? "page" : undefined}>
+        <a key={number} href={addressOf(number, name)} aria-current={number === page ? "page" : undefined}>
           {number}
         </a>
       ))}
@@ -18,8 +23,8 @@ export function PagesOfList({ page, pages }: PageOf): JSX.Element | null {
   );
 }
 
-function addressOf(page: number): string {
+function addressOf(page: number, name?: string): string {
   const query = new URLSearchParams(location.search);
-  query.set("page", String(page));
-  return `${location.pathname}?${query}`;
+  query.set(name ?? "page", String(page));
+  return `${location.pathname}?${query}${name === undefined ? "" : `#${name}`}`;
 }

@@ -10,12 +10,12 @@ import type { LeagueHeader } from "../documents/league.ts";
 import { LeagueLayout } from "../layout/league-layout.tsx";
 import { PlayerName } from "../layout/player-name.tsx";
 import { markInWords, markText } from "../texts/crosstable-cells.ts";
-import { matchPath } from "../texts/league-paths.ts";
+import { leaguePath, matchPath } from "../texts/league-paths.ts";
 import type { PageProps } from "./page-props.ts";
 
 /** The bracket of an elimination: one tree, or those of winners and losers. */
 export function BracketPage({ document, problem }: PageProps<BracketDocument>): JSX.Element {
-  const { league, trees, winner } = document;
+  const { league, part, parts, trees, winner } = document;
   return (
     <LeagueLayout league={league} section="bracket" problem={problem}>
       {trees.length === 0 && <p>The bracket is drawn when the league starts.</p>}
@@ -26,10 +26,29 @@ export function BracketPage({ document, problem }: PageProps<BracketDocument>): 
           </>
         )}
       </p>
+      <Parts league={league} part={part} parts={parts} />
       {trees.map((tree) => (
         <Tree key={tree.name} league={league} tree={tree} />
       ))}
     </LeagueLayout>
+  );
+}
+
+/** The links to the parts of a large bracket. */
+function Parts({ league, part, parts }: Pick<BracketDocument, "league" | "part" | "parts">): JSX.Element | null {
+  if (parts === 0) return null;
+  const path = leaguePath(league, "bracket");
+  return (
+    <nav class="pages bracket-parts" aria-label="Parts of the bracket">
+      <a href={path} aria-current={part === 0 ? "page" : undefined}>
+        Final rounds
+      </a>
+      {Array.from({ length: parts }, (_, index) => index + 1).map((number) => (
+        <a key={number} href={`${path}?part=${number}`} aria-current={number === part ? "page" : undefined}>
+          Part {number}
+        </a>
+      ))}
+    </nav>
   );
 }
 
@@ -48,7 +67,12 @@ function Tree({ league, tree: { name, rounds } }: TreeProps): JSX.Element {
         <div class="bracket-rounds">
           {rounds.map((round, index) => (
             <section key={round.label} class={`bracket-round ${joinOf(round, rounds[index + 1])}`}>
-              {round.label !== name && <Heading class="bracket-label">{round.label}</Heading>}
+              {(round.label !== name || round.ties_shown !== "") && (
+                <Heading class="bracket-label">
+                  {round.label}
+                  {round.ties_shown !== "" && <small> {round.ties_shown}</small>}
+                </Heading>
+              )}
               <ul>
                 {round.ties.map((tie) => (
                   <Tie key={tie.id} league={league} tie={tie} />

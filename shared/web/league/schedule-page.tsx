@@ -112,11 +112,11 @@ function ScheduleMatch({ league, match, hasRound }: MatchProps): JSX.Element {
 /** The players that have no match in a round, with the reason. */
 function Unpaired({ league, round }: { readonly league: LeagueHeader; readonly round: ScheduleRound }): JSX.Element {
   const groups = [
-    { name: round.byes.length === 1 ? "Bye" : "Byes", players: round.byes },
+    { name: round.byes.length === 1 && round.unpaired.pages === 1 ? "Bye" : "Byes", players: round.byes },
     { name: "No longer in the league", players: round.absent },
   ];
   return (
-    <>
+    <div id="unpaired">
       {groups
         .filter(({ players }) => players.length > 0)
         .map(({ name, players }) => (
@@ -131,6 +131,7 @@ function Unpaired({ league, round }: { readonly league: LeagueHeader; readonly r
             </ul>
           </section>
         ))}
-    </>
+      <PagesOfList {...round.unpaired} name="unpaired" />
+    </div>
   );
 }
