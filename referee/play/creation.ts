@@ -4,6 +4,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { messageOf, ok, type Result } from "#shared/lib/result.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
+import { GUEST } from "#shared/web/game-view.ts";
 import { secretFrom } from "../sessions/host.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
 import type { PlaySeat, SeatKind } from "../sessions/seats.ts";
@@ -40,6 +41,9 @@ export interface TakenSeat {
   readonly token: string;
 }
 
+/** The name of a player without a name. */
+const unnamed = (kind: SeatKind): string => (kind === "human" ? GUEST : kind);
+
 /** Creates a game, gives its creator a seat and starts its bots. */
 export async function createGame(
   context: PlayContext,
@@ -69,9 +73,16 @@ export async function createGame(
   const assignedSeats = game.roles.map(
     (seat): PlaySeat =>
       seat === role
-        ? { role, kind: creator.kind, name: creator.name ?? creator.kind, joined: true, isCreator: true, holder }
+        ? {
+            role,
+            kind: creator.kind,
+            name: creator.name ?? unnamed(creator.kind),
+            joined: true,
+            isCreator: true,
+            holder,
+          }
         : {
-            ...{ role: seat, kind, name: kind === "bot" ? opponent : kind },
+            ...{ role: seat, kind, name: kind === "bot" ? opponent : unnamed(kind) },
             ...{ joined: kind !== "agent", isCreator: false, holder: null },
           },
   );

@@ -42,7 +42,7 @@ describe("the page of a game on a session host", () => {
   it("shows a spectator the moves live and offers no moves", async () => {
     const { gameId, link } = await startGame();
     const [player, watcher] = [await open(link), await open(`${host.url}/game/${gameId}`)];
-    await status(watcher, "white (human) to move");
+    await status(watcher, "white to move");
     await move(player, "d2", "d4");
     await watcher.getByLabel("white pawn, d4, last move").waitFor();
     await watcher.click('[data-cell="e7"]');
@@ -52,7 +52,7 @@ describe("the page of a game on a session host", () => {
   it("shows the game with a note that the visitor only watches if the seat in the link is damaged", async () => {
     const { gameId, link, answer } = await startGame();
     const page = await open(link.slice(0, -1));
-    await status(page, "white (human) to move");
+    await status(page, "white to move");
     await page.getByText("This link does not contain a seat in this game.").waitFor();
     expect(await page.locator(".movable, .claim, .resign").count()).toBe(0);
     const [player, watcher] = [await open(link), await open(`${host.url}/game/${gameId}`)];
@@ -142,7 +142,7 @@ describe("the page of a game on a session host", () => {
     await page.getByRole("region", { name: "Player 1" }).getByText(card).waitFor();
     expect(await page.getByRole("region", { name: "Player 2" }).innerText()).not.toMatch(card);
     const watcher = await open(`${host.url}/game/${gameId}`);
-    await status(watcher, "player 1 (human) to move");
+    await status(watcher, "player 1 to move");
     expect(await watcher.locator("body").innerText()).not.toMatch(card);
     await page.getByRole("button", { name: "check" }).click();
     await status(page, "Waiting for player 2");

@@ -181,7 +181,7 @@ describe("a move on a page", () => {
     const path = `/api/games/${game_id}`;
     expect((await host.post(`${path}/moves`, { move: "b2" }, bob)).json).toMatchObject({ your_role: "x", tick: 1 });
     expect((await host.post(`${path}/moves`, { move: "a1" }, ann)).json).toMatchObject({ your_role: "o", tick: 2 });
-    const players = { x: { kind: "human", name: "human" }, o: { kind: "human", name: "Ann" } };
+    const players = { x: { kind: "human", name: "Guest" }, o: { kind: "human", name: "Ann" } };
     expect((await host.get(path, ann)).json).toMatchObject({ to_act: ["x"], legal_actions: [], players });
     expect((await tool(host, "joinGame", { game_id })).isError).toBe(true);
   });

@@ -214,7 +214,7 @@ describe("a person's seat", () => {
     expect(agent.answer.meta["agent-league/user_seat"]).toMatchObject({ role: "white", token: link });
     const waited = await agent.wait({ timeout_s: 30 });
     expect(waited.value).toMatchObject({ next: "waiting_for_user", timed_out: false, your_role: "black" });
-    expect(waited.text).toMatch(/^Waiting for User: white \(human\) has to move/);
+    expect(waited.text).toMatch(/^Waiting for User: white \(Guest\) has to move/);
     for (const as of [{}, { bearer: "mine" }]) {
       const args = { game_id: agent.gameId, seat_token: as.bearer ? undefined : agent.token, move: "e4" };
       expect((await tool(host, "finishTurn", args, as)).text).toMatch(/^Not your turn: you are black, and/);

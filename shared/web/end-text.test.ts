@@ -26,6 +26,12 @@ describe("the end of a game in words", () => {
     expect(endInWords({ ...game, result: null }, "white", facts["chess.v1"])).toBeNull();
   });
 
+  it("says to the loser of a game of rounds that these were fewer", () => {
+    const game = ended("rps.v1", { winners: ["player_1"], reason: "rounds_won" });
+    expect(end(game, "player_1")).toEqual(["You won", "More rounds won", "win"]);
+    expect(end(game, "player_2")).toEqual(["You lost", "Fewer rounds won", "loss"]);
+  });
+
   it("names a team", () => {
     const game = ended("codenames.v1", { winners: ["red_spymaster", "red_team"], reason: "assassin" });
     expect(end(game, "red_team")).toEqual(["Your team won", "The assassin was guessed", "win"]);

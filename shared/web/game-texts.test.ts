@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { games } from "../games/registry.ts";
 import { factsOf } from "./game-facts.ts";
 import { chessAt } from "./testing/games.ts";
-import { announcement, resultInWords, turnInWords } from "./texts/game-texts.ts";
+import { announcement, playerInWords, resultInWords, turnInWords } from "./texts/game-texts.ts";
 
 const players = {
   white: { kind: "human", name: "Ann", joined: true },
@@ -19,6 +19,12 @@ describe("the texts about a game", () => {
     ["spectator", "white (Ann) to move"],
   ])("state for %s whose turn it is: %s", (role, words) => {
     expect(turnInWords(game, role)).toBe(words);
+  });
+
+  it("name a guest by the role and a bot as a title", () => {
+    const white = { kind: "human", name: "Guest", joined: true } as const;
+    expect(turnInWords({ ...game, players: { ...players, white } }, "black")).toBe("Waiting for white");
+    expect(playerInWords({ kind: "bot", name: "random", joined: true })).toBe("Random");
   });
 
   it("name the players that have not joined", () => {

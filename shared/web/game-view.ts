@@ -40,6 +40,9 @@ export interface LeagueMatch {
   readonly match_id: string;
 }
 
+/** The name of a person who has given none. */
+export const GUEST = "Guest";
+
 export interface PlayerView {
   readonly kind: "agent" | "human" | "bot";
   readonly name: string;

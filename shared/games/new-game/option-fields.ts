@@ -18,14 +18,15 @@ const TEXTS: Readonly<Record<string, Readonly<Record<string, FieldTexts>>>> = {
   "even_odd.v1": {
     variant: {
       label: "Variant",
-      choices: { sum: "Choose numbers: is the sum even or odd?", draw: "Guess: is a drawn number even or odd?" },
+      choices: { sum: "Sum of both numbers", draw: "Guess a drawn number" },
+      help: "Either both choose a number, and the sum decides; or both guess whether a drawn number is even or odd.",
     },
     rounds_to_win: { label: "Rounds to win", help: "Empty: 3, or 1 in the guessing variant." },
     max_rounds: { label: "Rounds at most", help: "Empty: 5, or 1 in the guessing variant." },
   },
   "kuhn_poker.v1": { hands: { label: "Hands", help: "An even number is fair." } },
   "codenames.v1": {
-    starting_team: { label: "First team", choices: { red: "Red", blue: "Blue" }, help: "Empty: drawn by lot." },
+    starting_team: { label: "First team", choices: { red: "Red", blue: "Blue" }, help: "Default: drawn by lot." },
   },
 };
 

@@ -17,6 +17,7 @@ const TEAMS: readonly Team[] = ["red", "blue"];
 export function CodenamesBoard({ game, canAct, pending, onPlay }: BoardProps): JSX.Element {
   const view = game.state as CodenamesView;
   const legal = game.legal_actions as readonly CodenamesAction[];
+  const isGiving = legal.some(({ type }) => type === "clue");
   const sent = pending as CodenamesAction | null;
   const guesses = new Set(canAct ? legal.flatMap((action) => (action.type === "guess" ? [action.word] : [])) : []);
   const [selected, select] = useState("");
@@ -42,7 +43,7 @@ export function CodenamesBoard({ game, canAct, pending, onPlay }: BoardProps): J
     <div class="codenames">
       <Score view={view} />
       <p class={`clue-text agent-${view.turn}`} aria-live="polite">
-        {phaseText(view)} {view.phase === "guess" && <small>{guessesLeft(view)}</small>}
+        {phaseText(view, isGiving)} {view.phase === "guess" && <small>{guessesLeft(view)}</small>}
       </p>
       <SquareGrid
         label="Codenames board"
@@ -68,7 +69,7 @@ export function CodenamesBoard({ game, canAct, pending, onPlay }: BoardProps): J
           )}
         </div>
       )}
-      {legal.some(({ type }) => type === "clue") && (
+      {isGiving && (
         <ClueFields key={view.turns.length} isSending={!canAct} onGive={(clue) => onPlay({ type: "clue", ...clue })} />
       )}
       {hasKey && <Legend />}
@@ -89,9 +90,10 @@ const Score = ({ view: { remaining, turn, phase } }: { readonly view: CodenamesV
 );
 
 /** Returns the clue of the turn, or which role gives it. */
-function phaseText({ turns, phase, turn }: CodenamesView): string {
+function phaseText({ turns, phase, turn }: CodenamesView, isGiving: boolean): string {
   const clue = turns.at(-1)?.clue;
   if (phase === "over") return "The game is over.";
+  if (isGiving) return "Give your team a clue.";
   if (phase === "clue" || !clue) return `${capitalized(turn)} spymaster gives a clue.`;
   return `${capitalized(turn)}'s clue: ${clueInWords(clue)}`;
 }

@@ -1,7 +1,8 @@
 import type { ComponentChildren, JSX } from "preact";
 import { spoken } from "../../games/game.ts";
 import { escapeUnprintable } from "../../lib/text.ts";
-import type { GameView } from "../game-view.ts";
+import { type GameView, GUEST } from "../game-view.ts";
+import { nameInWords } from "../texts/game-texts.ts";
 import { capitalized } from "./action-buttons.tsx";
 import type { BoardProps } from "./board-props.ts";
 import { Hidden } from "./drawings.tsx";
@@ -45,9 +46,12 @@ export const rolesFrom = ({ roles }: GameView, side: string): readonly string[] 
 export const titleOf = (role: string): string =>
   capitalized(role === role.toUpperCase() ? role.toLowerCase() : spoken(role));
 
-/** Returns the name of the player of a role; the role if it has no name. */
-export const playerOf = ({ players }: GameView, role: string): string =>
-  escapeUnprintable(players[role]?.name || titleOf(role));
+/** Returns the name of the player of a role; the role if it has no name, "You" for a viewer without a name. */
+export const playerOf = ({ players, your_role }: GameView, role: string): string => {
+  const player = players[role];
+  if (player?.name === GUEST && role === your_role) return "You";
+  return escapeUnprintable((player && nameInWords(player)) || titleOf(role));
+};
 
 const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
 
@@ -80,7 +84,7 @@ export function Seat({ game, role, score, isWinner, caption, children }: SeatPro
     <section class={isWinner ? "seat winner" : "seat"} aria-label={player === title ? title : `${title}, ${player}`}>
       <h2>
         <bdi>{player}</bdi>
-        {role === game.your_role && " (you)"}
+        {role === game.your_role && player !== "You" && " (you)"}
       </h2>
       <p class="role">
         {player === title ? "" : title} <span class="score">{score}</span>

@@ -97,7 +97,7 @@ const oneOf = (roles: readonly string[]): string => roles[Math.floor(Math.random
 
 const rolesOf = ({ roles }: NewGameChoice): readonly Choice[] => [
   ...roles.map((role) => ({ value: role, label: roleInWords(role) })),
-  { value: ANY, label: "Random" },
+  { value: ANY, label: "Any" },
 ];
 
 function opponentsOf({ opponents, roles }: NewGameChoice): readonly Choice[] {

@@ -12,12 +12,22 @@ interface Props {
   readonly onConfirm: () => void;
 }
 
-/** A button for an action that cannot be taken back. It asks for a confirmation first. */
+const focus = (button: HTMLElement | null): void => button?.focus();
+
+/**
+ * A button for an action that cannot be taken back. It asks for a confirmation first. The focus goes to the answer that
+ * changes nothing, which also brings the question into view, and returns to the button.
+ */
 export function ConfirmButton({ label, question, warning, yes, no, isBusy, onConfirm }: Props): JSX.Element {
   const [isAsking, setAsking] = useState(false);
+  const [wasAsked, setAsked] = useState(false);
+  const ask = (): void => {
+    setAsking(true);
+    setAsked(true);
+  };
   if (!isAsking) {
     return (
-      <button type="button" class="confirm" disabled={isBusy} onClick={() => setAsking(true)}>
+      <button type="button" class="confirm" disabled={isBusy} ref={wasAsked ? focus : null} onClick={ask}>
         {label}
       </button>
     );
@@ -33,7 +43,7 @@ export function ConfirmButton({ label, question, warning, yes, no, isBusy, onCon
       <button type="button" disabled={isBusy} onClick={confirm}>
         {yes}
       </button>
-      <button type="button" onClick={() => setAsking(false)}>
+      <button type="button" ref={focus} onClick={() => setAsking(false)}>
         {no}
       </button>
     </fieldset>

@@ -13,7 +13,7 @@ import { EndPanel } from "./end-panel.tsx";
 import type { InvitationProps } from "./invitation.tsx";
 import { isFramed } from "./is-framed.ts";
 import { MoveList } from "./move-list.tsx";
-import { type Addition, NextMove, offerIn, withOffer } from "./next-move.tsx";
+import { type Addition, NextMove, OfferedDraw, offerIn, withOffer } from "./next-move.tsx";
 import { Players } from "./players.tsx";
 import { SeatHelp } from "./seat-help.tsx";
 import { type Playing, useGame } from "./use-game.ts";
@@ -95,20 +95,12 @@ export function Table({ transport, first, games, Invitation }: Props): JSX.Eleme
           )}
           {!room && controls}
         </div>
-        {isMine && (
-          <NextMove
-            game={game}
-            facts={facts}
-            addition={addition}
-            isBusy={!canAct}
-            onChoose={setAddition}
-            onPlay={(action) => play(action, null)}
-          />
-        )}
+        {isMine && <OfferedDraw game={game} isBusy={!canAct} onPlay={(action) => play(action, null)} />}
         <Notices notice={notice} problem={problem} />
         {room && <SeatHelp game={game} role={role} />}
         {room && Invitation && <Invitation game={game} room={room} />}
         {history && <MoveList history={history} isPaired={isChess} />}
+        {isMine && <NextMove game={game} facts={facts} addition={addition} onChoose={setAddition} />}
         {room && <div class="standing">{controls}</div>}
       </div>
       <p class="unseen" aria-live="polite">

@@ -12,8 +12,12 @@ interface Props {
   readonly game: GameView;
   readonly facts: GameFacts | undefined;
   readonly addition: Addition;
-  readonly isBusy: boolean;
   readonly onChoose: (addition: Addition) => void;
+}
+
+interface OfferProps {
+  readonly game: GameView;
+  readonly isBusy: boolean;
   readonly onPlay: (action: unknown) => void;
 }
 
@@ -26,12 +30,27 @@ export const withOffer = (action: unknown): unknown => (typeof action === "strin
 
 const IF_WRONG = "If the claim is wrong, the move is not made.";
 
-/** The buttons for an offer or a claim with the next move. Also accepts the opponent's offer. */
-export function NextMove({ game, facts, addition, isBusy, onChoose, onPlay }: Props): JSX.Element | null {
+const isDrawOffered = ({ legal_actions }: GameView): boolean => legal_actions.includes(DRAW);
+
+/** The opponent's offer of a draw, with a button that accepts it. */
+export function OfferedDraw({ game, isBusy, onPlay }: OfferProps): JSX.Element | null {
   const offer = offerIn(game);
-  const isOffered = game.legal_actions.includes(DRAW);
+  if (!offer || !isDrawOffered(game)) return null;
+  return (
+    <div class="offer" role="status">
+      <p>{roleInWords(offer)} offers you a draw. A move declines it.</p>
+      <button type="button" class="primary" disabled={isBusy} onClick={() => onPlay(DRAW)}>
+        Accept the draw
+      </button>
+    </div>
+  );
+}
+
+/** The buttons for an offer or a claim with the next move. */
+export function NextMove({ game, facts, addition, onChoose }: Props): JSX.Element | null {
+  const offer = offerIn(game);
   const choices: readonly (readonly [Addition, string, string])[] = [
-    ...(offer !== undefined && !isOffered
+    ...(offer !== undefined && !isDrawOffered(game)
       ? [["offer", "Offer a draw", "Your next move also offers a draw."] as const]
       : []),
     ...(facts?.winningReason
@@ -47,31 +66,20 @@ export function NextMove({ game, facts, addition, isBusy, onChoose, onPlay }: Pr
         ].map((one) => one as [Addition, string, string])
       : []),
   ];
+  if (choices.length === 0) return null;
   return (
-    <>
-      {isOffered && offer && (
-        <div class="offer" role="status">
-          <p>{roleInWords(offer)} offers you a draw. A move declines it.</p>
-          <button type="button" class="primary" disabled={isBusy} onClick={() => onPlay(DRAW)}>
-            Accept the draw
-          </button>
-        </div>
-      )}
-      {choices.length > 0 && (
-        <div class="claim">
-          {choices.map(([one, label]) => (
-            <button
-              type="button"
-              key={one}
-              aria-pressed={addition === one}
-              onClick={() => onChoose(addition === one ? null : one)}
-            >
-              {label}
-            </button>
-          ))}
-          {choices.map(([one, , hint]) => addition === one && <span key={one}>{hint}</span>)}
-        </div>
-      )}
-    </>
+    <div class="claim">
+      {choices.map(([one, label]) => (
+        <button
+          type="button"
+          key={one}
+          aria-pressed={addition === one}
+          onClick={() => onChoose(addition === one ? null : one)}
+        >
+          {label}
+        </button>
+      ))}
+      {choices.map(([one, , hint]) => addition === one && <span key={one}>{hint}</span>)}
+    </div>
   );
 }

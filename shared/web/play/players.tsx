@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { Color } from "../boards/chess-squares.ts";
-import type { GameView } from "../game-view.ts";
+import { type GameView, GUEST } from "../game-view.ts";
 import { GameClock } from "../layout/game-clock.tsx";
 import { MatchLinks } from "../layout/match-ref.tsx";
 import { playerInWords, roleInWords } from "../texts/game-texts.ts";
@@ -46,10 +46,11 @@ interface NameProps {
 }
 
 function PlayerName({ player, isYou }: NameProps): JSX.Element {
+  const isUnnamed = isYou && player?.name === GUEST;
   return (
     <span>
-      <bdi>{isYou && player?.name === player?.kind ? "you" : playerInWords(player)}</bdi>
-      {isYou && player?.name !== player?.kind ? " (you)" : player?.kind === "bot" ? " (bot)" : ""}
+      <bdi>{isUnnamed ? "you" : playerInWords(player)}</bdi>
+      {isYou && !isUnnamed ? " (you)" : player?.kind === "bot" ? " (bot)" : ""}
     </span>
   );
 }

@@ -37,6 +37,12 @@ const REASONS: Readonly<Record<string, string>> = {
   expired: "No player moved within the time limit",
 };
 
+/** The reasons that have other words for a loser. */
+const REASONS_OF_LOSS: Readonly<Record<string, string>> = {
+  rounds_won: "Fewer rounds won",
+  chips_won: "Fewer chips won",
+};
+
 /** Returns the end of a finished game for the person in `role`; null while it is active. */
 export function endInWords(game: GameView, role: string, facts: GameFacts | undefined): End | null {
   const { result } = game;
@@ -53,7 +59,10 @@ export function endInWords(game: GameView, role: string, facts: GameFacts | unde
   const isPlayer = game.roles.includes(role);
   if (isPlayer && winners.includes(role))
     return { title: winners.length > 1 ? "Your team won" : "You won", reason, tone: "win" };
-  if (isPlayer) return { title: winners.length > 1 ? "Your team lost" : "You lost", reason, tone: "loss" };
+  if (isPlayer) {
+    const title = winners.length > 1 ? "Your team lost" : "You lost";
+    return { title, reason: REASONS_OF_LOSS[result.reason] ?? reason, tone: "loss" };
+  }
   const winner = winnersInWords(facts?.teams, winners, (name) => nameOf(game, name));
   return { title: `${capitalized(winner)} won`, reason, tone: "none" };
 }

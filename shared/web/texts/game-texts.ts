@@ -1,7 +1,7 @@
 import { reasonInWords, spoken, winnersInWords } from "../../games/game.ts";
 import { type Color, checkedKing, moveInWords, piecesOf } from "../boards/chess-squares.ts";
 import type { GameFacts } from "../game-facts.ts";
-import type { GameView } from "../game-view.ts";
+import { type GameView, GUEST, type PlayerView } from "../game-view.ts";
 import { faultsInWords } from "./fault-texts.ts";
 
 /** A game with the names of its players. */
@@ -48,12 +48,14 @@ export function resultInWords(game: Finished, facts: Facts): string {
 const withReason = (result: string, reason: string): string =>
   result === reason ? capitalized(result) : `${capitalized(result)}: ${reason}`;
 
-/** The texts for players without a name, by kind. An agent may also be a program that plays over REST. */
-const UNNAMED: Readonly<Record<string, string>> = { human: "a person", agent: "a program" };
+/** Returns the name of a player, the name of a bot as a title: "Random". */
+export const nameInWords = ({ kind, name }: PlayerView): string => (kind === "bot" ? capitalized(name) : name);
 
-/** Returns the name of a player, or the kind of a player without a name: "a person". */
-export const playerInWords = (player: GameView["players"][string] | undefined): string =>
-  !player?.joined ? "not joined yet" : (player.name === player.kind && UNNAMED[player.kind]) || player.name;
+/** Returns the name of a player who may not have joined. An agent without a name may also be a program that plays over REST. */
+export function playerInWords(player: PlayerView | undefined): string {
+  if (!player?.joined) return "not joined yet";
+  return player.kind === "agent" && player.name === "agent" ? "a program" : nameInWords(player);
+}
 
 /** Returns a role as people write it at the start of a line: "Red spymaster", "Odd". */
 export const roleInWords = (role: string): string =>
@@ -64,7 +66,7 @@ export const capitalized = (text: string): string => text.charAt(0).toUpperCase(
 /** Returns the name of a player with its role, "white (Ann)", or only the role if the player has no name. */
 export function nameOf({ players }: Named, role: string): string {
   const name = players[role]?.name;
-  return name && name !== role ? `${spoken(role)} (${name})` : spoken(role);
+  return name && name !== role && name !== GUEST ? `${spoken(role)} (${name})` : spoken(role);
 }
 
 /** Returns an action as text for people: a chess move in words, any other action unchanged. */
