@@ -79,7 +79,8 @@ describe("the page of a game on a session host", () => {
     const { gameId, link } = await startGame();
     const [page, watcher] = [await open(link), await open(`${host.url}/game/${gameId}`)];
     await page.getByRole("button", { name: "Resign" }).click();
-    await page.getByRole("button", { name: "No, continue" }).click();
+    await page.locator("button:focus", { hasText: "No, continue" }).click();
+    await page.locator("button:focus", { hasText: "Resign" }).waitFor();
     await page.getByRole("button", { name: "Resign" }).click();
     await page.getByRole("button", { name: "Yes, resign" }).click();
     await page.locator(".result", { hasText: "You lost Resignation" }).waitFor();
