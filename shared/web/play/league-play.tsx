@@ -2,10 +2,8 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { FactsOfGames } from "../game-facts.ts";
 import { SiteHeader } from "../layout/site-header.tsx";
-import type { LeagueView, MatchView, PlayView } from "../league-view.ts";
-import { leaguePath } from "../texts/league-paths.ts";
+import type { MatchView, PlayView } from "../league-view.ts";
 import type { LeagueSeat } from "../texts/links.ts";
-import { LEAGUE_STATUS_TEXTS } from "../texts/status-texts.ts";
 import { followSeat, leaveLeagues, makeMove } from "../transports/league-api.ts";
 import { type GameUpdate, messageOf, type Transport } from "../transports/transport.ts";
 import { Table } from "./game-page.tsx";
@@ -144,17 +142,9 @@ function WaitingRoom({ view }: { readonly view: PlayView }): JSX.Element {
         )}
       </h1>
       {!view.is_over && <p role="status">Your board appears here when your first match begins.</p>}
-      <ul>{view.leagues.map(waitingLine)}</ul>
     </main>
   );
 }
-
-const waitingLine = ({ league_id, game_name, status, waiting }: LeagueView): JSX.Element => (
-  <li key={league_id}>
-    {game_name} (<a href={leaguePath({ league_id })}>{league_id}</a>):{" "}
-    {(status === "open" && waiting) || LEAGUE_STATUS_TEXTS[status]}
-  </li>
-);
 
 interface OtherTurnsProps {
   readonly matches: readonly MatchView[];

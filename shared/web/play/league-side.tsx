@@ -4,6 +4,7 @@ import type { FactsOfGames } from "../game-facts.ts";
 import type { LeagueView, MatchView, PlayView } from "../league-view.ts";
 import { resultInWords } from "../texts/game-texts.ts";
 import { leaguePath } from "../texts/league-paths.ts";
+import { LEAGUE_STATUS_TEXTS } from "../texts/status-texts.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
 
 interface Props {
@@ -102,7 +103,7 @@ function LeagueSection({ league, playerId }: SectionProps): JSX.Element {
           <a href={leaguePath({ league_id })}>{league_id}</a>
         </small>
       </h2>
-      {status === "open" && waiting && <p>{waiting}</p>}
+      {status === "open" && <p>{waiting || LEAGUE_STATUS_TEXTS.open}</p>}
       {status === "completed" && <p class="over">{finalText(standings, playerId)}</p>}
       {next_match && (
         <p>
