@@ -49,6 +49,10 @@ export interface PlayerView {
   readonly joined: boolean;
 }
 
+/** Returns the name of a player, the name of a bot as a title: "Random". */
+export const nameInWords = ({ kind, name }: PlayerView): string =>
+  kind === "bot" ? name.charAt(0).toUpperCase() + name.slice(1) : name;
+
 export interface GameResult {
   /** The roles that have won: several if a team has won, none in a draw. */
   readonly winners: readonly string[];

@@ -2,7 +2,6 @@ import type { ComponentChildren, JSX } from "preact";
 import { spoken } from "../../games/game.ts";
 import { escapeUnprintable } from "../../lib/text.ts";
 import { type GameView, GUEST } from "../game-view.ts";
-import { nameInWords } from "../texts/game-texts.ts";
 import { capitalized } from "./action-buttons.tsx";
 import type { BoardProps } from "./board-props.ts";
 import { Hidden } from "./drawings.tsx";

@@ -1,7 +1,7 @@
 import { reasonInWords, spoken, winnersInWords } from "../../games/game.ts";
 import { type Color, checkedKing, moveInWords, piecesOf } from "../boards/chess-squares.ts";
 import type { GameFacts } from "../game-facts.ts";
-import { type GameView, GUEST, type PlayerView } from "../game-view.ts";
+import { type GameView, GUEST, nameInWords, type PlayerView } from "../game-view.ts";
 import { faultsInWords } from "./fault-texts.ts";
 
 /** A game with the names of its players. */
@@ -47,9 +47,6 @@ export function resultInWords(game: Finished, facts: Facts): string {
 /** Returns a result with its reason, "Draw: stalemate", or the result only if the reason is the same. */
 const withReason = (result: string, reason: string): string =>
   result === reason ? capitalized(result) : `${capitalized(result)}: ${reason}`;
-
-/** Returns the name of a player, the name of a bot as a title: "Random". */
-export const nameInWords = ({ kind, name }: PlayerView): string => (kind === "bot" ? capitalized(name) : name);
 
 /** Returns the name of a player who may not have joined. An agent without a name may also be a program that plays over REST. */
 export function playerInWords(player: PlayerView | undefined): string {
