@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { spoken } from "../../games/game.ts";
 import { escapeUnprintable } from "../../lib/text.ts";
-import { type GameView, GUEST } from "../game-view.ts";
+import { type GameView, GUEST, nameInWords } from "../game-view.ts";
 import { capitalized } from "./action-buttons.tsx";
 import type { BoardProps } from "./board-props.ts";
 import { Hidden } from "./drawings.tsx";
