@@ -77,6 +77,16 @@ it("a player that never knows the match is invited ten times in a turn and then 
 });
 
 it.each([
+  ["the bot threw an error", "the bot threw an error"],
+  ["x".repeat(300), "x".repeat(200)],
+  [null, "no action, and no message"],
+])("a player that answers with an error forfeits for the error of its bot (%#)", async (message, detail) => {
+  const { result, requestCount } = await ask(() => replyWith("GAME_ERROR", { error_code: "G001", message }));
+  expect(result).toMatchObject({ ok: false, error: { code: "G001", cause: "bot_error", detail } });
+  expect(requestCount).toBe(3);
+});
+
+it.each([
   ["another match", { match_id: "R1M2" }],
   ["an earlier tick", { tick: 3 }],
   ["a later tick", { tick: 5 }],

@@ -134,6 +134,7 @@ function acceptanceIn(reply: Envelope, player: SeatedPlayer): Result<null, AskFa
 /** Returns the move in an answer to the MOVE_REQUEST of a turn, or the fault. */
 function moveIn(reply: Envelope, turn: AskedTurn, player: SeatedPlayer): MoveAnswer {
   const faulty = (detail: string): MoveAnswer => ({ kind: "faulty", fault: badReply(reply, detail) });
+  if (reply.type === "GAME_ERROR" && !isMatchUnknown(reply)) return { kind: "faulty", fault: botError(reply) };
   if (reply.type !== "MOVE_RESPONSE") {
     const fault = badReply(reply, `answered ${reply.type}${errorTextIn(reply) || " to a move request"}`);
     return { kind: isMatchUnknown(reply) ? "unknown_match" : "faulty", fault };
@@ -154,6 +155,12 @@ const badReply = (reply: Envelope, detail: string): AskFault => ({
   detail,
   raw: textOf(reply),
 });
+
+/** The fault of a player whose bot has chosen no action. */
+function botError(reply: Envelope): AskFault {
+  const message = asText(reply.payload.message ?? "").slice(0, 200);
+  return { code: "G001", cause: "bot_error", detail: message || "no action, and no message", raw: textOf(reply) };
+}
 
 const textOf = (reply: Envelope): string => jsonOf({ ...reply, auth_token: undefined });
 

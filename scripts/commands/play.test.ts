@@ -77,8 +77,8 @@ describe("league play", () => {
     writeFileSync(bot, "export default () => {\n  throw new Error('too hard');\n};\n");
     const { code, stdout, stderr } = await league(["play", bot, "random", "--game", "rps", "--seed", "7"]);
     expect(code).toBe(0);
-    const fault = "player_1: answered GAME_ERROR: the bot threw an error";
-    expect(stdout.endsWith(`\n${fault}\nrandom wins (bad reply)\n`), stdout).toBe(true);
+    const fault = "player_1: the bot threw an error";
+    expect(stdout.endsWith(`\n${fault}\nrandom wins (bot error)\n`), stdout).toBe(true);
     expect(stderr).toContain(`bot.ts: ${bot}:2:9: Error: too hard`);
   }, 30_000);
 

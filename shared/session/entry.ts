@@ -10,6 +10,7 @@ export const faultCauses = [
   "http_error",
   "bad_json",
   "bad_reply",
+  "bot_error",
   "too_large",
   "illegal_move",
   "declined",

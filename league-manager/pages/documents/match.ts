@@ -14,6 +14,7 @@ import { replayedGame } from "../matches/replay.ts";
 import type { CheckedMatch } from "../matches/stored-match.ts";
 import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
 import { gameName, headerOf, matchRow, playerRef } from "./league.ts";
+import { answerOf } from "./player-errors.ts";
 
 export const match = {
   path: "matches/:match",
@@ -63,7 +64,7 @@ function matchDocument(context: DocumentContext, request: DocumentRequest): Matc
         role: spoken(fault.role),
         cause: faultInWords(fault.cause),
         detail: fault.detail,
-        raw: fault.raw ?? null,
+        raw: answerOf(fault),
       }),
     ),
     log: shown.checked && logOf(shown.checked, league, found),

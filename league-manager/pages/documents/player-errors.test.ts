@@ -5,7 +5,7 @@ import { act, playSession } from "#shared/session/testing/play.ts";
 import { FAULT_TEXTS } from "#shared/web/texts/fault-texts.ts";
 import type { League, Match } from "../../league/league.ts";
 import { framesOf } from "../matches/replay.ts";
-import { exchangeOf, remembered, stepAfter } from "./player-errors.ts";
+import { answerOf, causeInWords, exchangeOf, remembered, stepAfter } from "./player-errors.ts";
 
 const SEED = "seed";
 const PLAYERS = { player_1: "P01", player_2: "P02" };
@@ -37,6 +37,23 @@ it("turns are numbered as the steps of the match's page, also if all players act
     { role: "player_1", text: "paper" },
     { role: "player_2", text: "paper" },
   ]);
+});
+
+it("an error of the bot is a failed request for a move, and its envelope is not shown", () => {
+  const answer = JSON.stringify({ type: "GAME_ERROR", payload: { error_name: "INVALID_MOVE" } });
+  const fault = { player_id: "P02", code: "G001", cause: "bot_error", detail: "the bot threw an error", raw: answer };
+  const lost = { ...match, outcome: { faults: [fault] } } as unknown as Match;
+  const [created] = log;
+  const before = { ...views, logOf: () => (created ? [created] : []) };
+  expect(exchangeOf(before, league, lost, "P02")).toMatchObject({
+    ...{ step: 0, request: "a move", detail: "the bot threw an error", answer: "an error instead of a move" },
+  });
+  expect(answerOf(fault)).toBeNull();
+  expect(answerOf({ ...fault, cause: "bad_reply" })).toBe(answer);
+  expect(causeInWords("bot_error")).toEqual({
+    text: "The bot failed with an error",
+    advice: expect.stringContaining("data/logs/NAME.log"),
+  });
 });
 
 it("a match without a log has no steps, and a log is replayed once for each question", () => {

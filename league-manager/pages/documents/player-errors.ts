@@ -17,6 +17,8 @@ const ADVICE: Readonly<Record<Exclude<FaultCause, "resigned">, string>> = {
   http_error: "The program has probably failed while it answered. Its log has the error message.",
   bad_json: "Answer with a JSON-RPC response only. Write messages for yourself to the log.",
   bad_reply: "Compare the answer with MOVE_RESPONSE in PROTOCOL.md: match_id and tick must be those of the request.",
+  bot_error:
+    "The terminal of the player and its log (data/logs/NAME.log) show the error with file and line. After an error the bot is asked again, as after an illegal move, at most twice.",
   too_large: "Send only the move. An answer may have at most 256 kB.",
   illegal_move:
     "Return one of the legal actions (legal of a bot file, legal_actions of MOVE_REQUEST). After an illegal move the referee repeats the request with the error, at most twice.",
@@ -45,7 +47,7 @@ export function exchangeOf(
   const { matchId, epoch, outcome, players } = match;
   const fault = outcome?.faults.find(({ player_id, code }) => player_id === playerId && code);
   const detail = fault?.detail ?? "";
-  const answer = fault?.raw ?? null;
+  const answer = fault?.cause === "bot_error" ? "an error instead of a move" : (fault?.raw ?? null);
   const log = logOf(leagueId, matchId);
   if (log.length === 0)
     return { request: "nothing, because the player was shut down", step: null, detail, answer, position: null };
@@ -59,10 +61,14 @@ export function exchangeOf(
   // Before the first move the log does not tell an invitation from a request for a move.
   const cause = fault?.cause ?? "";
   if (cause === "declined") return { request: "an invitation", step, detail, answer, position: null };
-  const isMove = step > 0 || cause === "illegal_move" || cause === "clock";
+  const isMove = step > 0 || ["illegal_move", "bot_error", "clock"].includes(cause);
   const request = isMove ? "a move" : "the invitation or the first move";
   return { request, step, detail, answer, position: asked && positionOf(asked, role) };
 }
+
+/** The answer of a player at fault, as the referee received it. The answer of a bot that has failed only repeats `detail` in an envelope. */
+export const answerOf = ({ cause, raw }: { readonly cause: string; readonly raw?: string | undefined }) =>
+  cause === "bot_error" ? null : (raw ?? null);
 
 /** What a role was to decide in a state of its session. */
 function positionOf({ game, state }: Session, role: string): LastError["position"] {

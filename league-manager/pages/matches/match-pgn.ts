@@ -68,7 +68,7 @@ function resultOf(white: number | undefined, black: number | undefined): PgnResu
 }
 
 /** The causes of faults that are a violation of the rules of chess or of the messages. */
-const VIOLATIONS: readonly string[] = ["illegal_move", "bad_reply", "bad_json", "too_large"];
+const VIOLATIONS: readonly string[] = ["illegal_move", "bad_reply", "bot_error", "bad_json", "too_large"];
 
 const ADJUDICATED: readonly string[] = ["move_limit", "resignation", "draw_adjudicated"];
 

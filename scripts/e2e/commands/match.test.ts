@@ -222,7 +222,7 @@ describe("bots of files", { timeout: 60_000 }, () => {
     expect(code).toBe(0);
     expect(stderr).toContain("what the bots have written, with their errors, is in ");
     expect(stdout).toMatch(
-      /\nforfeits of bot\.mjs against random, counted as losses: (1 timeout, 1 bad_reply|1 bad_reply, 1 timeout|2 timeout)\n/,
+      /\nforfeits of bot\.mjs against random, counted as losses: (1 timeout, 1 bot_error|1 bot_error, 1 timeout|2 timeout)\n/,
     );
   });
 });

@@ -89,7 +89,7 @@ describe("league play with a language model", () => {
     const { code, stdout } = await league(["play", `llm:${chat.url}#m`, "random", "--game", "tic_tac_toe"]);
     expect(code).toBe(0);
     expect(stdout).toContain("LLM no_action: the answer contains no action");
-    expect(stdout).toMatch(/\nrandom wins \(bad reply\)\n$/);
+    expect(stdout).toMatch(/\nrandom wins \(bot error\)\n$/);
   }, 60_000);
 });
 
@@ -117,7 +117,7 @@ it("a league with a language model has its totals and records, and its model for
   expect(leagues[0]?.matches).toHaveLength(3);
   expect(played?.at(-1)).toMatchObject({
     termination: "forfeit",
-    reason: "bad_reply",
+    reason: "bot_error",
     winner: expect.not.stringMatching("P01"),
   });
   expect(llm).toMatchObject([

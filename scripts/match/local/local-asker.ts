@@ -75,9 +75,8 @@ function replyOf(
 
 /** The reply of a player whose bot has chosen no action. */
 function faulty(reason: string, match_id: string, tick: number): MoveReply {
-  const detail = `answered GAME_ERROR: ${reason.slice(0, 200)}`;
   const raw = jsonOf({ type: "GAME_ERROR", payload: { match_id, tick, message: reason } });
-  return { kind: "faulty", fault: { code: "G001", cause: "bad_reply", detail, raw }, lateMs: 0 };
+  return { kind: "faulty", fault: { code: "G001", cause: "bot_error", detail: reason.slice(0, 200), raw }, lateMs: 0 };
 }
 
 /** Returns an action as it would arrive over the network. */

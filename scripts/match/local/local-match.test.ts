@@ -88,9 +88,9 @@ describe("a local match", () => {
     const thrown = await play(() => {
       throw new Error("no idea");
     });
-    expect(faultOf(thrown)).toMatchObject([{ cause: "bad_reply", detail: "answered GAME_ERROR: no idea" }]);
+    expect(faultOf(thrown)).toMatchObject([{ cause: "bot_error", detail: "no idea" }]);
     expect(faultOf(await play(() => undefined))).toMatchObject([
-      { cause: "bad_reply", detail: expect.stringContaining("the bot returned nothing") },
+      { cause: "bot_error", detail: expect.stringContaining("the bot returned nothing") },
     ]);
   });
 

@@ -4,7 +4,7 @@ import type { FaultCause } from "../../session/entry.ts";
 
 /** The reason why a call to another agent returned no usable answer. */
 export interface CallFault {
-  readonly cause: Exclude<FaultCause, "illegal_move" | "declined">;
+  readonly cause: Exclude<FaultCause, "illegal_move" | "declined" | "bot_error">;
   /** A text for people. It contains no address, host or path of this machine, because a referee publishes it. */
   readonly detail: string;
   /** The error message of the operating system, for the operator of this process. It may name addresses, hosts and paths, so it is never published. */

@@ -8,6 +8,7 @@ export const FAULT_TEXTS: Readonly<Record<string, string>> = {
   http_error: "The player answered with an HTTP error",
   bad_json: "The answer was not JSON",
   bad_reply: "The answer did not follow the protocol",
+  bot_error: "The bot failed with an error",
   too_large: "The answer was too large",
   illegal_move: "Illegal moves",
   declined: "The invitation was declined",
