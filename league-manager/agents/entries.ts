@@ -67,7 +67,8 @@ function entryRejection(
     });
   }
   if (!playsGame(request.capabilities, game)) {
-    return protocolError("L001", `league ${league_id} plays ${game}, which is not in your game_types`, { league_id });
+    const message = `league ${league_id} plays ${game}, ${gamesAdvice(request)}`;
+    return protocolError("L001", message, { league_id });
   }
   if (status === "running") {
     const rejection = lateEntryRejection(league, false);
@@ -109,13 +110,14 @@ const fullMessage = ({ startWhen }: AdmissionPolicy, { name }: EntryRequest, ful
 const MAX_LISTED = 10;
 
 /** The message for a player that can enter no league because none of its games is open. It names the leagues of its games. */
-function closedMessage(state: ManagerState, policy: AdmissionPolicy, { capabilities }: EntryRequest): string {
+function closedMessage(state: ManagerState, policy: AdmissionPolicy, request: EntryRequest): string {
+  const { capabilities } = request;
   const message = "no league of your games is open";
   const leagues = [...state.leagues.values()];
   const ofItsGames = leagues.filter(({ game }) => playsGame(capabilities, game));
   if (ofItsGames.length === 0) {
     const games = new Set(leagues.map(({ game }) => game));
-    return games.size === 0 ? message : `${message}: the leagues play ${listed([...games])}`;
+    return games.size === 0 ? message : `${message}: the leagues play ${listed([...games])}, ${gamesAdvice(request)}`;
   }
   const running = ofItsGames.filter(({ status }) => status === "running").map(({ leagueId }) => leagueId);
   const over = ofItsGames.filter(({ status }) => status === "completed").map(({ leagueId }) => leagueId);
@@ -126,6 +128,10 @@ function closedMessage(state: ManagerState, policy: AdmissionPolicy, { capabilit
   ];
   return states.length === 0 ? message : `${message}: ${states.join("; ")}${adviceOf(policy)}`;
 }
+
+/** The games of a player that cannot enter a league because of its game, and where they are changed. */
+const gamesAdvice = ({ capabilities }: EntryRequest): string =>
+  `and your player plays ${listed(capabilities.gameTypes)}. Change its games: \`export const games\` in a bot file, GAMES in join.py, or game_types of the registration`;
 
 const listed = (names: readonly string[]): string =>
   [...names.slice(0, MAX_LISTED), ...(names.length > MAX_LISTED ? [`${names.length - MAX_LISTED} more`] : [])].join(

@@ -5,13 +5,20 @@ import { given, givenState, open, POLICY, player, referee, stateAfter } from "./
 /** What the operator of a served league can do. */
 const ADVICE = " The operator can serve new leagues in another folder: league serve --data FOLDER";
 
+/** Where the games of a player are changed. */
+const GAMES =
+  "Change its games: `export const games` in a bot file, GAMES in join.py, or game_types of the registration";
+
 describe("a new player", () => {
   it("is rejected when no league of its games is open", () => {
     given(open("rps"))
       .when(player("Ann", { game_types: ["chess"] }))
-      .isRejected("L001", "no league of your games is open: the leagues play rps.v1");
+      .isRejected(
+        "L001",
+        `no league of your games is open: the leagues play rps.v1, and your player plays chess. ${GAMES}`,
+      );
     const chess = player("Ann", { game_types: ["chess"], league_ids: ["rps"] });
-    given(open("rps")).when(chess).isRejected("L001", "league rps plays rps.v1, which is not in your game_types");
+    given(open("rps")).when(chess).isRejected("L001", `league rps plays rps.v1, and your player plays chess. ${GAMES}`);
     const running = [
       open("rps"),
       player("A", { port: 1 }),

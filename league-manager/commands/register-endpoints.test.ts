@@ -96,7 +96,10 @@ describe("a player whose endpoint another player registers", () => {
   it("keeps both when the other player is rejected", () => {
     given(...ann)
       .when(player("Bob", { port: 1, game_types: ["chess"], ...departed("P01") }))
-      .isRejected("L001", "no league of your games is open: the leagues play rps.v1");
+      .isRejected(
+        "L001",
+        "no league of your games is open: the leagues play rps.v1, and your player plays chess. Change its games: `export const games` in a bot file, GAMES in join.py, or game_types of the registration",
+      );
   });
 
   it("keeps its id when it registers again, and enters the league if it has room", () => {

@@ -49,7 +49,7 @@ export async function newBot(path: string, { game: gameName, lang }: NewBotFlags
       `${path} has ${files.map(([name]) => name).join(", ")}. Next:`,
       `  ${texts.league} play ${bot} random --game ${texts.short}    # one match against a built-in bot`,
       `  ${texts.league} dev ${bot} random --game ${texts.short}     # plays it again each time you save the bot`,
-      `  ${texts.league} join ${bot} --name ${texts.player} --league ${texts.leagueId}    # joins a league on this machine`,
+      `  ${texts.league} join ${bot} --name ${texts.player}${texts.leagueOption}    # joins a league on this machine`,
       `${join(path, "README.md")} has all commands.\n`,
     ].join("\n"),
   );

@@ -59,6 +59,21 @@ describe("hands", () => {
     expect(await opponent.locator(".hand").count()).toBe(0);
   });
 
+  it.each([
+    ["before the first choice", 1, []],
+    ["after one choice", 1, ["rock"]],
+    ["before the first choice of several rounds", 5, []],
+  ])("says nothing about a round that was ended by a forfeit %s", async (_, bestOf, choices) => {
+    const game = testingGame("rps.v1", { best_of: bestOf }, "player_1");
+    for (const choice of choices) game.play("player_1", choice);
+    const result = { winners: ["player_1"], winner: "player_1", reason: "timeout", termination: "forfeit" } as const;
+    const page = await browser.newPage();
+    const forfeited = { ...game.view("player_1"), status: "completed", result, to_act: [], legal_actions: [] } as const;
+    await page.setContent(await embeddedBoard({ mode: "embed", game: forfeited }));
+    await page.getByText("You won").first().waitFor();
+    expect(await page.locator(".round-text").textContent()).toBe("");
+  });
+
   it("is played by the keyboard: the focus returns to the buttons in the next round", async () => {
     const app = await open(RPS);
     await app.frame.getByRole("button", { name: "Rock" }).focus();

@@ -147,6 +147,8 @@ describe("league new-bot", () => {
     const [, path] = /league -- play (.*) random --game rps/.exec(stdout) ?? [];
     expect(execFileSync("sh", ["-c", `printf %s ${path}`], { encoding: "utf8" })).toBe(join(folder, "bot.ts"));
     expect(stdout).toContain(" --name Ann-s--HOME-bot ");
+    // The bot names its games, so it enters the league of its game, whatever the id of the league is.
+    expect(stdout).not.toContain("--league");
     expect(readFileSync(join(folder, "README.md"), "utf8")).toContain(`play ${path} random`);
   });
 

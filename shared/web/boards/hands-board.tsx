@@ -24,6 +24,8 @@ export function HandsBoard(props: BoardProps): JSX.Element {
   const closed = closedRounds(props);
   const { round = 1, best_of = 1 } = view.series ?? {};
   const shown = roundToShow({ game, pending, round, choices: view.choices, closed });
+  // A game that ends by a forfeit has a round that is neither open nor closed.
+  const ended = shown.isOpen ? undefined : closed.find((one) => one.round === shown.round);
   const scores: Readonly<Record<string, number>> | undefined = view.series?.scores;
   return (
     <div class="duel hands">
@@ -36,7 +38,7 @@ export function HandsBoard(props: BoardProps): JSX.Element {
         namesChoices
       />
       <p class="round-text" aria-live="polite">
-        {shown.isOpen ? "" : endOfRound(props, shown)}
+        {ended && endOfRound(props, ended)}
         {haveChosen(game)}
       </p>
       <ActionButtons
