@@ -9,7 +9,7 @@ export const playPages =
   (context: GamePages) =>
   (app: Express): void => {
     app.get(["/play", "/play/:id"], async (request, response) => {
-      const page = { entry: "play", title: "Play in a league", setup: { games: games() } } as const;
+      const page = { page: "play", title: "Play in a league", setup: { games: games() } } as const;
       await sendPage(response, await sitePage({ ...page, servers: serversFor(context, request) }));
     });
   };

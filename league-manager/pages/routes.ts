@@ -1,4 +1,5 @@
 import type { Express, NextFunction, Request, Response } from "express";
+import { findGame } from "#shared/games/registry.ts";
 import { assetRoutes } from "#shared/web/asset-routes.ts";
 import { missingPage, missingPages, sendJson, sendPage, sitePage } from "#shared/web/site-page.ts";
 import type { League } from "../league/league.ts";
@@ -34,7 +35,7 @@ export const pageRoutes =
     app.get("/leagues", async (request, response) => {
       const document = leaguesDocument(context, queryOf(request));
       const servers = serversFor(context, request);
-      const page = { entry: "leagues", title: "Leagues", setup: { document }, servers } as const;
+      const page = { page: "leagues", title: "Leagues", setup: { document }, servers } as const;
       await sendPage(response, await sitePage({ ...page, content: leaguesHtml(document, servers) }));
     });
     app.get("/api/leagues", (request, response) => answerLeagues(context, request, response));
@@ -90,7 +91,9 @@ function addKind(context: PagesContext, app: Express, kind: DocumentKind): void 
     if (!document) return next();
     const servers = serversFor(context, request);
     const content = pageWithoutScript(context, requested, servers, kind.summary?.(document));
-    const page = { entry: "leagues", title: kind.title(document), servers, setup: { document }, content } as const;
+    const board = findGame(requested.league.game)?.info.board ?? null;
+    const title = kind.title(document);
+    const page = { page: kind.page, board, title, servers, setup: { document }, content } as const;
     const isOver = requested.league.status === "completed";
     await sendPage(response, await sitePage({ ...page, ...(!isOver && { refreshS: REFRESH_S }) }));
   });

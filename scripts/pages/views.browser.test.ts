@@ -1,9 +1,12 @@
 /** All pages and states of VIEWS in Chromium: what axe finds, errors, violations of the content security policy, and the width on a phone. */
 import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { games } from "#shared/games/registry.ts";
+import { PAGE_FILES } from "#shared/web/page-files.ts";
 import { axeFaults } from "#shared/web/testing/axe.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { DOCUMENTS } from "../../league-manager/pages/documents/documents.ts";
+import { firstLoadOf } from "./first-load.ts";
 import { FURTHER_ROWS, openView, overflowOf } from "./open.ts";
 import { type Servers, startServers } from "./servers.ts";
 import { VIEWS } from "./views.ts";
@@ -39,6 +42,27 @@ it.each(VIEWS.map((view, index) => [view.name, view, index] as const))(
     expect([...faults, ...axe, ...overflow]).toEqual([]);
   },
 );
+
+/** The kinds of the pages whose first load has been measured. */
+const measured = new Set<string>();
+
+it.each(VIEWS.filter(({ act }) => !act).map((view) => [view.name, view] as const))(
+  "the first load of %s has less than 45 kB",
+  async (_name, { url, ready = "h1" }) => {
+    const { bytes, kind } = await firstLoadOf(browser, url(servers), ready);
+    measured.add(kind);
+    expect(bytes).toBeGreaterThan(4_000);
+    expect(bytes).toBeLessThan(45_000);
+  },
+);
+
+it("the first load of each kind of page has been measured, and that of a match of each game", () => {
+  const kinds = Object.entries(PAGE_FILES).flatMap(([page]) =>
+    page === "match" ? Object.values(games).map(({ info }) => `match ${info.board}`) : page,
+  );
+  const all = [...measured];
+  expect(kinds.filter((kind) => !all.some((one) => one === kind || one.startsWith(`${kind} `)))).toEqual([]);
+});
 
 it("every kind of page of a league is among the pages", () => {
   const paths = VIEWS.map(({ url }) => new URL(url(servers)).pathname);

@@ -139,7 +139,7 @@ it.each([
   ["the list of games on a phone", PHONE],
 ] as const)("%s is accessible and not wider than the window", async (name, look) => {
   const page = await (await browser.newContext(look)).newPage();
-  const html = await sitePage({ entry: "games", title: "Games", servers: { leagues: null, games: "" } });
+  const html = await sitePage({ page: "games", title: "Games", servers: { leagues: null, games: "" } });
   const { files } = await assets();
   await page.route("http://games.test/assets/*", (route) => {
     const file = files.get(new URL(route.request().url()).pathname);

@@ -1,19 +1,30 @@
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import type { BoardKind } from "../games/game.ts";
 import { games } from "../games/registry.ts";
 import { assets } from "./assets.ts";
 import { bundle } from "./bundle.ts";
+import { BOARD_FILES, PAGE_FILES, type PageKind } from "./page-files.ts";
+import { sitePage } from "./site-page.ts";
 
-const ENTRIES = ["board", "games", "leagues", "play"] as const;
+const SERVERS = { games: "http://127.0.0.1:8300", leagues: "http://127.0.0.1:8000" };
 
-/** Returns the scripts of pages as text: the self-contained ones, and those of each entry with the modules that it imports. */
+/** Each kind of page with each board that it can show; null is a game without a graphical board. */
+const PAGES = Object.entries(PAGE_FILES).flatMap(([page, { hasBoard }]) =>
+  (hasBoard ? [...Object.keys(BOARD_FILES), null] : [null]).map(
+    (board) => [page as PageKind, board as BoardKind | null] as const,
+  ),
+);
+
+/** Returns the scripts of pages as text: the self-contained ones, and those of each page. */
 async function scripts(): Promise<readonly string[]> {
   const { board, report } = await bundle();
-  const { files, scriptsOf } = await assets();
-  const ofEntries = ENTRIES.map((entry) => {
-    const { main, imported } = scriptsOf(entry);
-    return [main, ...imported].map((path) => String(files.get(path)?.body)).join("");
+  const { files, filesOf } = await assets();
+  const ofPages = PAGES.map(([page, shown]) => {
+    const { main, modules } = filesOf(page, shown);
+    return [main, ...modules].map((path) => String(files.get(path)?.body)).join("");
   });
-  return [board, report, ...ofEntries];
+  return [board, report, ...ofPages];
 }
 
 test("the scripts of the pages contain their JSX runtime, including components outside site/", async () => {
@@ -30,13 +41,40 @@ test("the scripts of the pages contain no game and no chess engine", async () =>
   }
 });
 
-test("the files that a page loads first have less than 45 kB, compressed", async () => {
-  const { files, scriptsOf, styleOf } = await assets();
-  for (const entry of ENTRIES) {
-    const { main, imported } = scriptsOf(entry);
-    const paths = [main, ...imported, styleOf(entry)];
-    const bytes = paths.reduce((sum, path) => sum + (files.get(path)?.gzip.length ?? Number.NaN), 0);
-    expect(bytes).toBeLessThan(45_000);
-    expect(bytes).toBeGreaterThan(3_000);
+/** The bytes of the first load of a page, compressed: its document, and the files that the document names. */
+async function firstLoadOf(page: PageKind, board: BoardKind | null): Promise<number> {
+  const { files } = await assets();
+  const html = await sitePage({ page, board, title: "Page", setup: { document: {} }, servers: SERVERS });
+  const named = [...files].filter(
+    ([path]) => html.includes(`"${path}"`) && (board === "chess" || !path.endsWith(".svg")),
+  );
+  return named.reduce((sum, [, { gzip }]) => sum + gzip.length, gzipSync(html).length);
+}
+
+test.each(PAGES)(
+  "the first load of the page %s with the board %s has less than 40 kB, to which its data are added",
+  async (page, board) => {
+    const bytes = await firstLoadOf(page, board);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(40_000);
+  },
+);
+
+test("only a page with a board tells its script to load one", async () => {
+  const setup = { title: "Page", board: "hands", servers: SERVERS } as const;
+  expect(await sitePage({ ...setup, page: "match" })).toContain('"board":"hands"');
+  expect(await sitePage({ ...setup, page: "standings" })).toContain('"board":null');
+});
+
+test("a page loads the board that it shows and no other one", async () => {
+  const { files, filesOf } = await assets();
+  const has = (page: PageKind, board: BoardKind | null, text: string): boolean => {
+    const { main, modules, styles } = filesOf(page, board);
+    return [main, ...modules, ...styles].some((path) => String(files.get(path)?.body).includes(text));
+  };
+  for (const text of ["Chess board, ", ".chess "]) {
+    expect(has("match", "chess", text)).toBe(true);
+    expect(has("match", "hands", text)).toBe(false);
+    expect(has("standings", null, text)).toBe(false);
   }
 });

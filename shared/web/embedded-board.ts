@@ -6,7 +6,7 @@ import { factsOf } from "./game-facts.ts";
 import type { BoardMode, BoardSetup, GameView, Seat } from "./game-view.ts";
 
 interface BoardOptions {
-  readonly mode: Exclude<BoardMode, "page">;
+  readonly mode: BoardMode;
   /** The game that is shown initially. Required for "embed", which receives no state. */
   readonly game?: GameView;
   /**

@@ -92,21 +92,17 @@ export interface Seat {
 export type Claim = "checkmate" | "draw";
 
 /**
- * How a board communicates: "page" over HTTP with the session host, "app" with the host of an MCP App, "embed" by
- * messages to the window that contains its frame.
+ * How a self-contained board communicates: "app" with the host of an MCP App, "embed" by messages to the window that contains its frame.
  */
-export type BoardMode = "page" | "app" | "embed";
+export type BoardMode = "app" | "embed";
 
-/** The data of a document for its script. */
+/** The data of a self-contained board for its script. */
 export interface BoardSetup {
   readonly mode: BoardMode;
   readonly game: GameView | null;
   readonly seat: Seat | null;
   readonly games: FactsOfGames;
 }
-
-/** The data of the list of games for its script. */
-export type GamesSetup = Pick<BoardSetup, "games">;
 
 /**
  * The field of `_meta` of a tool's result with the `UserSeat` of the person who sees the app. The model does not see

@@ -1,20 +1,25 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { ErrorRequestHandler, Express, Request, Response } from "express";
+import type { BoardKind } from "../games/game.ts";
 import { knownGames } from "../games/registry.ts";
 import { escapeHtml, escapeUnprintable } from "../lib/text.ts";
-import { assets, type Entry } from "./assets.ts";
+import { assets } from "./assets.ts";
 import { ICON, setupElement } from "./document-parts.ts";
 import { factsOf } from "./game-facts.ts";
+import { PAGE_FILES, type PageKind } from "./page-files.ts";
 import { type SiteServers, siteLinks } from "./site-links.ts";
+import type { SiteSetup } from "./site-setup.ts";
 
 /** A page that its server serves. */
 interface SitePage {
-  readonly entry: Entry;
+  readonly page: PageKind;
+  /** The board of the game, for pages that show one; null for a game without a graphical board. Absent if it is not known yet. */
+  readonly board?: BoardKind | null | undefined;
   readonly title: string;
   /** The servers to which the header links. */
   readonly servers: SiteServers;
-  /** Data for the script of the page. */
+  /** Further data for the script of the page. */
   readonly setup?: object;
   /** The content without JavaScript, as HTML. The script replaces it. All data in it must be escaped. */
   readonly content?: string;
@@ -26,16 +31,26 @@ interface SitePage {
  * Returns a page as an HTML document that loads its script and its style from its server. Its content security policy
  * (`shared/runtime/web.ts`) allows no inline script and no inline style. The script also receives the facts of the games.
  */
-export async function sitePage({ entry, title, servers, setup, content = "", refreshS }: SitePage): Promise<string> {
-  const { scriptsOf, worker, pieces } = await assets();
-  const { main, imported } = scriptsOf(entry);
-  const preloads = imported.map((path) => `<link rel="modulepreload" href="${path}">\n`).join("");
+export async function sitePage({
+  page,
+  board,
+  title,
+  servers,
+  setup,
+  content = "",
+  refreshS,
+}: SitePage): Promise<string> {
+  const { filesOf, worker, pieces } = await assets();
+  const { main, modules, styles } = filesOf(page, board);
+  const preloads = modules.map((path) => `<link rel="modulepreload" href="${path}">\n`).join("");
   const refresh = refreshS ? `<noscript><meta http-equiv="refresh" content="${refreshS}"></noscript>` : "";
+  const shown = PAGE_FILES[page].hasBoard ? (board ?? null) : null;
+  const known: SiteSetup = { page, board: shown, games: factsOf(knownGames()) };
   return documentOf({
-    ...{ entry, title },
+    ...{ title, styles },
     attributes: ` data-worker="${worker}" data-pieces="${pieces}"${serverAttributes(servers)}`,
     head: `<script type="module" src="${main}"></script>\n${preloads}${refresh}`,
-    body: `<div id="root">${content}</div>\n${setupElement({ games: factsOf(knownGames()), ...setup })}`,
+    body: `<div id="root">${content}</div>\n${setupElement({ ...known, ...setup })}`,
   });
 }
 
@@ -58,32 +73,32 @@ export function siteHeaderHtml(servers: SiteServers): string {
 }
 
 /** Returns the page for an address at which nothing exists. `home` is the way back. The texts may contain parts of the address. */
-export const missingPage = (text: string, home: PageLink, servers: SiteServers): Promise<string> =>
+export const missingPage = async (text: string, home: PageLink, servers: SiteServers): Promise<string> =>
   documentOf({
-    ...{ entry: "leagues", title: "Not found" },
+    title: "Not found",
+    styles: [(await assets()).baseStyle],
     body: `<div class="site">${siteHeaderHtml(servers)}<main class="missing"><h1>Not found</h1><p>${escapeHtml(escapeUnprintable(text))}</p>
 <p><a href="${escapeHtml(home.path)}">${escapeHtml(escapeUnprintable(home.text))}</a></p></main></div>`,
   });
 
 interface HtmlDocument {
-  /** The entry whose style the document has. */
-  readonly entry: Entry;
   readonly title: string;
+  /** The paths of its styles. */
+  readonly styles: readonly string[];
   readonly attributes?: string;
   readonly head?: string;
   readonly body: string;
 }
 
-async function documentOf({ entry, title, attributes = "", head = "", body }: HtmlDocument): Promise<string> {
-  const { styleOf } = await assets();
+function documentOf({ title, styles, attributes = "", head = "", body }: HtmlDocument): string {
+  const links = styles.map((path) => `<link rel="stylesheet" href="${path}">\n`).join("");
   return `<!doctype html>
 <html lang="en"${attributes}><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
 <link rel="icon" href="${ICON}">
-<link rel="stylesheet" href="${styleOf(entry)}">
-${head}</head>
+${links}${head}</head>
 <body class="page">${body}</body></html>
 `;
 }

@@ -24,6 +24,7 @@ import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.
 import { headerOf, playerRef } from "./league.ts";
 
 export const bracket = {
+  page: "bracket",
   path: "bracket",
   title: ({ league }: BracketDocument) => `Bracket – ${league.league_id}`,
   read: bracketDocument,

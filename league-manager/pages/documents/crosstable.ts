@@ -15,6 +15,7 @@ const PAGE_PLAYERS = 50;
 const MAX_LISTED = 6;
 
 export const crosstable = {
+  page: "crosstable",
   path: "crosstable",
   title: ({ league }: CrosstableDocument) => `Crosstable – ${league.league_id}`,
   read: crosstableDocument,

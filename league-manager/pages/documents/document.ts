@@ -1,3 +1,4 @@
+import type { LeaguePage } from "#shared/web/documents/league.ts";
 import type { League } from "../../league/league.ts";
 import type { Views } from "../../projections/views.ts";
 import type { Matches } from "../matches/matches.ts";
@@ -29,6 +30,8 @@ export interface DocumentRequest {
  * the manager and has no state of its own.
  */
 export interface DocumentKind {
+  /** The page that shows the document. */
+  readonly page: LeaguePage;
   /** The path below the league as Express writes it: "" or "matches/:match". The page has the same path without `/api`. */
   readonly path: string;
   /** The title of the page. */

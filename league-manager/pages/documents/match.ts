@@ -17,6 +17,7 @@ import { gameName, headerOf, matchRow, playerRef } from "./league.ts";
 import { answerOf } from "./player-errors.ts";
 
 export const match = {
+  page: "match",
   path: "matches/:match",
   title: ({ match: { players, match_id }, league }: MatchDocument) =>
     `${players.map(({ name }) => name).join(" – ")}, ${match_id} – ${league.league_id}`,

@@ -6,6 +6,7 @@ import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.
 import { headerOf } from "./league.ts";
 
 export const operator = {
+  page: "operator",
   path: "operator",
   title: ({ league }: OperatorDocument) => `Operator – ${league.league_id}`,
   summary: () => ["The actions of the operator need JavaScript."],

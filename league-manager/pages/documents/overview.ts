@@ -13,6 +13,7 @@ const MAX_PLAYING = 12;
 const MAX_RESULTS = 12;
 
 export const overview = {
+  page: "overview",
   path: "",
   title: ({ league }: OverviewDocument) => league.league_id,
   read: overviewDocument,

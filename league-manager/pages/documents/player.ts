@@ -21,6 +21,7 @@ import { playerState } from "./player-state.ts";
 import { hasRatings } from "./ratings.ts";
 
 export const player = {
+  page: "player",
   path: "players/:player",
   title: ({ player: { name }, league }: PlayerDocument) => `${name} – ${league.league_id}`,
   summary: ({ player: { name }, state, rank, points, wins, draws, losses }: PlayerDocument) => [

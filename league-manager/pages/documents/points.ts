@@ -14,6 +14,7 @@ const MAX_REQUESTED = 20;
 const MAX_POSITIONS = 120;
 
 export const points = {
+  page: "points",
   path: "points",
   title: ({ league }: PointsDocument) => `Points – ${league.league_id}`,
   read: pointsDocument,

@@ -5,6 +5,7 @@ import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.
 import { headerOf, pageOf } from "./league.ts";
 
 export const ratings = {
+  page: "ratings",
   path: "ratings",
   title: ({ league }: RatingsDocumentPage) => `Ratings – ${league.league_id}`,
   read: ratingsDocument,

@@ -9,6 +9,7 @@ import { headerOf, matchRow, pageOf, playerRef } from "./league.ts";
 const MAX_LISTED = 200;
 
 export const schedule = {
+  page: "schedule",
   path: "schedule",
   title: ({ league, round }: ScheduleDocument) =>
     `${round ? round.label || `Round ${round.round_id}` : "Schedule"} – ${league.league_id}`,

@@ -12,6 +12,7 @@ import { departureOf } from "./player-state.ts";
 const MAX_TEAMS = 100;
 
 export const standings = {
+  page: "standings",
   path: "standings",
   title: ({ league }: StandingsDocument) => `Standings – ${league.league_id}`,
   read: standingsDocument,

@@ -1,5 +1,6 @@
 import type { Express, Request, Response } from "express";
 import { z } from "zod";
+import type { BoardKind } from "#shared/games/game.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import type { Result } from "#shared/lib/result.ts";
 import { bearerOf, remoteAddressOf } from "#shared/rpc/http/request.ts";
@@ -70,16 +71,16 @@ export const gamePages =
     assetRoutes(app);
     app.get("/", async (request, response) => {
       context.onVisit();
-      await sendPage(response, await sitePage({ entry: "games", title: "Games", servers: serversFor(request) }));
+      await sendPage(response, await sitePage({ page: "games", title: "Games", servers: serversFor(request) }));
     });
     app.get("/game/:id", async (request, response) => {
       context.onVisit();
       const servers = serversFor(request);
-      const status = statusOfPage(context.play, request.params.id);
+      const { status, board } = shownAt(context.play, request.params.id);
       const page =
         status === 404
           ? await missingPage("There is no game at this address.", HOME, servers)
-          : await sitePage({ entry: "board", title: "Game", servers, setup: { mode: "page", game: null, seat: null } });
+          : await sitePage({ page: "game", title: "Game", board, servers });
       await sendPage(response.status(status), page);
     });
     app.get("/api/games", (_request, response) => listGames(pages, response));
@@ -99,12 +100,18 @@ interface PagesContext extends PagesDependencies {
   readonly limits: Limits;
 }
 
-/** Returns the HTTP status of the page of a game. With 503 the game is not loaded: the page shows the reason and tries again. */
-function statusOfPage(play: Play, gameId: string): 200 | 404 | 503 {
+interface Shown {
+  readonly status: 200 | 404 | 503;
+  readonly board?: BoardKind | null;
+}
+
+/** Returns the HTTP status of the page of a game, and its board. With 503 the game is not loaded: the page shows the reason and tries again. */
+function shownAt(play: Play, gameId: string): Shown {
   try {
-    return play.accessTo(gameId, null) ? 200 : 404;
+    const found = play.accessTo(gameId, null);
+    return found ? { status: 200, board: found.stored.session.game.info.board ?? null } : { status: 404 };
   } catch (thrown) {
-    if (thrown instanceof GameNotLoaded) return 503;
+    if (thrown instanceof GameNotLoaded) return { status: 503 };
     throw thrown;
   }
 }

@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { launchChromium, setup } from "#shared/web/testing/chromium.ts";
+import { firstLoadOf } from "../../pages/first-load.ts";
 import { median } from "../median.ts";
 import { launch, type Measured } from "../process.ts";
 import { resultTimes } from "./results.ts";
@@ -7,7 +8,7 @@ import { type Typing, typeDuringUpdates } from "./typing.ts";
 
 /** What a person in a browser waits for. */
 export interface PageFigures {
-  /** The bytes of the first load, as they are transferred: the document, scripts, styles and images. */
+  /** The bytes of the first load, as they are transferred: the document, scripts, styles, images and data. */
   readonly bytes: Readonly<Record<"league" | "match" | "game", number>>;
   /** The time from the start of the navigation until the standings of 100 players are painted, without a cache. */
   readonly standingsMs: number;
@@ -35,9 +36,9 @@ async function figuresOf(browser: Browser, servers: Measured): Promise<PageFigur
   const [manager = "", game = ""] = servers.urls;
   const league = `${manager}/leagues/hundred`;
   const bytes = {
-    league: await bytesOf(browser, league, ROWS),
-    match: await bytesOf(browser, `${manager}/leagues/chess/matches/R1M1`, BOARD),
-    game: await bytesOf(browser, game, BOARD),
+    league: (await firstLoadOf(browser, league, ROWS)).bytes,
+    match: (await firstLoadOf(browser, `${manager}/leagues/chess/matches/R1M1`, BOARD)).bytes,
+    game: (await firstLoadOf(browser, game, BOARD)).bytes,
   };
   const times: number[] = [];
   for (let load = 0; load < LOADS; load++) times.push(await paintedAfter(browser, `${league}/standings`));
@@ -63,29 +64,6 @@ async function withPage<T>(browser: Browser, url: string, use: (page: Page, cont
   } finally {
     await context.close();
   }
-}
-
-/** The bytes that are transferred until an element is there, with the script of the shared worker. */
-async function bytesOf(browser: Browser, url: string, element: string): Promise<number> {
-  return withPage(browser, "about:blank", async (page) => {
-    const finished: Promise<number>[] = [];
-    page.on("requestfinished", (request) => {
-      finished.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
-    });
-    await page.goto(url);
-    await page.locator(element).first().waitFor();
-    await page.waitForLoadState("load");
-    const worker = (await page.evaluate("document.documentElement.dataset.worker ?? ''")) as string;
-    const sizes = [...(await Promise.all(finished)), worker === "" ? 0 : await transferred(new URL(worker, url))];
-    return sizes.reduce((sum, size) => sum + size, 0);
-  });
-}
-
-/** The bytes of a compressed file. */
-async function transferred(url: URL): Promise<number> {
-  const response = await fetch(url, { headers: { "accept-encoding": "gzip" } });
-  await response.arrayBuffer();
-  return Number(response.headers.get("content-length"));
 }
 
 /** Records the time of the frame after the one in which the script has drawn the rows. */

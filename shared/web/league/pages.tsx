@@ -1,41 +1,36 @@
 import type { ComponentType, JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { PageOf } from "../documents/league.ts";
+import type { LeaguePage, PageOf } from "../documents/league.ts";
 import type { FactsOfGames } from "../game-facts.ts";
 import { NextPage } from "../layout/projector.ts";
 import { useDocument } from "../live/use-document.ts";
-import { LeaguesPage } from "./leagues-page.tsx";
-import { OverviewPage } from "./overview-page.tsx";
 import type { PageProps } from "./page-props.ts";
-import { StandingsPage } from "./standings-page.tsx";
 
 type Page = ComponentType<PageProps<never>>;
 
-/** The pages by the paths of their addresses. The entry script contains the pages that are opened most; `import` loads each of the others when it is opened. */
-const PAGES: readonly (readonly [path: RegExp, page: () => Page | Promise<Page>])[] = [
-  [/^\/leagues$/, () => LeaguesPage],
-  [/^\/leagues\/[^/]+$/, () => OverviewPage],
-  [/^\/leagues\/[^/]+\/standings$/, () => StandingsPage],
-  [/^\/leagues\/[^/]+\/players\/[^/]+$/, async () => (await import("./player-page.tsx")).PlayerPage],
-  [/^\/leagues\/[^/]+\/crosstable$/, async () => (await import("./crosstable-page.tsx")).CrosstablePage],
-  [/^\/leagues\/[^/]+\/schedule$/, async () => (await import("./schedule-page.tsx")).SchedulePage],
-  [/^\/leagues\/[^/]+\/bracket$/, async () => (await import("./bracket-page.tsx")).BracketPage],
-  [/^\/leagues\/[^/]+\/ratings$/, async () => (await import("./ratings-page.tsx")).RatingsPage],
-  [/^\/leagues\/[^/]+\/points$/, async () => (await import("./points-page.tsx")).PointsPage],
-  [/^\/leagues\/[^/]+\/matches\/[^/]+$/, async () => (await import("./match-page.tsx")).MatchPage],
-  [/^\/leagues\/[^/]+\/operator$/, async () => (await import("../operator/operator-page.tsx")).OperatorPage],
-];
+/** The pages. A browser loads only the script of the page that it shows. */
+const PAGES: Readonly<Record<LeaguePage, () => Promise<Page>>> = {
+  leagues: async () => (await import("./leagues-page.tsx")).LeaguesPage,
+  overview: async () => (await import("./overview-page.tsx")).OverviewPage,
+  standings: async () => (await import("./standings-page.tsx")).StandingsPage,
+  player: async () => (await import("./player-page.tsx")).PlayerPage,
+  crosstable: async () => (await import("./crosstable-page.tsx")).CrosstablePage,
+  schedule: async () => (await import("./schedule-page.tsx")).SchedulePage,
+  bracket: async () => (await import("./bracket-page.tsx")).BracketPage,
+  ratings: async () => (await import("./ratings-page.tsx")).RatingsPage,
+  points: async () => (await import("./points-page.tsx")).PointsPage,
+  match: async () => (await import("./match-page.tsx")).MatchPage,
+  operator: async () => (await import("../operator/operator-page.tsx")).OperatorPage,
+};
 
 interface Setup {
   readonly document: unknown;
   readonly games: FactsOfGames;
 }
 
-/** Resolves with the page of an address, which follows its document. */
-export async function pageFor(pathname: string, setup: Setup): Promise<JSX.Element> {
-  const found = PAGES.find(([path]) => path.test(pathname.replace(/\/$/, "")));
-  if (!found) throw new Error(`no page for ${pathname}`);
-  const page = await found[1]();
+/** Resolves with a page, which follows its document. */
+export async function pageFor(name: LeaguePage, setup: Setup): Promise<JSX.Element> {
+  const page = await PAGES[name]();
   return <LivePage page={page as ComponentType<PageProps<unknown>>} setup={setup} />;
 }
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { spoken } from "../../games/game.ts";
-import { boardOf } from "../boards/boards.ts";
+import { Board } from "../boards/boards.tsx";
 import type { GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
 import { GameClock, useTurnStart } from "../layout/game-clock.tsx";
@@ -31,7 +31,6 @@ export function MatchSteps({ game: fixed, frames, facts, first, player }: Props)
   const frame = frames[step];
   const turnStart = useTurnStart(frames[last]);
   const game: GameView | null = frame ? { ...fixed, ...frame } : null;
-  const Board = boardOf(facts);
   return (
     <div class="match-steps">
       <div class="match-board">
@@ -39,7 +38,7 @@ export function MatchSteps({ game: fixed, frames, facts, first, player }: Props)
         <div class="board">
           {game && (
             <PositionBoundary position={frame ?? null}>
-              <Board game={game} side="spectator" canAct={false} pending={null} onPlay={() => {}} />
+              <Board facts={facts} game={game} side="spectator" canAct={false} pending={null} onPlay={() => {}} />
             </PositionBoundary>
           )}
           {!game && <p>Loading the position…</p>}

@@ -1,6 +1,6 @@
 import type { FunctionComponent, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { boardOf } from "../boards/boards.ts";
+import { Board } from "../boards/boards.tsx";
 import type { Color } from "../boards/chess-squares.ts";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
@@ -143,13 +143,12 @@ interface BoardAreaProps {
 }
 
 function BoardArea({ game, side, facts, canAct, pending, onPlay }: BoardAreaProps): JSX.Element {
-  const Board = boardOf(facts);
   const hasBoard = game.state !== null || game.board !== "";
   return (
     <div class={`board ${canAct ? "open" : ""}`} aria-busy={pending !== null}>
       {hasBoard && (
         <PositionBoundary position={game}>
-          <Board game={game} side={side} canAct={canAct} pending={pending} onPlay={onPlay} />
+          <Board facts={facts} game={game} side={side} canAct={canAct} pending={pending} onPlay={onPlay} />
         </PositionBoundary>
       )}
       {!hasBoard && game.status !== "completed" && <p>The board appears with your first turn.</p>}

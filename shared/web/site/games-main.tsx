@@ -1,9 +1,9 @@
 import { render } from "preact";
-import type { GamesSetup } from "../game-view.ts";
 import { SiteHeader } from "../layout/site-header.tsx";
 import { Games } from "../lobby/games.tsx";
+import type { SiteSetup } from "../site-setup.ts";
 
-const { games } = JSON.parse(document.getElementById("setup")?.textContent ?? "") as GamesSetup;
+const { games } = JSON.parse(document.getElementById("setup")?.textContent ?? "") as SiteSetup;
 const root = document.getElementById("root");
 if (root) {
   render(

@@ -1,14 +1,16 @@
 import { render } from "preact";
-import type { FactsOfGames } from "../game-facts.ts";
+import { loadBoard } from "../boards/boards.tsx";
+import type { LeaguePage } from "../documents/league.ts";
 import { pageFor } from "../league/pages.tsx";
+import type { SiteSetup } from "../site-setup.ts";
 
-const setup = JSON.parse(document.getElementById("setup")?.textContent ?? "") as {
+const setup = JSON.parse(document.getElementById("setup")?.textContent ?? "") as SiteSetup & {
+  readonly page: LeaguePage;
   readonly document: unknown;
-  readonly games: FactsOfGames;
 };
 const root = document.getElementById("root");
 if (root) {
-  const page = await pageFor(location.pathname, setup);
+  const [page] = await Promise.all([pageFor(setup.page, setup), loadBoard(setup.board)]);
   root.replaceChildren(); // the content without JavaScript
   render(page, root);
 }
