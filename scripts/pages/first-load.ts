@@ -19,7 +19,7 @@ export async function firstLoadOf(browser: Browser, url: string, element: string
     await page.waitForLoadState("load");
     await requests.end();
     const { worker, kind } = (await page.evaluate(FACTS)) as { worker: string; kind: string };
-    const sizes = [...(await requests.sizes()), worker === "" ? 0 : await transferred(new URL(worker, url))];
+    const sizes = [...(await requests.sizes()), await transferred(page, worker)];
     return { bytes: sizes.reduce((sum, size) => sum + size, 0), kind };
   } finally {
     await context.close();
@@ -68,9 +68,9 @@ function requestsOf(page: Page) {
   };
 }
 
-/** The bytes of a compressed file. */
-async function transferred(url: URL): Promise<number> {
-  const response = await fetch(url, { headers: { "accept-encoding": "gzip" } });
-  await response.arrayBuffer();
-  return Number(response.headers.get("content-length"));
+/** The bytes of a compressed file; 0 without a file. */
+async function transferred(page: Page, path: string): Promise<number> {
+  if (path === "") return 0;
+  const response = await page.request.get(new URL(path, page.url()).href);
+  return Number(response.headers()["content-length"]);
 }

@@ -1,5 +1,18 @@
 import type { BoardKind } from "../games/game.ts";
-import type { LeaguePage } from "./documents/league.ts";
+
+/** The pages of leagues. */
+export type LeaguePage =
+  | "leagues"
+  | "overview"
+  | "standings"
+  | "player"
+  | "crosstable"
+  | "schedule"
+  | "bracket"
+  | "ratings"
+  | "points"
+  | "match"
+  | "operator";
 
 /** The kinds of pages: those of leagues, the list of games, a game, and the page on which a person plays in a league. */
 export type PageKind = LeaguePage | "games" | "game" | "play";

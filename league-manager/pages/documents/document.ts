@@ -1,4 +1,4 @@
-import type { LeaguePage } from "#shared/web/documents/league.ts";
+import type { LeaguePage } from "#shared/web/page-files.ts";
 import type { League } from "../../league/league.ts";
 import type { Views } from "../../projections/views.ts";
 import type { Matches } from "../matches/matches.ts";

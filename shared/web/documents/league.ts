@@ -3,9 +3,6 @@ export interface LeagueDocument {
   readonly league: LeagueHeader;
 }
 
-/** The pages of leagues. */
-export type LeaguePage = Section | "leagues" | "overview" | "player" | "match" | "operator";
-
 /** What every page of a league shows. */
 export interface LeagueHeader {
   readonly league_id: string;

@@ -1,9 +1,10 @@
 import type { ComponentType, JSX } from "preact";
 import { useRef, useState } from "preact/hooks";
-import type { LeaguePage, PageOf } from "../documents/league.ts";
+import type { PageOf } from "../documents/league.ts";
 import type { FactsOfGames } from "../game-facts.ts";
 import { NextPage } from "../layout/projector.ts";
 import { useDocument } from "../live/use-document.ts";
+import type { LeaguePage } from "../page-files.ts";
 import type { PageProps } from "./page-props.ts";
 
 type Page = ComponentType<PageProps<never>>;

@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { loadBoard } from "../boards/boards.tsx";
-import type { LeaguePage } from "../documents/league.ts";
 import { pageFor } from "../league/pages.tsx";
+import type { LeaguePage } from "../page-files.ts";
 import type { SiteSetup } from "../site-setup.ts";
 
 const setup = JSON.parse(document.getElementById("setup")?.textContent ?? "") as SiteSetup & {
