@@ -30,7 +30,7 @@ const numberOf = (playerId: string): number => Number(playerId.slice(1));
 /** Plays the start of a match, until a player does not answer. */
 function forfeit(order: StartGame, random: Random): readonly Command[] {
   const role = random.pick(Object.keys(order.roles));
-  const detail = `${role} did not answer MOVE_REQUEST within 30 s`;
+  const detail = "no answer within 30000 ms";
   const raw = 'HTTP/1.1 200 OK\n\n{"move": "<b>rock</b>"';
   return [{ type: "forfeit", faults: [{ role, code: "G002", cause: "timeout", detail, raw }] }];
 }

@@ -9,37 +9,43 @@ export const HARD_NAMES: readonly string[] = [
 ];
 
 const FIRST = ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gia", "Hugo", "Ines", "Jon"];
-const LAST = ["Abel", "Baum", "Cruz", "Diaz", "Ek", "Fox", "Gray", "Hahn", "Ito", "Juul"];
 
-/** Names of people, of which some are hard to show. No name occurs in two leagues with different suffixes. */
-const named = (count: number, suffix = ""): readonly string[] =>
+/**
+ * Names of people, of which some are hard to show: ten first names with each of the last names. A player in two leagues is the same
+ * player, so each league has other last names, and its hard names have a number.
+ */
+const named = (count: number, lastNames: readonly string[], number: string): readonly string[] =>
   Array.from({ length: count }, (_, index) => {
     const hard = index % 6 === 3 ? HARD_NAMES[Math.floor(index / 6)] : undefined;
-    return (hard ?? `${FIRST[index % 10]} ${LAST[Math.floor(index / 10)]}`).slice(0, 100 - suffix.length) + suffix;
+    if (hard === undefined) return `${FIRST[index % 10]} ${lastNames[Math.floor(index / 10)]}`;
+    return `${hard.slice(0, 99 - number.length)} ${number}`;
   });
 
 /** A league of two players for the match pages of a game. */
 const pair = (game: string, players: readonly string[], options: object = {}): ReportedLeague => ({
-  ...{ league_id: game.split(".")[0] ?? game, game, options, players: players.map((name) => `${name} (${game})`) },
+  ...{ league_id: game.split(".")[0] ?? game, game, options, players },
 });
 
 /** The leagues of the screenshots: empty, of 4, 20 and 100 players, with each kind of format, and one for each game. */
 export const LEAGUES: readonly ReportedLeague[] = [
   { league_id: "empty", game: "rps.v1", players: [], missing: 4 },
-  { league_id: "filling", game: "chess.v1", players: named(2, " ·"), missing: 2 },
+  { league_id: "filling", game: "chess.v1", players: named(2, ["Nagy"], "I"), missing: 2 },
   { league_id: "four", game: "connect_four.v1", players: HARD_NAMES },
   {
     ...{ league_id: "twenty", game: "tic_tac_toe.v1", format: "swiss", format_options: { rounds: 7 } },
-    ...{ players: named(20, " 2"), results: 42 },
+    ...{ players: named(20, ["Kaya", "Lind"], "II"), results: 42 },
   },
-  { league_id: "hundred", game: "rps.v1", players: named(100, "."), results: 1_000 },
+  {
+    ...{ league_id: "hundred", game: "rps.v1", results: 1_000 },
+    players: named(100, ["Abel", "Baum", "Cruz", "Diaz", "Ek", "Fox", "Gray", "Hahn", "Ito", "Juul"], "III"),
+  },
   {
     ...{ league_id: "knockout", game: "tic_tac_toe.v1", format: "single-elimination" },
-    ...{ players: named(16, "!"), results: 10 },
+    ...{ players: named(16, ["Moss", "Orr"], "IV"), results: 10 },
   },
   {
     ...{ league_id: "two-chances", game: "connect_four.v1", format: "double-elimination" },
-    players: named(8, "?"),
+    players: named(8, ["Park"], "V"),
   },
   pair("chess.v1", ["Deep", "Thought"], { max_plies: 80 }),
   pair("codenames.v1", ["Red spy", "Red team", "Blue spy", "Blue team"]),

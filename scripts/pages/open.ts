@@ -28,7 +28,7 @@ export async function openView(
   if (isProjector) address.searchParams.set("projector", "");
   const response = await page.goto(address.href);
   if (response?.status() !== status) faults.push(`status ${response?.status()} in place of ${status}`);
-  const visible = isProjector ? "main" : ready;
+  const visible = isProjector ? ".projector" : ready;
   const isReady = await page
     .locator(visible)
     .first()
@@ -40,7 +40,7 @@ export async function openView(
   if (!isReady) faults.push(`no element ${visible}`);
   else {
     await drawn(page);
-    await act?.(page);
+    await act?.(page, servers);
   }
   // Fonts are there, and the page has been painted.
   await page.evaluate(

@@ -10,6 +10,8 @@ import { LEAGUES } from "./leagues.ts";
 export interface Servers {
   /** The manager of LEAGUES. */
   readonly leagues: string;
+  /** The operator token of that manager. */
+  readonly operatorToken: string;
   /** The manager of a league whose only match is being played. */
   readonly live: string;
   /** The referee of that match. */
@@ -20,12 +22,20 @@ export interface Servers {
   close(): Promise<void>;
 }
 
+/** The address of the manager for other machines. The pages show it with a QR code. */
+const PUBLIC_ADDRESS = "http://192.168.0.7:8000/mcp";
+
 /** Starts all servers in this process. */
 export async function startServers(): Promise<Servers> {
-  const [leagues, live, host] = await Promise.all([startReportedLeagues(LEAGUES), startLiveLeague(), startTestHost()]);
+  const [leagues, live, host] = await Promise.all([
+    startReportedLeagues(LEAGUES, { endpoint: PUBLIC_ADDRESS }),
+    startLiveLeague(),
+    startTestHost(),
+  ]);
   const games = await startGames(host);
   return {
     leagues: leagues.url,
+    operatorToken: leagues.operatorToken,
     live: live.manager,
     referee: live.referee,
     host: host.url,

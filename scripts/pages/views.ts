@@ -8,10 +8,10 @@ export interface View {
   readonly url: (servers: Servers) => string;
   /** The status of the page; 200 by default. */
   readonly status?: number;
-  /** Shows that the page is complete; by default the heading. */
+  /** Shows that the page is complete; by default the logo in the header, which the script draws, or a heading. */
   readonly ready?: string;
   /** Brings the page into the state. */
-  readonly act?: (page: Page) => Promise<void>;
+  readonly act?: (page: Page, servers: Servers) => Promise<void>;
   /** Whether the page has a form for projectors. */
   readonly hasProjector?: boolean;
 }
@@ -27,6 +27,13 @@ const leagueView = (league: string, section: string, more: Partial<View> = {}): 
 
 const sectionsOf = (league: string, sections: readonly string[] = SECTIONS): readonly View[] =>
   sections.map((section) => leagueView(league, section, { hasProjector: true }));
+
+/** Enters the operator token. */
+const unlock: View["act"] = async (page, { operatorToken }) => {
+  await page.getByLabel("Operator token").fill(operatorToken);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByText("The token is accepted.").waitFor();
+};
 
 /** A completed match of each game. */
 const MATCHES = ["four", "knockout", "chess", "codenames", "kuhn_poker", "even_odd", "tic_tac_toe", "rps"].map(
@@ -52,13 +59,12 @@ export const VIEWS: readonly View[] = [
   ...sectionsOf("hundred"),
   ...sectionsOf("knockout", ["", "standings", "bracket", "schedule"]),
   ...sectionsOf("two-chances", ["bracket"]),
-  leagueView("four", "players/P03"),
-  leagueView("twenty", "operator"),
   { name: "league-live", url: ({ live }) => `${live}/leagues/live`, hasProjector: true },
   leagueView("four", "players/P03"),
   leagueView("hundred", "players/P30"),
   leagueView("filling", "players/P01"),
   leagueView("twenty", "operator"),
+  leagueView("twenty", "operator", { name: "twenty-operator-open", act: unlock }),
   ...MATCHES,
   { name: "match-live", url: ({ live }) => `${live}/leagues/live/matches/R1M1`, ready: ".match-board .status" },
   { name: "join-league", url: ({ leagues }) => `${leagues}/play` },

@@ -26,7 +26,7 @@ describe("the bracket of a league", () => {
     ]);
     const [semiFinal, other] = ties(document, 0, 1);
     expect(semiFinal?.slots.map(({ players }) => players[0]?.player_id)).toEqual(["P01", "P04"]);
-    expect(other?.slots[1]).toMatchObject({ players: [], from: "Winner of Quarter-final, tie 4" });
+    expect(other?.slots[1]).toMatchObject({ players: [], from: "Winner of quarter-final 4" });
     expect(document.winner).toEqual([]);
   });
 

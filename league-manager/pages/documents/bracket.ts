@@ -61,7 +61,7 @@ function bracketDocument(context: DocumentContext, { league, query }: DocumentRe
 interface Show {
   readonly seeds: readonly string[];
   readonly matches: ReadonlyMap<string, FormatMatch>;
-  /** The names of ties by id: "Semi-final 1". */
+  /** The names of ties by id: "semi-final 1". */
   readonly labels: ReadonlyMap<string, string>;
   readonly playersOf: (competitor: string) => readonly PlayerRef[];
 }
@@ -74,7 +74,14 @@ function playersReader({ views }: DocumentContext, league: League): Show["player
 }
 
 const labelledTies = ({ label, ties }: BracketRound): readonly (readonly [string, string])[] =>
-  ties.map(({ id }, index) => [id, ties.length === 1 ? label : `${label}, tie ${index + 1}`]);
+  ties.map(({ id }, index) => [id, tieName(label, ties.length === 1 ? null : index + 1)]);
+
+/** Returns the name of a tie for the middle of a sentence: "semi-final 1", "round of 16, tie 6". */
+function tieName(label: string, number: number | null): string {
+  const round = label.charAt(0).toLowerCase() + label.slice(1);
+  if (number === null) return round;
+  return /\d$/.test(label) ? `${round}, tie ${number}` : `${round} ${number}`;
+}
 
 /** The trees of a bracket. A single elimination is one tree that ends with the final. */
 function treesOf({ rounds }: Bracket): readonly (Omit<BracketTree, "rounds"> & { rounds: readonly BracketRound[] })[] {

@@ -41,9 +41,11 @@ export function LeagueLayout(props: Props): JSX.Element {
           {problem}
         </p>
         {children}
-        <footer class="league-foot">
-          <a href={leaguePath(league, "operator")}>Operator</a>
-        </footer>
+        {location.pathname !== leaguePath(league, "operator") && (
+          <footer class="league-foot">
+            <a href={leaguePath(league, "operator")}>Operator</a>
+          </footer>
+        )}
       </main>
     </div>
   );
@@ -76,15 +78,18 @@ function LeagueHead({ league }: Pick<Props, "league">): JSX.Element {
           </a>
         </h1>
         <p class="league-facts">
-          <StatusBadge status={league.status} />
-          <span>{league.game_name}</span>
-          {league.format !== "" && <span>{league.format}</span>}
-          <span>{counted(league.players, "player")}</span>
+          <StatusBadge status={league.status} /> {leagueFacts(league)}
         </p>
       </div>
       <Progress league={league} />
     </header>
   );
+}
+
+/** The game, the format and the players of a league. An open league that waits for players says how many there are. */
+export function leagueFacts({ game_name, format, players, waiting }: LeagueHeader): string {
+  const facts = [game_name, format, waiting === "" ? counted(players, "player") : ""];
+  return facts.filter((text) => text !== "").join(" · ");
 }
 
 export function StatusBadge({ status }: Pick<LeagueHeader, "status">): JSX.Element {

@@ -10,6 +10,8 @@ interface Props {
 
 /** The time for which a part of a long page is shown. */
 const PART_MS = 10_000;
+/** The enlargements of a short page, which fill the stage. */
+const ZOOMS = [1.75, 1.5, 1.25];
 /** An item of a list in an item belongs to it. */
 const ROWS = "tbody tr, li:not(li li)";
 
@@ -21,7 +23,7 @@ export function ProjectorStage({ onEnd, children }: Props): JSX.Element {
   const end = useRef(() => {});
   end.current = onEnd ?? nextPage;
   useLayoutEffect(() => {
-    if (stage.current) hideCutRows(stage.current);
+    if (stage.current) fit(stage.current);
   });
   useEffect(() => {
     if (isPaused) return;
@@ -30,7 +32,7 @@ export function ProjectorStage({ onEnd, children }: Props): JSX.Element {
       end.current();
     }, PART_MS);
     const resize = (): void => {
-      if (stage.current) hideCutRows(stage.current);
+      if (stage.current) fit(stage.current);
     };
     addEventListener("resize", resize);
     return () => {
@@ -41,13 +43,26 @@ export function ProjectorStage({ onEnd, children }: Props): JSX.Element {
   return (
     <>
       <div class="stage" ref={stage}>
-        {children}
+        <div class="stage-content">{children}</div>
       </div>
       <button type="button" class="stage-pause" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
         Pause
       </button>
     </>
   );
+}
+
+/** Enlarges a page that fills only a part of the stage, for the readers in the last row. A longer one is shown in parts. */
+function fit(stage: HTMLElement): void {
+  const content = stage.firstElementChild as HTMLElement;
+  const fits = (zoom: number): boolean => {
+    content.style.zoom = String(zoom);
+    return stage.scrollHeight <= stage.clientHeight && stage.scrollWidth <= stage.clientWidth;
+  };
+  // A chart has the size of the stage.
+  const isChart = stage.querySelector(".points-chart") !== null;
+  if (fits(1) && !isChart && !ZOOMS.some(fits)) fits(1);
+  hideCutRows(stage);
 }
 
 /** The height of the head of a table, which stays in view. */

@@ -9,6 +9,7 @@ import type {
 import type { LeagueHeader } from "../documents/league.ts";
 import { LeagueLayout } from "../layout/league-layout.tsx";
 import { PlayerName } from "../layout/player-name.tsx";
+import { Winners } from "../overview/winners.tsx";
 import { markInWords, markText } from "../texts/crosstable-cells.ts";
 import { leaguePath, matchPath } from "../texts/league-paths.ts";
 import type { PageProps } from "./page-props.ts";
@@ -19,13 +20,7 @@ export function BracketPage({ document, problem }: PageProps<BracketDocument>): 
   return (
     <LeagueLayout league={league} section="bracket" problem={problem}>
       {trees.length === 0 && <p>The bracket is drawn when the league starts.</p>}
-      <p class="bracket-winner" role="status">
-        {winner.length > 0 && (
-          <>
-            Winner: <Names league={league} players={winner} />
-          </>
-        )}
-      </p>
+      <div role="status">{winner.length > 0 && <Winners league={league} winners={winner} />}</div>
       <Parts league={league} part={part} parts={parts} />
       {trees.map((tree) => (
         <Tree key={tree.name} league={league} tree={tree} />

@@ -20,6 +20,9 @@ interface DrawnRow {
   readonly content: string;
   readonly cells: ReadonlyMap<string | null, VNode>;
 }
+/** With so many columns there is space for longer names. */
+const FEW_COLUMNS = 20;
+
 type Drawn = ReadonlyMap<string, DrawnRow>;
 
 /**
@@ -44,7 +47,7 @@ export function CrosstableGrid({ document, texts, onAt }: Props): JSX.Element {
     <section class="wide crosstable-region" tabIndex={0} aria-label="Crosstable">
       <table
         ref={table}
-        class="crosstable-grid"
+        class={heads.length <= FEW_COLUMNS ? "crosstable-grid wide-names" : "crosstable-grid"}
         onPointerOver={show}
         onPointerLeave={() => onAt(showPosition(table.current, null))}
         onFocusIn={show}

@@ -30,8 +30,9 @@ function Crosstable({ document }: { readonly document: CrosstableDocument }): JS
     <>
       <p class="crosstable-key">
         A row has the results of a player against the players of the columns: <b>1</b> won, <b>=</b> drawn, <b>0</b>{" "}
-        lost, <b>+</b> won and <b>−</b> lost by forfeit. Each result opens its match.
+        lost, <b>+</b> won and <b>−</b> lost by forfeit.
         {hasCounts && " Three numbers are matches won, drawn and lost; they open the page of the player."}
+        <span class="crosstable-links"> Each result opens its match.</span>
         <span class="crosstable-hint"> The arrow keys move between the results.</span>
       </p>
       <PagesOfTable document={document} />

@@ -1,7 +1,6 @@
 import { Fragment, type JSX } from "preact";
-import { counted } from "../../lib/text.ts";
 import type { LeagueSummary, LeaguesDocument } from "../documents/leagues.ts";
-import { Progress, StatusBadge } from "../layout/league-layout.tsx";
+import { leagueFacts, Progress, StatusBadge } from "../layout/league-layout.tsx";
 import { PagesOfList } from "../layout/pages-of-list.tsx";
 import { PlayerName } from "../layout/player-name.tsx";
 import { SiteHeader } from "../layout/site-header.tsx";
@@ -32,7 +31,7 @@ export function LeaguesPage({ document, problem }: PageProps<LeaguesDocument>): 
 }
 
 function LeagueCard({ league }: { readonly league: LeagueSummary }): JSX.Element {
-  const { game_name, format, players, leaders, status } = league;
+  const { leaders, status } = league;
   return (
     <li>
       <article class="box league-card">
@@ -42,10 +41,7 @@ function LeagueCard({ league }: { readonly league: LeagueSummary }): JSX.Element
           </a>
         </h2>
         <p class="league-facts">
-          <StatusBadge status={status} />
-          <span>{game_name}</span>
-          {format !== "" && <span>{format}</span>}
-          <span>{counted(players, "player")}</span>
+          <StatusBadge status={status} /> {leagueFacts(league)}
         </p>
         {leaders.length > 0 && (
           <p class="leaders">

@@ -19,7 +19,9 @@ import type { PageProps } from "./page-props.ts";
 type Props = PageProps<OverviewDocument>;
 
 /** The maximum numbers of rows. The view for projectors shows all rows of the document. */
-const MAX_LEADERS = 10;
+const MAX_LEADERS = 20;
+/** In one column, as on a phone, the style shows the first ten leaders. */
+const ROWS_IN_ONE_COLUMN = 10;
 const MAX_MATCHES = 6;
 
 /** The first page of a league. */
@@ -109,8 +111,8 @@ function Leaders({ document, maximum }: Part & { readonly maximum: number }): JS
       ) : (
         <StandingsTable league={league} rows={shown} details={null} />
       )}
-      {(league.players > shown.length || teams) && (
-        <p class="more">
+      {(league.players > ROWS_IN_ONE_COLUMN || teams) && (
+        <p class={league.players > shown.length || teams ? "more" : "more more-of-column"}>
           <a href={leaguePath(league, "standings")}>All {league.players} players</a>
         </p>
       )}

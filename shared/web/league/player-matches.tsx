@@ -80,7 +80,9 @@ function Matches({ document: { league, rows } }: Props): JSX.Element {
             <th scope="col">Result</th>
             <th scope="col">Opponent</th>
             <th scope="col">Match</th>
-            <th scope="col">Role</th>
+            <th scope="col" class="role">
+              Role
+            </th>
             <th scope="col">How it ended</th>
             {hasTimes && (
               <th scope="col" class="n">
@@ -106,7 +108,7 @@ function Matches({ document: { league, rows } }: Props): JSX.Element {
               <td>
                 <a href={matchPath(league, row.match_id)}>{row.match_id}</a>
               </td>
-              <td>{row.role}</td>
+              <td class="role">{row.role}</td>
               <td class={row.is_own_fault ? "reason own-fault" : "reason"}>{visibleText(row.reason)}</td>
               {hasTimes && (
                 <td class="n">

@@ -64,12 +64,14 @@ function Figures({ document }: { readonly document: PlayerDocument }): JSX.Eleme
   const { league, rank, points, played, wins, draws, losses, rating } = document;
   return (
     <dl class="player-figures">
-      <div>
-        <dt>Rank</dt>
-        <dd>
-          {rank} <small>of {league.players}</small>
-        </dd>
-      </div>
+      {league.status !== "open" && (
+        <div>
+          <dt>Rank</dt>
+          <dd>
+            {rank} <small>of {league.players}</small>
+          </dd>
+        </div>
+      )}
       <div>
         <dt>Points</dt>
         <dd>{points}</dd>
@@ -77,7 +79,7 @@ function Figures({ document }: { readonly document: PlayerDocument }): JSX.Eleme
       <div>
         <dt>Won, drawn, lost</dt>
         <dd>
-          {wins} <small>–</small> {draws} <small>–</small> {losses} <small>of {played}</small>
+          {wins} <small>–</small> {draws} <small>–</small> {losses} {played > 0 && <small>of {played}</small>}
         </dd>
       </div>
       {rating && (
@@ -100,7 +102,7 @@ function Figures({ document }: { readonly document: PlayerDocument }): JSX.Eleme
 function Form({ league, form }: { readonly league: LeagueHeader; readonly form: readonly FormResult[] }): JSX.Element {
   return (
     <div class="player-form">
-      <span id="form-label">Last results</span>
+      <span id="form-label">Last results, the latest on the right</span>
       <ol aria-labelledby="form-label">
         {form.map(({ match_id, mark, opponents }) => {
           const text = `${MARKS[mark].text} against ${namesOf(opponents)}`;
@@ -113,7 +115,6 @@ function Form({ league, form }: { readonly league: LeagueHeader; readonly form: 
           );
         })}
       </ol>
-      <small>the latest on the right</small>
     </div>
   );
 }

@@ -15,7 +15,7 @@ const BOTTOM = 40;
 const TOP = 12;
 const RIGHT = 16;
 /** The space for the names at the ends of the lines, in a wide chart. */
-const NAMES = 150;
+const NAMES = 160;
 const WIDE = 700;
 
 /** A line chart. Its size follows the window, so that texts keep their size. */
@@ -124,7 +124,7 @@ function endLabels(chosen: readonly PointsSeries[], y: (points: number) => numbe
   return heights;
 }
 
-const MAX_NAME = 16;
+const MAX_NAME = 15;
 const shortened = (name: string): string => {
   const characters = [...new Intl.Segmenter().segment(name)].map(({ segment }) => segment);
   return characters.length <= MAX_NAME ? name : `${characters.slice(0, MAX_NAME - 1).join("")}…`;

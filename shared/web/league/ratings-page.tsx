@@ -82,7 +82,7 @@ function RatingsTable({ document }: { readonly document: RatingsDocumentPage }):
                 <Next next={row.next} />
               </td>
               <td class="n">{row.matches}</td>
-              <td class="n">{row.percent === null ? "" : `${row.percent}%`}</td>
+              <td class="n">{row.percent === null ? "" : `${row.percent.toFixed(1)}%`}</td>
             </tr>
           ))}
         </tbody>
@@ -110,7 +110,7 @@ function Next({ next }: Pick<RatingRowView, "next">): JSX.Element | null {
     </>
   ) : (
     <>
-      not decided yet <small>{likelihoodText(next.likelihood)}</small>
+      <span class="undecided">not decided yet</span> <small>{likelihoodText(next.likelihood)}</small>
     </>
   );
 }

@@ -112,7 +112,7 @@ function TokenForm({ isBusy, onToken }: TokenFormProps): JSX.Element {
         It is in the file <code>operator-token</code> of the data folder of the manager. This page keeps it in memory
         only, and asks again after a reload.
       </p>
-      <button type="submit" disabled={isBusy}>
+      <button type="submit" class="primary" disabled={isBusy}>
         Continue
       </button>
     </form>

@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { LeagueHeader } from "../documents/league.ts";
 import type { Joining } from "../documents/overview.ts";
@@ -55,7 +55,15 @@ function Command({ text }: { readonly text: string }): JSX.Element {
   };
   return (
     <div class="command">
-      <code>{text}</code>
+      <code>
+        {/* Options are not broken at their hyphens. */}
+        {text.split(" ").map((word, index) => (
+          <Fragment key={index}>
+            {index > 0 && " "}
+            <span class="word">{word}</span>
+          </Fragment>
+        ))}
+      </code>
       {/* Browsers offer the clipboard to pages of this machine and of HTTPS only. */}
       {"clipboard" in navigator && (
         <button type="button" onClick={copy}>

@@ -97,7 +97,7 @@ function LeagueChoice({ leagues, chosen }: Pick<JoinView, "leagues"> & { readonl
     <label>
       League
       <select name="league_id">
-        <option value="">All {leagues.length} leagues</option>
+        <option value="">All leagues</option>
         {leagues.map((league) => (
           <option key={league.league_id} value={league.league_id} selected={league.league_id === chosen}>
             {named(league)}
