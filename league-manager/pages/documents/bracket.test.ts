@@ -57,7 +57,7 @@ describe("the bracket of a league", () => {
       ["Losers", 2],
       ["Final", 2],
     ]);
-    expect(ties(document, 2, 1)[0]?.slots[1]?.from).toBe("Loser of Grand final");
+    expect(ties(document, 2, 1)[0]?.slots[1]?.from).toBe("Loser of grand final");
   });
 
   it.each(["single-elimination", "double-elimination"])(

@@ -76,11 +76,11 @@ function playersReader({ views }: DocumentContext, league: League): Show["player
 const labelledTies = ({ label, ties }: BracketRound): readonly (readonly [string, string])[] =>
   ties.map(({ id }, index) => [id, tieName(label, ties.length === 1 ? null : index + 1)]);
 
-/** Returns the name of a tie for the middle of a sentence: "semi-final 1", "round of 16, tie 6". */
+/** Returns the name of a tie for the middle of a sentence: "semi-final 1", "tie 6, round of 16". */
 function tieName(label: string, number: number | null): string {
   const round = label.charAt(0).toLowerCase() + label.slice(1);
   if (number === null) return round;
-  return /\d$/.test(label) ? `${round}, tie ${number}` : `${round} ${number}`;
+  return /\d$/.test(label) ? `tie ${number}, ${round}` : `${round} ${number}`;
 }
 
 /** The trees of a bracket. A single elimination is one tree that ends with the final. */
