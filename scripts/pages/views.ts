@@ -68,8 +68,8 @@ export const VIEWS: readonly View[] = [
   ...MATCHES,
   { name: "match-live", url: ({ live }) => `${live}/leagues/live/matches/R1M1`, ready: ".match-board .status" },
   { name: "join-league", url: ({ leagues }) => `${leagues}/play` },
-  { name: "games", url: ({ host }) => `${host}/` },
-  { name: "games-referee", url: ({ referee }) => `${referee}/` },
+  { name: "games", url: ({ host }) => `${host}/`, ready: "h1" },
+  { name: "games-referee", url: ({ referee }) => `${referee}/`, ready: "h1" },
   { name: "no-game", url: ({ host }) => `${host}/game/none`, status: 404 },
   {
     name: "play-wrong-seat",
