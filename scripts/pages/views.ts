@@ -8,7 +8,7 @@ export interface View {
   readonly url: (servers: Servers) => string;
   /** The status of the page; 200 by default. */
   readonly status?: number;
-  /** Shows that the page is complete; by default the logo in the header, which the script draws, or a heading. */
+  /** Shows that the page is complete; by default the heading. */
   readonly ready?: string;
   /** Brings the page into the state. */
   readonly act?: (page: Page, servers: Servers) => Promise<void>;
@@ -68,8 +68,8 @@ export const VIEWS: readonly View[] = [
   ...MATCHES,
   { name: "match-live", url: ({ live }) => `${live}/leagues/live/matches/R1M1`, ready: ".match-board .status" },
   { name: "join-league", url: ({ leagues }) => `${leagues}/play` },
-  { name: "games", url: ({ host }) => `${host}/`, ready: "h1" },
-  { name: "games-referee", url: ({ referee }) => `${referee}/`, ready: "h1" },
+  { name: "games", url: ({ host }) => `${host}/` },
+  { name: "games-referee", url: ({ referee }) => `${referee}/` },
   { name: "no-game", url: ({ host }) => `${host}/game/none`, status: 404 },
   {
     name: "play-wrong-seat",
