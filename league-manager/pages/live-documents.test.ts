@@ -113,6 +113,22 @@ test("a change that does not change the document is not sent", async () => {
   await client.shows(["first", "second"]);
 });
 
+test("a document in which only the elapsed time of a turn has changed is not sent, and a new reader receives the current time", async () => {
+  const { clock, url, set, change } = await startDocument();
+  set({ move: 1, elapsed_ms: 0 });
+  const client = await reader(url);
+  await clock.advance(0);
+  await clock.advance(150);
+  await change({ move: 1, elapsed_ms: 150 });
+  await (await reader(url)).shows([{ move: 1, elapsed_ms: 150 }]);
+  await clock.advance(150);
+  await change({ move: 2, elapsed_ms: 0 });
+  await client.shows([
+    { move: 1, elapsed_ms: 0 },
+    { move: 2, elapsed_ms: 0 },
+  ]);
+});
+
 test("a reader that reconnects with the current id receives the next state only, and with an older id the current one", async () => {
   const { clock, url, change } = await startDocument();
   const other = await reader(url);

@@ -55,6 +55,9 @@ const MAX_SHARE = 0.01;
 /** The time that documents may take at once, e.g. for 200 different pages that show the same result, before `MAX_SHARE` limits them. */
 const BURST_MS = 250;
 
+/** A time that runs without an event. A document in which nothing else has changed is not sent again. */
+const RUNNING_TIME = /"elapsed_ms":\d+/g;
+
 /** Documents as streams of server-sent events. Each event has the complete document, so a reader that reconnects has missed nothing. */
 export class LiveDocuments {
   readonly #options: Required<LiveOptions>;
@@ -156,7 +159,7 @@ export class LiveDocuments {
     feed.state = "reading";
     try {
       const body = JSON.stringify(await feed.document.read());
-      feed.id = sha256Hex(body).slice(0, 16);
+      feed.id = sha256Hex(body.replaceAll(RUNNING_TIME, "")).slice(0, 16);
       feed.event = `id: ${feed.id}\nevent: document\ndata: ${body}\n\n`;
       for (const reader of feed.readers) send(reader, feed);
     } catch (thrown) {
