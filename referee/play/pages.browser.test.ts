@@ -124,9 +124,15 @@ describe("the page of a game on a session host", () => {
     await status(page, "Your move");
     await stopped.stop();
     await page.getByText("The server does not answer. The page tries again every few seconds.").waitFor();
+    await move(page, "d2", "d4");
+    await page.getByText("Sending your move").waitFor({ state: "detached" });
+    expect(await page.locator(".notice").allTextContents()).toEqual([
+      "The server does not answer. The page tries again every few seconds.",
+    ]);
     const restarted = await startTestHost({ port: stopped.port, dataFolder: stopped.dataFolder });
     try {
       await page.getByText("The server does not answer").waitFor({ state: "detached" });
+      expect(await page.locator(".notice").count()).toBe(0);
       await move(page, "e2", "e4");
       await status(page, "Waiting for black");
       await answer("e7e6");

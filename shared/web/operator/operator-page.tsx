@@ -13,6 +13,13 @@ interface Status {
   readonly others: readonly KnownPlayer[];
 }
 
+interface Notice {
+  readonly text: ComponentChildren;
+  readonly isError: boolean;
+  /** Whether the manager did not answer. The notice is then the only message about the connection. */
+  readonly isUnanswered: boolean;
+}
+
 interface Props {
   readonly document: OperatorDocument;
   /** The fault of the connection, or "". */
@@ -23,13 +30,17 @@ interface Props {
 export function OperatorPage({ document, problem }: Props): JSX.Element {
   const { league } = document;
   const [token, setToken] = useState<string | null>(null);
-  const [notice, setNotice] = useState<{ readonly text: ComponentChildren; readonly isError: boolean } | null>(null);
+  const [notice, setNotice] = useState<Notice | null>(null);
   const [isBusy, setBusy] = useState(false);
   const [status, setStatus] = useState<Status>({ players: [], others: [] });
 
   /** Shows the answer to an action. A wrong token is forgotten. */
   const show = (answer: OperatorAnswer, done: ComponentChildren): void => {
-    setNotice({ text: answer.ok ? done : visibleText(answer.message), isError: !answer.ok });
+    setNotice({
+      text: answer.ok ? done : visibleText(answer.message),
+      isError: !answer.ok,
+      isUnanswered: !answer.ok && answer.isUnanswered,
+    });
     if (!answer.ok && answer.isTokenWrong) setToken(null);
   };
   const call = async (tool: string, args: object, done: ComponentChildren): Promise<void> => {
@@ -66,7 +77,7 @@ export function OperatorPage({ document, problem }: Props): JSX.Element {
   }, [token, state]);
 
   return (
-    <LeagueLayout league={league} section={null} problem={problem}>
+    <LeagueLayout league={league} section={null} problem={notice?.isUnanswered ? "" : problem}>
       <div class="operator-page">
         <h2>Operator</h2>
         <p class={notice?.isError ? "operator-notice error" : "operator-notice"} role="status">

@@ -110,11 +110,11 @@ export function Table({ transport, first, games, Invitation }: Props): JSX.Eleme
   );
 }
 
-/** The message about the last move and the fault of the connection, if there are any. */
+/** The message about the last move and the fault of the connection, if there are any. While the connection is lost, a move without an answer has no message besides it. */
 function Notices({ notice, problem }: Pick<Playing, "notice" | "problem">): JSX.Element {
   return (
     <>
-      {notice && (
+      {notice && !(notice.isUnanswered && problem) && (
         <p class={notice.isRejection ? "notice rejection" : "notice"} role={notice.isRejection ? "alert" : "status"}>
           {capitalized(notice.text)}
         </p>

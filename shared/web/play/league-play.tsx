@@ -35,8 +35,8 @@ export function LeaguePlay({ seat, games }: Props): JSX.Element {
   useEffect(() => setChosen(id), [id]);
   const board = useMemo(() => boardConnection(seat, setView), [seat]);
   useEffect(() => {
-    if (match) board.show({ game: match.game });
-  }, [board, match]);
+    if (match) board.show({ game: match.game, problem });
+  }, [board, match, problem]);
   useEffect(() => {
     if (view && !match) document.title = `${view.name} · League`;
   }, [view, match]);
@@ -60,7 +60,7 @@ export function LeaguePlay({ seat, games }: Props): JSX.Element {
               Your move was rejected: {match.rejected}
             </p>
           )}
-          {problem && (
+          {problem && !match && (
             <p class="notice" role="status">
               {problem}
             </p>

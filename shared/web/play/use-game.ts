@@ -1,13 +1,18 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 import type { Claim, GameView } from "../game-view.ts";
-import { messageOf, type Transport } from "../transports/transport.ts";
+import { messageOf, type Transport, UnansweredError } from "../transports/transport.ts";
 
 export interface Playing {
   readonly game: GameView | null;
   /** The fault of the connection, for people; null if there is none. */
   readonly problem: string | null;
   /** The message about the last move, if there is one: why it was rejected, or what to do next. */
-  readonly notice: { readonly text: string; readonly isRejection: boolean } | null;
+  readonly notice: {
+    readonly text: string;
+    readonly isRejection: boolean;
+    /** Whether the move had no answer. The next state of the game shows whether it was made. */
+    readonly isUnanswered: boolean;
+  } | null;
   /** The action that is being sent; null if there is none. */
   readonly pending: unknown;
   readonly play: (action: unknown, claim: Claim | null) => void;
@@ -31,6 +36,7 @@ export function useGame(transport: Transport, first: GameView | null): Playing {
         const { game: next } = update;
         if (next) setGame((current) => later(current, next));
         if (update.problem !== undefined) setProblem(update.problem);
+        if (next) setNotice((current) => (current?.isUnanswered ? null : current));
       }),
     [transport],
   );
@@ -40,9 +46,9 @@ export function useGame(transport: Transport, first: GameView | null): Playing {
     setNotice(null);
     try {
       const text = await request(game);
-      if (text !== "") setNotice({ text, isRejection: false });
+      if (text !== "") setNotice({ text, isRejection: false, isUnanswered: false });
     } catch (error) {
-      setNotice({ text: messageOf(error), isRejection: true });
+      setNotice({ text: messageOf(error), isRejection: true, isUnanswered: error instanceof UnansweredError });
     }
     setPending(null);
   };

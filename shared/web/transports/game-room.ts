@@ -1,13 +1,13 @@
 import type { HistoryDocument, InvitationsDocument, RematchDocument } from "../play-documents.ts";
 import { pathOf } from "../texts/links.ts";
-import { failureOf, UNREACHABLE } from "./page-failures.ts";
+import { failureOf, unreachable } from "./page-failures.ts";
 import type { GameRoom } from "./transport.ts";
 
 /** The routes of a game at the session host. `headers` contain the token of the person's seat, if the page has one. */
 export function gameRoom(path: string, headers: Readonly<Record<string, string>>): GameRoom {
   const read = async <T>(part: string, init: RequestInit = { headers }): Promise<T> => {
     const response = await fetch(`${path}/${part}`, init).catch(() => {
-      throw new Error(UNREACHABLE);
+      throw unreachable();
     });
     if (!response.ok) throw await failureOf(response);
     return (await response.json()) as T;

@@ -1,7 +1,7 @@
 import type { GameSummary, GameView } from "../game-view.ts";
 import type { NewGameDocument } from "../play-documents.ts";
 import { pathOf } from "../texts/links.ts";
-import { failureOf, UNREACHABLE } from "./page-failures.ts";
+import { failureOf, unreachable } from "./page-failures.ts";
 import type { SavedGame } from "./saved-games.ts";
 
 /** The choices of a person for a new game. */
@@ -41,7 +41,7 @@ export async function ownGame({ gameId, token }: SavedGame): Promise<GameView | 
 
 async function request<T>(path: string, init: RequestInit = {}): Promise<T> {
   const response = await fetch(path, init).catch(() => {
-    throw new Error(UNREACHABLE);
+    throw unreachable();
   });
   if (!response.ok) throw await failureOf(response);
   return (await response.json()) as T;

@@ -1,7 +1,7 @@
 import type { JoinView, PlayView } from "../league-view.ts";
 import type { LeagueSeat } from "../texts/links.ts";
 import { CONNECTION_LOST } from "../texts/status-texts.ts";
-import { messageOf } from "./transport.ts";
+import { messageOf, UnansweredError } from "./transport.ts";
 
 export interface PlayUpdate {
   readonly view?: PlayView;
@@ -66,7 +66,9 @@ async function post<T>(request: string, body: object, token: string | null, sign
   const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
   const init = { method: "POST", headers, body: JSON.stringify(body), ...(signal && { signal }) };
   const response = await fetch(`/play/api/${request}`, init).catch((error) => {
-    throw new Error(signal?.aborted ? messageOf(error) : "The league cannot be reached. Try again.");
+    throw signal?.aborted
+      ? new Error(messageOf(error))
+      : new UnansweredError("The league cannot be reached. Try again.");
   });
   const answer = (await response.json().catch(() => null)) as { error?: { message?: unknown } } | null;
   if (response.ok) return answer as T;

@@ -1,7 +1,7 @@
 /** The answer of the manager to an action: its fields, or the reason of a rejection for people. */
 export type OperatorAnswer =
   | { readonly ok: true; readonly value: Readonly<Record<string, unknown>> }
-  | { readonly ok: false; readonly message: string; readonly isTokenWrong: boolean };
+  | { readonly ok: false; readonly message: string; readonly isTokenWrong: boolean; readonly isUnanswered: boolean };
 
 const UNANSWERED =
   "The manager did not answer, so the action may or may not have happened. Check the state of the league before you repeat it.";
@@ -12,7 +12,9 @@ const TOO_MANY = "There were too many requests from this network. Wait a minute 
  * header: the browser would ask the manager for permission first, and the manager rejects other origins.
  */
 export async function callOperatorTool(token: string, name: string, args: object): Promise<OperatorAnswer> {
-  const rejected = (message: string, isTokenWrong = false): OperatorAnswer => ({ ok: false, message, isTokenWrong });
+  const rejected = (message: string, isTokenWrong = false): OperatorAnswer => ({
+    ...{ ok: false, message, isTokenWrong, isUnanswered: message === UNANSWERED },
+  });
   let response: Response;
   try {
     response = await fetch("/mcp", {

@@ -1,10 +1,13 @@
+import { UnansweredError } from "./transport.ts";
+
 /** A failure that a repeated request would not change. */
 export class FinalError extends Error {}
 
 /** The server cannot show this game now, for the reason that it has sent. */
 export class UnavailableError extends Error {}
 
-export const UNREACHABLE = "The server cannot be reached. Try again.";
+/** Returns the error of a request that had no answer. */
+export const unreachable = (): Error => new UnansweredError("The server cannot be reached. Try again.");
 
 /** Returns the error of a failed request, with the message of the server's answer `{error: {code, message}}`. */
 export async function failureOf(response: Response): Promise<Error> {

@@ -3,7 +3,7 @@ import { releaseStream, requestStream } from "../live/live-client.ts";
 import { whileVisible } from "../live/while-visible.ts";
 import { CONNECTION_LOST } from "../texts/status-texts.ts";
 import { gameRoom } from "./game-room.ts";
-import { FinalError, failureOf, UNREACHABLE, UnavailableError } from "./page-failures.ts";
+import { FinalError, failureOf, UnavailableError, unreachable } from "./page-failures.ts";
 import { saveGame } from "./saved-games.ts";
 import { eventsOf } from "./sse.ts";
 import { type GameUpdate, isGameView, type Transport } from "./transport.ts";
@@ -73,7 +73,7 @@ export function pageTransport(gameId: string, token: string): Transport {
     const body = JSON.stringify(turn);
     const request = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body };
     const answer = await fetch(`${path}/moves`, request).catch(() => {
-      throw new Error(UNREACHABLE);
+      throw unreachable();
     });
     const game = await gameIn(answer);
     saveGame(game, token);

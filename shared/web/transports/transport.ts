@@ -57,5 +57,8 @@ export function isGameView(value: unknown): value is GameView {
   );
 }
 
+/** A request without an answer. The page does not know whether the request has arrived. */
+export class UnansweredError extends Error {}
+
 /** Returns the message of any thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
