@@ -123,6 +123,7 @@ test("a document in which only the elapsed time of a turn has changed is not sen
   await (await reader(url)).shows([{ move: 1, elapsed_ms: 150 }]);
   await clock.advance(150);
   await change({ move: 2, elapsed_ms: 0 });
+  await clock.advance(150);
   await client.shows([
     { move: 1, elapsed_ms: 0 },
     { move: 2, elapsed_ms: 0 },
