@@ -78,3 +78,15 @@ test("a page loads the board that it shows and no other one", async () => {
     expect(has("standings", null, text)).toBe(false);
   }
 });
+
+test.each(Object.keys(BOARD_FILES) as BoardKind[])(
+  "the board %s has the style of the grid if it draws one",
+  async (board) => {
+    const { files, filesOf } = await assets();
+    const { modules, styles } = filesOf("match", board);
+    const textOf = (paths: readonly string[]): string => paths.map((path) => String(files.get(path)?.body)).join("");
+    const drawsGrid = textOf(modules).includes('role:"grid"');
+    expect(textOf(styles).includes(".grid .cell")).toBe(drawsGrid);
+    expect(drawsGrid).toBe(["chess", "marks", "discs", "words"].includes(board));
+  },
+);

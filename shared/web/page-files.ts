@@ -77,7 +77,7 @@ export const BOARD_FILES: Readonly<Record<BoardKind, BoardFiles>> = {
   chess: board("chess-board", "squares", "chess"),
   marks: board("grid-boards", "squares"),
   discs: board("grid-boards", "squares"),
-  words: board("codenames-board", "actions", "codenames"),
+  words: board("codenames-board", "actions", "squares", "codenames"),
   hands: board("hands-board", "actions", "rounds"),
   numbers: board("numbers-board", "actions", "rounds"),
   cards: board("cards-board", "actions", "rounds"),
