@@ -156,12 +156,26 @@ test("truncated standings are shown with the rank of the player and, if the mess
   expect(notifications.facts().leagues[0]).toEqual({ league_id: "l", points: 3, rank: 17 });
 });
 
+test("a player that is shut down during a league is told so once, and not that it stays registered", () => {
+  const { lines, notifications } = newLog();
+  const row = { rank: 2, player_id: "P01", display_name: "Ann", points: 3, wins: 1, draws: 0, losses: 0, played: 1 };
+  for (const round_id of [1, 2])
+    notifications.standings({ league_id: "l", round_id, standings: [{ ...row, state: "SHUTDOWN" }] });
+  expect(lines).toEqual([
+    "l after round 1: rank 2 of 1, points 3",
+    "l: this player is shut down: the operator has removed it, or it did not answer in 3 matches in a row. Its later matches are lost",
+    "l after round 2: rank 2 of 1, points 3",
+  ]);
+  notifications.stopping();
+  expect(lines.at(-1)).toMatch(/^P01 stays registered in other /);
+});
+
 test("a player that stops before the end of its leagues stays registered, and the line names the command that removes it", () => {
   const { lines, notifications } = newLog();
   notifications.roundEnded({ league_id: "l", round_id: 1, next_round_id: null, matches_completed: 1, summary: {} });
   notifications.stopping();
   expect(lines).toEqual([
-    "P01 stays registered in other and loses its matches. To continue, enter the same command again. The operator can remove it with: npm run league -- remove P01",
+    "P01 stays registered in other and loses its matches. To continue, enter the same command again. The operator can remove it with: npm run league -- remove P01 --data FOLDER, with the data folder of the league",
   ]);
   notifications.roundEnded({ league_id: "other", round_id: 1, next_round_id: null, matches_completed: 1, summary: {} });
   notifications.stopping();

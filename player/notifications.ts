@@ -2,7 +2,7 @@ import { reasonInWords, winnersInWords, winnersOf } from "#shared/games/game.ts"
 import { findGame } from "#shared/games/registry.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import type { RoundEnd, StandingsUpdate } from "#shared/protocol/announcements.ts";
-import { type AgentEvent, type AgentState, transition } from "#shared/protocol/lifecycle.ts";
+import { type AgentEvent, type AgentState, MAX_FAILS, transition } from "#shared/protocol/lifecycle.ts";
 import type { GameError, GameResult } from "#shared/protocol/messages.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import type { MatchInfo } from "./sdk.ts";
@@ -44,10 +44,29 @@ export function winningRoles(
   return winnersOf({ scores }) ?? [];
 }
 
+const SHUT_DOWN = `this player is shut down: the operator has removed it, or it did not answer in ${MAX_FAILS} matches in a row. Its later matches are lost`;
+
 function staysRegistered(playerId: string, leagueIds: readonly string[]): string {
   const stays = `${playerId} stays registered in ${leagueIds.join(", ")} and loses its matches`;
-  const removal = `The operator can remove it with: ${LEAGUE_COMMAND} remove ${playerId}`;
+  const removal = `The operator can remove it with: ${LEAGUE_COMMAND} remove ${playerId} --data FOLDER, with the data folder of the league`;
   return inOneLine(`${stays}. To continue, enter the same command again. ${removal}`);
+}
+
+/** How a match has ended for the player: "rps R1M1 as player_1: won (won series)". */
+function endOfMatch(info: MatchInfo, result: GameResult): string {
+  const { leagueId, matchId, role } = info;
+  const winners = winningRoles(info, result);
+  const resultWithoutWinner = result.termination === "normal" ? "drawn" : "no winner";
+  const outcome = winners.length === 0 ? resultWithoutWinner : winners.includes(role) ? "won" : "lost";
+  const teams = findGame(info.game)?.info.teams;
+  const team = teams && winners.length > 1 ? `, ${winnersInWords(teams, winners)} wins` : "";
+  return `${leagueId} ${matchId} as ${role}: ${outcome}${team} (${reasonInWords(result.reason)})`;
+}
+
+/** The number of players in standings, after a rank. A truncated list holds the player's own entry only, and may come without `total`. */
+function ofPlayers({ standings, truncated, total }: StandingsUpdate): string {
+  const players = truncated === true ? total : standings.length;
+  return players === undefined ? "" : ` of ${players}`;
 }
 
 export function createNotificationLog(say: (line: string) => void): NotificationLog {
@@ -58,6 +77,8 @@ export function createNotificationLog(say: (line: string) => void): Notification
   const leagues = new Map<string, { points: number; rank: number | null }>();
   /** Leagues whose last round has ended. The next standings of such a league are final. */
   const over = new Set<string>();
+  /** Leagues that have shut this player down while they run. */
+  const withoutPlayer = new Set<string>();
   const leagueOf = (leagueId: string) => {
     const league = leagues.get(leagueId) ?? { points: 0, rank: null };
     leagues.set(leagueId, league);
@@ -81,14 +102,8 @@ export function createNotificationLog(say: (line: string) => void): Notification
       step("league_start");
     },
     matchEnded(info, result) {
-      const { leagueId, matchId, role, roles } = info;
-      leagueOf(leagueId).points += result.match_points[roles[role] ?? ""] ?? 0;
-      const winners = winningRoles(info, result);
-      const resultWithoutWinner = result.termination === "normal" ? "drawn" : "no winner";
-      const outcome = winners.length === 0 ? resultWithoutWinner : winners.includes(role) ? "won" : "lost";
-      const teams = findGame(info.game)?.info.teams;
-      const team = teams && winners.length > 1 ? `, ${winnersInWords(teams, winners)} wins` : "";
-      say(inOneLine(`${leagueId} ${matchId} as ${role}: ${outcome}${team} (${reasonInWords(result.reason)})`));
+      leagueOf(info.leagueId).points += result.match_points[info.roles[info.role] ?? ""] ?? 0;
+      say(inOneLine(endOfMatch(info, result)));
     },
     gameError({ league_id, match_id, error_code, message }) {
       say(inOneLine(`${league_id} ${match_id}: ${error_code} ${message}`.slice(0, 500)));
@@ -98,7 +113,8 @@ export function createNotificationLog(say: (line: string) => void): Notification
       if (next_round_id === null) over.add(league_id);
       else over.delete(league_id);
     },
-    standings({ league_id, round_id, standings, truncated, total }) {
+    standings(update) {
+      const { league_id, round_id, standings } = update;
       const entry = standings.find((row) => row.player_id === playerId);
       if (!entry) return;
       const { rank, points } = entry;
@@ -106,13 +122,13 @@ export function createNotificationLog(say: (line: string) => void): Notification
       state = entry.state ?? state;
       if ([...leagues.keys()].every((leagueId) => over.has(leagueId))) step("league_end");
       const when = over.has(league_id) ? "is over" : `after round ${round_id}`;
-      // A truncated list holds the player's own entry only. A manager of another program may send it without `total`.
-      const players = truncated === true ? total : standings.length;
-      const of = players === undefined ? "" : ` of ${players}`;
-      say(inOneLine(`${league_id} ${when}: rank ${rank}${of}, points ${points}`));
+      say(inOneLine(`${league_id} ${when}: rank ${rank}${ofPlayers(update)}, points ${points}`));
+      const isShutDown = entry.state === "SHUTDOWN" && !over.has(league_id);
+      if (isShutDown && !withoutPlayer.has(league_id)) say(inOneLine(`${league_id}: ${SHUT_DOWN}`));
+      withoutPlayer[isShutDown ? "add" : "delete"](league_id);
     },
     stopping() {
-      const open = [...leagues.keys()].filter((leagueId) => !over.has(leagueId));
+      const open = [...leagues.keys()].filter((leagueId) => !over.has(leagueId) && !withoutPlayer.has(leagueId));
       if (playerId !== null && isRegistered && open.length > 0) say(staysRegistered(playerId, open));
     },
     facts: () => ({

@@ -21,12 +21,19 @@ import { ServiceOptions } from "./options.ts";
 import { startReferee } from "./service.ts";
 
 const { expireAfterMs, maxConcurrentMatches, registerTimeoutMs, reportTimeoutMs } = ServiceOptions.shape;
-const command = withUsageExit(new Command("referee"))
-  .description("Runs one referee, which asks the players of its matches for their moves.")
+/** `npm run host` runs this file with --alone. Its help has no options of a referee with a manager. */
+const isHost = process.argv.includes("--alone");
+const OF_LEAGUES = ["--manager", "--alone", "--name", "--max-matches", "--join-code", "--register-ms", "--report-ms"];
+const command = withUsageExit(new Command(isHost ? "npm run host --" : "referee"))
+  .description(
+    isHost
+      ? "Runs a session host: games in the browser and over the API, against bots, engines and other people, without a league."
+      : "Runs one referee, which asks the players of its matches for their moves.",
+  )
   .option("--port <port>", portHelp("referee"), portOption)
   .option(
     "--host <host>",
-    "address to listen on (default: 127.0.0.1; every address if the manager is on another machine)",
+    `address to listen on (default: 127.0.0.1${isHost ? "" : "; every address if the manager is on another machine"})`,
   )
   .option(
     "--name <name>",
@@ -35,7 +42,7 @@ const command = withUsageExit(new Command("referee"))
   )
   .option(
     "--endpoint <url>",
-    "the URL at which other agents reach this agent (default: the address by which it reaches the manager)",
+    `the URL at which other agents reach this agent (default: the address ${isHost ? "at which it listens" : "by which it reaches the manager"})`,
     contactOption,
   )
   .option("--manager <url>", "the league manager's endpoint", endpointOption, MANAGER_ENDPOINT)
@@ -74,9 +81,14 @@ const command = withUsageExit(new Command("referee"))
   .addOption(gameFilesOption())
   .option("--limit-loopback", "also apply the rate limits to callers on this machine")
   .option("--data <folder>", "folder of the database, the token and the logs", DATA_FOLDER);
+for (const option of isHost ? command.options : []) option.hidden = OF_LEAGUES.includes(option.long ?? "");
 withExamples(command, [
-  "npm run referee                                             # the manager is on this machine",
-  "npm run referee -- --manager http://192.168.1.7:8000/mcp    # the manager is on another machine",
+  ...(isHost
+    ? []
+    : [
+        "npm run referee                                             # the manager is on this machine",
+        "npm run referee -- --manager http://192.168.1.7:8000/mcp    # the manager is on another machine",
+      ]),
   "npm run host                                                # a session host: --alone --port 8001",
   "npm run host -- --game ./my-game.ts                         # with a game of your own",
 ]).parse();

@@ -158,14 +158,14 @@ function keyOf(agent: Agent, machineAddresses: MachineAddresses): string {
 }
 const partsOfAgents = new WeakMap<Agent, EndpointParts>();
 
+/** The rejection of a program. A person in a browser reads another text. */
+export const WRONG_JOIN_CODE = "the join code is missing or wrong: ask the operator for it and pass --join-code WORD";
+
 /** Checks the join code and the endpoint, which do not depend on other agents. Returns null if both are valid. */
 function requestRejection(policy: AdmissionPolicy, attempt: Attempt, tokenOwner: Agent | null): ProtocolError | null {
   const { endpoint, remoteAddress } = attempt;
   if (policy.joinCode !== null && tokenOwner === null && !equalSecrets(attempt.joinCode ?? "", policy.joinCode)) {
-    return protocolError(
-      "L001",
-      "the join code is missing or wrong: ask the operator for it and pass --join-code WORD",
-    );
+    return protocolError("L001", WRONG_JOIN_CODE);
   }
   if (endpoint === null) return null;
   const url = parseEndpoint(endpoint);

@@ -159,6 +159,22 @@ it("calls without the token of a hosted player are rejected", async () => {
   }
 });
 
+it("a person with a wrong join code learns in the browser whom to ask, and a program which option to pass", async () => {
+  const leagues = [{ league_id: "ttt", game: "tic_tac_toe.v1" }];
+  const manager = await startTestManager(leagues, { manager: { join_code: "oak" } });
+  onTestFinished(() => manager.stop());
+  const response = await fetch(`http://127.0.0.1:${manager.port}/play/api/join`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ name: "Ann", league_id: "ttt", join_code: "aok" }),
+  });
+  expect(response.status).toBe(400);
+  const message = "This join code is wrong. Ask the person who runs the league for it.";
+  expect(await response.json()).toEqual({ error: { code: "L001", message } });
+  const { payload } = await manager.message("JOIN_LEAGUE", "player:Ann", { player_name: "Ann", join_code: "aok" });
+  expect(payload.message).toContain("pass --join-code WORD");
+});
+
 it("a second join needs the token to continue as the same player", async () => {
   const { ask, token } = await startHosted();
   expect((await ask("JOIN_LEAGUE", { player_name: "Ann" })).payload.error_code).toBe("L003");

@@ -8,6 +8,7 @@ import { DisplayName } from "#shared/protocol/names.ts";
 import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
 import { type CreationLimit, TOO_MANY_CREATIONS } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import type { JoinView } from "#shared/web/league-view.ts";
+import { WRONG_JOIN_CODE } from "../agents/identity.ts";
 import { leaveLeagues } from "../commands/players.ts";
 import type { League } from "../league/league.ts";
 import { type Awaiting, pageState } from "./page-state.ts";
@@ -114,8 +115,11 @@ const answer = <T>(result: Result<T, ProtocolError>, http: HttpContext, show: (v
 function failed({ error_code, message }: ProtocolError, http: HttpContext): HttpReply {
   http.logRejection?.({ code: error_code, reason: message, request: `POST ${http.target}` });
   if (error_code === "L004") return failure(401, error_code, "This link has no seat in a league. Join again.");
-  return failure(400, error_code, message);
+  return failure(400, error_code, message === WRONG_JOIN_CODE ? CODE_FOR_PEOPLE : message);
 }
+
+/** The page has no options of a command. */
+const CODE_FOR_PEOPLE = "This join code is wrong. Ask the person who runs the league for it.";
 
 const json = (status: number, value: object): HttpReply => ({ status, body: JSON.stringify(value) });
 

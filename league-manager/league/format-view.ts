@@ -98,8 +98,7 @@ export function formatText({ format, formatOptions }: Pick<League, "format" | "f
 
 /** The number of rounds that the league has at its end; null if it is not known. */
 export function plannedRounds(league: League): number | null {
-  const isPaired = league.isPairingComplete || league.format === "round-robin";
-  if (isPaired) return league.rounds.length;
+  if (league.isPairingComplete) return league.rounds.length;
   return findFormat(league.format)?.plannedRounds?.(viewOf(league, ""), parsedOptions(league)) ?? null;
 }
 

@@ -33,6 +33,16 @@ describe("the round robin format", () => {
     expect(findFormat("Round-Robin")).toBeNull();
   });
 
+  test("counts the rounds of all cycles as soon as cycles is raised, before they are paired", () => {
+    const one = roundRobin(PLAYERS, 2);
+    const planned = (rounds: readonly NewRound[], completed: number, cycles: number) =>
+      roundRobinFormat.plannedRounds?.(leagueOf(rounds, completed), options({ cycles }));
+    expect(planned([], 0, 2)).toBe(6);
+    expect(planned(one, 2, 1)).toBe(3);
+    expect(planned(one, 2, 4)).toBe(12);
+    expect(planned([...one, ...one], 3, 4)).toBe(12);
+  });
+
   test("returns the schedule of one cycle at the start and no more rounds", () => {
     expect(roundRobinFormat.next(leagueOf([], 0), 9, options())).toEqual({ rounds: roundRobin(PLAYERS, 2) });
     expect(roundRobinFormat.next(leagueOf(roundRobin(PLAYERS, 2), 0), 9, options())).toBe("completed");

@@ -126,6 +126,12 @@ export const roundRobinFormat: Format<Options> = {
     return options.makeup && openMatches(view) > 0 ? "wait" : "completed";
   },
 
+  plannedRounds(view, options) {
+    if (view.rounds.length === 0) return schedule(activePlayers(view), view.roleCount, options.cycles).length;
+    const further = furtherCycles(view, options).length + makeupRounds(missedPairings(view, options)).length;
+    return view.rounds.length + further;
+  },
+
   remaining(view, options) {
     if (view.rounds.length > 0) {
       const further = furtherCycles(view, options).reduce((sum, { pairings }) => sum + pairings.length, 0);

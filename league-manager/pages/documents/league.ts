@@ -20,6 +20,7 @@ export function headerOf({ views }: DocumentContext, league: League): LeagueHead
     format: formatInWords(league),
     status: league.isPaused ? "paused" : league.status,
     players: league.entrants.size,
+    departed: league.departed.length,
     completed: league.completedCount,
     matches: league.status === "open" ? null : projections.expectedMatches(league),
     round: league.currentRound,

@@ -3,7 +3,13 @@ import type { PlayerDocument } from "#shared/web/documents/player.ts";
 import type { Agent } from "../../agents/agent.ts";
 import type { League } from "../../league/league.ts";
 
-const PAIRED_NO_MORE = "It is no longer paired. It forfeits its matches of later rounds.";
+/** What happens with the matches of a player that no longer plays. A round robin has paired them at the start. */
+function laterMatches({ rounds, currentRound, status }: League, playerId: string): string {
+  if (status === "completed") return "";
+  const later = rounds.slice(currentRound ?? rounds.length);
+  const isPaired = later.some(({ matches }) => matches.some(({ players }) => players.includes(playerId)));
+  return isPaired ? " It forfeits its matches of later rounds." : " It is not paired any more.";
+}
 
 const DEPARTURES = {
   removed: "Removed by the operator.",
@@ -28,7 +34,7 @@ export function playerState(league: League, playerId: string, agent: Agent | nul
   const attention = (text: string) => ({ text, needs_attention: true });
   if (!agent) return attention("Removed; its name and its address are erased.");
   const departure = departureOf(league, playerId, agent);
-  if (departure) return attention(`${DEPARTURES[departure]} ${PAIRED_NO_MORE}`);
+  if (departure) return attention(`${DEPARTURES[departure]}${laterMatches(league, playerId)}`);
   if (league.status === "completed") return { text: "The league is completed.", needs_attention: false };
   if (league.status === "open") return { text: "Registered. The league has not started.", needs_attention: false };
   if (agent.state === "SUSPENDED")

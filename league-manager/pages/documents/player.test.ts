@@ -79,15 +79,25 @@ it("an annulled match is counted no more, and a removed player is named as such"
   expect(after.state).toEqual({ text: "Active.", needs_attention: false });
   await manager.tool("remove_player", { player_id: "P02" }, manager.operator);
   expect((await read("P02")).state).toMatchObject({
-    text: expect.stringMatching(/^Removed by the operator/),
+    text: "Removed by the operator. It is not paired any more.",
     needs_attention: true,
   });
   const standings = await fetch(`http://127.0.0.1:${manager.port}/api/leagues/rps/standings`);
-  const { rows } = (await standings.json()) as StandingsDocument;
+  const standingsOf = (await standings.json()) as StandingsDocument;
+  const { rows } = standingsOf;
+  expect(standingsOf.league).toMatchObject({ players: 2, departed: 1 });
   expect(rows.map(({ player_id, presence }) => [player_id, presence]).sort()).toEqual([
     ["P01", "present"],
     ["P02", "removed"],
   ]);
+});
+
+it("a player that is removed before the last round forfeits the matches that a round robin has already paired", async () => {
+  await manager.register("REF01", "P01", "P02");
+  await manager.assigned("rps", "R1M1");
+  await manager.tool("remove_player", { player_id: "P02" }, manager.operator);
+  const text = "Removed by the operator. It forfeits its matches of later rounds.";
+  expect((await read("P02")).state).toEqual({ text, needs_attention: true });
 });
 
 it("a player of no or another league has no page", async () => {

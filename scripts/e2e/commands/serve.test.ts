@@ -130,7 +130,7 @@ describe("a player that stops before its league starts", () => {
     await first.line(/registered as P01/);
     first.signal("SIGINT");
     expect((await first.ended).stderr).toContain(
-      "First: P01 stays registered in rps and loses its matches. To continue, enter the same command again. The operator can remove it with: npm run league -- remove P01\nFirst: stopped\n",
+      "First: P01 stays registered in rps and loses its matches. To continue, enter the same command again. The operator can remove it with: npm run league -- remove P01 --data FOLDER, with the data folder of the league\nFirst: stopped\n",
     );
     const second = startPlayer(test, "Second", test.port + 10);
     await second.line(/registered as P02/);

@@ -73,7 +73,8 @@ describe.each(["py", "go"] as const)("the starter in %s that joins by itself", (
     };
     const usage = /^usage: .* http:\/\/ADDRESS:8000\/mcp \[NAME \[PORT \[JOIN_CODE\]\]\]\n$/;
     if (lang === "py") expect(await printed()).toMatch(usage);
-    expect(await printed("127.0.0.1:8000", "Ann")).toMatch(usage);
+    const wrong = await printed("127.0.0.1:8000", "Ann");
+    expect(wrong).toContain(`${prefix}127.0.0.1:8000 does not begin with http://; usage: `);
     expect(await printed("http://127.0.0.1:9", "Ann")).toMatch(
       `${prefix}cannot reach http://127.0.0.1:9/mcp; check the address, and that the manager is running: `,
     );

@@ -84,10 +84,14 @@ func serve(response http.ResponseWriter, request *http.Request) {
 func join(args []string) {
 	log.SetFlags(0)
 	where, err := url.Parse(args[0])
-	if err != nil || where.Host == "" || where.Scheme != "http" && where.Scheme != "https" || len(args) > 4 {
-		log.Fatal("usage: ./bot http://ADDRESS:8000/mcp [NAME [PORT [JOIN_CODE]]]")
+	usage := "usage: ./bot http://ADDRESS:8000/mcp [NAME [PORT [JOIN_CODE]]]"
+	if len(args) > 4 {
+		log.Fatal(usage)
 	}
 	log.SetPrefix("join: ")
+	if err != nil || where.Host == "" || where.Scheme != "http" && where.Scheme != "https" {
+		log.Fatal(args[0], " does not begin with http://; ", usage)
+	}
 	manager := strings.TrimSuffix(strings.TrimRight(args[0], "/"), "/mcp") + "/mcp"
 	port, code := "8150", any(nil)
 	if len(args) > 1 {

@@ -1,8 +1,9 @@
 """Joins a league with bot.py. PROTOCOL.md of agent-league has the messages."""
 import http.server, json, pathlib, random, re, secrets, socket, sys, time, traceback, urllib.parse, urllib.request, uuid
 from bot import GAMES, choose
-if len(sys.argv) not in range(2, 6) or not re.match("https?://[^/]", sys.argv[1]):
-    sys.exit("usage: python3 join.py http://ADDRESS:8000/mcp [NAME [PORT [JOIN_CODE]]]")
+usage = "usage: python3 join.py http://ADDRESS:8000/mcp [NAME [PORT [JOIN_CODE]]]"
+if len(sys.argv) not in range(2, 6): sys.exit(usage)
+if not re.match("https?://[^/]", sys.argv[1]): sys.exit(f"join.py: {sys.argv[1]} does not begin with http://; {usage}")
 manager = re.sub("(/mcp)?/*$", "/mcp", sys.argv[1], count=1)
 me, port, join_code = sys.argv[2:] + ["Python", "8150", None][len(sys.argv) - 2 :]
 token = pathlib.Path(f"{urllib.parse.quote(me, safe='')}.token")
@@ -25,7 +26,7 @@ def answer(message):
         kind, payload = "MOVE_RESPONSE", {"match_id": asked["match_id"], "tick": asked["tick"], "move": move}
     elif message["type"] == "GAME_RESULT":
         result = {me: "won", None: "no winner"}.get(asked["winner"], "lost")
-        print(f"{asked['league_id']} {asked['match_id']}: {result} ({asked['reason']})", flush=True)
+        print(f"{asked['league_id']} {asked['match_id']}: {result} ({asked['reason'].replace('_', ' ')})", flush=True)
     return envelope(kind, payload, correlation_id=message["message_id"])
 
 class Player(http.server.BaseHTTPRequestHandler):

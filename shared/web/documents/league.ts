@@ -13,6 +13,8 @@ export interface LeagueHeader {
   readonly format: string;
   readonly status: "open" | "running" | "paused" | "completed";
   readonly players: number;
+  /** How many of the players do not play any more: removed, shut down or left. */
+  readonly departed: number;
   readonly completed: number;
   /** The number of matches at the end of the league at most; null if the format has no fixed end. */
   readonly matches: number | null;

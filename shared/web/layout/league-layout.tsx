@@ -87,8 +87,9 @@ function LeagueHead({ league }: Pick<Props, "league">): JSX.Element {
 }
 
 /** The game, the format and the players of a league. An open league that waits for players says how many there are. */
-export function leagueFacts({ game_name, format, players, waiting }: LeagueHeader): string {
-  const facts = [game_name, format, waiting === "" ? counted(players, "player") : ""];
+export function leagueFacts({ game_name, format, players, departed, waiting }: LeagueHeader): string {
+  const gone = departed === 0 ? "" : ` (${departed} no longer playing)`;
+  const facts = [game_name, format, waiting === "" ? `${counted(players, "player")}${gone}` : ""];
   return facts.filter((text) => text !== "").join(" · ");
 }
 
