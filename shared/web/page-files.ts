@@ -37,6 +37,11 @@ const leaguePage = (module: string, ...styles: readonly string[]): PageFiles => 
   styles: styles.map((name) => `styles/league/${name}.css`),
 });
 
+/** The style of the moves of a game. */
+const STEPS_STYLE = "styles/boards/steps.css";
+
+const matchPage = leaguePage("league/match-page.tsx", "match");
+
 /** The files of each kind of page. */
 export const PAGE_FILES: Readonly<Record<PageKind, PageFiles>> = {
   leagues: leaguePage("league/leagues-page.tsx", "overview"),
@@ -48,10 +53,10 @@ export const PAGE_FILES: Readonly<Record<PageKind, PageFiles>> = {
   bracket: leaguePage("league/bracket-page.tsx", "bracket"),
   ratings: leaguePage("league/ratings-page.tsx", "intervals", "charts"),
   points: leaguePage("league/points-page.tsx", "charts"),
-  match: { ...leaguePage("league/match-page.tsx", "match"), hasBoard: true },
+  match: { ...matchPage, styles: [STEPS_STYLE, ...matchPage.styles], hasBoard: true },
   operator: leaguePage("operator/operator-page.tsx", "operator"),
   games: { entry: "site/games-main.tsx", styles: ["styles/play/games.css", "styles/play/new-game.css"] },
-  game: { entry: "site/board-main.tsx", styles: ["styles/play/play.css"], hasBoard: true },
+  game: { entry: "site/board-main.tsx", styles: [STEPS_STYLE, "styles/play/play.css"], hasBoard: true },
   play: {
     entry: "site/play-main.tsx",
     styles: ["styles/play/play.css", "styles/play/league-seat.css"],

@@ -100,7 +100,7 @@ async function open(options: BrowserContextOptions = {}, anchor = "") {
   page.on("console", (message) => seen.push(`console ${message.text()}`));
   const url = pathToFileURL(file).href + anchor;
   await page.goto(url);
-  await page.getByRole("group", { name: "Steps of the match" }).waitFor();
+  await page.getByRole("group", { name: "Steps" }).waitFor();
   expect(seen).toEqual([`request ${url.split("#")[0]}`]);
   return { page, seen };
 }

@@ -51,10 +51,10 @@ async function inspect(page: Page): Promise<void> {
   expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
 }
 
-const movesOn = (page: Page): Promise<string[]> => page.locator(".match-moves button").allInnerTexts();
+const movesOn = (page: Page): Promise<string[]> => page.locator(".move-list button").allInnerTexts();
 /** Waits until the list of moves of a page is this one. */
 const showsMoves = async (page: Page, moves: readonly string[]): Promise<void> => {
-  await page.locator(`.match-moves li:nth-child(${moves.length})`).waitFor();
+  await page.locator(`.move-list li:nth-child(${moves.length})`).waitFor();
   await expect.poll(() => movesOn(page)).toEqual(moves);
 };
 const stepText = (page: Page): Promise<string> => page.locator(".step-text").innerText();

@@ -6,18 +6,19 @@ import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
 import { useTurnStart } from "../layout/game-clock.tsx";
 import { PositionBoundary } from "../match/position-boundary.tsx";
+import { MoveList } from "../steps/move-list.tsx";
+import { StepBar } from "../steps/step-bar.tsx";
 import { announcement, capitalized, turnInWords } from "../texts/game-texts.ts";
 import type { Transport } from "../transports/transport.ts";
 import { ConfirmButton } from "./confirm-button.tsx";
 import { EndPanel } from "./end-panel.tsx";
 import type { InvitationProps } from "./invitation.tsx";
 import { isFramed } from "./is-framed.ts";
-import { MoveList } from "./move-list.tsx";
 import { type Addition, NextMove, OfferedDraw, offerIn, withOffer } from "./next-move.tsx";
 import { Players } from "./players.tsx";
 import { SeatHelp } from "./seat-help.tsx";
 import { type Playing, useGame } from "./use-game.ts";
-import { gameAt, useHistory } from "./use-history.ts";
+import { gameAt, useHistory, useTurns } from "./use-history.ts";
 
 interface Props {
   readonly transport: Transport;
@@ -33,6 +34,7 @@ export function Table({ transport, first, games, Invitation }: Props): JSX.Eleme
   const [addition, setAddition] = useState<Addition>(null);
   const [isFlipped, setFlipped] = useState(false);
   const history = useHistory(transport, game);
+  const { turns, steps } = useTurns(history, game);
   const turnStart = useTurnStart(game);
   const { room } = transport;
   const role = game ? transport.roleIn(game) : "spectator";
@@ -42,12 +44,12 @@ export function Table({ transport, first, games, Invitation }: Props): JSX.Eleme
   if (!game) return <p class="loading">{problem ? <Problem text={problem} /> : "Loading the game…"}</p>;
 
   const facts = games[game.template];
-  const shown = history ? gameAt(game, history) : game;
+  const shown = history ? gameAt(game, history, steps.step) : game;
   const isMine = game.status === "active" && game.your_role === role && game.to_act.includes(role);
   const canAct = isMine && pending === null && shown === game;
   const canResign = transport.resign !== undefined && game.status === "active" && game.roles.includes(role);
   const isChess = facts?.board === "chess";
-  const start = isChess && history ? fenIn(history.document.start.state) : undefined;
+  const start = isChess && history ? fenIn(history.start.state) : undefined;
   const onPlay = (action: unknown): void => {
     setAddition(null);
     if (addition === "offer") play(withOffer(action), null);
@@ -99,7 +101,8 @@ export function Table({ transport, first, games, Invitation }: Props): JSX.Eleme
         <Notices notice={notice} problem={problem} />
         {room && <SeatHelp game={game} role={role} />}
         {room && Invitation && <Invitation game={game} room={room} />}
-        {history && <MoveList history={history} isPaired={isChess} />}
+        <MoveList steps={steps} turns={turns} roles={game.roles} isPaired={isChess} />
+        <StepBar steps={steps} moves={turns[steps.step - 1]?.moves} />
         {isMine && <NextMove game={game} facts={facts} addition={addition} onChoose={setAddition} />}
         {room && <div class="standing">{controls}</div>}
       </div>

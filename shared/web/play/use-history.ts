@@ -1,34 +1,26 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { GameView } from "../game-view.ts";
+import type { HistoryMove } from "../play-documents.ts";
+import { useSteps } from "../steps/use-steps.ts";
 import type { Transport } from "../transports/transport.ts";
 import { laterMoves, type Moves } from "./later-moves.ts";
 
-/** The moves of a game and the position that the person looks at. */
-export interface History {
-  readonly document: Moves;
-  /** The number of moves before the shown position; null for the current position. */
-  readonly shown: number | null;
-  /** Shows the position after so many moves. The last one is the current position. */
-  readonly show: (moves: number) => void;
-}
-
 /** Returns the moves of a game, to which the new ones are added after each change; null while there are none. */
-export function useHistory({ room }: Transport, game: GameView | null): History | null {
-  const [document, setDocument] = useState<Moves | null>(null);
+export function useHistory({ room }: Transport, game: GameView | null): Moves | null {
+  const [moves, setMoves] = useState<Moves | null>(null);
   const known = useRef<Known | null>(null);
-  const [shown, setShown] = useState<number | null>(null);
   const [gameId, tick, status] = [game?.game_id, game?.tick, game?.status];
   // Requests the new moves after each change of the game.
   useEffect(() => {
     if (!game || !room) return;
     let isCurrent = true;
     // The moves of this game are shown without the latest ones if the request fails. The next change repeats it.
-    const before = known.current?.gameId === game.game_id ? known.current.document : null;
+    const before = known.current?.gameId === game.game_id ? known.current.moves : null;
     laterMoves(room, game, before).then(
       (after) => {
         if (!isCurrent) return;
-        known.current = { gameId: game.game_id, document: after };
-        setDocument(after);
+        known.current = { gameId: game.game_id, moves: after };
+        setMoves(after);
       },
       () => {},
     );
@@ -36,35 +28,44 @@ export function useHistory({ room }: Transport, game: GameView | null): History 
       isCurrent = false;
     };
   }, [room, gameId, tick, status]);
-  // Shows the current position again after each move.
-  useEffect(() => setShown(null), [gameId, tick]);
-  const last = document?.moves.length ?? 0;
-  const within = (moves: number): number | null => (moves >= last ? null : Math.max(0, moves));
-  const show = (moves: number): void => setShown(within(moves));
-  const key = ({ key, target, altKey, ctrlKey, metaKey }: KeyboardEvent): void => {
-    const isTaken = target instanceof Element && target.closest("[role=grid], input, select, textarea, [role=region]");
-    if (isTaken || altKey || ctrlKey || metaKey || !document) return;
-    // Several keys may be pressed before the page is drawn again.
-    if (key === "ArrowLeft") setShown((at) => within((at ?? last) - 1));
-    else if (key === "ArrowRight") setShown((at) => within((at ?? last) + 1));
-  };
-  useEffect(() => {
-    addEventListener("keydown", key);
-    return () => removeEventListener("keydown", key);
-  });
-  return document && { document, shown, show };
+  return moves;
 }
 
 interface Known {
   readonly gameId: string;
-  readonly document: Moves;
+  readonly moves: Moves;
 }
 
-/** Returns the game as it was after the shown number of moves. No role is to act in it. */
-export function gameAt(game: GameView, { document: { start, moves }, shown }: History): GameView {
-  if (shown === null) return game;
-  const move = moves[shown - 1];
-  const position = shown === 0 ? start : move?.after;
+/** A turn of one role. Known moves keep their turns, so that the list draws the new ones only. */
+interface Turn {
+  readonly moves: readonly [HistoryMove];
+}
+const turnsOf = new WeakMap<HistoryMove, Turn>();
+
+function turnOf(move: HistoryMove): Turn {
+  const turn = turnsOf.get(move) ?? { moves: [move] };
+  turnsOf.set(move, turn);
+  return turn;
+}
+
+/** The turns of a game and the one that the person looks at. A new move of the opponent is shown immediately. */
+export function useTurns(history: Moves | null, game: GameView | null) {
+  const turns = history?.moves.map(turnOf) ?? [];
+  const follow = `${game?.game_id} ${game?.tick}`;
+  return { turns, steps: useSteps(turns.length, { first: history ? firstStep(history) : 0, follow }) };
+}
+
+/** Returns the first step that can be shown: the server omits the positions before the latest moves of a very long game. */
+function firstStep({ moves }: Moves): number {
+  const unknown = moves.findLastIndex(({ after }) => after === undefined);
+  return unknown < 0 ? 0 : Math.min(unknown + 2, moves.length);
+}
+
+/** Returns the game as it was after `step` moves. No role is to act in it. */
+export function gameAt(game: GameView, { start, moves }: Moves, step: number): GameView {
+  if (step === moves.length) return game;
+  const move = moves[step - 1];
+  const position = step === 0 ? start : move?.after;
   if (!position) return game;
   const last_action = move ? { role: move.role, action: move.action, tick: move.tick } : null;
   return { ...game, ...position, last_action, to_act: [], legal_actions: [] };
