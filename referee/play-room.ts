@@ -144,7 +144,13 @@ async function openPages(
   const { host } = driver;
   const unloggedState = (session: Session): string => host.lobby.waiting(session)?.message ?? "";
   const namedView: Play["viewOf"] = (...view) => names.inView(play.viewOf(...view));
-  const streams = new Streams(host, { event: "game", view: namedView, unloggedState }, context.self.clock);
+  const stateWithNames = (session: Session): string =>
+    JSON.stringify([unloggedState(session), context.seats.of(session.id).map(({ name }) => name)]);
+  const streams = new Streams(
+    host,
+    { event: "game", view: namedView, unloggedState: stateWithNames },
+    context.self.clock,
+  );
   const matchView = (session: Session, _viewer: Viewer, rows: StoredSession["rows"]): object =>
     spectatedMatch(session, rows, host.lobby, context.self.clock.now());
   const matchStreams = new Streams(host, { event: "match", view: matchView, unloggedState }, context.self.clock);

@@ -39,7 +39,7 @@ export async function joinGame(
     const token = ids.token();
     const taken = { ...seat, name: name ?? seat.name, holder: hashOf(bearer) };
     await writer.commit(seats.joining(gameId, taken, stored.session.participants[seat.role] ?? "", sha256Hex(token)));
-    host.lobby.seatTaken(gameId);
+    host.lobby.seatChanged(gameId);
     return ok({ gameId, role: seat.role, token });
   } finally {
     joining.delete(key(seat));

@@ -15,7 +15,7 @@ interface StreamContents {
   readonly event: string;
   /** `rows` are the last entries of the log up to this session (`recentEntries`). */
   view(session: Session, viewer: Viewer, rows: StoredSession["rows"]): unknown;
-  /** State outside the log that the view shows before the first action. A change of this text is also sent as an event. */
+  /** State outside the log that the view shows, most of it before the first action. A change of this text is also sent as an event. */
   readonly unloggedState?: (session: Session) => string;
 }
 

@@ -18,8 +18,8 @@ export interface Lobby {
   /** The time at which the players of a session had accepted, or at which this process was started if they had accepted before. */
   begunAt(session: Session): number;
   isInviting(sessionId: string): boolean;
-  /** Notifies the watchers of a session that a seat was taken. */
-  seatTaken(sessionId: string): void;
+  /** Notifies the watchers of a session that a seat was taken or named. */
+  seatChanged(sessionId: string): void;
 }
 
 /** Creates a lobby. `openRoles` returns the open seats of a session. `onChange` is called when a session may have begun. */
@@ -53,6 +53,6 @@ export function createLobby(
     },
     begunAt: (session) => begun.get(session) ?? startedAt,
     isInviting: (sessionId) => invited.has(sessionId),
-    seatTaken: onChange,
+    seatChanged: onChange,
   };
 }

@@ -58,6 +58,8 @@ export interface SeatTable {
   withBots(): readonly string[];
   /** The statement that adds a seat, for the transaction that creates its session. */
   adding(sessionId: string, seat: PlaySeat): Statement;
+  /** The statement that names the holder of a seat. */
+  naming(sessionId: string, role: Role, name: string): Statement;
   /** The statements that assign an open seat: the agent of the seat gets the token with this hash. */
   joining(sessionId: string, seat: PlaySeat, agentId: string, tokenHash: string): readonly Statement[];
 }
@@ -82,6 +84,10 @@ export function seatTable(db: DatabaseSync): SeatTable {
     adding: (sessionId, { role, kind, name, joined, isCreator, holder }) => ({
       sql: "INSERT INTO seats (session_id, role, kind, name, joined, is_creator, holder) VALUES (?, ?, ?, ?, ?, ?, ?)",
       parameters: [sessionId, role, kind, name, Number(joined), Number(isCreator), holder],
+    }),
+    naming: (sessionId, role, name) => ({
+      sql: "UPDATE seats SET name = ? WHERE session_id = ? AND role = ?",
+      parameters: [name, sessionId, role],
     }),
     joining: (sessionId, { role, name, holder }, agentId, tokenHash) => [
       {

@@ -27,6 +27,16 @@ describe("the texts about a game", () => {
     expect(playerInWords({ kind: "bot", name: "random", joined: true })).toBe("Random");
   });
 
+  it("write the roles of all games in one way", () => {
+    const guest = { kind: "human", name: "Guest", joined: true } as const;
+    for (const [role, words] of [
+      ["x", "Waiting for X"],
+      ["EVEN", "Waiting for even"],
+      ["red_team", "Waiting for red team"],
+    ] as const)
+      expect(turnInWords({ ...game, players: { [role]: guest }, to_act: [role] }, "other")).toBe(words);
+  });
+
   it("name the players that have not joined", () => {
     const white = { kind: "agent", name: "", joined: false } as const;
     const waiting = { ...game, status: "waiting_for_players", to_act: [], players: { ...players, white } } as const;

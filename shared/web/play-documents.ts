@@ -20,6 +20,8 @@ export interface InvitationsDocument {
   readonly people: readonly PersonInvitation[];
   /** The open seats for programs, which call joinGame. */
   readonly agents: readonly { readonly role: string }[];
+  /** Whether the game is a rematch, which the page of the earlier game offers to the other people. */
+  readonly is_rematch: boolean;
   /** The MCP endpoint of this server. */
   readonly mcp_url: string;
 }

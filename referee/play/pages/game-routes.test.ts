@@ -83,11 +83,39 @@ describe("a game of two people", () => {
   });
 });
 
+describe("POST /api/games/{id}/name", () => {
+  it("names a person without a name once, for all viewers", async () => {
+    const { id, token, friend } = await created({ template: "chess", opponent: "human", name: "Ann" });
+    const path = `/api/games/${id}/name`;
+    expect((await host.post(path, { name: " Bob " }, friend)).json).toEqual({ name: "Bob" });
+    expect((await host.get(`/api/games/${id}`)).json.players.black).toMatchObject({ name: "Bob" });
+    const { games } = (await host.get("/api/games")).json;
+    expect(games.find(({ game_id }: { game_id: string }) => game_id === id).players.black).toBe("Bob");
+    for (const as of [token, friend]) expect((await host.post(path, { name: "Eve" }, as)).status).toBe(409);
+    expect((await host.get(`/api/games/${id}`)).json.players.black).toMatchObject({ name: "Bob" });
+  });
+
+  it("rejects callers without a seat, seats of programs, and texts that are not names", async () => {
+    const { id, friend } = await created({ template: "chess", opponent: "human" });
+    const path = `/api/games/${id}/name`;
+    for (const name of ["", "x".repeat(61), "two\nlines", 7])
+      expect((await host.post(path, { name }, friend)).status, String(name)).toBe(400);
+    expect((await host.post(path, { name: "Eve" })).status).toBe(401);
+    const [one] = await twoSeats(host, "chess");
+    expect((await host.post(`/api/games/${one.gameId}/name`, { name: "Eve" }, one.token)).status).toBe(403);
+  });
+});
+
 it("shows the creator of a game the open seats of agents and where they connect", async () => {
   const { id, token } = await created({ template: "codenames", play_as: "red_team", opponent: "agent" });
   const { json } = await host.get(`/api/games/${id}/invitations`, token);
   const roles = ["red_spymaster", "blue_spymaster", "blue_team"];
-  expect(json).toEqual({ people: [], agents: roles.map((role) => ({ role })), mcp_url: `${host.url}/mcp` });
+  expect(json).toEqual({
+    people: [],
+    agents: roles.map((role) => ({ role })),
+    is_rematch: false,
+    mcp_url: `${host.url}/mcp`,
+  });
 });
 
 it("shows no links to an agent that has created a game", async () => {
@@ -171,6 +199,11 @@ describe("a rematch", () => {
     expect(mineNow).toMatchObject({ your_role: "black", state: { ends_at: 50, draw_offer: null } });
     expect((await host.get(next, tokenOf(theirs?.href ?? ""))).json.your_role).toBe("white");
     expect((await host.get(path)).status).toBe(401);
+    const invited = async (game: string, as: string) => (await host.get(`/api/games/${game}/invitations`, as)).json;
+    expect(await invited(id, token)).toMatchObject({ is_rematch: false });
+    expect(await invited(mine?.pathname.split("/").at(-1) ?? "", tokenOf(mine?.href ?? ""))).toMatchObject({
+      is_rematch: true,
+    });
   });
 
   it("against a bot begins at once", async () => {

@@ -1,19 +1,23 @@
 import type { Express, Request, Response } from "express";
+import { z } from "zod";
 import type { Viewer } from "#shared/games/game.ts";
 import type { HistoryDocument, InvitationsDocument, RematchDocument } from "#shared/web/play-documents.ts";
 import { sendJson } from "#shared/web/site-page.ts";
-import type { Limits } from "../../rest/callers.ts";
+import { bodyOf, type Limits } from "../../rest/callers.ts";
 import { pageErrorOf } from "../../rest/errors.ts";
+import { parseBody } from "../../rest/requests.ts";
 import type { StoredSession } from "../../sessions/live-sessions.ts";
 import { rejection } from "../../sessions/rejections.ts";
+import { PlayerName } from "../../sessions/seats.ts";
 import type { PlayContext } from "../context.ts";
+import { nameSeat } from "../naming.ts";
 import type { SeatAccess } from "../seat-access.ts";
 import { historyOf } from "./history.ts";
 import { invitationsFor, type OpenedSeats } from "./invitations.ts";
 import { newGameDocument } from "./new-game.ts";
 import type { Rematches } from "./rematch.ts";
 
-/** The data of the routes for new games, invitations, histories and rematches. */
+/** The data of the routes for new games, invitations, names, histories and rematches. */
 export interface GameRoutesContext {
   readonly playing: PlayContext;
   readonly opened: OpenedSeats;
@@ -22,6 +26,8 @@ export interface GameRoutesContext {
   readonly onVisit: () => void;
 }
 
+const SeatName = z.strictObject({ name: PlayerName });
+
 /** A game with the role of the caller or `spectator`. */
 export interface FoundGame {
   readonly stored: StoredSession;
@@ -29,7 +35,7 @@ export interface FoundGame {
 }
 type FindGame = (request: Request, response: Response) => Promise<FoundGame>;
 
-/** Adds the routes for the choice of a game, invitations, the moves of a game and rematches. `find` throws NOT_FOUND. */
+/** Adds the routes for the choice of a game, invitations, names of people, the moves of a game and rematches. `find` throws NOT_FOUND. */
 export function addGameRoutes(app: Express, routes: GameRoutesContext, limits: Limits, find: FindGame): void {
   const { playing, opened, rematches } = routes;
   const seat = async (request: Request, response: Response): Promise<SeatAccess> => {
@@ -48,7 +54,16 @@ export function addGameRoutes(app: Express, routes: GameRoutesContext, limits: L
   });
   app.get("/api/games/:id/invitations", async (request, response) => {
     const { stored, role } = await seat(request, response);
-    response.json(invitationsFor(playing, opened, stored.session.id, role) satisfies InvitationsDocument);
+    const { id } = stored.session;
+    const is_rematch = rematches.isRematch(id);
+    response.json({ ...invitationsFor(playing, opened, id, role), is_rematch } satisfies InvitationsDocument);
+  });
+  app.post("/api/games/:id/name", async (request, response) => {
+    const access = await seat(request, response);
+    const { name } = parseBody(SeatName, await bodyOf(request, response));
+    const named = await nameSeat(playing, access, name);
+    if (!named.ok) throw pageErrorOf(named.error);
+    response.json({ name });
   });
   app.get("/api/games/:id/rematch", async (request, response) => {
     response.json({ link: rematches.linkFor(await seat(request, response)) } satisfies RematchDocument);

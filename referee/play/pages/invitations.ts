@@ -32,7 +32,7 @@ export function invitationsFor(
   opened: OpenedSeats,
   gameId: string,
   asker: Role,
-): InvitationsDocument {
+): Omit<InvitationsDocument, "is_rematch"> {
   const seats = context.seats.of(gameId);
   const isCreator = seats.some(({ role, kind, isCreator }) => role === asker && kind === "human" && isCreator);
   const others = isCreator ? seats.filter(({ role }) => role !== asker) : [];

@@ -134,6 +134,18 @@ describe("a game of two people", () => {
     expect(await bob.getByRole("region", { name: "Invitation" }).count()).toBe(0);
   });
 
+  it("asks the friend for a name, which the other player sees at once", async () => {
+    const [ann, bob] = await twoPeople();
+    expect(await ann.getByRole("form", { name: "Your name" }).count()).toBe(0);
+    await bob.getByRole("textbox", { name: "Your name" }).fill("Bob");
+    await expectAccessible(bob);
+    await button(bob, "Show my name").click();
+    await bob.getByRole("form", { name: "Your name" }).waitFor({ state: "detached" });
+    await ann.locator(".players li", { hasText: "Black Bob" }).waitFor();
+    await move(ann, "e2", "e4");
+    await status(ann, "Waiting for black (Bob)");
+  });
+
   it("ends by an offer and its acceptance, and the rematch has the colours exchanged", async () => {
     const [ann, bob] = await twoPeople();
     await button(ann, "Offer a draw").click();
@@ -152,6 +164,8 @@ describe("a game of two people", () => {
     const before = ann.url();
     await button(bob, "Rematch").click();
     await bob.waitForURL((url) => url.href !== before && url.pathname !== new URL(before).pathname);
+    await bob.getByText("Waiting for Ann to join the rematch").waitFor();
+    expect(await bob.getByRole("img", { name: /^QR code/ }).isVisible()).toBe(false);
     await ann.getByText("Your opponent wants a rematch.").waitFor();
     await button(ann, "Join the rematch").click();
     await ann.waitForURL((url) => url.pathname === new URL(bob.url()).pathname);

@@ -14,18 +14,22 @@ export const REMATCH_SCHEMA = `
     session_id TEXT PRIMARY KEY REFERENCES sessions(session_id),
     next_session_id TEXT NOT NULL REFERENCES sessions(session_id)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS rematches_by_next ON rematches (next_session_id);
 `;
 
 /** The rematches of games: the same players and options, with the roles exchanged. A game has at most one. */
 export interface Rematches {
   /** The link of the caller's seat in the rematch; null if there is no rematch. */
   linkFor(access: SeatAccess): string | null;
+  /** Whether a game is the rematch of another one. */
+  isRematch(gameId: string): boolean;
   /** Creates the rematch, unless there is one. Resolves with the link of the caller's seat. */
   start(access: SeatAccess): Promise<Result<string, Rejection>>;
 }
 
 export function createRematches(db: DatabaseSync, context: PlayContext): Rematches {
   const select = db.prepare("SELECT next_session_id FROM rematches WHERE session_id = ?");
+  const selectPrevious = db.prepare("SELECT 1 FROM rematches WHERE next_session_id = ?");
   /** The rematches that are being created, by the ids of their games. */
   const starting = new Map<string, Promise<unknown>>();
   const linkFor = ({ stored: { session }, role }: SeatAccess): string | null => {
@@ -34,6 +38,7 @@ export function createRematches(db: DatabaseSync, context: PlayContext): Rematch
   };
   return {
     linkFor,
+    isRematch: (gameId) => selectPrevious.get(gameId) !== undefined,
     async start(access) {
       const { session } = access.stored;
       const seats = context.seats.of(session.id);

@@ -4,11 +4,11 @@ import type { FactsOfGames } from "../game-facts.ts";
 import type { NewGameChoice } from "../play-documents.ts";
 import { capitalized, roleInWords } from "../texts/game-texts.ts";
 import { createGame, newGameChoices } from "../transports/games-api.ts";
+import { savedName, saveName } from "../transports/saved-name.ts";
 import { messageOf } from "../transports/transport.ts";
 import { OptionFields, optionsIn } from "./option-fields.tsx";
 import { type Choice, RadioGroup } from "./radio-group.tsx";
 
-const NAME_KEY = "agent-league/name";
 const ANY = "any";
 /** The part of the address that names the form. */
 const ANCHOR = "new-game";
@@ -39,7 +39,7 @@ export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Elemen
     const fields = new FormData(event.currentTarget as HTMLFormElement);
     const role = String(fields.get("role"));
     const name = String(fields.get("name") ?? "").trim();
-    rememberName(name);
+    saveName(name);
     setBusy(true);
     setRejection("");
     try {
@@ -76,7 +76,7 @@ export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Elemen
           <RadioGroup legend="Opponent" name="opponent" choices={opponentsOf(choice)} isList />
           <label class="field">
             Your name
-            <input name="name" maxLength={60} autocomplete="nickname" defaultValue={rememberedName()} />
+            <input name="name" maxLength={60} autocomplete="nickname" defaultValue={savedName()} />
           </label>
           <OptionFields options={choice.options} />
           <button type="submit" class="primary" disabled={isBusy}>
@@ -116,20 +116,4 @@ function opponentsOf({ opponents, roles }: NewGameChoice): readonly Choice[] {
     },
     { value: "agent", label: "A language model", help: "You get a text to paste into an MCP host such as Claude" },
   ];
-}
-
-function rememberedName(): string {
-  try {
-    return localStorage.getItem(NAME_KEY) ?? "";
-  } catch {
-    return "";
-  }
-}
-
-function rememberName(name: string): void {
-  try {
-    localStorage.setItem(NAME_KEY, name);
-  } catch {
-    // The storage is not permitted. The name is entered again.
-  }
 }

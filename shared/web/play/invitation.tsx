@@ -1,11 +1,12 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { GameView } from "../game-view.ts";
+import { type GameView, GUEST } from "../game-view.ts";
 import { QrCode } from "../layout/qr-code.tsx";
 import type { InvitationsDocument } from "../play-documents.ts";
-import { roleInWords } from "../texts/game-texts.ts";
+import { roleInSentence, roleInWords } from "../texts/game-texts.ts";
 import { pathOf } from "../texts/links.ts";
 import type { GameRoom } from "../transports/transport.ts";
+import { NameForm } from "./name-form.tsx";
 
 const ASK_MS = 3_000;
 
@@ -14,8 +15,16 @@ export interface InvitationProps {
   readonly room: GameRoom;
 }
 
+/** The field for the name of a person without one, and how the other players are invited. */
+export const Invitation = (props: InvitationProps): JSX.Element => (
+  <>
+    <NameForm {...props} />
+    <Invitations {...props} />
+  </>
+);
+
 /** Links and texts that invite the other players, until they have joined: links for people, a text for models. */
-export function Invitation({ game, room }: InvitationProps): JSX.Element | null {
+function Invitations({ game, room }: InvitationProps): JSX.Element | null {
   const [document, setDocument] = useState<InvitationsDocument | null>(null);
   const isBegun = game.tick >= game.roles.length;
   // Asks about one game
@@ -42,11 +51,35 @@ export function Invitation({ game, room }: InvitationProps): JSX.Element | null 
   if (absent.length === 0 && document.agents.length === 0) return null;
   return (
     <section class="invitation" aria-label="Invitation">
-      {absent.map(({ role, link }) => (
-        <PersonLink key={role} role={role} link={link} isOnly={absent.length === 1 && game.roles.length === 2} />
-      ))}
+      {absent.map(({ role, link }) => {
+        const isOnly = absent.length === 1 && game.roles.length === 2;
+        const invited = <PersonLink key={role} role={role} link={link} isOnly={isOnly} />;
+        return document.is_rematch ? <Offered key={role} game={game} role={role} link={invited} /> : invited;
+      })}
       {document.agents.length > 0 && <AgentText gameId={game.game_id} {...document} />}
     </section>
+  );
+}
+
+interface OfferedProps {
+  readonly game: GameView;
+  readonly role: string;
+  readonly link: JSX.Element;
+}
+
+/** A person to whom the page of the earlier game offers the rematch. The link is needed only if that page is closed. */
+function Offered({ game: { players }, role, link }: OfferedProps): JSX.Element {
+  const name = players[role]?.name;
+  return (
+    <div class="invited">
+      <p role="status">
+        Waiting for <bdi>{name === undefined || name === GUEST ? roleInSentence(role) : name}</bdi> to join the rematch
+      </p>
+      <details>
+        <summary>Link to the rematch</summary>
+        {link}
+      </details>
+    </div>
   );
 }
 

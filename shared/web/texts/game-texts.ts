@@ -25,7 +25,7 @@ export function turnInWords(game: GameView, role: string): string {
 function missingInWords({ roles, players }: GameView): string {
   const absent = roles.filter((role) => players[role]?.joined === false);
   return absent.length > 0
-    ? `Waiting for ${absent.map(spoken).join(" and ")} to join`
+    ? `Waiting for ${absent.map(roleInSentence).join(" and ")} to join`
     : "Waiting for the players to accept the invitation";
 }
 
@@ -55,15 +55,20 @@ export function playerInWords(player: PlayerView | undefined): string {
 }
 
 /** Returns a role as people write it at the start of a line: "Red spymaster", "Odd". */
-export const roleInWords = (role: string): string =>
-  capitalized(role === role.toUpperCase() && role.length > 1 ? role.toLowerCase() : spoken(role));
+export const roleInWords = (role: string): string => capitalized(roleInSentence(role));
+
+/** Returns a role as people write it inside a sentence: "red spymaster", "odd", "X". */
+export const roleInSentence = (role: string): string => {
+  if (role.length === 1) return role.toUpperCase();
+  return role === role.toUpperCase() ? role.toLowerCase() : spoken(role);
+};
 
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Returns the name of a player with its role, "white (Ann)", or only the role if the player has no name. */
 export function nameOf({ players }: Named, role: string): string {
   const name = players[role]?.name;
-  return name && name !== role && name !== GUEST ? `${spoken(role)} (${name})` : spoken(role);
+  return name && name !== role && name !== GUEST ? `${roleInSentence(role)} (${name})` : roleInSentence(role);
 }
 
 /** Returns an action as text for people: a chess move in words, any other action unchanged. */
@@ -81,7 +86,9 @@ function actionInWords(game: GameView, action: unknown, facts: Facts): string {
 /** Returns the text that a screen reader announces after a change of the game. */
 export function announcement(game: GameView, role: string, facts: Facts): string {
   const { last_action } = game;
-  const moved = last_action ? [`${spoken(last_action.role)}: ${actionInWords(game, last_action.action, facts)}.`] : [];
+  const moved = last_action
+    ? [`${roleInSentence(last_action.role)}: ${actionInWords(game, last_action.action, facts)}.`]
+    : [];
   const parts = [...moved, isCheck(game, facts) ? "Check." : "", resultInWords(game, facts), turnInWords(game, role)];
   return parts.filter((part) => part !== "").join(" ");
 }

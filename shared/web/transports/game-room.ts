@@ -12,13 +12,18 @@ export function gameRoom(path: string, headers: Readonly<Record<string, string>>
     if (!response.ok) throw await failureOf(response);
     return (await response.json()) as T;
   };
-  const posting = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: "{}" };
+  const posting = (body: object) => ({
+    ...{ method: "POST", headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) },
+  });
   return {
     hasToken: "authorization" in headers,
     history: (_, from) => read<HistoryDocument>(`history?from=${from}`),
     invitations: () => read<InvitationsDocument>("invitations"),
+    setName: async (_, name) => {
+      await read("name", posting({ name }));
+    },
     rematch: async () => pathIn(await read<RematchDocument>("rematch")),
-    startRematch: async () => pathIn(await read<RematchDocument>("rematch", posting)),
+    startRematch: async () => pathIn(await read<RematchDocument>("rematch", posting({}))),
   };
 }
 

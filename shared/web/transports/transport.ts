@@ -33,6 +33,8 @@ export interface GameRoom {
   history(game: GameView, from: number): Promise<HistoryDocument>;
   /** How the other players get their seats. */
   invitations(game: GameView): Promise<InvitationsDocument>;
+  /** Names the person, who has no name. */
+  setName(game: GameView, name: string): Promise<void>;
   /** Returns the path of the person's seat in the rematch; null if no player has asked for one. */
   rematch(game: GameView): Promise<string | null>;
   /** Creates the rematch, unless the opponent has. Returns the path of the person's seat in it. */
