@@ -46,12 +46,13 @@ const badgeOf = ({ status }: Pick<LeagueHeader, "status">): string =>
   `<span class="badge badge-${status}">${LEAGUE_STATUS_TEXTS[status]}</span>`;
 
 /** Returns the facts about a league as text. */
-function factsOf({ game_name, format, players, completed, matches, status }: LeagueHeader): string {
+function factsOf({ game_name, format, players, departed, completed, matches, status }: LeagueHeader): string {
+  const gone = departed === 0 ? "" : ` (${departed} no longer playing)`;
   const progress =
     matches === null
       ? counted(completed, "match", "matches")
       : `${completed} of ${counted(matches, "match", "matches")}`;
-  const facts = [game_name, format, counted(players, "player"), ...(status === "open" ? [] : [progress])];
+  const facts = [game_name, format, `${counted(players, "player")}${gone}`, ...(status === "open" ? [] : [progress])];
   return facts.filter((text) => text !== "").join(", ");
 }
 

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { canonical, MANIFEST, matchFile } from "../archive/files.ts";
-import { cleanUp, type Ended, league, newFolder, root, STACK_LINE } from "../testing/processes.ts";
+import { cleanUp, type Ended, league, newFolder, root, STACK_LINE, start } from "../testing/processes.ts";
 import { RPS, run, testLeague } from "../testing/test-league.ts";
 
 afterEach(cleanUp);
@@ -98,6 +98,18 @@ it("export writes reports of a run, and rejects formats that cannot be written",
   expect([signed.code, signed.stderr]).toEqual([2, "only the format json can be signed: omit --sign\n"]);
   expect([inExport.code, inExport.stderr]).toEqual([2, expect.stringContaining("name another folder with --out")]);
 }, 90_000);
+
+it("export and verify say that a served league has not started", async () => {
+  const test = await testLeague([], RPS);
+  const served = start("scripts/league.ts", ["serve", test.file, "--players", "2"]);
+  await served.line(/takes registrations at /);
+  served.signal("SIGINT");
+  await served.ended;
+  const out = join(test.folder, "exported");
+  const exported = await league(["export", join(test.folder, "data"), "--out", out]);
+  expect(exported.stdout).toContain("\nrps has not started\n");
+  expect((await league(["verify", out])).stdout).toContain("\nrps has not started\n");
+}, 60_000);
 
 it("export names a key file without a key, and writes nothing", async () => {
   const test = await testLeague([], RPS);

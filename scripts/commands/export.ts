@@ -48,12 +48,13 @@ export async function exportRun(folder: string, flags: ExportFlags): Promise<num
 async function exportFolder(folder: string, flags: { readonly out: string; readonly sign?: string }): Promise<number> {
   const sign = flags.sign === undefined ? () => null : signer(resolve(flags.sign));
   const store = findStore(resolve(folder));
-  const { files, matches, unplayed } = await exportOf(store);
+  const exported = await exportOf(store);
+  const { files, matches } = exported;
   const out = resolve(flags.out);
   const digest = writeExport(out, files, sign);
   const lines = [
     `${counted(matches, "match", "matches")} of ${dirname(store)} written to ${out}`,
-    ...unplayedLines(unplayed),
+    ...unplayedLines(exported),
     ...(flags.sign === undefined ? [] : [`signed with ${resolve(flags.sign)}`]),
   ];
   process.stdout.write(`${lines.join("\n")}\ndigest ${digest}\n`);
@@ -88,7 +89,7 @@ export async function verify(
   const tables = [...verified.standings].map(([leagueId, rows]) =>
     standingsTable(inOneLine(leagueId), rows.map(printable)),
   );
-  const lines = [...unplayedLines(verified.unplayed), ...verdictLines(verified)];
+  const lines = [...unplayedLines(verified), ...verdictLines(verified)];
   process.stdout.write(`${tables.join("\n\n")}\n\n${lines.join("\n")}\n`);
   return EXIT.ok;
 }
@@ -156,10 +157,11 @@ function signatureLine(signature: Verified["signature"]): string {
 }
 
 /** Returns a line for each league that was not completed at the time of the export. */
-const unplayedLines = (unplayed: ReadonlyMap<string, number>): readonly string[] =>
-  [...unplayed].map(([leagueId, count]) =>
-    inOneLine(`${leagueId} was not completed: up to ${counted(count, "match", "matches")} still to be played`),
-  );
+const unplayedLines = ({ unplayed, notStarted }: Pick<Verified, "unplayed" | "notStarted">): readonly string[] =>
+  [...unplayed].map(([leagueId, count]) => {
+    const progress = `was not completed: up to ${counted(count, "match", "matches")} still to be played`;
+    return inOneLine(`${leagueId} ${notStarted.includes(leagueId) ? "has not started" : progress}`);
+  });
 
 /** Returns a row without unprintable characters in its ids and names, which are untrusted input. */
 const printable = (row: Standing): Standing => ({

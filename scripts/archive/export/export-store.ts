@@ -18,6 +18,8 @@ export interface Export {
   readonly matches: number;
   /** The number of matches still to be played at most, by league id. Completed leagues have no entry. */
   readonly unplayed: ReadonlyMap<string, number>;
+  /** The ids of the leagues that have not started. */
+  readonly notStarted: readonly string[];
 }
 
 /** Returns the content of an export of a manager's store. Rejects with StartError if the store cannot be read. */
@@ -64,6 +66,7 @@ function exportFrom(run: StoredRun): Export & { readonly completed: readonly Exp
     completed,
     matches: leagues.reduce((sum, { league }) => sum + league.completedCount, 0),
     unplayed: new Map(unfinished.map(({ league }) => [league.leagueId, openMatchCount(league)])),
+    notStarted: leagues.filter(({ league }) => league.status === "open").map(({ league }) => league.leagueId),
   };
 }
 

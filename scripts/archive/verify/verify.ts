@@ -39,6 +39,8 @@ export interface Verified {
   readonly standings: ReadonlyMap<string, readonly Standing[]>;
   /** The number of matches still to be played at most, by league id. Completed leagues have no entry. */
   readonly unplayed: ReadonlyMap<string, number>;
+  /** The ids of the leagues that have not started. */
+  readonly notStarted: readonly string[];
   /** The ids of the games of leagues that this process does not know, so that their matches cannot be replayed. */
   readonly unknownGames: readonly string[];
   /** The number of discarded assignments: the match was taken from its referee and got a new epoch. */
@@ -70,6 +72,7 @@ export function verifyExport(folder: string, key: KeyObject | null = null): Veri
     withoutLog: unlogged.map(({ match }) => matchRef(match.league_id, match.match_id)),
     unknownGames: [...new Set(run?.leagues.map(({ game }) => game))].filter((game) => !findGame(game)),
     discarded: [...leagues.values()].reduce((sum, { discarded }) => sum + discarded, 0),
+    notStarted: (run?.leagues ?? []).filter(({ status }) => status === "open").map(({ league_id }) => league_id),
     unplayed: new Map(
       [...leagues].flatMap(([id, { unplayed }]) => (unplayed === null ? [] : [[id, unplayed] as const])),
     ),
