@@ -18,6 +18,15 @@ const open = (options?: AppOptions) => openApp(browser, options);
 const cell = (square: string): string => `[data-cell="${square}"]`;
 const NO_BOX = { x: 0, y: 0, width: 0, height: 0 };
 const statusOf = (app: App, text: string): Promise<void> => app.frame.locator(".status", { hasText: text }).waitFor();
+/** Resolves when the host has given the frame the height of the board. Positions on the board change until then. */
+async function isFitted(app: App): Promise<void> {
+  await app.frame.locator(".board").waitFor();
+  const fitted = '[innerHeight, document.querySelector(".board").getBoundingClientRect().bottom <= innerHeight]';
+  await expect
+    .poll(async () => [app.sizes.at(-1)?.height, ...(await app.frame.evaluate<unknown[]>(fitted))])
+    .toSatisfy(([reported, height, isWhole]) => reported === height && isWhole);
+}
+
 /** Returns the calls that submit moves, without the calls that wait for a turn. */
 const moves = (app: App) => app.calls.filter(({ name }) => name === "finishTurn");
 
@@ -48,6 +57,7 @@ describe("the chess board as an MCP App, in a sandboxed frame with the official 
 
   it("moves by dragging, and ignores an illegal drop", async () => {
     const app = await open();
+    await isFitted(app);
     const drag = async (from: string, to: string): Promise<void> => {
       await app.frame.locator(cell(from)).hover();
       await app.page.mouse.down();
@@ -87,7 +97,7 @@ describe("the chess board as an MCP App, in a sandboxed frame with the official 
 
   it("moves by touch", async () => {
     const app = await open();
-    await app.frame.locator(cell("b1")).waitFor();
+    await isFitted(app);
     const cdp = await app.page.context().newCDPSession(app.page);
     const touch = async (type: "touchStart" | "touchMove", square: string): Promise<void> => {
       const { x, y, width, height } = (await app.frame.locator(cell(square)).boundingBox()) ?? NO_BOX;
