@@ -100,8 +100,11 @@ describe("the form for a new game", () => {
     await page.getByLabel("Starting position (FEN)").fill("not a position");
     await button(page, "Start the game").click();
     const text = (await page.getByRole("alert").textContent()) ?? "";
-    expect(text).toMatch(/FEN/);
+    expect(text).toMatch(/^Starting position \(FEN\): /);
     expect(text).not.toMatch(/[{}_]/);
+    // The message is about an earlier text as soon as the field changes.
+    await page.getByLabel("Starting position (FEN)").fill("");
+    await expect.poll(() => page.getByRole("alert").count()).toBe(0);
   });
 
   it.each([["on a phone", PHONE] as const, ["on a wide screen", { colorScheme: "dark" }] as const])(

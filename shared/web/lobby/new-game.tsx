@@ -6,7 +6,7 @@ import { capitalized, roleInWords } from "../texts/game-texts.ts";
 import { createGame, newGameChoices } from "../transports/games-api.ts";
 import { savedName, saveName } from "../transports/saved-name.ts";
 import { messageOf } from "../transports/transport.ts";
-import { OptionFields, optionsIn } from "./option-fields.tsx";
+import { OptionFields, optionsIn, withLabels } from "./option-fields.tsx";
 import { type Choice, RadioGroup } from "./radio-group.tsx";
 
 const ANY = "any";
@@ -53,12 +53,18 @@ export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Elemen
         }),
       );
     } catch (error) {
-      setRejection(messageOf(error));
+      setRejection(withLabels(messageOf(error), choice.options));
       setBusy(false);
     }
   };
   return (
-    <form id={ANCHOR} class="new-game" aria-label="New game" onSubmit={(event) => void start(event)}>
+    <form
+      id={ANCHOR}
+      class="new-game"
+      aria-label="New game"
+      onInput={() => setRejection("")}
+      onSubmit={(event) => void start(event)}
+    >
       <h2>New game</h2>
       {choices.length > 0 && (
         <RadioGroup

@@ -50,3 +50,9 @@ export function optionsIn(
   });
   return Object.fromEntries(entered);
 }
+
+/** Returns a rejection with the label of a field in the place of the name of its option. */
+export function withLabels(rejection: string, options: readonly OptionField[]): string {
+  const option = options.find(({ name }) => rejection.startsWith(`options: ${name}: `));
+  return option ? rejection.replace(`options: ${option.name}`, () => option.label) : rejection;
+}
