@@ -111,6 +111,8 @@ describe("the bracket", () => {
     await expect.poll(() => page.getByText("Winner of semi-final 1").count()).toBe(1);
     await leagues.finish("tree");
     await page.locator(".winners", { hasText: /Winner\s*Player/ }).waitFor();
+    // The style of the page has the panel.
+    expect(await page.evaluate("getComputedStyle(document.querySelector('.winners')).display")).toBe("flex");
     await expect.poll(() => page.locator(".tie.is-decided").count()).toBe(7);
   });
 });

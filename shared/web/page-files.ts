@@ -45,12 +45,12 @@ const matchPage = leaguePage("league/match-page.tsx", "match");
 /** The files of each kind of page. */
 export const PAGE_FILES: Readonly<Record<PageKind, PageFiles>> = {
   leagues: leaguePage("league/leagues-page.tsx", "overview"),
-  overview: leaguePage("league/overview-page.tsx", "standings", "overview"),
+  overview: leaguePage("league/overview-page.tsx", "standings", "overview", "winners"),
   standings: leaguePage("league/standings-page.tsx", "standings"),
   player: leaguePage("league/player-page.tsx", "player", "intervals"),
   crosstable: leaguePage("league/crosstable-page.tsx", "crosstable"),
   schedule: leaguePage("league/schedule-page.tsx", "schedule"),
-  bracket: leaguePage("league/bracket-page.tsx", "bracket"),
+  bracket: leaguePage("league/bracket-page.tsx", "bracket", "winners"),
   ratings: leaguePage("league/ratings-page.tsx", "intervals", "charts"),
   points: leaguePage("league/points-page.tsx", "charts"),
   match: { ...matchPage, styles: [STEPS_STYLE, ...matchPage.styles], hasBoard: true },

@@ -83,7 +83,7 @@ it("the operator starts a league, removes and adds players, extends it, annuls a
   await unlock(page, leagues.operatorToken);
   await page.getByLabel("Id of a registered player").fill("Ann");
   await page.getByRole("button", { name: "Add the player" }).click();
-  await page.locator(".league-facts", { hasText: "3 players" }).waitFor();
+  await page.locator(".league-progress", { hasText: /^3 of / }).waitFor();
   await page.getByRole("button", { name: "Start the league" }).click();
   await page.getByRole("button", { name: "Start now" }).click();
   await page.locator(".badge", { hasText: "Running" }).waitFor();
