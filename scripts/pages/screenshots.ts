@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { Command } from "commander";
 import type { Browser } from "playwright-core";
 import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
+import { requireProgram } from "#shared/runtime/testing/packages.ts";
 import { axeFaults } from "#shared/web/testing/axe.ts";
-import { launchChromium } from "#shared/web/testing/chromium.ts";
+import { launchChromium, setup } from "#shared/web/testing/chromium.ts";
 import { indexPage, type Shot } from "./index-page.ts";
 import { LOOKS, type Look, looksOf } from "./looks.ts";
 import { FURTHER_ROWS, openView, overflowOf } from "./open.ts";
@@ -24,6 +25,11 @@ const options = withUsageExit(new Command("screenshots"))
   .parse()
   .opts<{ out: string; axe?: boolean; only: string; look: string; pages: number }>();
 
+// Names of players contain emoji, which are boxes without this font.
+const EMOJI_FONT = ["/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf"];
+
+setup();
+requireProgram(EMOJI_FONT, "fonts-noto-color-emoji");
 mkdirSync(options.out, { recursive: true });
 const servers = await startServers();
 const browser = await launchChromium();
