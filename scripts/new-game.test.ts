@@ -24,7 +24,7 @@ const view = (role: string, ...taken: readonly number[]) =>
   gameView(session(...taken), role, [], [], { waiting: () => null } as never, 0);
 
 it("a page takes the name of a new game from the definition and shows the state as text", () => {
-  expect(facts).toEqual({ name: "Nim" });
+  expect(facts).toEqual({ name: "Nim", howToPlay: nim.info.rules });
   expect(view("second_player", 1)).toMatchObject({
     ...{
       template: "nim.v1",

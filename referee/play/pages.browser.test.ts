@@ -155,6 +155,22 @@ describe("the page of a game on a session host", () => {
     await status(page, "Waiting for player 2");
   });
 
+  it("keeps the own card of a hand that ended by a fold, also after a reload", async () => {
+    const { gameId, link, answer } = await startGame({ template: "kuhn_poker.v1" });
+    const [page, watcher] = [await open(link), await open(`${host.url}/game/${gameId}`)];
+    const caption = page.getByRole("region", { name: "Player 1" }).locator(".caption");
+    const card = ((await caption.textContent()) ?? "").split(" ")[0]?.toLowerCase();
+    await page.getByRole("button", { name: "bet" }).click();
+    await status(page, "Waiting for player 2");
+    await answer("fold");
+    const cells = (view: Page) => view.getByRole("region", { name: "Hands" }).getByRole("row").nth(1).locator("td");
+    for (const _ of ["before", "after"]) {
+      await expect.poll(() => cells(page).allTextContents()).toEqual([card, "–", "bet, fold", "You +1"]);
+      await page.reload();
+    }
+    await expect.poll(() => cells(watcher).allTextContents()).toEqual(["–", "–", "bet, fold", "Guest +1"]);
+  });
+
   it.each(["the person first", "the agent first"])(
     "accepts the choices of a simultaneous turn in both orders: %s",
     async (order) => {

@@ -97,6 +97,8 @@ function boardOf(position: ChessView): Chess {
   return board;
 }
 
+const HOW_TO_PLAY =
+  "Players move one piece in turn; White begins. You win when you attack the king of your opponent and it cannot escape: checkmate. The game is a draw if a player has no legal move without being in check, if a position occurs for the third time, or after fifty moves without a capture or a pawn move.";
 const RULES = `Chess by the FIDE Laws. Checkmate wins. Stalemate, insufficient material, the third repetition of a position and fifty moves without a
 capture or a pawn move are draws, immediately and without a claim.
 An action is a move in UCI: "e2e4", "e1g1" to castle, "e7e8q" to promote. Where a person or an LLM writes it, SAN is accepted as well.`;
@@ -112,6 +114,7 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
   info: {
     name: "Chess",
     rules: RULES,
+    howToPlay: HOW_TO_PLAY,
     options: {
       fen: "position in FEN where the game begins; default: the initial position",
       moves: "moves in UCI from `fen`, like `e2e4 e7e5`: the players begin in the position after them; default: none",

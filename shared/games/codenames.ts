@@ -128,6 +128,8 @@ const Action = z.union(
   FORM,
 ) as z.ZodType<CodenamesAction>;
 
+const HOW_TO_PLAY =
+  "Two teams look for their agents behind 25 words. Only the two spymasters know which word belongs to whom. A spymaster gives a clue of one word and the number of words that it fits, and the team guesses words one after the other. A wrong guess ends the turn, and the word of the assassin loses the game. The team that has found all its agents first wins.";
 const RULES = `Codenames. The board has 25 words: 9 agents of the team that begins, 8 agents of the other team, 7 neutral cards and 1 assassin. Only the
 two spymasters know the identities. In its turn a spymaster gives a clue: one word of letters and a number from 0 to 9, or unlimited. A clue may not be a word that is
 still covered, a form of one (BROKEN for BREAK, MICE for MOUSE), a part of one (EARTH for EARTHQUAKE) or a compound with one (SNOWSHOE for SHOE). The team then guesses up to number + 1 words, without a limit after 0 or unlimited; it must guess once and may then pass.
@@ -144,6 +146,7 @@ export const codenames: Game<CodenamesOptions, CodenamesState, CodenamesAction, 
   info: {
     name: "Codenames",
     rules: RULES,
+    howToPlay: HOW_TO_PLAY,
     options: {
       words: "list of 25 different words for the board; default: drawn from the built-in words",
       starting_team: '"red" or "blue"; default: drawn',

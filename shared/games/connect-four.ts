@@ -47,6 +47,8 @@ const Action: z.ZodType<ConnectFourAction> = z.union(
   CHOOSE,
 );
 
+const HOW_TO_PLAY =
+  "Players drop a disc into a column in turn; Red begins. The disc falls to the lowest free place. You win with four of your discs in a line, in any direction. A full board is a draw.";
 const RULES = `Connect Four. Red begins. In its turn a player drops a disc into a column that is not full. Four discs in a line, in any direction, win. A full
 board is a draw. An action is the number of the column, as the list of legal actions names it.`;
 
@@ -60,6 +62,7 @@ export const connectFour: Game<ConnectFourOptions, ConnectFourState, ConnectFour
   info: {
     name: "Connect Four",
     rules: RULES,
+    howToPlay: HOW_TO_PLAY,
     simultaneous: false,
     hiddenInformation: false,
     maxActions: ROWS * COLUMNS.length,

@@ -70,6 +70,8 @@ const LEGAL = { sum: [1, 2, 3, 4, 5], draw: ["even", "odd"] } as const;
 const NO_CHOICES: Choices = { ODD: null, EVEN: null };
 const isSeat = (role: Role): role is Seat => role === "ODD" || role === "EVEN";
 
+const HOW_TO_PLAY =
+  "In each round both players secretly choose a number from 1 to 5. Even wins the round if the sum is even, and Odd if it is odd. In the guessing variant both guess whether a drawn number is even or odd. The player who first wins the agreed number of rounds wins the game.";
 const RULES = `Even or odd. Variant sum (the default): in each round both players secretly choose a number from 1 to 5. EVEN wins the round if the sum is
 even, ODD if it is odd. The first player that has won rounds_to_win rounds (option, default 3) wins the game; after max_rounds rounds (option, default 5) the higher score wins, and equal scores are a draw.
 Variant draw: both players secretly choose "even" or "odd", then a number from 1 to 10 is drawn. A player wins the round if only its guess is right.
@@ -86,6 +88,7 @@ export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddV
   info: {
     name: "Even or odd",
     rules: RULES,
+    howToPlay: HOW_TO_PLAY,
     options: {
       variant: '"sum" or "draw"; default: "sum"',
       rounds_to_win: "1 to 50: the rounds that a player must win; default: 3, in variant draw 1",

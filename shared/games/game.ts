@@ -31,6 +31,8 @@ export interface GameInfo {
   readonly name: string;
   /** The rules and the format of an action, for readers who do not know the game. */
   readonly rules: string;
+  /** The rules in two to five sentences, for people who play on a page, without the format of an action. By default `rules`. */
+  readonly howToPlay?: string;
   /**
    * The options of the game: for each name the meaning, the range and the default. Absent if the game has no options.
    */

@@ -60,6 +60,8 @@ const NO_CARDS: KuhnView["cards"] = { player_1: null, player_2: null };
 const isSeat = (role: Role): role is Seat => role === "player_1" || role === "player_2";
 const otherThan = (seat: Seat): Seat => (seat === "player_1" ? "player_2" : "player_1");
 
+const HOW_TO_PLAY =
+  "There are three cards: jack, queen and king. In each hand both players pay one chip and get one card that only they see. In turn you check or bet one chip; after a bet you call with one chip, or fold and lose the hand. If no player folds, the higher card wins the pot. The player with more chips after the last hand wins.";
 const RULES = `Kuhn poker. There are three cards, J, Q and K. Each player gets one card and pays one chip. In its turn a player checks or bets one chip; after a bet the
 other player calls or folds. In a showdown the higher card wins the pot. After the last hand (option hands) the higher score wins.
 An action is "check", "bet", "call" or "fold".`;
@@ -76,6 +78,7 @@ export const kuhnPoker: Game<KuhnOptions, KuhnState, KuhnAction, KuhnView> = {
   info: {
     name: "Kuhn poker",
     rules: RULES,
+    howToPlay: HOW_TO_PLAY,
     options: { hands: `1 to ${MAX_HANDS}: the number of hands, preferably even; default: 10` },
     simultaneous: false,
     hiddenInformation: true,

@@ -45,6 +45,8 @@ type RpsOptions = z.infer<typeof Options>;
 const NO_CHOICES: Choices = { player_1: null, player_2: null };
 const isSeat = (role: Role): role is Seat => role === "player_1" || role === "player_2";
 
+const HOW_TO_PLAY =
+  "Both players choose at the same time, without seeing the other choice. Rock beats scissors, scissors beat paper, and paper beats rock. The player with more rounds wins. The game ends as soon as the other player cannot catch up.";
 const RULES = `Rock, paper, scissors. Both players choose at the same time, without seeing the other choice. Rock beats scissors, scissors beat paper, paper
 beats rock. At most best_of rounds are played (option, default 1), including draws. The game ends when the trailing player cannot catch up.
 An action is "rock", "paper" or "scissors".`;
@@ -59,6 +61,7 @@ export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView> = {
   info: {
     name: "Rock, paper, scissors",
     rules: RULES,
+    howToPlay: HOW_TO_PLAY,
     options: { best_of: "1 to 99: the maximum number of rounds, including draws; default: 1" },
     simultaneous: true,
     hiddenInformation: true,

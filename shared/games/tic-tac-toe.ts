@@ -33,6 +33,8 @@ type TicTacToeOptions = z.infer<typeof Options>;
 
 const CHOOSE = "choose an empty cell, a1 to c3";
 
+const HOW_TO_PLAY =
+  "Players mark an empty square in turn; X begins. You win with three of your marks in a row, in a column or on a diagonal. A full board is a draw.";
 const RULES = `Tic-tac-toe. The role x begins. In its turn a player marks an empty cell. Three marks in a row, column or diagonal win. A full board is a draw.
 An action is a cell: the column letter and the row number, as the list of legal actions names them.`;
 
@@ -43,6 +45,7 @@ export const ticTacToe: Game<TicTacToeOptions, TicTacToeState, TicTacToeAction, 
   info: {
     name: "Tic-tac-toe",
     rules: RULES,
+    howToPlay: HOW_TO_PLAY,
     simultaneous: false,
     hiddenInformation: false,
     maxActions: CELLS.length,

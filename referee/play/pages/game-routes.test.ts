@@ -28,7 +28,7 @@ describe("GET /api/new-game", () => {
     expect(rps.roles).toEqual(["player_1", "player_2"]);
     expect(rps.opponents.map(({ bot }: { bot: string }) => bot)).toContain("iocaine");
     expect(rps.options).toEqual([
-      expect.objectContaining({ name: "best_of", label: "Rounds", kind: "number", preset: 1, min: 1, max: 99 }),
+      expect.objectContaining({ name: "best_of", label: "Rounds", kind: "number", preset: 5, min: 1, max: 99 }),
     ]);
     for (const { opponents } of games)
       for (const { description } of opponents) expect(description).toMatch(/^[^{}_]+$/);

@@ -93,6 +93,16 @@ describe("the form for a new game", () => {
     expect(json.state.series.best_of).toBe(3);
   });
 
+  it("explains the game, as its page does, and proposes several rounds", async () => {
+    const explains = async (page: Page): Promise<void> => {
+      await page.getByText("How to play").click();
+      await page.getByText("Rock beats scissors, scissors beat paper, and paper beats rock.").waitFor();
+    };
+    const page = await start({ game: "Rock, paper, scissors", opponent: /^Random Chooses/, fill: explains });
+    await explains(page);
+    await page.getByText("Round 1 of at most 5").waitFor();
+  });
+
   it("shows the reason in words if a game cannot be started", async () => {
     const page = await open("/");
     await page.getByRole("radio", { name: "Chess", exact: true }).check();

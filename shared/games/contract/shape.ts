@@ -19,6 +19,7 @@ const Team = z.looseObject({ name: text, roles: z.array(z.string()).min(1) });
 const Info = z.looseObject({
   name: text.max(100),
   rules: text,
+  howToPlay: text.optional(),
   options: z.record(z.string(), text).optional(),
   simultaneous: flag,
   hiddenInformation: flag,

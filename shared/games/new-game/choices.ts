@@ -21,7 +21,7 @@ export interface OptionField {
   /** What the option means, without the default. */
   readonly help: string;
   readonly kind: "number" | "choice" | "text";
-  /** The value that the option has if the field is empty, if there is a fixed one. */
+  /** The value in the field at first. */
   readonly preset?: string | number;
   readonly min?: number;
   readonly max?: number;

@@ -5,6 +5,8 @@ import type { OptionField } from "./choices.ts";
 interface FieldTexts {
   readonly label: string;
   readonly help?: string;
+  /** The value for people, if another one than the game's default suits them better. */
+  readonly preset?: number;
   readonly choices?: Readonly<Record<string, string>>;
 }
 
@@ -14,7 +16,7 @@ const TEXTS: Readonly<Record<string, Readonly<Record<string, FieldTexts>>>> = {
     max_plies: { label: "Draw after this many moves of both sides", help: "Empty: no limit." },
     fen: { label: "Starting position (FEN)", help: "Empty: the usual position." },
   },
-  "rps.v1": { best_of: { label: "Rounds", help: "The game ends earlier when a player cannot be caught." } },
+  "rps.v1": { best_of: { label: "Rounds", preset: 5, help: "The game ends earlier when a player cannot be caught." } },
   "even_odd.v1": {
     variant: {
       label: "Variant",
@@ -61,7 +63,8 @@ function kindOf({ type, enum: values }: Property): OptionField["kind"] | null {
 }
 
 function fieldOf(name: string, kind: OptionField["kind"], property: Property, words: FieldTexts): OptionField {
-  const { default: preset, minimum, maximum, enum: values } = property;
+  const { default: fallback, minimum, maximum, enum: values } = property;
+  const preset = words.preset ?? fallback;
   return {
     name,
     kind,

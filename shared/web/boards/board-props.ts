@@ -1,4 +1,5 @@
 import type { GameView } from "../game-view.ts";
+import type { HistoryDocument } from "../play-documents.ts";
 
 /** The properties of every board. */
 export interface BoardProps {
@@ -9,5 +10,7 @@ export interface BoardProps {
   readonly canAct: boolean;
   /** The action that is being sent to the server; null if there is none. */
   readonly pending: unknown;
+  /** The earlier positions as the viewer has seen them, if the page knows them. */
+  readonly history?: Pick<HistoryDocument, "start" | "moves"> | null;
   readonly onPlay: (action: unknown) => void;
 }

@@ -44,6 +44,7 @@ export function CardsBoard(props: BoardProps): JSX.Element {
   const shown = handToShow(props);
   const pot = roles.length + shown.actions.filter((action) => action === "bet" || action === "call").length;
   const last = view.previous_hands.at(-1);
+  const ownCards = ownCardsIn(props);
   return (
     <div class="duel cards">
       <p class="round-number">{`Hand ${shown.hand} of ${view.hands}`}</p>
@@ -79,7 +80,9 @@ export function CardsBoard(props: BoardProps): JSX.Element {
         columns={["Hand", ...roles.map((role) => playerOf(game, role)), "Moves", "Winner"]}
         rows={view.previous_hands.map((hand) => [
           hand.hand,
-          ...roles.map((role) => cardInWords(hand.cards, role)),
+          ...roles.map(
+            (role) => hand.cards?.[role] ?? (role === game.your_role ? ownCards.get(hand.hand) : undefined) ?? "–",
+          ),
           hand.actions.join(", "),
           <span key="winner">
             <bdi>{playerOf(game, hand.winner)}</bdi> +{hand.chips}
@@ -114,7 +117,17 @@ function captionOf({ game }: BoardProps, { actions, first, cards, winner }: Show
     .join(" · ");
 }
 
-const cardInWords = (cards: Readonly<Record<string, Card>> | null, role: string): string => cards?.[role] ?? "–";
+/** Returns the viewer's card of each hand, as far as the page knows it. A view does not contain it after a fold. */
+function ownCardsIn({ game, history }: BoardProps): ReadonlyMap<number, Card> {
+  const positions = history ? [history.start, ...history.moves.map(({ after }) => after)] : [];
+  const views = positions.flatMap((position) => (position?.state as CardsView | null | undefined) ?? []);
+  return new Map(
+    views.flatMap(({ hand, cards }) => {
+      const card = cards[game.your_role];
+      return card ? [[hand, card] as const] : [];
+    }),
+  );
+}
 
 /** Returns a number of chips with its sign. */
 const chipsInWords = (chips: number): string => {

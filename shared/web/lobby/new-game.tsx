@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { FactsOfGames } from "../game-facts.ts";
+import { HowToPlay } from "../layout/how-to-play.tsx";
 import type { NewGameChoice } from "../play-documents.ts";
 import { capitalized, roleInWords } from "../texts/game-texts.ts";
 import { createGame, newGameChoices } from "../transports/games-api.ts";
@@ -78,6 +79,7 @@ export function NewGame({ known }: { readonly known: FactsOfGames }): JSX.Elemen
       {choice && (
         // The fields begin again with each game.
         <div key={template} class="fields">
+          <HowToPlay facts={known[template]} />
           <RadioGroup legend="You play" name="role" choices={rolesOf(choice)} />
           <RadioGroup legend="Opponent" name="opponent" choices={opponentsOf(choice)} isList />
           <label class="field">

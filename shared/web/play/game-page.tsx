@@ -1,10 +1,12 @@
 import type { FunctionComponent, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import type { BoardProps } from "../boards/board-props.ts";
 import { Board } from "../boards/boards.tsx";
 import type { Color } from "../boards/chess-squares.ts";
 import type { FactsOfGames, GameFacts } from "../game-facts.ts";
 import type { GameView } from "../game-view.ts";
 import { useTurnStart } from "../layout/game-clock.tsx";
+import { HowToPlay } from "../layout/how-to-play.tsx";
 import { PositionBoundary } from "../match/position-boundary.tsx";
 import { MoveList } from "../steps/move-list.tsx";
 import { StepBar } from "../steps/step-bar.tsx";
@@ -86,6 +88,7 @@ export function Table({ transport, first, games, Invitation }: Props): JSX.Eleme
           canAct={canAct}
           pending={pending}
           onPlay={onPlay}
+          history={history}
         />
       </div>
       <div class="game-side">
@@ -105,6 +108,7 @@ export function Table({ transport, first, games, Invitation }: Props): JSX.Eleme
         <StepBar steps={steps} moves={turns[steps.step - 1]?.moves} />
         {isMine && <NextMove game={game} facts={facts} addition={addition} onChoose={setAddition} />}
         {room && <div class="standing">{controls}</div>}
+        {room && <HowToPlay facts={facts} />}
       </div>
       <p class="unseen" aria-live="polite">
         {announcement(game, role, facts)}
@@ -136,22 +140,18 @@ const fenIn = (state: unknown): string => (state as { readonly fen: string }).fe
 /** The side from which a flipped board is seen. */
 const flipped = (role: string): Color => (role === "black" ? "white" : "black");
 
-interface BoardAreaProps {
-  readonly game: GameView;
-  readonly side: string;
+interface BoardAreaProps extends BoardProps {
   readonly facts: GameFacts | undefined;
-  readonly canAct: boolean;
-  readonly pending: unknown;
-  readonly onPlay: (action: unknown) => void;
 }
 
-function BoardArea({ game, side, facts, canAct, pending, onPlay }: BoardAreaProps): JSX.Element {
+function BoardArea(props: BoardAreaProps): JSX.Element {
+  const { game, canAct, pending } = props;
   const hasBoard = game.state !== null || game.board !== "";
   return (
     <div class={`board ${canAct ? "open" : ""}`} aria-busy={pending !== null}>
       {hasBoard && (
         <PositionBoundary position={game}>
-          <Board facts={facts} game={game} side={side} canAct={canAct} pending={pending} onPlay={onPlay} />
+          <Board {...props} />
         </PositionBoundary>
       )}
       {!hasBoard && game.status !== "completed" && <p>The board appears with your first turn.</p>}
