@@ -37,6 +37,15 @@ describe("the pages of leagues", () => {
     expect((await get("/?league=first&round=3")).headers.get("location")).toBe("/leagues/first/schedule?round=3");
   });
 
+  it("are those for projectors if the address of the manager has ?projector", async () => {
+    const { get } = await start();
+    expect((await get("/?projector")).headers.get("location")).toBe("/leagues?projector");
+    expect((await get("/?league=first&projector")).headers.get("location")).toBe("/leagues/first?projector");
+    expect((await get("/?league=first&round=3&projector")).headers.get("location")).toBe(
+      "/leagues/first/schedule?round=3&projector",
+    );
+  });
+
   it("are compressed for callers that accept it", async () => {
     const { manager: started } = await start();
     const encodingFor = async (accepted: string) => {

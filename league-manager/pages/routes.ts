@@ -80,7 +80,9 @@ function redirectHome({ views: { projections } }: PagesContext, request: Request
   const only = leagues.length === 1 ? leagues[0]?.leagueId : undefined;
   const leagueId = typeof named === "string" ? named : only;
   const page = typeof round === "string" ? `/schedule?round=${encodeURIComponent(round)}` : "";
-  response.redirect(leagueId === undefined ? HOME.path : `${pathOf({ leagueId })}${page}`);
+  const path = leagueId === undefined ? HOME.path : `${pathOf({ leagueId })}${page}`;
+  const projector = request.query.projector === undefined ? "" : `${page === "" ? "?" : "&"}projector`;
+  response.redirect(`${path}${projector}`);
 }
 
 function addKind(context: PagesContext, app: Express, kind: DocumentKind): void {

@@ -13,4 +13,13 @@ describe("the folder config", () => {
     if (!loaded.ok) throw new Error(loaded.error.join("\n"));
     for (const league of loaded.value.config.leagues) expect(league.format).toBe(format);
   });
+
+  test("has a league for a class that accepts late players from other machines with a join code", async () => {
+    const loaded = await loadConfig(fileURLToPath(new URL("class.json", FOLDER)), {});
+    if (!loaded.ok) throw new Error(loaded.error.join("\n"));
+    const { manager, players, leagues } = loaded.value.config;
+    expect(manager).toMatchObject({ host: "0.0.0.0", join_code: "oak" });
+    expect(players).toEqual([]);
+    expect(leagues).toMatchObject([{ league_id: "lesson-1", late_entry: "makeup" }]);
+  });
 });
