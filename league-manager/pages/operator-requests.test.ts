@@ -99,7 +99,7 @@ it("the page may not be framed, sends no form, and its document has nothing that
   const document = await read();
   expect(document).toMatchObject({
     can: { start: false, pause: true, resume: false, end: true, add_player: false, change_matches: true },
-    extendable: [{ option: "cycles", value: 1 }],
+    extendable: [{ option: "cycles", value: 1, matches_each: 1 }],
     roles: ["player 1", "player 2"],
   });
   expect(Object.keys(document).sort()).toEqual(["can", "extendable", "league", "roles"]);

@@ -1,6 +1,6 @@
 import { spoken } from "#shared/games/game.ts";
 import type { OperatorDocument } from "#shared/web/documents/operator.ts";
-import { acceptsLateEntries, formatOf, parsedOptions } from "../../league/format-view.ts";
+import { acceptsLateEntries, formatOf, parsedOptions, viewOf } from "../../league/format-view.ts";
 import type { League } from "../../league/league.ts";
 import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
 import { headerOf } from "./league.ts";
@@ -34,6 +34,17 @@ function extendableOptions(league: League): OperatorDocument["extendable"] {
   const options = parsedOptions(league) as Readonly<Record<string, unknown>>;
   return formatOf(league).extendable.flatMap((option) => {
     const value = options[option];
-    return typeof value === "number" ? [{ option, text: spoken(option), value }] : [];
+    if (typeof value !== "number") return [];
+    return [{ option, text: spoken(option), value, matches_each: matchesOfOne(league, option, value) }];
   });
+}
+
+/** Returns by how many matches the league grows if an option is raised by one, on average over two; null if that is not known. */
+function matchesOfOne(league: League, option: string, value: number): number | null {
+  const format = formatOf(league);
+  const view = viewOf(league, "");
+  const options = parsedOptions(league) as object;
+  const before = format.remaining(view, options);
+  const after = format.remaining(view, { ...options, [option]: value + 2 });
+  return before === null || after === null || after <= before ? null : (after - before) / 2;
 }

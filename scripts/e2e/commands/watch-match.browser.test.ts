@@ -109,13 +109,16 @@ it("a page follows a match of chess to its end, through kills of the referee and
   await expect.poll(() => stepText(page)).toBe("Step 0 of 6");
   expect(navigations).toBe(0);
 
-  await page.getByText("gives the recorded result").waitFor();
+  await page.getByText("Log: verified, 7 entries").waitFor();
+  expect(await page.locator(".match-facts").innerText()).not.toMatch(/referee referee/i);
+  expect(await page.getByText("gives the recorded result").isVisible()).toBe(false);
   const shown = await page.locator(".match").innerHTML();
   await page.reload();
   await showsMoves(page, IN_SAN);
   await page.keyboard.press("Home");
   await expect.poll(() => page.locator(".match").innerHTML()).toBe(shown);
-  await page.getByText("7 entries with their hashes").click();
+  await page.getByText("Log: verified, 7 entries").click();
+  await page.getByText("gives the recorded result").waitFor();
   await page.locator(".match-log td code").first().waitFor();
   const hashes = await page.locator(".match-log td code").allInnerTexts();
   expect(hashes).toHaveLength(7);

@@ -12,7 +12,13 @@ export interface OperatorDocument extends LeagueDocument {
     readonly change_matches: boolean;
   };
   /** The options of the format that can be raised now. */
-  readonly extendable: readonly { readonly option: string; readonly text: string; readonly value: number }[];
+  readonly extendable: readonly {
+    readonly option: string;
+    readonly text: string;
+    readonly value: number;
+    /** The number of matches that one more adds; null if it is not known. */
+    readonly matches_each: number | null;
+  }[];
   /** The roles of the game in words, one for each player of a match. */
   readonly roles: readonly string[];
 }

@@ -61,7 +61,8 @@ function Head({ document: { league, match, game, referee_pages }, hasBoard }: He
         </a>
         {referee !== null && (
           <span>
-            Referee <bdi>{referee}</bdi>
+            {!/^referee\b/i.test(referee) && "Referee "}
+            <bdi>{referee}</bdi>
             {pages !== null && (
               <>
                 {" "}

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { spoken } from "../../games/game.ts";
+import { counted } from "../../lib/text.ts";
 import type { LeagueHeader } from "../documents/league.ts";
 import type { LogDocument, LogEntry, LogOfMatch } from "../documents/match.ts";
 import { matchPath } from "../texts/league-paths.ts";
@@ -11,30 +12,31 @@ interface Props {
   readonly log: LogOfMatch;
 }
 
-/** What the server has verified, the files for download, and the entries of the log with their hashes. */
+/** A line that says whether the log is verified. It unfolds to what the server has verified, the files for download, and the entries of the log with their hashes. */
 export function MatchLog({ league, matchId, log }: Props): JSX.Element {
   const path = matchPath(league, matchId);
   const [isOpen, open] = useState(false);
   return (
     <section class="match-log">
-      <h2>Log</h2>
-      <p class={log.is_proven ? "proven" : "unproven"}>{log.verified}</p>
-      <p>{log.unverified}</p>
-      <p class="match-files">
-        <a href={`${path}/log.jsonl`} download>
-          Download the log (JSON Lines)
-        </a>
-        {log.has_pgn && (
-          <a href={`${path}/game.pgn`} download>
-            Download the game (PGN)
-          </a>
-        )}
-      </p>
-      <p>
-        Hash of the last entry: <code>{log.head}</code>
-      </p>
       <details onToggle={(event) => open(event.currentTarget.open)}>
-        <summary>{log.entries === 1 ? "1 entry with its hash" : `${log.entries} entries with their hashes`}</summary>
+        <summary class={log.is_proven ? "" : "unproven"}>
+          {log.is_proven ? "Log: verified" : "Log: not verified"}, {counted(log.entries, "entry", "entries")}
+        </summary>
+        <p class={log.is_proven ? "proven" : "unproven"}>{log.verified}</p>
+        <p>{log.unverified}</p>
+        <p class="match-files">
+          <a href={`${path}/log.jsonl`} download>
+            Download the log (JSON Lines)
+          </a>
+          {log.has_pgn && (
+            <a href={`${path}/game.pgn`} download>
+              Download the game (PGN)
+            </a>
+          )}
+        </p>
+        <p>
+          Hash of the last entry: <code>{log.head}</code>
+        </p>
         {isOpen && <Entries path={`/api${path}/log`} />}
       </details>
     </section>

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useId, useState } from "preact/hooks";
-import type { OperatorDocument } from "../documents/operator.ts";
 import { ConfirmButton } from "../play/confirm-button.tsx";
+import { Extend } from "./operator-extend.tsx";
 import { MatchActions } from "./operator-matches.tsx";
 import { ActionBox, type ActionProps, type KnownPlayer, Name, PlayerSelect } from "./operator-parts.tsx";
 
@@ -53,14 +53,17 @@ function CourseActions({ document, isBusy, onCall }: ActionProps): JSX.Element {
         </ActionBox>
       )}
       {can.resume && (
-        <ActionBox title="Resume" text="The league is paused. Its matches continue where they stopped.">
+        <ActionBox
+          title="Resume"
+          text="No match begins until you resume the league. Matches that have begun are played to their end."
+        >
           <button type="button" disabled={isBusy} onClick={() => onCall("resume_league", {}, "The league continues.")}>
             Resume the league
           </button>
         </ActionBox>
       )}
       {extendable.map((option) => (
-        <Extend key={option.option} option={option} isBusy={isBusy} onCall={onCall} />
+        <Extend key={option.option} option={option} matches={league.matches} isBusy={isBusy} onCall={onCall} />
       ))}
       {can.end && (
         <ActionBox title="End" text="Ends the league with the standings so far.">
@@ -74,36 +77,6 @@ function CourseActions({ document, isBusy, onCall }: ActionProps): JSX.Element {
         </ActionBox>
       )}
     </>
-  );
-}
-
-type ExtendProps = Pick<ActionProps, "isBusy" | "onCall"> & { readonly option: OperatorDocument["extendable"][number] };
-
-function Extend({ option: { option, text, value }, isBusy, onCall }: ExtendProps): JSX.Element {
-  const [next, setNext] = useState(value + 1);
-  const raised = Math.max(next, value + 1);
-  const submit = (event: Event): void => {
-    event.preventDefault();
-    onCall("extend_league", { format_options: { [option]: raised } }, `The number of ${text} is now ${raised}.`);
-  };
-  return (
-    <ActionBox title="Extend" text={`The number of ${text} is ${value}. It can be raised and not lowered.`}>
-      <form onSubmit={submit}>
-        <label>
-          New number of {text}
-          <input
-            type="number"
-            min={value + 1}
-            step={1}
-            value={raised}
-            onInput={({ currentTarget }) => setNext(currentTarget.valueAsNumber || 0)}
-          />
-        </label>
-        <button type="submit" disabled={isBusy}>
-          Extend the league
-        </button>
-      </form>
-    </ActionBox>
   );
 }
 

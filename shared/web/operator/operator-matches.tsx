@@ -2,7 +2,8 @@ import type { JSX } from "preact";
 import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { ConfirmButton } from "../play/confirm-button.tsx";
-import { ActionBox, type ActionProps, PlayerSelect } from "./operator-parts.tsx";
+import { matchPath } from "../texts/league-paths.ts";
+import { ActionBox, type ActionProps, InputFault, PlayerSelect } from "./operator-parts.tsx";
 
 /** Annulling a match, and adding one: together they play a match again. */
 export function MatchActions(props: ActionProps): JSX.Element {
@@ -16,11 +17,20 @@ export function MatchActions(props: ActionProps): JSX.Element {
 
 const MATCH_ID = /^R[1-9]\d*M[1-9]\d*$/;
 
-function AnnulMatch({ isBusy, onCall }: ActionProps): JSX.Element {
+function AnnulMatch({ document: { league }, isBusy, onCall }: ActionProps): JSX.Element {
   const [match, setMatch] = useState(() => new URLSearchParams(location.search).get("match") ?? "");
   const [reason, setReason] = useState("");
   const matchId = match.trim().toUpperCase();
+  const [fault, setFault] = useState("");
   const isComplete = MATCH_ID.test(matchId) && reason.trim() !== "";
+  const check = async (): Promise<boolean> => {
+    const { status } = await fetch(`/api${matchPath(league, matchId)}`, { method: "HEAD" }).catch(() => ({
+      status: 0,
+    }));
+    // Other faults are those of the connection. The manager checks the command in any case.
+    setFault(status === 404 ? `There is no match ${matchId} in this league.` : "");
+    return status !== 404;
+  };
   return (
     <ActionBox
       title="Annul a match"
@@ -32,19 +42,23 @@ function AnnulMatch({ isBusy, onCall }: ActionProps): JSX.Element {
           value={match}
           maxLength={20}
           autocomplete="off"
-          onInput={({ currentTarget }) => setMatch(currentTarget.value)}
+          onInput={({ currentTarget }) => {
+            setMatch(currentTarget.value);
+            setFault("");
+          }}
         />
       </label>
       <label>
         Reason (public)
         <input value={reason} maxLength={300} onInput={({ currentTarget }) => setReason(currentTarget.value)} />
       </label>
+      <InputFault text={fault} />
       <ConfirmButton
         key={isComplete ? matchId : ""}
         label={isComplete ? `Annul ${matchId}` : "Annul the match"}
         question={`Annul ${matchId}?`}
         warning="A match that is being played ends. The result of the match is lost. This cannot be undone."
-        {...{ yes: "Annul", no: "Keep the result", isBusy: isBusy || !isComplete }}
+        {...{ yes: "Annul", no: "Keep the result", isBusy: isBusy || !isComplete, check }}
         onConfirm={() => {
           setReason("");
           onCall("annul_match", { match_id: matchId, reason: reason.trim() }, `${matchId} is annulled.`);

@@ -35,6 +35,13 @@ export function ActionBox({ title, text, children }: ActionBoxProps): JSX.Elemen
   );
 }
 
+/** What is wrong with the input of an action; empty if nothing is. */
+export const InputFault = ({ text }: { readonly text: string }): JSX.Element => (
+  <p class="input-fault" role="alert">
+    {text}
+  </p>
+);
+
 interface SelectProps {
   readonly label: string;
   readonly players: readonly KnownPlayer[];

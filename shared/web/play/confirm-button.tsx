@@ -9,6 +9,8 @@ interface Props {
   readonly yes: string;
   readonly no: string;
   readonly isBusy: boolean;
+  /** Checks the input before the question. Nothing is asked if it returns false. */
+  readonly check?: () => boolean | Promise<boolean>;
   readonly onConfirm: () => void;
 }
 
@@ -18,16 +20,19 @@ const focus = (button: HTMLElement | null): void => button?.focus();
  * A button for an action that cannot be taken back. It asks for a confirmation first. The focus goes to the answer that
  * changes nothing, which also brings the question into view, and returns to the button.
  */
-export function ConfirmButton({ label, question, warning, yes, no, isBusy, onConfirm }: Props): JSX.Element {
+export function ConfirmButton({ label, question, warning, yes, no, isBusy, check, onConfirm }: Props): JSX.Element {
   const [isAsking, setAsking] = useState(false);
   const [wasAsked, setAsked] = useState(false);
   const ask = (): void => {
     setAsking(true);
     setAsked(true);
   };
+  const press = async (): Promise<void> => {
+    if (check === undefined || (await check())) ask();
+  };
   if (!isAsking) {
     return (
-      <button type="button" class="confirm" disabled={isBusy} ref={wasAsked ? focus : null} onClick={ask}>
+      <button type="button" class="confirm" disabled={isBusy} ref={wasAsked ? focus : null} onClick={press}>
         {label}
       </button>
     );
