@@ -130,6 +130,19 @@ describe("the pages of leagues", () => {
     expect(reordered).not.toContain("\u202e");
   });
 
+  it("name what an address of a league asks for and the league does not have", async () => {
+    const { get } = await start();
+    for (const [path, text] of [
+      ["matches/R9M9", "This league has no match R9M9."],
+      ["players/P77", "This league has no player P77."],
+      ["schedule?round=99", "This league has no round 99."],
+      ["bracket", "This league has no bracket"],
+    ] as const) {
+      const page = await get(`/leagues/first/${path}`);
+      expect([page.status, await page.text()]).toEqual([404, expect.stringContaining(text)]);
+    }
+  });
+
   it("answer addresses that cannot be decoded with a page for browsers, which has a way back, and with JSON for programs", async () => {
     const { get } = await start();
     for (const path of ["/leagues/%ff", "/leagues/first/matches/%E2%82", "/api/leagues/%"]) {

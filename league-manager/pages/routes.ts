@@ -66,14 +66,38 @@ async function answerMissing(
 ): Promise<void> {
   if (request.accepts(["json", "html"]) !== "html") return next();
   const leagueId = String(request.params.league);
+  const path = pathSegments(request);
   const servers = serversFor(context, request);
   const page = context.views.projections.league(leagueId)
-    ? missingPage("The league has no such page.", { path: pathOf({ leagueId }), text: `League ${leagueId}` }, servers)
+    ? missingPage(
+        missingText(path, queryOf(request)),
+        { path: pathOf({ leagueId }), text: `League ${leagueId}` },
+        servers,
+      )
     : missingPage(`There is no league “${leagueId}”.`, HOME, servers);
   await sendPage(response.status(404), await page);
 }
 
-/** Redirects to the only league, or to the list of leagues. Addresses of earlier versions had the league and the round as a query. */
+/** Returns the parts of the path below a league. */
+function pathSegments(request: Request): readonly string[] {
+  const path: unknown = request.params.path;
+  return Array.isArray(path) ? path.map(String) : [];
+}
+
+/** Returns what an address below that of a league names and the league does not have. */
+function missingText([kind, id]: readonly string[], query: URLSearchParams): string {
+  if (kind === "matches" && id !== undefined) return `This league has no match ${id}.`;
+  if (kind === "players" && id !== undefined) return `This league has no player ${id}.`;
+  const round = query.get("round");
+  if (kind === "schedule" && round !== null) return `This league has no round ${round}.`;
+  if (kind === "bracket") return "This league has no bracket: its format is not a knockout.";
+  return "The league has no such page.";
+}
+
+/**
+ * Redirects to the only league, or to the list of leagues; `?projector` is kept. Addresses of earlier versions had the league and the round as a
+ * query.
+ */
 function redirectHome({ views: { projections } }: PagesContext, request: Request, response: Response): void {
   const { league: named, round } = request.query;
   const leagues = projections.leagues();

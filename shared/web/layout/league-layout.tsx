@@ -60,13 +60,18 @@ function ProjectorLayout({ league, problem, children, onShown }: Props): JSX.Ele
         {problem}
       </p>
       <ProjectorStage onEnd={onShown}>{children}</ProjectorStage>
-      <footer class="projector-foot">
-        <span>{location.host + leaguePath(league)}</span>
-        <a href={projectorAddress(false)}>Leave projector view</a>
-      </footer>
+      <ProjectorFoot path={leaguePath(league)} />
     </main>
   );
 }
+
+/** The address that spectators type, and the way back. */
+export const ProjectorFoot = ({ path }: { readonly path: string }): JSX.Element => (
+  <footer class="projector-foot">
+    <span>{location.host + path}</span>
+    <a href={projectorAddress(false)}>Leave projector view</a>
+  </footer>
+);
 
 function LeagueHead({ league }: Pick<Props, "league">): JSX.Element {
   return (

@@ -46,7 +46,7 @@ export function ProjectorStage({ onEnd, children }: Props): JSX.Element {
         <div class="stage-content">{children}</div>
       </div>
       <button type="button" class="stage-pause" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
-        Pause
+        Stop turning pages
       </button>
     </>
   );

@@ -1,34 +1,56 @@
 import { Fragment, type JSX } from "preact";
 import type { LeagueSummary, LeaguesDocument } from "../documents/leagues.ts";
-import { leagueFacts, Progress, StatusBadge } from "../layout/league-layout.tsx";
+import { leagueFacts, Progress, ProjectorFoot, StatusBadge } from "../layout/league-layout.tsx";
 import { PagesOfList } from "../layout/pages-of-list.tsx";
 import { PlayerName } from "../layout/player-name.tsx";
+import { isProjector, projectorAddress } from "../layout/projector.ts";
+import { ProjectorStage } from "../layout/projector-stage.tsx";
 import { SiteHeader } from "../layout/site-header.tsx";
 import { leaguePath } from "../texts/league-paths.ts";
 import type { PageProps } from "./page-props.ts";
 
 /** The list of leagues. */
 export function LeaguesPage({ document, problem }: PageProps<LeaguesDocument>): JSX.Element {
-  const { leagues } = document;
+  const fault = (
+    <p class="problem" role="status">
+      {problem}
+    </p>
+  );
+  if (isProjector()) {
+    return (
+      <main class="site leagues projector">
+        <h1>Leagues</h1>
+        {fault}
+        <ProjectorStage>
+          <LeagueList {...document} />
+        </ProjectorStage>
+        <ProjectorFoot path="/leagues" />
+      </main>
+    );
+  }
   return (
     <div class="site">
-      <SiteHeader part="leagues" isFirst />
+      <SiteHeader part="leagues" isFirst projector={projectorAddress(true)} />
       <main class="leagues">
         <h1>Leagues</h1>
-        <p class="problem" role="status">
-          {problem}
-        </p>
-        {leagues.length === 0 && <p class="empty">No league is configured.</p>}
-        <ul class="league-list">
-          {leagues.map((league) => (
-            <LeagueCard key={league.league_id} league={league} />
-          ))}
-        </ul>
+        {fault}
+        <LeagueList {...document} />
         <PagesOfList {...document} />
       </main>
     </div>
   );
 }
+
+const LeagueList = ({ leagues }: Pick<LeaguesDocument, "leagues">): JSX.Element =>
+  leagues.length === 0 ? (
+    <p class="empty">No league is configured.</p>
+  ) : (
+    <ul class="league-list">
+      {leagues.map((league) => (
+        <LeagueCard key={league.league_id} league={league} />
+      ))}
+    </ul>
+  );
 
 function LeagueCard({ league }: { readonly league: LeagueSummary }): JSX.Element {
   const { leaders, status } = league;
@@ -36,7 +58,7 @@ function LeagueCard({ league }: { readonly league: LeagueSummary }): JSX.Element
     <li>
       <article class="box league-card">
         <h2>
-          <a href={leaguePath(league)}>
+          <a href={leaguePath(league) + (isProjector() ? "?projector" : "")}>
             <bdi>{league.league_id}</bdi>
           </a>
         </h2>

@@ -3,6 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { SiteHeader } from "../layout/site-header.tsx";
 import type { JoinView } from "../league-view.ts";
 import { type Invitation, pathOfSeat } from "../texts/links.ts";
+import { visibleText } from "../texts/visible-text.ts";
 import { joinLeague, openLeagues } from "../transports/league-api.ts";
 import { messageOf } from "../transports/transport.ts";
 
@@ -85,25 +86,33 @@ function LeagueChoice({ leagues, chosen }: Pick<JoinView, "leagues"> & { readonl
   const named = ({ league_id, game_name, players }: JoinView["leagues"][number]): string =>
     `${game_name} (${league_id}), ${players === 1 ? "1 player" : `${players} players`}`;
   const [only] = leagues;
+  const isUnknown = chosen !== "" && leagues.every(({ league_id }) => league_id !== chosen);
+  const unknown = isUnknown && <p class="hint">No league “{visibleText(chosen)}” takes players now.</p>;
   if (leagues.length === 1 && only) {
     return (
-      <p>
-        <input type="hidden" name="league_id" value={only.league_id} />
-        {named(only)}
-      </p>
+      <>
+        {unknown}
+        <p>
+          <input type="hidden" name="league_id" value={only.league_id} />
+          {named(only)}
+        </p>
+      </>
     );
   }
   return (
-    <label>
-      League
-      <select name="league_id">
-        <option value="">All leagues</option>
-        {leagues.map((league) => (
-          <option key={league.league_id} value={league.league_id} selected={league.league_id === chosen}>
-            {named(league)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <>
+      {unknown}{" "}
+      <label>
+        League
+        <select name="league_id">
+          <option value="">All leagues</option>
+          {leagues.map((league) => (
+            <option key={league.league_id} value={league.league_id} selected={league.league_id === chosen}>
+              {named(league)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </>
   );
 }
