@@ -91,6 +91,15 @@ const VISIBLE = `(() => {
     .map((row) => row.querySelector("bdi").textContent);
 })()`;
 
+it("on a projector the list of leagues is large, without navigation, and leads to leagues in the same form", async () => {
+  const page = await open("/?projector", PROJECTOR);
+  await page.locator(".projector .league-card").first().waitFor();
+  expect(await page.getByRole("navigation").count()).toBe(0);
+  expect(await page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)")).toBeGreaterThan(20);
+  await page.getByRole("link", { name: "swiss", exact: true }).click();
+  await page.waitForURL(/\/leagues\/swiss\?projector$/);
+});
+
 it("on a projector the overview alternates between the standings and the last results", async () => {
   const page = await open("/leagues/swiss?projector", PROJECTOR, (opened) => opened.clock.install());
   await page.getByRole("heading", { name: /tandings/ }).waitFor();

@@ -96,6 +96,10 @@ it("a page follows a match of chess to its end, through kills of the referee and
   await inspect(late);
   await photograph(late, "live");
 
+  const wall = await openPage(`${pageOf(league)}?projector`, { viewport: { width: 1920, height: 1080 } });
+  await showsMoves(wall, IN_SAN.slice(0, 4));
+  expect(await wall.evaluate(FITS)).toEqual({ isLarge: true, isAbove: true });
+
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("ArrowLeft");
   await expect.poll(() => stepText(page)).toBe("Step 2 of 4 · black: e5");
@@ -131,6 +135,13 @@ it("a page follows a match of chess to its end, through kills of the referee and
   const lines = (await text("log.jsonl")).trimEnd().split("\n");
   expect(lines.map((line) => JSON.parse(line).type)).toEqual(["created", ...Array(6).fill("acted")]);
 });
+
+/** Whether the board takes most of the height of a projector, and all of the match is above the footer. */
+const FITS = `(() => {
+  const board = document.querySelector("[role=grid]").getBoundingClientRect();
+  const end = Math.max(...[...document.querySelectorAll(".match-board, .match .move-list")].map((one) => one.getBoundingClientRect().bottom));
+  return { isLarge: board.height > innerHeight * 0.5, isAbove: end <= document.querySelector(".projector-foot").getBoundingClientRect().top };
+})()`;
 
 const HOSTILE = "<img src=x onerror=alert(1)>\u001b[31m\u202Eevil";
 

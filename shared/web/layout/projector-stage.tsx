@@ -12,8 +12,8 @@ interface Props {
 const PART_MS = 10_000;
 /** The enlargements of a short page, which fill the stage. */
 const ZOOMS = [1.75, 1.5, 1.25];
-/** An item of a list in an item belongs to it. */
-const ROWS = "tbody tr, li:not(li li)";
+/** An item of a list in an item belongs to it. The moves of a match have a scrolled list of their own. */
+const ROWS = "tbody tr, li:not(li li, .match li)";
 
 /** The content of a page on a projector. It shows a part of a long table after the other, each with complete rows. */
 export function ProjectorStage({ onEnd, children }: Props): JSX.Element {
@@ -97,5 +97,5 @@ function hideCutRows(stage: HTMLElement): void {
   const { top, bottom } = stage.getBoundingClientRect();
   const cut = firstHidden(stage)?.getBoundingClientRect();
   const isCut = cut !== undefined && cut.top < bottom && cut.top > top + headHeight(stage);
-  stage.style.clipPath = isCut ? `inset(0 0 ${bottom - cut.top}px 0)` : "";
+  stage.style.clipPath = isCut ? `inset(0 0 ${Math.ceil(bottom - cut.top) + 1}px 0)` : "";
 }
