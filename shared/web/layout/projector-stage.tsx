@@ -59,9 +59,9 @@ function fit(stage: HTMLElement): void {
     content.style.zoom = String(zoom);
     return stage.scrollHeight <= stage.clientHeight && stage.scrollWidth <= stage.clientWidth;
   };
-  // A chart has the size of the stage.
-  const isChart = stage.querySelector(".points-chart") !== null;
-  if (fits(1) && !isChart && !ZOOMS.some(fits)) fits(1);
+  // A chart and a match have the size of the stage.
+  const hasOwnSize = stage.querySelector(".points-chart, .match") !== null;
+  if (fits(1) && !hasOwnSize && !ZOOMS.some(fits)) fits(1);
   hideCutRows(stage);
 }
 
