@@ -3,6 +3,7 @@ import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { ConfirmButton } from "../play/confirm-button.tsx";
 import { matchPath } from "../texts/league-paths.ts";
+import { documentExists } from "../transports/operator-api.ts";
 import { ActionBox, type ActionProps, InputFault, PlayerSelect } from "./operator-parts.tsx";
 
 /** Annulling a match, and adding one: together they play a match again. */
@@ -24,12 +25,9 @@ function AnnulMatch({ document: { league }, isBusy, onCall }: ActionProps): JSX.
   const [fault, setFault] = useState("");
   const isComplete = MATCH_ID.test(matchId) && reason.trim() !== "";
   const check = async (): Promise<boolean> => {
-    const { status } = await fetch(`/api${matchPath(league, matchId)}`, { method: "HEAD" }).catch(() => ({
-      status: 0,
-    }));
-    // Other faults are those of the connection. The manager checks the command in any case.
-    setFault(status === 404 ? `There is no match ${matchId} in this league.` : "");
-    return status !== 404;
+    const exists = await documentExists(`/api${matchPath(league, matchId)}`);
+    setFault(exists ? "" : `There is no match ${matchId} in this league.`);
+    return exists;
   };
   return (
     <ActionBox

@@ -51,3 +51,9 @@ function parsed(text: string): unknown {
     return { message: text };
   }
 }
+
+/** Whether the manager has a document. Faults of the connection count as true, because the manager checks each command itself. */
+export async function documentExists(path: string): Promise<boolean> {
+  const response = await fetch(path, { method: "HEAD" }).catch(() => null);
+  return response?.status !== 404;
+}
