@@ -1,4 +1,5 @@
-/** All pages and states of VIEWS in Chromium: what axe finds, errors, violations of the content security policy, and the width on a phone. */
+/** All pages and states of VIEWS in Chromium: what axe finds, errors, violations of the content security policy, styles that are
+ * not linked, the width on a phone, and the bytes of the first load. */
 import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { games } from "#shared/games/registry.ts";
@@ -9,6 +10,7 @@ import { DOCUMENTS } from "../../league-manager/pages/documents/documents.ts";
 import { firstLoadOf } from "./first-load.ts";
 import { FURTHER_ROWS, openView, overflowOf } from "./open.ts";
 import { type Servers, startServers } from "./servers.ts";
+import { missingStylesOf } from "./styles-of-page.ts";
 import { VIEWS } from "./views.ts";
 
 const DESKTOP = { width: 1280, height: 800 };
@@ -36,10 +38,11 @@ it.each(VIEWS.map((view, index) => [view.name, view, index] as const))(
   async (_name, view, index) => {
     const { page, faults } = await openView(contexts[index % 2] as BrowserContext, servers, view);
     const axe = await axeFaults(page, FURTHER_ROWS);
+    const styles = await missingStylesOf(page);
     await page.setViewportSize(PHONE);
     const overflow = await overflowOf(page);
     await page.close();
-    expect([...faults, ...axe, ...overflow]).toEqual([]);
+    expect([...faults, ...axe, ...styles, ...overflow]).toEqual([]);
   },
 );
 
