@@ -117,9 +117,9 @@ function addKind(context: PagesContext, app: Express, kind: DocumentKind): void 
     if (!document) return next();
     const servers = serversFor(context, request);
     const content = pageWithoutScript(context, requested, servers, kind.summary?.(document));
-    const board = findGame(requested.league.game)?.info.board ?? null;
+    const game = findGame(requested.league.game);
     const title = kind.title(document);
-    const page = { page: kind.page, board, title, servers, setup: { document }, content } as const;
+    const page = { page: kind.page, game, title, servers, setup: { document }, content } as const;
     const isOver = requested.league.status === "completed";
     await sendPage(response, await sitePage({ ...page, ...(!isOver && { refreshS: REFRESH_S }) }));
   });

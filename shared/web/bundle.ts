@@ -38,8 +38,13 @@ export const bundleOptions = {
 /** Returns the path of a file of this folder. */
 export const webFile = (path: string): string => fileURLToPath(moduleUrl(path, import.meta.url));
 
-/** Resolves with the chess pieces as SVG. */
-export const readSprite = (): Promise<string> => readFile(createRequire(import.meta.url).resolve(SPRITE), "utf8");
+/** Resolves with the chess pieces as SVG, without spaces and digits that cannot be seen. */
+export async function readSprite(): Promise<string> {
+  const svg = await readFile(createRequire(import.meta.url).resolve(SPRITE), "utf8");
+  return svg
+    .replaceAll(/(?<=>)\s+(?=<)/g, "")
+    .replaceAll(/\d+\.\d{3,}/g, (number) => String(Number(Number(number).toFixed(2))));
+}
 
 /**
  * Bundles the scripts and styles of self-contained documents in memory, at the first call only. A failed call is

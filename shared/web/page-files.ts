@@ -34,7 +34,7 @@ export const BASE_STYLE = "styles/base.css";
 const leaguePage = (module: string, ...styles: readonly string[]): PageFiles => ({
   entry: "site/leagues-main.tsx",
   module,
-  styles: styles.map((name) => `styles/league/${name}.css`),
+  styles: ["projector", ...styles].map((name) => `styles/league/${name}.css`),
 });
 
 /** The style of the moves of a game. */

@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { ErrorRequestHandler, Express, Request, Response } from "express";
-import type { BoardKind } from "../games/game.ts";
+import type { Game } from "../games/game.ts";
 import { knownGames } from "../games/registry.ts";
 import { escapeHtml, escapeUnprintable } from "../lib/text.ts";
 import { assets } from "./assets.ts";
@@ -14,8 +14,8 @@ import type { SiteSetup } from "./site-setup.ts";
 /** A page that its server serves. */
 interface SitePage {
   readonly page: PageKind;
-  /** The board of the game, for pages that show one; null for a game without a graphical board. Absent if it is not known yet. */
-  readonly board?: BoardKind | null | undefined;
+  /** The game of the page; absent for a page of several games, and if it is not known yet. */
+  readonly game?: Pick<Game, "id" | "info"> | null | undefined;
   readonly title: string;
   /** The servers to which the header links. */
   readonly servers: SiteServers;
@@ -33,7 +33,7 @@ interface SitePage {
  */
 export async function sitePage({
   page,
-  board,
+  game,
   title,
   servers,
   setup,
@@ -41,11 +41,12 @@ export async function sitePage({
   refreshS,
 }: SitePage): Promise<string> {
   const { filesOf, worker, pieces } = await assets();
+  const board = game ? (game.info.board ?? null) : undefined;
   const { main, modules, styles } = filesOf(page, board);
   const preloads = modules.map((path) => `<link rel="modulepreload" href="${path}">\n`).join("");
   const refresh = refreshS ? `<noscript><meta http-equiv="refresh" content="${refreshS}"></noscript>` : "";
   const shown = PAGE_FILES[page].hasBoard ? (board ?? null) : null;
-  const known: SiteSetup = { page, board: shown, games: factsOf(knownGames()) };
+  const known: SiteSetup = { page, board: shown, games: factsOf(game ? [game] : knownGames()) };
   return documentOf({
     ...{ title, styles },
     attributes: ` data-worker="${worker}" data-pieces="${pieces}"${serverAttributes(servers)}`,

@@ -1,6 +1,6 @@
 import type { Express, Request, Response } from "express";
 import { z } from "zod";
-import type { BoardKind } from "#shared/games/game.ts";
+import type { Game } from "#shared/games/game.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import type { Result } from "#shared/lib/result.ts";
 import { bearerOf, remoteAddressOf } from "#shared/rpc/http/request.ts";
@@ -76,11 +76,11 @@ export const gamePages =
     app.get("/game/:id", async (request, response) => {
       context.onVisit();
       const servers = serversFor(request);
-      const { status, board } = shownAt(context.play, request.params.id);
+      const { status, game } = shownAt(context.play, request.params.id);
       const page =
         status === 404
           ? await missingPage("There is no game at this address.", HOME, servers)
-          : await sitePage({ page: "game", title: "Game", board, servers });
+          : await sitePage({ page: "game", title: "Game", game, servers });
       await sendPage(response.status(status), page);
     });
     app.get("/api/games", (_request, response) => listGames(pages, response));
@@ -102,14 +102,14 @@ interface PagesContext extends PagesDependencies {
 
 interface Shown {
   readonly status: 200 | 404 | 503;
-  readonly board?: BoardKind | null;
+  readonly game?: Game;
 }
 
-/** Returns the HTTP status of the page of a game, and its board. With 503 the game is not loaded: the page shows the reason and tries again. */
+/** Returns the HTTP status of the page of a game, and the game. With 503 the game is not loaded: the page shows the reason and tries again. */
 function shownAt(play: Play, gameId: string): Shown {
   try {
     const found = play.accessTo(gameId, null);
-    return found ? { status: 200, board: found.stored.session.game.info.board ?? null } : { status: 404 };
+    return found ? { status: 200, game: found.stored.session.game } : { status: 404 };
   } catch (thrown) {
     if (thrown instanceof GameNotLoaded) return { status: 503 };
     throw thrown;

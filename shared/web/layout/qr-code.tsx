@@ -17,7 +17,7 @@ export function QrCode({ text, label }: Props): JSX.Element | null {
   useEffect(() => {
     let isCurrent = true;
     // Loaded when it is needed, because most pages have no code.
-    import("uqr").then(({ encode }) => {
+    import("./qr-encoder.ts").then(({ encode }) => {
       const { size, data } = encode(text, { border: 2 });
       const dark = (row: readonly boolean[], y: number): string =>
         row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : "")).join("");

@@ -1,0 +1,2 @@
+// A module of its own, because a bundle contains all exports of a package that is imported dynamically.
+export { encode } from "uqr";
