@@ -121,6 +121,7 @@ export const REQUEST_SURFACES: Readonly<Record<string, RequestSurface>> = {
   "page history, later moves": { readers: "all", shows: STATE, read: laterMoves },
   "page invitations": { readers: "seats", shows: NOTHING, read: http("GET", "/api/games/ID/invitations") },
   "page rematch": { readers: "seats", shows: NOTHING, read: http("GET", "/api/games/ID/rematch") },
+  "page rejected name": { readers: "none", shows: NOTHING, read: http("POST", "/api/games/ID/name", {}) },
   "page rejected rematch": { readers: "none", shows: NOTHING, read: http("POST", "/api/games/ID/rematch") },
   "page rejected move": {
     ...{ readers: "all", shows: NOTHING },

@@ -50,8 +50,7 @@ step = f"{manager} does not answer as a league manager"
 profile = {"display_name": me, "game_types": GAMES, "contact_endpoint": f"http://{address}:{port}/mcp", "join_code": join_code}
 message = envelope("PLAYER_REGISTER_REQUEST", profile, auth_token=token.read_text())
 call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "league_message", "arguments": message}}
-request = urllib.request.Request(manager, json.dumps(call).encode(), {"content-type": "application/json"})
-reply = json.load(urllib.request.urlopen(request))
+reply = json.load(urllib.request.urlopen(urllib.request.Request(manager, json.dumps(call).encode(), {"content-type": "application/json"})))
 reply = json.loads(reply["result"]["content"][0]["text"])["payload"] if "result" in reply else reply["error"]
 step, reason = "the manager has rejected the registration", str(reply.get("reason") or reply.get("message"))
 assert reply.get("status") == "ACCEPTED", reason.replace("pass --join-code WORD", "give it as the fourth argument")
