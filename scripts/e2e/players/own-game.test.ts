@@ -101,7 +101,7 @@ it("a session host shows the game of a file over REST, MCP tools and pages", asy
   const host = await startGameHost([gameIn(newFolder())]);
   const { call } = host;
   expect((await call("GET", "/openapi.json")).text).toContain("codenames.v1, nim.v1");
-  expect((await call("GET", "/")).text).toContain('"nim.v1":{"name":"Nim"}');
+  expect((await call("GET", "/")).text).toContain('"nim.v1":{"name":"Nim","howToPlay":');
 
   const [first, second] = [(await call("POST", "/agents")).json, (await call("POST", "/agents")).json];
   const participants = { first_player: first.agent_id, second_player: second.agent_id };
