@@ -27,8 +27,7 @@ it("eight visible pages of one game show each move, although a browser allows si
   await pages.at(-1)?.click(CENTER);
   await expect.poll(marked).toEqual(Array(TABS).fill(expect.stringMatching(/^b2, x/)));
   // A closed page gives its stream to another one, so that the last two no longer fetch the game repeatedly.
+  const streams = pages.slice(TABS - 2).map((page) => page.waitForRequest(/\/events$/));
   for (const page of pages.slice(0, TABS - 2)) await page.close();
-  const requests: string[] = [];
-  for (const page of pages.slice(TABS - 2)) page.on("request", (request) => requests.push(request.url()));
-  await expect.poll(() => requests.filter((url) => url.endsWith("/events"))).toHaveLength(2);
+  await Promise.all(streams);
 });
