@@ -41,6 +41,7 @@ export function eliminationRules<Options extends BracketRules>(
     bracket,
     next: (view, _slots, options) => nextOfBracket(view, bracket(view, options), options),
     remaining: (view, options) => remainingOfBracket(view, bracket(view, options), options),
+    rankingText: "The order is that of the bracket: who gets further is ranked higher.",
     ranking: (view, options) => rankingOfBracket(view, bracket(view, options), planned(view, options)),
   } satisfies Partial<Format<Options>>;
 }

@@ -128,6 +128,8 @@ export interface Format<Options = unknown> {
   takesLateEntries?(options: Options, roleCount: number): boolean;
   /** The order of the players at the end, by groups of equal rank, for formats whose result is not the order by points (elimination, ladder). */
   ranking?(view: LeagueView, options: Options): readonly (readonly string[])[];
+  /** What determines `ranking`, as a sentence for people. */
+  readonly rankingText?: string;
   /** The result so far, for formats that test a hypothesis. `nameOf` returns the name of a player of the view. */
   result?(view: LeagueView, options: Options, nameOf: (playerId: string) => string): FormatResult;
   /** The bracket for pages: all ties, their players and matches, and where each player came from (elimination). */

@@ -155,7 +155,8 @@ export const ladder: Format<Options> = {
   remaining: (view, options) =>
     openMatches(view) + (activePlayers(view).length < 2 ? 0 : unpairedMatches(view, options)),
 
-  // Strong players meet strong players, so that points do not order them.
+  rankingText: "The order is that of the ratings of the ladder, because strong players meet strong players.",
+  // Points do not order players who meet different opponents.
   ranking(view) {
     const groups = new Map<number, string[]>();
     for (const { playerId, rating } of climbersOf(view).values()) {

@@ -4,7 +4,7 @@ import type { LeagueHeader, MatchRow, PageOf, PlayerRef, Section } from "#shared
 import { PAGE_ROWS } from "#shared/web/documents/league.ts";
 import { formatOf, plannedRounds } from "../../league/format-view.ts";
 import { endOfRound, type League, type Match } from "../../league/league.ts";
-import { publicReason, summaryOf } from "../../league/outcome.ts";
+import { CANCELLED, publicReason, summaryOf } from "../../league/outcome.ts";
 import { detailText, resultText, waitingText } from "../../projections/lines.ts";
 import type { Projections } from "../../projections/projections.ts";
 import type { DocumentContext } from "./document.ts";
@@ -21,8 +21,7 @@ export function headerOf({ views }: DocumentContext, league: League): LeagueHead
     status: league.isPaused ? "paused" : league.status,
     players: league.entrants.size,
     departed: league.departed.length,
-    completed: league.completedCount,
-    matches: league.status === "open" ? null : projections.expectedMatches(league),
+    ...countsOf(projections, league),
     round: league.currentRound,
     rounds: league.rounds.length,
     planned_rounds: league.status === "open" ? null : plannedRounds(league),
@@ -30,7 +29,18 @@ export function headerOf({ views }: DocumentContext, league: League): LeagueHead
     starts_at: league.status === "open" ? league.startsAt : null,
     round_ends_at: endOfCurrentRound(league),
     sections: sectionsOf(league),
+    order: formatOf(league).rankingText ?? "",
   };
+}
+
+/** The number of completed matches, and that of all matches. Matches that the end of a league has cancelled do not count. */
+function countsOf({ expectedMatches }: Projections, league: League): Pick<LeagueHeader, "completed" | "matches"> {
+  if (league.status !== "completed") {
+    const { status, completedCount } = league;
+    return { completed: completedCount, matches: status === "open" ? null : expectedMatches(league) };
+  }
+  const played = league.rounds.flatMap(({ matches }) => matches).filter(({ outcome }) => outcome?.reason !== CANCELLED);
+  return { completed: played.length, matches: played.length };
 }
 
 /** Returns the name of a game for people: a part of its id if this process was started without the file of the game. */

@@ -58,6 +58,22 @@ describe("the standings", () => {
     expect(last_result?.match_id).toBe(marks.at(-1)?.split(" ")[0]);
   });
 
+  it("of a league that was ended count the matches that were played, without the cancelled ones", async () => {
+    const league = new PlayedLeague(playerIds(3));
+    expect((await league.read<StandingsDocument>(standings)).league).toMatchObject({ completed: 0, matches: 3 });
+    league.playRound();
+    league.command({ type: "end" });
+    league.command({ type: "complete" });
+    const { league: header } = await league.read<StandingsDocument>(standings);
+    expect(header).toMatchObject({ status: "completed", completed: 1, matches: 1, order: "" });
+  });
+
+  it("say what determines their order if it is not the points", async () => {
+    const league = new PlayedLeague(playerIds(3), { format: "ladder", formatOptions: { matches: 4 } });
+    const { league: header } = await league.read<StandingsDocument>(standings);
+    expect(header.order).toContain("ratings of the ladder");
+  });
+
   it("mark players that have left", async () => {
     const league = new PlayedLeague(playerIds(3));
     league.apply({ type: "player_left", player_id: "P02", agent_version: 1 });

@@ -32,6 +32,8 @@ export interface LeagueHeader {
   readonly round_ends_at: string | null;
   /** The sections of the league that have a page. */
   readonly sections: readonly Section[];
+  /** What determines the order of the players, as a sentence; empty if it is the order by points. */
+  readonly order: string;
 }
 
 export const SECTIONS = ["standings", "schedule", "crosstable", "bracket", "ratings", "points"] as const;

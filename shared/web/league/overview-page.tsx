@@ -9,7 +9,7 @@ import { HowToJoin } from "../overview/joining.tsx";
 import { MatchList } from "../overview/match-list.tsx";
 import { TestResultBox } from "../overview/test-result.tsx";
 import { Winners } from "../overview/winners.tsx";
-import { StandingsTable } from "../standings/standings-table.tsx";
+import { OrderText, StandingsTable } from "../standings/standings-table.tsx";
 import { TeamTable } from "../standings/team-table.tsx";
 import { leaguePath } from "../texts/league-paths.ts";
 import { matchSentence } from "../texts/match-texts.ts";
@@ -106,6 +106,7 @@ function Leaders({ document, maximum }: Part & { readonly maximum: number }): JS
   return (
     <section>
       <h2>{teams ? "Teams" : heading}</h2>
+      <OrderText league={league} />
       {teams ? (
         <TeamTable league={league} teams={teams.slice(0, maximum)} />
       ) : (

@@ -3,7 +3,7 @@ import type { StandingsDocument } from "../documents/standings.ts";
 import { LeagueLayout } from "../layout/league-layout.tsx";
 import { LiveText } from "../layout/live-text.tsx";
 import { PagesOfList } from "../layout/pages-of-list.tsx";
-import { StandingsTable, TieBreakRules } from "../standings/standings-table.tsx";
+import { OrderText, StandingsTable, TieBreakRules } from "../standings/standings-table.tsx";
 import { TeamTable } from "../standings/team-table.tsx";
 import { matchSentence } from "../texts/match-texts.ts";
 import type { PageProps } from "./page-props.ts";
@@ -21,6 +21,7 @@ export function StandingsPage({ document, problem }: PageProps<StandingsDocument
         </div>
       )}
       {teams && <h2>Players</h2>}
+      <OrderText league={league} />
       <StandingsTable league={league} rows={rows} details={{ tieBreaks: tie_breaks, hasByes: has_byes }} />
       <PagesOfList {...document} />
       <TieBreakRules tieBreaks={tie_breaks} />

@@ -70,6 +70,10 @@ function DetailCells({ row, tieBreaks, hasByes }: NonNullable<Props["details"]> 
   );
 }
 
+/** What determines the order of the standings, if it is not the points. */
+export const OrderText = ({ league }: { readonly league: Pick<LeagueHeader, "order"> }): JSX.Element | null =>
+  league.order === "" ? null : <p class="order-text">{league.order}</p>;
+
 /** The explanation of the columns of tie-breaks. */
 export function TieBreakRules({ tieBreaks }: { readonly tieBreaks: readonly TieBreakColumn[] }): JSX.Element | null {
   if (tieBreaks.length === 0) return null;
