@@ -158,7 +158,7 @@ function keyOf(agent: Agent, machineAddresses: MachineAddresses): string {
 }
 const partsOfAgents = new WeakMap<Agent, EndpointParts>();
 
-/** The rejection of a program. A person in a browser reads another text. */
+/** The rejection that programs receive. Pages for people have another text. */
 export const WRONG_JOIN_CODE = "the join code is missing or wrong: ask the operator for it and pass --join-code WORD";
 
 /** Checks the join code and the endpoint, which do not depend on other agents. Returns null if both are valid. */

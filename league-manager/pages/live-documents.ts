@@ -55,7 +55,7 @@ const MAX_SHARE = 0.01;
 /** The time that documents may take at once, e.g. for 200 different pages that show the same result, before `MAX_SHARE` limits them. */
 const BURST_MS = 250;
 
-/** A time that runs without an event. A document in which nothing else has changed is not sent again. */
+/** The time since the start of a turn. It always changes, so a document in which nothing else has changed is not sent again. */
 const RUNNING_TIME = /"elapsed_ms":\d+/g;
 
 /** Documents as streams of server-sent events. Each event has the complete document, so a reader that reconnects has missed nothing. */

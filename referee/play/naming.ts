@@ -13,6 +13,7 @@ export async function nameSeat(
 ): Promise<Result<void, Rejection>> {
   const seat = seats.of(session.id).find((one) => one.role === role);
   if (seat?.kind !== "human") return rejected("NOT_PERMITTED", "Only the seat of a person can be named");
+  if (seat.name === name) return ok(undefined); // a request that is repeated because its answer was lost
   if (seat.name !== GUEST) return rejected("CONFLICT", "The player of this seat has a name already");
   await writer.commit([seats.naming(session.id, role, name)]);
   host.lobby.seatChanged(session.id);

@@ -49,7 +49,7 @@ export interface PlayerView {
   readonly joined: boolean;
 }
 
-/** Returns the name of a player, the name of a bot as a title: "Random". */
+/** Returns the name of a player. The name of a bot begins with a capital letter: "Random". */
 export const nameInWords = ({ kind, name }: PlayerView): string =>
   kind === "bot" ? name.charAt(0).toUpperCase() + name.slice(1) : name;
 

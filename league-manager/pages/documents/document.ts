@@ -27,7 +27,7 @@ export interface DocumentRequest {
 
 /**
  * A document of a league that a page shows: `GET /api/leagues/{league_id}/{path}`, as JSON or live. It is computed from the state of
- * the manager and has no state of its own.
+ * the manager and stores nothing.
  */
 export interface DocumentKind {
   /** The page that shows the document. */

@@ -39,9 +39,16 @@ function countsOf({ expectedMatches }: Projections, league: League): Pick<League
     const { status, completedCount } = league;
     return { completed: completedCount, matches: status === "open" ? null : expectedMatches(league) };
   }
-  const played = league.rounds.flatMap(({ matches }) => matches).filter(({ outcome }) => outcome?.reason !== CANCELLED);
-  return { completed: played.length, matches: played.length };
+  const played = playedCounts.get(league) ?? playedCount(league);
+  playedCounts.set(league, played);
+  return { completed: played, matches: played };
 }
+
+/** The numbers of played matches of completed leagues, which can have many thousand matches. */
+const playedCounts = new WeakMap<League, number>();
+
+const playedCount = ({ rounds }: League): number =>
+  rounds.flatMap(({ matches }) => matches).filter(({ outcome }) => outcome?.reason !== CANCELLED).length;
 
 /** Returns the name of a game for people: a part of its id if this process was started without the file of the game. */
 export const gameName = (game: string): string => findGame(game)?.info.name ?? withoutVersion(game);

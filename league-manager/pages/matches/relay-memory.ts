@@ -1,4 +1,4 @@
-/** A match that is relayed, as far as its memory is concerned. */
+/** The memory that the views of a relayed match take. */
 interface RelayedViews {
   readonly frames: { readonly characters: number };
   readonly readers: { readonly size: number };

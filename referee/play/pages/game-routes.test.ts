@@ -88,6 +88,7 @@ describe("POST /api/games/{id}/name", () => {
     const { id, token, friend } = await created({ template: "chess", opponent: "human", name: "Ann" });
     const path = `/api/games/${id}/name`;
     expect((await host.post(path, { name: " Bob " }, friend)).json).toEqual({ name: "Bob" });
+    expect((await host.post(path, { name: "Bob" }, friend)).status, "a repeated request").toBe(200);
     expect((await host.get(`/api/games/${id}`)).json.players.black).toMatchObject({ name: "Bob" });
     const { games } = (await host.get("/api/games")).json;
     expect(games.find(({ game_id }: { game_id: string }) => game_id === id).players.black).toBe("Bob");

@@ -3,7 +3,7 @@ import { sendResult } from "../../testing/reported-leagues.ts";
 import { type Measured, sleep } from "../process.ts";
 
 const RESULTS = 30;
-/** The pause before each result, in which the page receives all earlier changes. Each result is then an update of its own. */
+/** The pause before each result. The page receives all earlier changes in it, so that each result is a separate update. */
 const PAUSE_MS = 400;
 
 /**

@@ -55,7 +55,7 @@ export async function openEventStream(
   return { status, events: eventsOf(isOpen ? partsOf(body, (part) => limited(part, limits?.silenceMs)) : null) };
 }
 
-/** The parts of a body. `limited` limits the time for each. */
+/** The parts of a body. `limited` limits the time in which each part must arrive. */
 async function* partsOf(
   body: ReadableStream<Uint8Array>,
   limited: <T>(part: Promise<T>) => Promise<T>,

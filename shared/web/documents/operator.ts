@@ -16,7 +16,7 @@ export interface OperatorDocument extends LeagueDocument {
     readonly option: string;
     readonly text: string;
     readonly value: number;
-    /** The number of matches that one more adds; null if it is not known. */
+    /** The number of matches that the league gets when the value is raised by one; null if it is not known. */
     readonly matches_each: number | null;
   }[];
   /** The roles of the game in words, one for each player of a match. */

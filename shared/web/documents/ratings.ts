@@ -6,7 +6,7 @@ export interface RatingsDocumentPage extends LeagueDocument, PageOf {
   readonly model: "bradley-terry" | "openskill";
   /** The number of rated matches. */
   readonly matches: number;
-  /** The number of players up to which pages show ratings, for a league that has more: it has no rows. Null for other leagues. */
+  /** If the league has too many players for ratings, the maximum number of players; `rows` is empty then. Otherwise null. */
   readonly limit: number | null;
   /** The lowest and the highest end of an interval of the league, for the scale of the drawing. */
   readonly low: number;

@@ -12,7 +12,7 @@ interface Props {
 const PART_MS = 10_000;
 /** The enlargements of a short page, which fill the stage. */
 const ZOOMS = [1.75, 1.5, 1.25];
-/** An item of a list in an item belongs to it. The moves of a match have a scrolled list of their own. */
+/** The rows and items of a page. Lists inside an item belong to it, and the moves of a match scroll by themselves. */
 const ROWS = "tbody tr, li:not(li li, .match li)";
 
 /** The content of a page on a projector. It shows a part of a long table after the other, each with complete rows. */

@@ -1,2 +1,2 @@
-// A module of its own, because a bundle contains all exports of a package that is imported dynamically.
+// In a separate module, because a bundle contains all exports of a package that is imported dynamically.
 export { encode } from "uqr";

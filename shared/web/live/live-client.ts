@@ -17,7 +17,7 @@ const ANSWER_MS = 3_000;
 
 /** The connection to the shared worker, or the streams of this page in a browser without shared workers; null before the first document. */
 let streams: { follow(paths: readonly string[]): void } | null = null;
-/** Whether this page wants a stream of its own, and the function that receives the worker's next answer. */
+/** Whether this page wants to open a stream itself, and the function that receives the next answer of the worker. */
 let wantsStream = false;
 let answerStream: ((isAllowed: boolean) => void) | null = null;
 const listeners = new Map<string, Set<Listener>>();
@@ -40,7 +40,7 @@ export function follow(path: string, listener: Listener): () => void {
 }
 
 /**
- * Asks for a stream of this page's own. Resolves with false if the pages of this browser have too many; the page then fetches its data repeatedly,
+ * Asks whether this page may open a stream itself. Resolves with false if the pages of this browser have too many; the page then fetches its data repeatedly,
  * and asks again. A page that has one keeps it until `releaseStream`.
  */
 export function requestStream(): Promise<boolean> {
@@ -52,7 +52,7 @@ export function requestStream(): Promise<boolean> {
   return promise.finally(() => clearTimeout(timer));
 }
 
-/** Returns the stream of this page's own to the other pages. */
+/** Says that this page has closed the stream that it had opened itself. Another page may open one then. */
 export function releaseStream(): void {
   if (!wantsStream) return;
   wantsStream = false;

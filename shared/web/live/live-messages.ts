@@ -4,7 +4,7 @@
  */
 export interface ToWorker {
   readonly paths: readonly string[];
-  /** Whether the page wants a stream of its own: the stream of a game, which needs the token of a seat. */
+  /** Whether the page wants to open a stream itself: the stream of a game, which needs the token of a seat. */
   readonly wantsStream: boolean;
 }
 
@@ -13,5 +13,5 @@ export type DocumentMessage =
   | { readonly type: "document"; readonly path: string; readonly json: string }
   | { readonly type: "connection"; readonly path: string; readonly isConnected: boolean };
 
-/** A message to a page: about a live document, or the answer to a page that wants a stream of its own. */
+/** A message to a page: about a live document, or whether the page may open a stream itself. */
 export type FromWorker = DocumentMessage | { readonly type: "stream"; readonly isAllowed: boolean };

@@ -24,7 +24,7 @@ export function Extend({ option: { option, text, value, matches_each }, matches,
   };
   const total = matches === null || matches_each === null ? null : Math.round(matches + (next - value) * matches_each);
   return (
-    <ActionBox title="Extend" text={`The number of ${text} is ${value}. It can be raised and not lowered.`}>
+    <ActionBox title="Extend" text={`The number of ${text} is ${value}. It can be raised, but not lowered.`}>
       <label>
         New number of {text}
         <input
