@@ -1,0 +1,45 @@
+/** One attempt at a match, from its assignment to its result. It is the job of one manager at a time. */
+export interface MatchJob {
+  readonly leagueId: string;
+  readonly matchId: string;
+  readonly epoch: number;
+}
+
+/** The jobs that a commit adds and ends. */
+export interface JobChanges {
+  readonly added: readonly MatchJob[];
+  readonly ended: readonly MatchJob[];
+}
+
+export interface QueueStats {
+  /** Jobs that no manager holds. */
+  readonly waiting: number;
+  /** Jobs that a manager holds. */
+  readonly held: number;
+}
+
+/**
+ * Distributes the matches of a run among its managers. The queue decides which manager works on a match. The epoch in the log decides whose result
+ * counts, so a job that two managers hold for a moment does no harm. Every implementation passes `match-queue.test.ts`.
+ */
+export interface MatchQueue<Transaction> {
+  /** Adds jobs in the transaction of the events that need them. A job that exists is not added again. */
+  enqueue(transaction: Transaction, jobs: readonly MatchJob[]): Promise<void>;
+  /** Ends jobs in the transaction of the events that end them, whichever manager holds them. */
+  complete(transaction: Transaction, jobs: readonly MatchJob[]): Promise<void>;
+  /**
+   * Takes waiting jobs, at most `slots()` at once, and passes each to `handler`. `held` is aborted when this manager no longer holds the job. The job of
+   * a manager that has died is passed to another one.
+   */
+  work(slots: () => number, handler: (job: MatchJob, held: AbortSignal) => void): QueueWorker;
+  /** Adds a listener for jobs that too many managers have lost, and that the queue passes to no manager. */
+  onDead(listener: (job: MatchJob) => void): () => void;
+  stats(): Promise<QueueStats>;
+}
+
+export interface QueueWorker {
+  /** Looks for jobs now, e.g. because a slot has become free. */
+  wake(): void;
+  /** Gives the held jobs back, so that other managers get them at once. Resolves when that is done. */
+  stop(): Promise<void>;
+}
