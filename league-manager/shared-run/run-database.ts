@@ -41,7 +41,7 @@ export class CommitUnknown extends Error {
   override readonly name = "CommitUnknown";
 }
 
-/** The part of a database that the ledgers of several managers share. Every implementation passes `run-database.test.ts`. */
+/** The part of a database that the ledgers of several managers share. Every implementation passes `testing/run-database.suite.ts`. */
 export interface RunDatabase {
   /** Returns the news after a commit. Rejects with DatabaseUnavailable. */
   news(after: number): Promise<News>;
