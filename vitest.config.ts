@@ -15,6 +15,7 @@ export const SLOW_TESTS: readonly string[] = [
   "scripts/hidden-information/*.test.ts",
   "scripts/match/local/wire.test.ts",
   "scripts/run/run.test.ts",
+  "{shared,league-manager,referee,player,scripts}/**/*.postgres.test.ts",
 ];
 
 /** Tests that need a browser. `npm run test:browser` runs them. */

@@ -5,5 +5,12 @@ import { SLOW_TESTS, settings } from "./vitest.config.ts";
 export default mergeConfig(
   defineConfig(settings),
   // The timeout is long because concurrent processes are slow on a small machine.
-  defineConfig({ test: { include: [...SLOW_TESTS], testTimeout: 120_000 } }),
+  defineConfig({
+    test: {
+      include: [...SLOW_TESTS],
+      globalSetup: ["./shared/store/testing/postgres-server.ts"],
+      testTimeout: 120_000,
+      hookTimeout: 60_000,
+    },
+  }),
 );

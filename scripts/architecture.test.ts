@@ -39,6 +39,7 @@ const LIBRARY_USERS: Readonly<Record<string, readonly string[]>> = {
   "edmonds-blossom-fixed": ["shared/formats"],
   "eventsource-parser": ["shared/lib"],
   kysely: ["shared/store", "league-manager", "referee"],
+  pg: ["shared/store", "league-manager"],
   "node:sqlite": ["shared/store", "league-manager", "referee"],
   express: ["shared/runtime", "shared/web", "league-manager", "referee"],
   "prom-client": ["referee"],

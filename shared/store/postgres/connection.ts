@@ -1,0 +1,149 @@
+import { Kysely, PostgresDialect } from "kysely";
+import { Client, Pool, type PoolClient, types } from "pg";
+import { parseDatabaseUrl } from "./url.ts";
+
+/** A database, as a pool of connections and as Kysely over the same pool. */
+export interface Postgres<Tables> {
+  readonly pool: Pool;
+  readonly kysely: Kysely<Tables>;
+  /** Closes the connections when their queries have ended. */
+  close(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  /** Identifies the connections in `pg_stat_activity`. */
+  readonly applicationName: string;
+  /** At most this number of connections is open. */
+  readonly maxConnections?: number;
+  /** The time limit of a statement; 0 for none. */
+  readonly statementTimeoutMs?: number;
+}
+
+/** The time limit of a new connection, and of the wait for a connection of the pool. */
+const CONNECT_TIMEOUT_MS = 2_000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+/** A statement waits at most this long for a lock, including advisory locks. */
+const LOCK_TIMEOUT_MS = 5_000;
+/**
+ * The server ends a transaction that waits this long for its client. A manager that is stopped in the middle of a
+ * transaction must not keep the lock of the run.
+ */
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 2_000;
+/** The client waits this much longer than the server for the end of a statement. After that, the network has failed. */
+const NETWORK_DELAY_MS = 2_000;
+
+/** Settings of each session. The last ones let the server notice within seconds that a client is gone. */
+const settings = (statementTimeoutMs: number): Readonly<Record<string, number>> => ({
+  statement_timeout: statementTimeoutMs,
+  lock_timeout: LOCK_TIMEOUT_MS,
+  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+  tcp_keepalives_idle: 5,
+  tcp_keepalives_interval: 1,
+  tcp_keepalives_count: 5,
+  tcp_user_timeout: 10_000,
+});
+
+const INT8 = 20;
+
+/** Returns a number for int8, which counts and sequence numbers have. Everything else is parsed as pg does it. */
+const parsers = {
+  getTypeParser(oid: number, format?: "text" | "binary") {
+    return oid === INT8 ? safeNumber : types.getTypeParser(oid, format);
+  },
+};
+
+function safeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is not a safe integer`);
+  return value;
+}
+
+/** A connection that is closed if a statement receives no answer. pg alone would leave it with that statement pending. */
+class PromptClient extends Client {
+  // biome-ignore lint/suspicious/noExplicitAny: the overloads of pg
+  override query(...args: any[]): any {
+    // biome-ignore lint/suspicious/noExplicitAny: the overloads of pg
+    const result = (super.query as any)(...args);
+    if (result instanceof Promise) {
+      result.catch((thrown) => {
+        if (isReadTimeout(thrown)) this.end().catch(() => {});
+      });
+    }
+    return result;
+  }
+}
+
+const isReadTimeout = (thrown: unknown): boolean => thrown instanceof Error && thrown.message === "Query read timeout";
+
+/**
+ * Opens a database. Connects when the first query is executed. Throws BadDatabaseUrl if the URL is not one of
+ * PostgreSQL.
+ */
+export function openPostgres<Tables>(
+  url: string,
+  { applicationName, maxConnections = 10, statementTimeoutMs = STATEMENT_TIMEOUT_MS }: PostgresOptions,
+): Postgres<Tables> {
+  parseDatabaseUrl(url);
+  const pool = new Pool({
+    connectionString: url,
+    application_name: applicationName,
+    max: maxConnections,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 1_000,
+    ...(statementTimeoutMs > 0 ? { query_timeout: statementTimeoutMs + NETWORK_DELAY_MS } : {}),
+    options: Object.entries(settings(statementTimeoutMs))
+      .map(([name, value]) => `-c ${name}=${value}`)
+      .join(" "),
+    types: parsers,
+    Client: PromptClient,
+  });
+  // The pool replaces a connection that fails while it is idle. A query reports the failure of a connection in use.
+  pool.on("error", () => {});
+  pool.on("connect", (client) => void client.on("error", () => {}));
+  const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  return { pool, kysely, close: () => kysely.destroy() };
+}
+
+/** Thrown if the connection was lost during COMMIT. The transaction was committed or not. */
+export class LostCommit extends Error {
+  override readonly name = "LostCommit";
+}
+
+/** Errors after which the server may have committed, although it reports an error: its shutdown, and lost connections. */
+const MAY_HAVE_COMMITTED = /^(57P0|08)/;
+
+/**
+ * Runs statements in a transaction of one connection. Rolls back if `body` throws. Rejects with LostCommit if the
+ * connection was lost during COMMIT; after any other rejection nothing is committed.
+ */
+export async function inTransaction<T>(pool: Pool, body: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let isCommitting = false;
+  try {
+    await client.query("BEGIN");
+    const result = await body(client);
+    isCommitting = true;
+    const { command } = await client.query("COMMIT");
+    // The server answers COMMIT with ROLLBACK if a statement has failed, even if `body` has ignored its error.
+    if (command !== "COMMIT") throw new TypeError("a statement of the transaction has failed");
+    client.release();
+    return result;
+  } catch (thrown) {
+    const rolledBack = await client.query("ROLLBACK").then(
+      () => true,
+      () => false,
+    );
+    client.release(!rolledBack);
+    if (!isCommitting || thrown instanceof TypeError) throw thrown;
+    const code = sqlState(thrown);
+    if (code !== null && !MAY_HAVE_COMMITTED.test(code)) throw thrown;
+    throw new LostCommit("the connection was lost during COMMIT", { cause: thrown });
+  }
+}
+
+/** Returns the code of an error that the server has reported, such as 40001; null for another error. */
+export function sqlState(thrown: unknown): string | null {
+  const { code, severity } = (thrown ?? {}) as { code?: unknown; severity?: unknown };
+  return typeof code === "string" && severity !== undefined ? code : null;
+}

@@ -1,0 +1,61 @@
+import { inOneLine } from "../../lib/text.ts";
+import { BadDatabaseUrl, parseDatabaseUrl } from "./url.ts";
+
+/**
+ * Codes of errors that say nothing about the statement: the database is starting, stopping, overloaded or read-only, or
+ * it has ended the transaction because of another one or of a time limit.
+ */
+const UNAVAILABLE_STATES = /^(08...|53...|57P0.|57014|58030|40001|40P01|55P03|25P03|25006)$/;
+
+/** Codes of errors of the system and of its network. ENOENT is a missing Unix socket. */
+const UNAVAILABLE_SYSTEM_ERRORS = new Set([
+  ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"],
+  ...["EAI_AGAIN", "ENOTFOUND", "ENOENT"],
+]);
+
+/** Messages of errors of pg and its pool, which have no codes. */
+const UNAVAILABLE_MESSAGES =
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|timeout exceeded when trying to connect|timeout expired)/;
+
+/**
+ * Returns whether an error means that the database does not answer now or has rolled the transaction back because of
+ * another one. The same transaction may succeed later. If it was lost during COMMIT, see `LostCommit`.
+ */
+export function isUnavailable(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  const { code } = thrown as { code?: unknown };
+  if (typeof code === "string") return UNAVAILABLE_STATES.test(code) || UNAVAILABLE_SYSTEM_ERRORS.has(code);
+  return UNAVAILABLE_MESSAGES.test(thrown.message);
+}
+
+/** Returns one line about an error of a database for the person at the terminal: what is wrong, and what to do. It contains no password. */
+export function databaseFault(thrown: unknown, url: string): string {
+  if (thrown instanceof BadDatabaseUrl) return thrown.message;
+  const { user, server, database } = parseDatabaseUrl(url);
+  const { code = "", message = String(thrown) } = (thrown ?? {}) as { code?: string; message?: string };
+  const as = user === null ? "this user" : `user "${user}"`;
+  switch (code) {
+    case "ECONNREFUSED":
+    case "ENOENT":
+      return `no PostgreSQL server listens at ${server}: start it, or correct the address`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `the host of ${server} is unknown: correct the address of the database`;
+    case "28P01":
+      return `PostgreSQL at ${server} rejects ${as}: the name or the password is wrong`;
+    case "28000":
+      return `PostgreSQL at ${server} rejects ${as}: ${inOneLine(message)}`;
+    case "3D000":
+      return `PostgreSQL at ${server} has no database "${database ?? user}": create it, e.g. with createdb`;
+    case "42501":
+      return `${as} lacks a right in the database at ${server}: ${inOneLine(message)}`;
+    case "53300":
+      return `PostgreSQL at ${server} has too many connections: raise max_connections or start fewer managers`;
+    case "57P03":
+      return `PostgreSQL at ${server} is starting or stopping: try again`;
+  }
+  if (/password must be a string/.test(message)) return `PostgreSQL at ${server} requires a password for ${as}`;
+  if (/timeout|timed out/i.test(message))
+    return `PostgreSQL at ${server} does not answer: check the address and the network`;
+  return `PostgreSQL at ${server}: ${inOneLine(message)}`;
+}
