@@ -23,6 +23,8 @@ import { managerInboxes } from "./inbox/manager-inboxes.ts";
 import { type LeagueEvent, leagueStream } from "./league/events.ts";
 import { leagueSeed, matchSeeds } from "./league/seeds.ts";
 import type { Ledger } from "./ledger.ts";
+import { type CountedLedger, countedLedger } from "./metrics/counted-ledger.ts";
+import { managerMetrics } from "./metrics/manager-metrics.ts";
 import { ManagerOptions } from "./options.ts";
 import { pagesOfReferees } from "./pages/servers.ts";
 import { liveEventsAtStart } from "./projections/live-at-start.ts";
@@ -41,6 +43,7 @@ interface Core extends ManagerOptions {
   readonly store: ManagerStore;
   readonly run: RunIdentity;
   readonly ledger: Ledger;
+  readonly commands: CountedLedger;
   /** Returns the open endpoint; null before the manager listens. */
   readonly listening: () => Listening | null;
 }
@@ -81,13 +84,14 @@ async function startParts(
   const run = await openRun(store, options.seed, ids);
   const leagueIds = config.leagues.map(({ league_id }) => league_id);
   const loaded = loadState(store, leagueIds);
-  const ledger = openLedger({ store, loaded, clock, leagueIds, onFatal });
+  const commands = countedLedger(openLedger({ store, loaded, clock, leagueIds, onFatal }), clock);
+  const { ledger } = commands;
   await ledger.execute(openLeagues(leagueSettings(config, run)));
   const onError = (thrown: unknown): void => log.error({ err: thrown }, "a snapshot could not be written");
   const snapshots = keepSnapshots({ ledger, store, written: loaded.snapshots, clock, onError });
   started.defer(() => snapshots.stop());
   let server: Listening | null = null;
-  const manager = compose({ ...options, store, run, ledger, listening: () => server }, self);
+  const manager = compose({ ...options, store, run, ledger, commands, listening: () => server }, self);
   // The feed stops after the ledger has settled, because requests read the projections until the last command is answered.
   started.defer(() => manager.stopFeed());
   started.defer(() => ledger.settled());
@@ -121,7 +125,7 @@ function joiningOf({ config, listening }: Core, policy: AdmissionPolicy): ApiOpt
 
 /** Creates the effects and the API of a manager. */
 function compose(core: Core, self: AgentProcess) {
-  const { config, startWhen, dataFolder, ledger, run } = core;
+  const { config, startWhen, dataFolder, ledger, run, onEvent: emit } = core;
   const { clock, ids, log, network } = self;
   const currentAddresses = () => machineAddresses(network.interfaces());
   const operator = operatorToken(config.manager.operator_token, dataFolder, self);
@@ -132,7 +136,6 @@ function compose(core: Core, self: AgentProcess) {
   const { peers, inboxes } = inbox;
   const projections = createProjections(ledger);
   const seeds = seedsOf(run);
-  const emit = core.onEvent;
   const effects = createEffects({
     ...{ ledger, peers, clock, log, machineAddresses: currentAddresses },
     notice: (message) => emit({ type: "notice", message }),
@@ -165,6 +168,7 @@ function compose(core: Core, self: AgentProcess) {
     registration.player(request, caller, { isHosted: true });
   const hosting = createHosting({ ledger, inboxes, register, ...readable }, self);
   const api = createApi({
+    metrics: managerMetrics({ ledger, commands: core.commands, silentReferees: effects.silentReferees }),
     ...{ config, ledger, registration, policy, clock, ids, log, inboxes, ...readable },
     ...{ operatorToken: operator.token, seats: hosting.seats, openEventStream: network.openEventStream },
     joining,

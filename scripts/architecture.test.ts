@@ -42,7 +42,7 @@ const LIBRARY_USERS: Readonly<Record<string, readonly string[]>> = {
   pg: ["shared/store", "league-manager"],
   "node:sqlite": ["shared/store", "league-manager", "referee"],
   express: ["shared/runtime", "shared/web", "league-manager", "referee"],
-  "prom-client": ["referee"],
+  "prom-client": ["league-manager", "referee"],
   helmet: ["shared/runtime"],
   esbuild: ["shared/web", "player", "scripts"],
   preact: ["shared/web"],

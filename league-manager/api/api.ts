@@ -20,6 +20,8 @@ import type { Inboxes } from "../inbox/inboxes.ts";
 import { inboxRoutes, POLL_BYTES } from "../inbox/routes.ts";
 import { inboxSocket } from "../inbox/socket.ts";
 import type { CommittedEvent, Ledger } from "../ledger.ts";
+import type { ManagerMetrics } from "../metrics/manager-metrics.ts";
+import { metricsRoutes } from "../metrics/routes.ts";
 import type { DocumentContext } from "../pages/documents/document.ts";
 import { leaguePages } from "../pages/pages.ts";
 import type { GamePages } from "../pages/servers.ts";
@@ -51,6 +53,7 @@ export interface ApiOptions extends GamePages {
   readonly openEventStream: Network["openEventStream"];
   readonly inboxes: Inboxes;
   readonly seats: Seats;
+  readonly metrics: Pick<ManagerMetrics, "families">;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Logger;
@@ -116,6 +119,7 @@ export function createApi(options: ApiOptions): Api {
       }),
       isReady: () => true,
       web: webApp(log, (app) => {
+        metricsRoutes(options.metrics, operatorToken)(app);
         playPages(options)(app);
         streamRoutes(projections, streams)(app);
         pages.routes(app);

@@ -28,7 +28,7 @@ export const QUOTED_CHARACTERS = 300;
 const reason = z.string().max(2_000);
 
 /** The reasons why a match was taken from its referee. `aborted` and `overdue` count as aborts of the match. */
-const releaseReasons = ["aborted", "overdue", "unreachable", "refused"] as const;
+export const releaseReasons = ["aborted", "overdue", "unreachable", "refused"] as const;
 
 /** A format, its options and the teams as in the config. Logs of earlier versions have only the format. */
 const format = {
