@@ -14,7 +14,7 @@ describe.concurrent("a probed referee", () => {
     referee.answersProbe = (probe) => probe > 2;
     await vi.waitFor(() => expect(referee.probes()).toBeGreaterThanOrEqual(4), WAIT_OPTIONS);
     expect(league.referee("REF02").orders()).toEqual([]);
-    expect(league.matches()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
+    expect(await league.matches()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
     expect(referee.received.map(({ type }) => type)).not.toContain("MATCH_WITHDRAWN");
   });
 
@@ -36,8 +36,8 @@ describe.concurrent("a probed referee", () => {
 });
 
 describe.concurrent("a player that was suspended for a timeout", () => {
-  const stateOf = (league: ScriptedLeague, id: string): unknown => {
-    const { state, fails } = league.storedAgent(id);
+  const stateOf = async (league: ScriptedLeague, id: string): Promise<unknown> => {
+    const { state, fails } = await league.storedAgent(id);
     return { state, fails };
   };
 
@@ -55,7 +55,7 @@ describe.concurrent("a player that was suspended for a timeout", () => {
       StartGame,
     ];
     await league.report("REF01", timedOut(timedOutOrder, "P01"));
-    expect(stateOf(league, "P01")).toEqual({ state: "SUSPENDED", fails: 1 });
+    expect(await stateOf(league, "P01")).toEqual({ state: "SUSPENDED", fails: 1 });
     return otherOrder;
   }
 
@@ -63,7 +63,10 @@ describe.concurrent("a player that was suspended for a timeout", () => {
     const league = await startScriptedLeague(test, { players: 4 });
     const otherOrder = await suspendP01(league);
     league.player("P01").answersProbe = () => true;
-    await vi.waitFor(() => expect(stateOf(league, "P01")).toEqual({ state: "ACTIVE", fails: 1 }), WAIT_OPTIONS);
+    await vi.waitFor(
+      async () => expect(await stateOf(league, "P01")).toEqual({ state: "ACTIVE", fails: 1 }),
+      WAIT_OPTIONS,
+    );
     expect(league.referee("REF01").orders()).toHaveLength(2);
     await league.report("REF01", played(otherOrder));
     await league.order("REF01", "R2M1");
@@ -76,7 +79,7 @@ describe.concurrent("a player that was suspended for a timeout", () => {
     const registration = { display_name: "P01", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: url };
     const answer = await league.send("PLAYER_REGISTER_REQUEST", "player:P01", registration, token);
     expect(answer.payload).toMatchObject({ status: "ACCEPTED", player_id: "P01", auth_token: token });
-    expect(stateOf(league, "P01")).toEqual({ state: "ACTIVE", fails: 1 });
+    expect(await stateOf(league, "P01")).toEqual({ state: "ACTIVE", fails: 1 });
     expect(league.referee("REF01").orders()).toHaveLength(2);
     await league.report("REF01", played(otherOrder));
     await league.order("REF01", "R2M1");
@@ -84,8 +87,8 @@ describe.concurrent("a player that was suspended for a timeout", () => {
 });
 
 describe("a player that was shut down", () => {
-  const stateOf = (league: ScriptedLeague): unknown => {
-    const { state, fails } = league.storedAgent("P01");
+  const stateOf = async (league: ScriptedLeague): Promise<unknown> => {
+    const { state, fails } = await league.storedAgent("P01");
     return { state, fails };
   };
   const enterLaterLeague = (league: ScriptedLeague) => {
@@ -98,9 +101,9 @@ describe("a player that was shut down", () => {
     const league = await startScriptedLeague(test, { laterLeagues: ["later"] });
     await league.begin();
     await league.report("REF01", played(await league.order("REF01", "R1M1")));
-    await vi.waitFor(() => expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 0 }), WAIT_OPTIONS);
+    await vi.waitFor(async () => expect(await stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 0 }), WAIT_OPTIONS);
     expect((await enterLaterLeague(league)).payload).toMatchObject({ status: "ACCEPTED", league_ids: ["later"] });
-    expect(stateOf(league)).toEqual({ state: "REGISTERED", fails: 0 });
+    expect(await stateOf(league)).toEqual({ state: "REGISTERED", fails: 0 });
   });
 
   it("in a running league cannot enter another league, because it would forfeit there too", async (test) => {
@@ -109,8 +112,8 @@ describe("a player that was shut down", () => {
     for (const matchId of ["R1M1", "R1M2", "R1M3"]) {
       await league.report("REF01", timedOut(await league.order("REF01", matchId), "P01"));
     }
-    expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 3 });
+    expect(await stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 3 });
     expect((await enterLaterLeague(league)).payload).toMatchObject({ status: "REJECTED", error_code: "L001" });
-    expect(stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 3 });
+    expect(await stateOf(league)).toEqual({ state: "SHUTDOWN", fails: 3 });
   });
 });

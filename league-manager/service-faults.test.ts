@@ -39,10 +39,10 @@ test.each([
     const dataFolder = mkdtempSync(join(tmpdir(), "service-faults-"));
     onTestFinished(() => rmSync(dataFolder, { recursive: true, force: true }));
     const file = join(dataFolder, "league-manager.sqlite");
-    const { ledger, store, db } = ledgerOn(file);
+    const { ledger, store, db } = await ledgerOn(file);
     for (const command of [openLeague("first"), enter("first")]) await ledger.execute(command);
     const events = [{ type: event.type, body: JSON.stringify(event) }];
-    await store.log.append([{ stream, expectedVersion: version, events }]);
+    await store.commit([{ stream, expectedVersion: version, events }], [], event.at);
     db.close();
     const config = Config.parse({ leagues: [{ league_id: "first", game: "rps.v1" }] });
     const options = { config, port: 0, dataFolder };

@@ -41,7 +41,7 @@ describe.concurrent("a restarted manager", () => {
     expect(leagues[0]?.matches.map(({ termination }) => termination)).toEqual(["normal", "forfeit", "forfeit"]);
     expect(league.player("P01").received.length).toBe(received);
     await league.restart();
-    expect(league.storedAgent("P01")).toMatchObject({ name: "P01", salt: "", endpoint: "", tokenHash: "" });
+    expect(await league.storedAgent("P01")).toMatchObject({ name: "P01", salt: "", endpoint: "", tokenHash: "" });
     expect((await league.completion()).leagues[0]?.standings).toEqual(leagues[0]?.standings);
     expect(await forget("P02")).toMatchObject({ payload: { status: "FORGOTTEN" } });
   });
@@ -52,7 +52,7 @@ describe.concurrent("a restarted manager", () => {
     const former = await league.order("REF01", "R1M1");
     league.referee("REF01").answersProbe = NO_PROBE_ANSWERED;
     await vi.waitFor(
-      () => expect(league.matches()).toMatchObject([{ epoch: 2, status: "scheduled", refereeId: null }]),
+      async () => expect(await league.matches()).toMatchObject([{ epoch: 2, status: "scheduled", refereeId: null }]),
       WAIT_OPTIONS,
     );
     await league.restart(() => {
@@ -82,8 +82,8 @@ describe.concurrent("a restarted manager", () => {
     await league.restart(() => league.change(renamedReferees(league)));
     await league.begin();
     await vi.waitFor(
-      () =>
-        expect(league.matches().slice(0, 2)).toMatchObject([
+      async () =>
+        expect((await league.matches()).slice(0, 2)).toMatchObject([
           { matchId: "R1M1", refereeId: "REF99" },
           { matchId: "R1M2", refereeId: "REF100" },
         ]),
@@ -143,11 +143,7 @@ describe.concurrent("a restarted manager", () => {
     expect((await league.completion()).leagues).toMatchObject([
       { status: "completed", matches: [{ match_id: "R1M1" }] },
     ]);
-    expect(["P01", "P02", "REF01"].map((id) => league.storedAgent(id).state)).toEqual([
-      "SHUTDOWN",
-      "SHUTDOWN",
-      "SHUTDOWN",
-    ]);
+    for (const id of ["P01", "P02", "REF01"]) expect((await league.storedAgent(id)).state).toBe("SHUTDOWN");
   });
 
   it("continues to count the matches that a player has lost by timeout", async (test) => {
@@ -160,10 +156,10 @@ describe.concurrent("a restarted manager", () => {
     const ofP01 = () => league.storedAgent("P01");
     await lose("R1M1");
     await lose("R1M2");
-    expect(ofP01()).toMatchObject({ fails: 2 });
+    expect(await ofP01()).toMatchObject({ fails: 2 });
     await league.restart();
     await lose("R1M3");
-    expect(ofP01()).toMatchObject({ state: "SHUTDOWN", fails: 3 });
+    expect(await ofP01()).toMatchObject({ state: "SHUTDOWN", fails: 3 });
   });
 
   it("plays all matches of a round that had begun, including those of a removed player", async (test) => {

@@ -83,7 +83,7 @@ async function startParts(
   const store = managerStore(storeFile.db, storeFile.writer, onFatal);
   const run = await openRun(store, options.seed, ids);
   const leagueIds = config.leagues.map(({ league_id }) => league_id);
-  const loaded = loadState(store, leagueIds);
+  const loaded = await loadState(store, leagueIds);
   const commands = countedLedger(openLedger({ store, loaded, clock, leagueIds, onFatal }), clock);
   const { ledger } = commands;
   await ledger.execute(openLeagues(leagueSettings(config, run)));
@@ -210,9 +210,11 @@ const readSide = (
   views: {
     ...{ projections, ...seeds },
     awaited: (league) => awaitedBy(ledger.state, startRule, league),
-    logOf: (leagueId, matchId) => store.sessionLogOf(leagueId, matchId)?.log ?? [],
-    answerTimesOf: (...match) => store.answerTimesOf(...match),
+    logOf: async (leagueId, matchId) => (await store.sessionLogOf(leagueId, matchId))?.log ?? [],
+    answerTimesOf: (...matches) => store.answerTimesOf(...matches),
   },
-  readEvents: (leagueId, after, limit) =>
-    store.log.read(leagueStream(leagueId), after, limit).map(({ body }) => JSON.parse(body) as LeagueEvent),
+  readEvents: async (leagueId, after, limit) => {
+    const events = await store.readEvents(leagueStream(leagueId), after, limit);
+    return events.map(({ body }) => JSON.parse(body) as LeagueEvent);
+  },
 });

@@ -133,7 +133,7 @@ export function createApi(options: ApiOptions): Api {
     },
     notifyChanged: (committed, change) => mcp.notifyChanged(() => changedBy(committed, change, projections)),
     async close() {
-      streams.close();
+      await streams.close();
       pages.close();
       await mcp.close();
     },

@@ -17,7 +17,7 @@ const PLAYERS = Array.from({ length: 46 }, (_, index) => playerId(index + 1));
 /** Noncanonical texts of round numbers. */
 const ALIASES = ["01", "0x1", "1e0", "+1", " 1", "1.0"];
 const folder = mkdtempSync(join(tmpdir(), "long-schedule-"));
-const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"));
+const { ledger, db } = await ledgerOn(join(folder, "league-manager.sqlite"));
 let views: Views;
 beforeAll(async () => {
   const events: readonly NewLeagueEvent[] = [
@@ -42,8 +42,8 @@ beforeAll(async () => {
     projections,
     leagueSeedOf: () => "",
     awaited: () => null,
-    logOf: () => [],
-    answerTimesOf: () => null,
+    logOf: async () => [],
+    answerTimesOf: async () => new Map(),
     seedOf: () => "a secret",
   };
 });

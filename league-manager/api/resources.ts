@@ -111,17 +111,17 @@ export function managerTemplates(views: Views): readonly ResourceTemplate[] {
       read({ league_id, match_id = "" }) {
         const league = leagueOf(league_id);
         const match = league && matchOf(league, match_id);
-        return match && oneMatch(views, league, match);
+        return match ? oneMatch(views, league, match) : null;
       },
     },
   ];
 }
 
-function oneMatch({ logOf, seedOf }: Views, league: League, match: Match): object {
+async function oneMatch({ logOf, seedOf }: Views, league: League, match: Match): Promise<object> {
   const { leagueId: league_id } = league;
   const { matchId: match_id, roundId: round_id, epoch } = match;
   const row = scheduleRow(league, match);
   if (match.outcome === null) return { ...row, result: null, seed: null, log: null };
   const result = { league_id, round_id, match_id, epoch, ...summaryOf(match), reason: publicReason(match.outcome) };
-  return { ...row, result, seed: seedOf(league_id, match_id, epoch), log: logOf(league_id, match_id) };
+  return { ...row, result, seed: seedOf(league_id, match_id, epoch), log: await logOf(league_id, match_id) };
 }

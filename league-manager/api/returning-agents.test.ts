@@ -45,7 +45,8 @@ const register = (kind: "player" | "referee", name: string, port: number, auth_t
     ...(auth_token && { auth_token }),
   });
 
-const stateOf = (playerId: string): unknown => storedState(dataFolder, ["rps"]).agents.get(playerId)?.state;
+const stateOf = async (playerId: string): Promise<unknown> =>
+  (await storedState(dataFolder, ["rps"])).agents.get(playerId)?.state;
 
 it.each(["player", "referee"] as const)(
   "a returning %s that claims the name or endpoint of another agent is rejected with L003",
@@ -74,7 +75,7 @@ it("the name and endpoint of a player that was removed before it played can be r
   const { player_id } = await register("player", "A", 9001, mistyped);
   const operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
   await tool("remove_player", { player_id, auth_token: operator });
-  expect(stateOf(player_id)).toBeUndefined();
+  expect(await stateOf(player_id)).toBeUndefined();
   expect(await register("player", "A", 9002, other)).toMatchObject({ status: "ACCEPTED", league_ids: ["rps"] });
   expect(await register("player", "B", 9001, mistyped)).toMatchObject({ status: "ACCEPTED", league_ids: ["rps"] });
 });

@@ -26,8 +26,8 @@ interface HostedPlayersOptions {
   readonly inboxes: Inboxes;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** Returns the final view of a completed match for a role; null if the match was not played. */
-  readonly finalView: (leagueId: string, matchId: string, role: string) => unknown;
+  /** Resolves with the final view of a completed match for a role; null if the match was not played. */
+  readonly finalView: (leagueId: string, matchId: string, role: string) => Promise<unknown>;
   readonly onError: (thrown: unknown) => void;
 }
 
@@ -38,6 +38,8 @@ interface Entry {
   version: number;
   readonly changed: Set<() => void>;
   readonly stopped: AbortController;
+  /** Settles when the final views of all completed matches have been read. */
+  finalViews: Promise<unknown>;
 }
 
 interface WaitOptions {
@@ -148,8 +150,14 @@ export class HostedPlayers {
       const entry = this.#entries.get(id);
       const match = entry?.player.matches.get(ref);
       if (!entry || !match) continue;
-      const view = this.#options.finalView(leagueId, matchId, match.invite.your_role);
-      if (view !== null) entry.player = withView(entry.player, ref, view);
+      const shown = this.#options
+        .finalView(leagueId, matchId, match.invite.your_role)
+        .then((view) => {
+          if (view !== null) entry.player = withView(entry.player, ref, view);
+          this.#change(id);
+        })
+        .catch(this.#options.onError);
+      entry.finalViews = entry.finalViews.then(() => shown);
     }
   }
 
@@ -170,6 +178,7 @@ export class HostedPlayers {
       version: 1,
       changed: new Set<() => void>(),
       stopped: new AbortController(),
+      finalViews: Promise.resolve(),
     };
     this.#entries.set(playerId, entry);
     this.#read(playerId, entry.stopped.signal).catch(this.#options.onError);
@@ -204,7 +213,11 @@ export class HostedPlayers {
         continue;
       }
       after = polled.next;
-      for (const text of polled.requests) this.#receive(playerId, text);
+      for (const text of polled.requests) {
+        // The result of a match is shown with its final position.
+        await this.#entries.get(playerId)?.finalViews;
+        if (!signal.aborted) this.#receive(playerId, text);
+      }
     }
   }
 

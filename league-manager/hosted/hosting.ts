@@ -13,7 +13,7 @@ export interface HostingOptions {
   readonly views: {
     readonly projections: Projections;
     /** Returns the session log of a completed match. */
-    readonly logOf: (leagueId: string, matchId: string) => readonly string[];
+    readonly logOf: (leagueId: string, matchId: string) => Promise<readonly string[]>;
     readonly seedOf: (leagueId: string, matchId: string, epoch: number) => string;
   };
   readonly register: SeatsOptions["register"];
@@ -30,11 +30,13 @@ export function createHosting(
   { ledger, inboxes, views, register }: HostingOptions,
   { clock, ids, log }: Pick<AgentProcess, "clock" | "ids" | "log">,
 ): Hosting {
-  const finalView = (leagueId: string, matchId: string, role: string): unknown => {
+  const finalView = async (leagueId: string, matchId: string, role: string): Promise<unknown> => {
     const league = ledger.state.leagues.get(leagueId);
     const match = league && matchOf(league, matchId);
-    const replayed = match && replayTexts(views.logOf(leagueId, matchId), views.seedOf(leagueId, matchId, match.epoch));
-    if (!replayed?.ok) return null;
+    if (!match) return null;
+    const log = await views.logOf(leagueId, matchId);
+    const replayed = replayTexts(log, views.seedOf(leagueId, matchId, match.epoch));
+    if (!replayed.ok) return null;
     const { game, state } = replayed.value.session;
     return game.viewState(state, role);
   };

@@ -133,8 +133,7 @@ function nameOf(event: LeagueEvent): string {
   return event.type === "pairing_completed" && event.by ? `${event.type} by ${event.by}` : event.type;
 }
 
-const restored = ({ head, rounds }: LeagueSnapshot): League | null =>
-  restoreLeague(head, (roundId) => rounds.get(roundId) ?? null);
+const restored = ({ head, rounds }: LeagueSnapshot): League | null => restoreLeague({ head, rounds });
 
 it("every sequence of commands keeps the invariants, and every projection equals that of the complete log", () => {
   const reached = new Set<string>();

@@ -27,13 +27,15 @@ export function leagueSnapshot(league: League, written: League | null = null): L
   };
 }
 
-/** Returns the league of a snapshot, or null if it is damaged or of another format. `textOf` reads the text of a round. */
-export function restoreLeague(head: string, textOf: (roundId: number) => string | null): League | null {
+/** Returns the league of a snapshot with all its rounds, or null if it is damaged or of another format. */
+export function restoreLeague({ head, rounds: texts }: LeagueSnapshot): League | null {
   try {
     const { format, fields, entrants, rounds }: Head = JSON.parse(head);
     if (format !== FORMAT) return null;
     const players = entrants.map(([playerId]) => playerId);
-    const restored = Array.from({ length: rounds }, (_, index) => restoredRound(textOf(index + 1), index + 1, players));
+    const restored = Array.from({ length: rounds }, (_, index) =>
+      restoredRound(texts.get(index + 1), index + 1, players),
+    );
     return { ...fields, entrants: new Map(entrants), rounds: restored };
   } catch {
     return null;
@@ -113,7 +115,7 @@ function numbering<T>() {
   };
 }
 
-function restoredRound(text: string | null, roundId: number, players: readonly string[]): Round {
+function restoredRound(text: string | undefined, roundId: number, players: readonly string[]): Round {
   const { label, byes, options, ...document }: RoundDocument = JSON.parse(text ?? "");
   const { referees, isOpened, isAnnounced, openedAt, isExpired, pairedAfter } = document;
   const outcomes = document.outcomes.map(sharedOutcome);

@@ -79,7 +79,7 @@ const STEPS: readonly Step[] = [
 /** Starts a ledger with two leagues. `contents` reads all resources, `takeNotified` returns the URIs that were notified since the last call. */
 async function start() {
   const folder = mkdtempSync(join(tmpdir(), "changes-"));
-  const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"));
+  const { ledger, db } = await ledgerOn(join(folder, "league-manager.sqlite"));
   onTestFinished(() => {
     db.close();
     rmSync(folder, { recursive: true, force: true });
@@ -95,8 +95,8 @@ async function start() {
   const views = {
     projections,
     awaited: () => null,
-    logOf: () => [],
-    answerTimesOf: () => null,
+    logOf: async () => [],
+    answerTimesOf: async () => new Map(),
     seedOf: () => "",
     leagueSeedOf: () => "",
   };

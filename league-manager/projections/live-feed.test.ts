@@ -30,7 +30,7 @@ const playedOut = (leagueId: string) =>
 /** Creates a ledger with two leagues whose matches are completed. `events` collects the live events of later commits. */
 async function twoLeagues() {
   const folder = mkdtempSync(join(tmpdir(), "live-feed-"));
-  const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"));
+  const { ledger, db } = await ledgerOn(join(folder, "league-manager.sqlite"));
   onTestFinished(() => {
     db.close();
     rmSync(folder, { recursive: true, force: true });

@@ -46,7 +46,7 @@ const append =
 /** Creates a ledger with a running league of `count` registered players whose rounds are paired. */
 async function ledgerWithLeague(count: number, tie_breaks?: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), "projections-"));
-  const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"));
+  const { ledger, db } = await ledgerOn(join(folder, "league-manager.sqlite"));
   onTestFinished(() => {
     db.close();
     rmSync(folder, { recursive: true, force: true });

@@ -1,27 +1,24 @@
 import type { NewEvent, StreamAppend } from "#shared/store/event-log.ts";
-import type { Statement } from "#shared/store/group-commit.ts";
 import { FORMAT_VERSION as AGENT_FORMAT, AgentEvent, agentStream } from "../agents/events.ts";
 import { FORMAT_VERSION as LEAGUE_FORMAT, LeagueEvent, leagueStream } from "../league/events.ts";
-import type { CommittedEvent, Decision, ManagerState } from "../ledger.ts";
+import type { CommittedEvent, Decision, ManagerState, Write } from "../ledger.ts";
 import { evolveState } from "./manager-state.ts";
-import type { ManagerStore } from "./manager-store.ts";
 
 /** The uncommitted results of the commands of one batch. */
 export interface Batch {
   state: ManagerState;
   readonly events: CommittedEvent[];
   readonly appends: Map<string, StreamAppend & { readonly events: NewEvent[] }>;
-  readonly statements: Statement[];
+  readonly writes: Write[];
 }
 
 interface BatchContext {
-  readonly store: ManagerStore;
   readonly leagueIds: readonly string[];
   /** The committed version of each stream. */
   readonly versions: ReadonlyMap<string, number>;
 }
 
-export const newBatch = (state: ManagerState): Batch => ({ state, events: [], appends: new Map(), statements: [] });
+export const newBatch = (state: ManagerState): Batch => ({ state, events: [], appends: new Map(), writes: [] });
 
 /** Adds a decision to a batch. Throws if an event cannot follow; the batch is then unchanged. */
 export function addDecision(batch: Batch, decision: Decision<unknown>, at: string, context: BatchContext): void {
@@ -47,7 +44,7 @@ export function addDecision(batch: Batch, decision: Decision<unknown>, at: strin
     batch.appends.set(stream, append);
     batch.events.push(committed);
   }
-  for (const write of writes) batch.statements.push(...context.store.statementsOf(write, at));
+  batch.writes.push(...writes);
 }
 
 interface AddedEvent {

@@ -30,27 +30,33 @@ let opened: OpenedLedger;
 const execute = <Reply>(decide: Decide<Reply>) => opened.ledger.execute(decide);
 const state = (): ManagerState => opened.ledger.state;
 
-const afterCrash = (): ManagerState => stateAfterCrash(file);
+const afterCrash = (): Promise<ManagerState> => stateAfterCrash(file);
 
-beforeEach(() => {
+beforeEach(async () => {
   file = join(folder, `${++files}.sqlite`);
-  opened = ledgerOn(file);
+  opened = await ledgerOn(file);
 });
 afterEach(() => opened.db.close());
 
 describe("the ledger", () => {
   test("answers a command after its events are on disk and in its state", async () => {
-    const answered = execute(openLeague("first")).then((answer) => ({ answer, onDisk: afterCrash(), shown: state() }));
-    expect([state().leagues.size, afterCrash().leagues.size]).toEqual([0, 0]);
+    const answered = execute(openLeague("first")).then((answer) => ({
+      answer,
+      onDisk: [afterCrash()],
+      shown: state(),
+    }));
+    const before = afterCrash();
+    expect(state().leagues.size).toBe(0);
+    expect((await before).leagues.size).toBe(0);
     const { answer, onDisk, shown } = await answered;
     expect(answer).toEqual(ok("first"));
     expect(shown.leagues.get("first")).toMatchObject({ version: 1 });
-    expect(onDisk).toEqual(shown);
+    expect(await Promise.all(onDisk)).toEqual([shown]);
   });
 
   test("stores an event with its format version and the time of its command", async () => {
     await execute(openLeague("first"));
-    const [event] = opened.store.log.read("league:first");
+    const [event] = await opened.store.readEvents("league:first");
     expect(event?.type).toBe("opened");
     expect(JSON.parse(event?.body ?? "")).toMatchObject({ v: 1, at: AT, type: "opened", league_id: "first" });
   });
@@ -61,7 +67,7 @@ describe("the ledger", () => {
     const answers = await Promise.all([1, 2, 3].map(() => execute(enter("first"))));
     expect(answers).toMatchObject([{ value: "P1" }, { value: "P2" }, { error: { error_code: "L002" } }]);
     expect(opened.appends()).toBe(before + 1);
-    expect(opened.store.log.read("league:first")).toHaveLength(3);
+    expect(await opened.store.readEvents("league:first")).toHaveLength(3);
   });
 
   test("decides commands that arrive during a commit on the state after it", async () => {
@@ -95,9 +101,10 @@ describe("the ledger", () => {
 
   test("calls listeners for each commit, also without events, in order, with the states before and after it", async () => {
     const commits: Commit[] = [];
+    const onDisk: Promise<ManagerState>[] = [];
     const remove = opened.ledger.onCommit((commit) => {
       expect(opened.ledger.state).toBe(commit.state);
-      expect(afterCrash()).toEqual(commit.state);
+      onDisk.push(afterCrash());
       commits.push(commit);
     });
     await Promise.all([execute(openLeague("first")), execute(enter("first"))]);
@@ -114,6 +121,7 @@ describe("the ledger", () => {
     ]);
     expect(commits.map(({ before }) => before.agents.size)).toEqual([0, 1, 1]);
     expect(commits[2]?.before.agents.get("P1")?.name).toBe("renamed");
+    expect(await Promise.all(onDisk)).toEqual(commits.map((commit) => commit.state));
   });
 
   test("answers the command and calls the other listeners if a listener throws", async () => {
@@ -159,8 +167,8 @@ describe("the ledger", () => {
     ]);
     expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected", "rejected", "fulfilled"]);
     expect([...(state().leagues.get("first")?.entrants.keys() ?? [])]).toEqual(["P1"]);
-    expect([...opened.store.loadProfiles().keys()]).toEqual(["P1"]);
-    expect(afterCrash()).toEqual(state());
+    expect([...(await opened.store.loadProfiles()).keys()]).toEqual(["P1"]);
+    expect(await afterCrash()).toEqual(state());
   });
 
   test("fails every command of a batch that cannot be appended, and continues on the committed state", async () => {
@@ -174,17 +182,13 @@ describe("the ledger", () => {
     const failed = await Promise.allSettled([1, 2, 3].map(() => execute(enter("first"))));
     other.exec("ROLLBACK");
     other.close();
-    expect(failed).toEqual(
-      Array(3).fill({
-        status: "rejected",
-        reason: expect.objectContaining({ message: expect.stringContaining("locked") }),
-      }),
-    );
+    const reason = expect.objectContaining({ message: expect.stringContaining("locked") });
+    expect(failed).toEqual(Array(3).fill({ status: "rejected", reason }));
     expect(failed.every((result) => result.status === "rejected" && result.reason instanceof StoreBusy)).toBe(true);
     expect([state(), commits, opened.fatal]).toEqual([committed, [], []]);
     expect(state()).toBe(committed);
     expect(await execute(enter("first"))).toEqual(ok("P1"));
-    expect(afterCrash()).toEqual(state());
+    expect(await afterCrash()).toEqual(state());
   });
 
   test("reports a fatal error if another process has appended to a stream or a row violates a constraint", async () => {
@@ -195,7 +199,7 @@ describe("the ledger", () => {
     };
     await expect(execute(duplicateToken)).rejects.toThrow("UNIQUE");
     expect(opened.fatal.map(({ message }) => message)).toEqual([expect.stringContaining("UNIQUE")]);
-    const other = ledgerOn(file);
+    const other = await ledgerOn(file);
     await other.ledger.execute(enter("first"));
     other.db.close();
     await expect(execute(enter("first"))).rejects.toThrow(VersionConflict);
@@ -241,13 +245,13 @@ describe("the ledger", () => {
   test("has the leagues in the order of the config instead of that of their opening", async () => {
     for (const id of ["second", "first"]) await execute(openLeague(id));
     expect([...state().leagues.keys()]).toEqual(["first", "second"]);
-    expect([...afterCrash().leagues.keys()]).toEqual(["first", "second"]);
+    expect([...(await afterCrash()).leagues.keys()]).toEqual(["first", "second"]);
   });
 
   test("keeps only the entrants and the status of a league that the config no longer lists, and accepts no events for it", async () => {
     for (const command of [openLeague("first"), openLeague("second"), enter("second")]) await execute(command);
     opened.db.close();
-    opened = ledgerOn(file, { leagueIds: ["first", "third"] });
+    opened = await ledgerOn(file, { leagueIds: ["first", "third"] });
     await expect(execute(openLeague("second"))).rejects.toThrow("an event belongs to a league of the config");
     await execute(openLeague("third"));
     expect([[...state().leagues.keys()], state().formerLeagues]).toEqual([
@@ -263,7 +267,7 @@ describe("the ledger", () => {
     await execute(() => ok({ writes: [{ type: "erase_profile", agentId: "P2" }], reply: null }));
     expect(state().agents.get("P1")).toMatchObject({ name: "new", endpoint: "http://new", version: 2 });
     expect(state().agents.get("P2")).toMatchObject({ name: "P2", tokenHash: "", version: 1 });
-    expect(afterCrash()).toEqual(state());
+    expect(await afterCrash()).toEqual(state());
   });
 
   test("removes a forgotten agent from the state, and continues its stream when its id is registered again", async () => {
@@ -283,13 +287,13 @@ describe("the ledger", () => {
     await execute(forget("P1"));
     await execute(forget("REF12"));
     expect([state().agents.size, state().lastForgotten]).toEqual([0, { player: 1, referee: 12 }]);
-    expect(afterCrash()).toEqual(state());
+    expect(await afterCrash()).toEqual(state());
     opened.db.close();
-    opened = ledgerOn(file);
+    opened = await ledgerOn(file);
     const registerAgain: Decide<null> = () =>
       ok({ agentEvents: [{ agentId: "P1", event: registered("P1") }], writes: [profile("P1")], reply: null });
     await execute(registerAgain);
     expect(state().agents.get("P1")).toMatchObject({ name: "P1", version: 3 });
-    expect(afterCrash()).toEqual(state());
+    expect(await afterCrash()).toEqual(state());
   });
 });

@@ -5,10 +5,10 @@ import { StoreBusy } from "#shared/store/store-errors.ts";
 import type { Commit, Decide, Ledger } from "../ledger.ts";
 import { addDecision, type Batch, newBatch } from "./batch.ts";
 import type { Loaded } from "./load-state.ts";
-import type { ManagerStore } from "./manager-store.ts";
+import type { LedgerStore } from "./manager-store.ts";
 
 interface LedgerOptions {
-  readonly store: ManagerStore;
+  readonly store: Pick<LedgerStore, "commit">;
   /** The state that was loaded from the store. */
   readonly loaded: Pick<Loaded, "state" | "versions">;
   readonly clock: Pick<Clock, "iso" | "nextTurn" | "defer">;
@@ -87,9 +87,10 @@ async function executePending(ledger: LedgerState): Promise<void> {
 
 async function executeBatch(ledger: LedgerState, commands: readonly PendingCommand[]): Promise<void> {
   const batch = newBatch(ledger.loaded.state);
-  const answers = commands.map((command) => decideOne(ledger, batch, command));
+  const at = ledger.clock.iso();
+  const answers = commands.map((command) => decideOne(ledger, batch, command, at));
   try {
-    await commit(ledger, batch);
+    await commit(ledger, batch, at);
   } catch (thrown) {
     if (!(thrown instanceof StoreBusy)) ledger.onFatal(thrown instanceof Error ? thrown : new Error(String(thrown)));
     // A rejection may depend on an event of the same batch, so rejected commands fail, too.
@@ -100,9 +101,13 @@ async function executeBatch(ledger: LedgerState, commands: readonly PendingComma
 }
 
 /** Decides a command on the state after the earlier commands of its batch. Returns a function that answers it, to be called after the commit. */
-function decideOne(ledger: LedgerState, batch: Batch, { decide, resolve, reject }: PendingCommand): () => void {
+function decideOne(
+  ledger: LedgerState,
+  batch: Batch,
+  { decide, resolve, reject }: PendingCommand,
+  at: string,
+): () => void {
   try {
-    const at = ledger.clock.iso();
     const decision = decide(batch.state, at);
     if (!decision.ok) return () => resolve(decision);
     const { reply } = decision.value;
@@ -114,12 +119,12 @@ function decideOne(ledger: LedgerState, batch: Batch, { decide, resolve, reject 
 }
 
 /** Appends a batch, makes its state the committed state and calls the listeners. */
-async function commit(ledger: LedgerState, batch: Batch): Promise<void> {
+async function commit(ledger: LedgerState, batch: Batch, at: string): Promise<void> {
   const { store, loaded } = ledger;
   const { state: before, versions } = loaded;
   const appends = [...batch.appends.values()];
-  if (appends.length === 0 && batch.statements.length === 0) return;
-  await store.log.append(appends, batch.statements);
+  if (appends.length === 0 && batch.writes.length === 0) return;
+  await store.commit(appends, batch.writes, at);
   for (const { stream, expectedVersion, events } of appends) versions.set(stream, expectedVersion + events.length);
   ledger.loaded = { ...loaded, state: batch.state };
   const commit = { before, state: batch.state, events: batch.events };

@@ -21,9 +21,9 @@ let opened: OpenedLedger;
 const execute = <Reply>(decide: Decide<Reply>) => opened.ledger.execute(decide);
 const state = (): ManagerState => opened.ledger.state;
 
-beforeEach(() => {
+beforeEach(async () => {
   file = join(folder, `${++files}.sqlite`);
-  opened = ledgerOn(file);
+  opened = await ledgerOn(file);
 });
 afterEach(async () => {
   await opened.snapshots.settled();
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 describe("snapshots of leagues", () => {
-  const snapshotVersion = () => opened.store.readSnapshot("league:first")?.version ?? null;
+  const snapshotVersion = async () => (await opened.store.readSnapshot("league:first"))?.version ?? null;
   /** The decisions that play the league from its start to its end. Its match is forfeited. */
   const playLeague: Decide<null>[] = afterCommands([
     ...running(["P1", "P2"], { ...SETTINGS, leagueId: "first" }).slice(0, -1),
@@ -45,59 +45,59 @@ describe("snapshots of leagues", () => {
         () =>
           ok({ leagueEvents: [{ leagueId: "first", event: event as NewLeagueEvent }], reply: null }),
     );
-  const reopen = (options: Parameters<typeof ledgerOn>[1] = {}): void => {
+  const reopen = async (options: Parameters<typeof ledgerOn>[1] = {}): Promise<void> => {
     opened.db.close();
-    opened = ledgerOn(file, options);
+    opened = await ledgerOn(file, options);
   };
 
   test("are written after a number of events and when the league completes", async () => {
-    reopen({ snapshotAfter: 5 });
+    await reopen({ snapshotAfter: 5 });
     const versions: unknown[] = [];
     for (const command of [openLeague("first"), enter("first"), enter("first"), ...playLeague]) {
       await execute(command);
       await opened.snapshots.settled();
-      versions.push(snapshotVersion());
+      versions.push(await snapshotVersion());
     }
     expect(state().leagues.get("first")?.status).toBe("completed");
     expect(versions).toEqual([null, null, null, null, 5, 5, 5, 5, 9]);
-    expect(stateAfterCrash(file)).toEqual(state());
+    expect(await stateAfterCrash(file)).toEqual(state());
   });
 
   test("are written when the manager stops, for leagues with later events only", async () => {
     for (const command of [openLeague("first"), enter("first")]) await execute(command);
-    expect(snapshotVersion()).toBeNull();
+    expect(await snapshotVersion()).toBeNull();
     await opened.snapshots.stop();
-    expect(snapshotVersion()).toBe(2);
+    expect(await snapshotVersion()).toBe(2);
     opened.db.exec("UPDATE snapshots SET body = 'unchanged'");
     await opened.snapshots.stop();
-    expect(opened.store.readSnapshot("league:first")?.head).toBe("unchanged");
+    expect((await opened.store.readSnapshot("league:first"))?.head).toBe("unchanged");
   });
 
   test.each([
-    ["since the previous snapshot", () => {}],
+    ["since the previous snapshot", async () => {}],
     ["since a snapshot from before a restart", () => reopen({ snapshotAfter: 1 })],
   ])("contain only the rounds that have changed %s", async (_, restart) => {
-    reopen({ snapshotAfter: 1 });
+    await reopen({ snapshotAfter: 1 });
     const roundAfter = async (command: Decide<unknown>) => {
       opened.db.exec("UPDATE snapshot_rounds SET body = 'unchanged'");
       await execute(command);
       await opened.snapshots.settled();
-      return opened.store.readSnapshotRound("league:first", 1);
+      return (await opened.store.readSnapshot("league:first"))?.rounds.get(1);
     };
     const [started, paired, roundOpened, matchCompleted, completed] = playLeague;
     for (const command of [openLeague("first"), enter("first"), enter("first"), started, paired, roundOpened]) {
       await execute(command as Decide<unknown>);
       await opened.snapshots.settled();
     }
-    restart();
+    await restart();
     expect(await roundAfter(matchCompleted as Decide<unknown>)).toMatch(/shut_down/);
-    restart();
+    await restart();
     expect(await roundAfter(completed as Decide<unknown>)).toBe("unchanged");
-    expect(snapshotVersion()).toBe(8);
+    expect(await snapshotVersion()).toBe(8);
   });
 
   test("that cannot be written are reported and do not delay later ones", async () => {
-    reopen({ snapshotAfter: 1 });
+    await reopen({ snapshotAfter: 1 });
     opened.db.exec("PRAGMA busy_timeout = 1");
     const other = new DatabaseSync(file);
     const remove = opened.ledger.onCommit(() => other.exec("BEGIN IMMEDIATE"));
@@ -109,13 +109,13 @@ describe("snapshots of leagues", () => {
     other.close();
     await Promise.all([execute(enter("first")), execute(enter("second"))]);
     await opened.snapshots.settled();
-    const versions = LEAGUE_IDS.map((id) => opened.store.readSnapshot(`league:${id}`)?.version);
-    expect(versions).toEqual([2, 2]);
+    const versions = LEAGUE_IDS.map(async (id) => (await opened.store.readSnapshot(`league:${id}`))?.version);
+    expect(await Promise.all(versions)).toEqual([2, 2]);
     expect(opened.snapshotErrors).toHaveLength(2);
   });
 
   test("that cannot be written are tried again after the same number of events", async () => {
-    reopen({ snapshotAfter: 2 });
+    await reopen({ snapshotAfter: 2 });
     opened.db.exec("CREATE TRIGGER full BEFORE INSERT ON snapshots BEGIN SELECT RAISE(ABORT, 'full'); END");
     const errors: number[] = [];
     for (const command of [openLeague("first"), enter("first"), enter("first"), ...playLeague.slice(0, 2)]) {
@@ -124,15 +124,15 @@ describe("snapshots of leagues", () => {
       errors.push(opened.snapshotErrors.length);
       if (errors.length === 3) opened.db.exec("DROP TRIGGER full");
     }
-    expect([errors, snapshotVersion()]).toEqual([[0, 1, 1, 1, 1], 4]);
+    expect([errors, await snapshotVersion()]).toEqual([[0, 1, 1, 1, 1], 4]);
   });
 
   test("are not part of the commit that makes them due", async () => {
-    reopen({ snapshotAfter: 1 });
+    await reopen({ snapshotAfter: 1 });
     const executed = execute(openLeague("first")).then(() => snapshotVersion());
     expect(await executed).toBeNull();
     await opened.snapshots.settled();
-    expect(snapshotVersion()).toBe(1);
+    expect(await snapshotVersion()).toBe(1);
   });
 
   test("are written in a separate turn of the event loop after the commit that makes them due", async () => {
@@ -142,25 +142,25 @@ describe("snapshots of leagues", () => {
     const snapshots = keepSnapshots({ ledger, store, written: new Map(), clock, afterEvents: 1, onError: () => {} });
     await execute(openLeague("first"));
     await systemClock.nextTurn();
-    expect([deferred.length, snapshotVersion()]).toEqual([1, null]);
+    expect([deferred.length, await snapshotVersion()]).toEqual([1, null]);
     for (const run of deferred) run();
     await snapshots.settled();
-    expect(snapshotVersion()).toBe(1);
+    expect(await snapshotVersion()).toBe(1);
     await snapshots.stop();
   });
 
   test("reduce the events that a start reads to the later ones", async () => {
-    reopen({ snapshotAfter: 2 });
+    await reopen({ snapshotAfter: 2 });
     for (const command of [openLeague("first"), enter("first"), enter("first")]) await execute(command);
     await opened.snapshots.stop();
     const expected = state();
-    reopen();
+    await reopen();
     expect(opened.reads).toContain("league:first 3");
     expect(opened.reads).not.toContain("league:first 0");
     expect(state()).toEqual(expected);
     for (const command of playLeague) await execute(command);
     expect(state().leagues.get("first")).toMatchObject({ version: 9, status: "completed" });
-    expect(stateAfterCrash(file)).toEqual(state());
+    expect(await stateAfterCrash(file)).toEqual(state());
   });
 
   test.each([
@@ -176,7 +176,7 @@ describe("snapshots of leagues", () => {
     await opened.snapshots.settled();
     const expected = state();
     opened.db.exec(change);
-    reopen();
+    await reopen();
     expect(opened.reads).toContain("league:first 0");
     expect(state()).toEqual(expected);
   });
@@ -189,12 +189,12 @@ describe("snapshots of leagues", () => {
     ["with a missing round", "UPDATE snapshots SET body = json_set(body, '$.rounds', 1)"],
     ["that are deleted", "DELETE FROM snapshots"],
   ])("%s are ignored, and a start reads every event", async (_, change) => {
-    reopen({ snapshotAfter: 2 });
+    await reopen({ snapshotAfter: 2 });
     for (const command of [openLeague("first"), enter("first"), enter("first")]) await execute(command);
     await opened.snapshots.stop();
     const expected = state();
     opened.db.exec(change);
-    reopen();
+    await reopen();
     expect(opened.reads).toContain("league:first 0");
     expect(state()).toEqual(expected);
   });
@@ -210,5 +210,5 @@ test("a start reads all events of a stream that has more events than one read re
   await execute(() => ok({ leagueEvents: events, reply: null }));
   await opened.snapshots.settled();
   opened.db.exec("DELETE FROM snapshots");
-  expect(stateAfterCrash(file).leagues.get("first")).toMatchObject({ version: 10_002, options: { n: 10_000 } });
+  expect((await stateAfterCrash(file)).leagues.get("first")).toMatchObject({ version: 10_002, options: { n: 10_000 } });
 });

@@ -22,35 +22,39 @@ export interface Loaded {
   readonly snapshots: ReadonlyMap<string, League>;
 }
 
+type ReadStore = Pick<ManagerStore, "readEvents" | "streams" | "loadProfiles" | "readSnapshot">;
+
 const LEAGUE_PREFIX = leagueStream("");
 const AGENT_PREFIX = agentStream("");
 /** The number of events that are read from a stream at once. */
 const EVENTS_PER_READ = 5_000;
 
 /** Loads the state of a store: folds the streams of all leagues, from their snapshots, and of all agents. Throws `UnusableEvent`. */
-export function loadState(store: ManagerStore, leagueIds: readonly string[]): Loaded {
+export async function loadState(store: ReadStore, leagueIds: readonly string[]): Promise<Loaded> {
   const versions = new Map<string, number>();
   const leagues = new Map<string, League>();
   const snapshots = new Map<string, League>();
-  for (const stream of store.log.streams(LEAGUE_PREFIX)) {
-    let league = restore(store, stream);
+  for (const stream of await store.streams(LEAGUE_PREFIX)) {
+    let league = await restore(store, stream);
     if (league) snapshots.set(league.leagueId, league);
     let version = league?.version ?? 0;
-    for (const { seq, body } of eventsOf(store, stream, version)) {
-      league = folded(stream, seq, () => evolveLeague(league, parseLeagueEvent(body)));
-      version = seq + 1;
+    for await (const events of eventsOf(store, stream, version)) {
+      for (const { seq, body } of events) {
+        league = folded(stream, seq, () => evolveLeague(league, parseLeagueEvent(body)));
+        version = seq + 1;
+      }
     }
     versions.set(stream, version);
     if (league) leagues.set(stream.slice(LEAGUE_PREFIX.length), league);
   }
-  const profiles = store.loadProfiles();
+  const profiles = await store.loadProfiles();
   const agents = new Map<string, Agent>();
   let lastForgotten: ManagerState["lastForgotten"] = { player: 0, referee: 0 };
-  for (const stream of store.log.streams(AGENT_PREFIX)) {
+  for (const stream of await store.streams(AGENT_PREFIX)) {
     const id = stream.slice(AGENT_PREFIX.length);
     const profile = profiles.get(id) ?? erased(id);
     let agent: Agent | null = null;
-    const events = store.log.read(stream);
+    const events = await store.readEvents(stream);
     for (const { body, seq } of events) {
       const next = folded(stream, seq, () => evolveAgent(agent, parseAgentEvent(body), profile, seq + 1));
       if (agent && !next) lastForgotten = withForgotten(lastForgotten, agent);
@@ -76,21 +80,25 @@ function folded<T>(stream: string, seq: number, fold: () => T): T {
 }
 
 /** Reads the events of a stream after a version. They are read in parts, because a stream can be larger than the memory. */
-export function* eventsOf({ log }: Pick<ManagerStore, "log">, stream: string, from: number): Generator<RecordedEvent> {
+export async function* eventsOf(
+  store: Pick<ManagerStore, "readEvents">,
+  stream: string,
+  from: number,
+): AsyncGenerator<readonly RecordedEvent[]> {
   for (let next = from; ; next += EVENTS_PER_READ) {
-    const events = log.read(stream, next, EVENTS_PER_READ);
-    yield* events;
+    const events = await store.readEvents(stream, next, EVENTS_PER_READ);
+    yield events;
     if (events.length < EVENTS_PER_READ) return;
   }
 }
 
 /** Restores a league from its snapshot. Returns null without a usable snapshot; the league is then folded from all its events. */
-function restore(store: ManagerStore, stream: string): League | null {
-  const snapshot = store.readSnapshot(stream);
+async function restore(store: ReadStore, stream: string): Promise<League | null> {
+  const snapshot = await store.readSnapshot(stream);
   if (!snapshot) return null;
   const { version } = snapshot;
-  const league = restoreLeague(snapshot.head, (roundId) => store.readSnapshotRound(stream, roundId));
+  const league = restoreLeague(snapshot);
   if (league?.version !== version || leagueStream(league.leagueId) !== stream) return null;
-  const isInLog = store.log.read(stream, version - 1, 1).length > 0;
+  const isInLog = (await store.readEvents(stream, version - 1, 1)).length > 0;
   return isInLog ? league : null;
 }

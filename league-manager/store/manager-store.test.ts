@@ -7,18 +7,14 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter, noWriter } from "#shared/store/writer.ts";
 import { AT } from "../league/testing/leagues.ts";
 import type { Write } from "../ledger.ts";
-import { type ManagerStore, managerStore } from "./manager-store.ts";
+import { type LedgerStore, managerStore } from "./manager-store.ts";
 import { MANAGER_SCHEMA } from "./schema.ts";
 import { profile } from "./testing/ledger.ts";
 
 let db: ReturnType<typeof openSqlite>;
-let store: ManagerStore;
+let store: LedgerStore;
 const broken: Error[] = [];
-const write = (...writes: Write[]) =>
-  store.log.append(
-    [],
-    writes.flatMap((row) => store.statementsOf(row, AT)),
-  );
+const write = (...writes: Write[]) => store.commit([], writes, AT);
 const sessionLog = (matchId: string, epoch: number, log: readonly string[]): Write => {
   return { type: "session_log", leagueId: "l", matchId, epoch, seed: `seed ${epoch}`, log };
 };
@@ -34,12 +30,12 @@ afterEach(() => db.close());
 describe("the manager's store", () => {
   test("has the newest profile of each agent until it is erased", async () => {
     await write(profile("P01"), profile("P02"), profile("P01", "renamed"));
-    expect([...store.loadProfiles()]).toEqual([
+    expect([...(await store.loadProfiles())]).toEqual([
       ["P01", { name: "renamed", salt: "s", endpoint: "http://renamed", tokenHash: "hash of P01" }],
       ["P02", { name: "P02", salt: "s", endpoint: "http://P02", tokenHash: "hash of P02" }],
     ]);
     await write({ type: "erase_profile", agentId: "P01" });
-    expect([...store.loadProfiles().keys()]).toEqual(["P02"]);
+    expect([...(await store.loadProfiles()).keys()]).toEqual(["P02"]);
     expect(db.prepare("SELECT agent_id FROM tokens").all()).toEqual([{ agent_id: "P02" }]);
   });
 
@@ -47,18 +43,18 @@ describe("the manager's store", () => {
     await write(profile("P01"));
     const duplicate = { ...profile("P02"), profile: { name: "x", salt: "s", endpoint: "", tokenHash: "hash of P01" } };
     await expect(write(duplicate as Write)).rejects.toThrow("UNIQUE constraint failed: tokens.token_hash");
-    expect([...store.loadProfiles().keys()]).toEqual(["P01"]);
+    expect([...(await store.loadProfiles()).keys()]).toEqual(["P01"]);
   });
 
   test("returns the session log of the newest epoch of a match", async () => {
     await write(sessionLog("R1M1", 2, ["é", '{"n":1}']), sessionLog("R1M1", 1, []), sessionLog("R1M2", 1, []));
-    expect(store.sessionLogOf("l", "R1M1")).toEqual({
+    expect(await store.sessionLogOf("l", "R1M1")).toEqual({
       epoch: 2,
       seed: "seed 2",
       log: ["é", '{"n":1}'],
       recordedAt: AT,
     });
-    expect(store.sessionLogOf("other", "R1M1")).toBe(null);
+    expect(await store.sessionLogOf("other", "R1M1")).toBe(null);
   });
 
   test.each([
@@ -69,24 +65,52 @@ describe("the manager's store", () => {
     await write(sessionLog("R1M1", 1, ["kept"]));
     expect(() => db.exec(sql)).toThrow("session_logs is append-only");
     await expect(write(sessionLog("R1M1", 1, []))).rejects.toThrow("append-only");
-    expect(store.sessionLogOf("l", "R1M1")?.log).toEqual(["kept"]);
+    expect((await store.sessionLogOf("l", "R1M1"))?.log).toEqual(["kept"]);
   });
+
+  test("returns the answer times of a player under the newest epoch of each match", async () => {
+    const answered = (playerId: string, matchId: string, epoch: number): Write => {
+      const times = { turns: epoch, median_ms: 1, p95_ms: 2, max_ms: 3, max_tick: 4, invalid: 0 };
+      return { type: "answer_times", leagueId: "l", playerId, matchId, epoch, times };
+    };
+    await write(answered("P01", "R1M1", 2), answered("P01", "R1M1", 1), answered("P01", "R2M1", 1));
+    await write(answered("P01", "R3M1", 1), answered("P02", "R1M1", 7));
+    const found = await store.answerTimesOf("l", "P01", ["R2M1", "R1M1", "R9M9"]);
+    expect([...found].map(([matchId, { turns }]) => [matchId, turns]).sort()).toEqual([
+      ["R1M1", 2],
+      ["R2M1", 1],
+    ]);
+    expect(found.get("R2M1")).toEqual({ turns: 1, median_ms: 1, p95_ms: 2, max_ms: 3, max_tick: 4, invalid: 0 });
+    expect((await store.answerTimesOf("other", "P01", ["R1M1"])).size).toBe(0);
+    expect((await store.answerTimesOf("l", "P01", [])).size).toBe(0);
+  });
+
+  const writeSnapshot = (version: number, ...roundIds: number[]): Promise<void> => {
+    const rounds = new Map(roundIds.map((roundId) => [roundId, `${roundId} at ${version}`]));
+    return store.writeSnapshot("s", version, { head: `at ${version}`, rounds });
+  };
+  const roundsOf = (texts: readonly string[]) => new Map(texts.map((text, index) => [index + 1, text]));
 
   test("has one snapshot of a stream, with the last head and the last text of each round", async () => {
-    const snapshot = (version: number, ...roundIds: number[]) => {
-      const rounds = new Map(roundIds.map((roundId) => [roundId, `${roundId} at ${version}`]));
-      return store.snapshotStatements("s", version, { head: `at ${version}`, rounds });
-    };
-    await store.log.append([], [...snapshot(1, 1, 2), ...snapshot(5, 2, 3)]);
-    expect([store.readSnapshot("s"), store.readSnapshot("t")]).toEqual([{ version: 5, head: "at 5" }, null]);
-    const rounds = [1, 2, 3, 4].map((roundId) => store.readSnapshotRound("s", roundId));
-    expect([...rounds, store.readSnapshotRound("t", 1)]).toEqual(["1 at 1", "2 at 5", "3 at 5", null, null]);
+    await writeSnapshot(1, 1, 2);
+    await writeSnapshot(5, 2, 3);
+    const rounds = roundsOf(["1 at 1", "2 at 5", "3 at 5"]);
+    expect(await store.readSnapshot("s")).toEqual({ version: 5, head: "at 5", rounds });
+    expect(await store.readSnapshot("t")).toBeNull();
   });
 
-  test("stores and replaces meta values", async () => {
-    await store.setMeta("seed", "a");
-    await store.setMeta("seed", "b");
-    expect([store.getMeta("seed"), store.getMeta("run_id")]).toEqual(["b", null]);
+  test("keeps a snapshot when one of an earlier version is written", async () => {
+    await writeSnapshot(5, 1, 2);
+    await writeSnapshot(3, 2, 3);
+    const kept = { version: 5, head: "at 5", rounds: roundsOf(["1 at 5", "2 at 5"]) };
+    expect(await store.readSnapshot("s")).toEqual(kept);
+  });
+
+  test("keeps the first of several values of a key, and resolves with it", async () => {
+    const values = await Promise.all([store.initMeta("seed", "a"), store.initMeta("seed", "b")]);
+    expect(values).toEqual(["a", "a"]);
+    expect(await store.initMeta("seed", "c")).toBe("a");
+    expect([await store.getMeta("seed"), await store.getMeta("run_id")]).toEqual(["a", null]);
   });
 
   test("reports a full file, and not a violated constraint", async () => {
@@ -130,8 +154,8 @@ describe("the manager's store", () => {
     closeSync(descriptor);
     const damaged = openSqlite(file, "");
     const damagedStore = managerStore(damaged, noWriter, (error) => broken.push(error));
-    expect(() => damagedStore.loadProfiles()).toThrow("malformed");
-    expect(() => damagedStore.log.streams()).toThrow("malformed");
+    await expect(damagedStore.loadProfiles()).rejects.toThrow("malformed");
+    await expect(damagedStore.streams()).rejects.toThrow("malformed");
     expect(broken).toHaveLength(2);
     damaged.close();
     rmSync(folder, { recursive: true });

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { AnswerTimes } from "#shared/protocol/answer-times.ts";
-import type { EventLog } from "#shared/store/event-log.ts";
+import type { RecordedEvent, StreamAppend } from "#shared/store/event-log.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import { sqliteEventLog } from "#shared/store/sqlite-event-log.ts";
 import { isBroken } from "#shared/store/store-errors.ts";
@@ -19,31 +19,49 @@ export interface SessionLog {
   readonly recordedAt: string;
 }
 
-/** The manager's store: the log of its streams and its other tables. */
+/** A snapshot of a league's stream, as it is stored. */
+export interface StoredSnapshot extends LeagueSnapshot {
+  /** The version of the stream. */
+  readonly version: number;
+}
+
+/** The manager's store: the events of its streams and its other tables. A store that several managers share has other ways to write. */
 export interface ManagerStore {
-  readonly log: EventLog;
-  /** The statements of a write. They are executed in the transaction of its events. */
-  statementsOf(write: Write, at: string): readonly Statement[];
-  /**
-   * The statements that replace the snapshot of a league's stream: the head, and the rounds that have changed since the previous snapshot. `version`
-   * is the version of the stream.
-   */
-  snapshotStatements(stream: string, version: number, snapshot: LeagueSnapshot): readonly Statement[];
+  /** Returns the committed events of a stream from a sequence number on, at most `limit`; empty for an unknown stream. */
+  readEvents(stream: string, from?: number, limit?: number): Promise<readonly RecordedEvent[]>;
+  /** Returns the committed streams whose name begins with a prefix, in the order of their creation. */
+  streams(prefix?: string): Promise<readonly string[]>;
   /** The profiles by agent id, without erased ones. */
-  loadProfiles(): ReadonlyMap<string, Profile>;
+  loadProfiles(): Promise<ReadonlyMap<string, Profile>>;
   /** Returns the log of a match under its newest epoch, or null if none is recorded. */
-  sessionLogOf(leagueId: string, matchId: string): SessionLog | null;
-  /** Returns the answer times of a player in a match under its newest epoch, or null if its referee has not reported them. */
-  answerTimesOf(leagueId: string, matchId: string, playerId: string): AnswerTimes | null;
-  /** Returns the head of the snapshot of a league's stream and the version of the stream, or null if there is none. */
-  readSnapshot(stream: string): { readonly version: number; readonly head: string } | null;
-  /** Returns the text of a round in the snapshot of a league's stream, or null if there is none. */
-  readSnapshotRound(stream: string, roundId: number): string | null;
-  getMeta(key: string): string | null;
-  /** Resolves when the value is on disk. */
-  setMeta(key: string, value: string): Promise<void>;
-  /** Resolves when all earlier appends are settled. The database stays open. */
+  sessionLogOf(leagueId: string, matchId: string): Promise<SessionLog | null>;
+  /** Returns the answer times of a player by match id, each under its newest epoch, of those matches for which the referee has reported them. */
+  answerTimesOf(
+    leagueId: string,
+    playerId: string,
+    matchIds: readonly string[],
+  ): Promise<ReadonlyMap<string, AnswerTimes>>;
+  /** Returns the snapshot of a league's stream, with all rounds, in one consistent read; null if there is none. */
+  readSnapshot(stream: string): Promise<StoredSnapshot | null>;
+  /**
+   * Replaces the snapshot of a league's stream: the head, and the rounds that have changed since an earlier snapshot that was in this store. `version`
+   * is the version of the stream. Does nothing if the snapshot in the store is of a later version.
+   */
+  writeSnapshot(stream: string, version: number, snapshot: LeagueSnapshot): Promise<void>;
+  getMeta(key: string): Promise<string | null>;
+  /** Stores a value unless the key has one. Resolves with the value of the key when it is on disk. Of several calls at once, the first one counts. */
+  initMeta(key: string, value: string): Promise<string>;
+  /** Resolves when all earlier writes are settled. The database stays open. */
   close(): Promise<void>;
+}
+
+/** The store of a manager that is the only one of its run. */
+export interface LedgerStore extends ManagerStore {
+  /**
+   * Appends to several different streams, and writes rows with this time, ISO 8601, in one transaction. Resolves when they are on disk; rejects as
+   * `EventLog.append`.
+   */
+  commit(appends: readonly StreamAppend[], writes: readonly Write[], at: string): Promise<void>;
 }
 
 /**
@@ -54,7 +72,7 @@ export function managerStore(
   db: DatabaseSync,
   writer: Writer,
   onBroken: (error: Error) => void = () => {},
-): ManagerStore {
+): LedgerStore {
   // Overwrites an erased profile with zeros, so that it does not remain in a free page of the file.
   db.exec("PRAGMA secure_delete = ON");
   const reportingDamage = <T>(read: () => T): T => {
@@ -73,33 +91,48 @@ export function managerStore(
   const selectLog = select(SELECT_SESSION_LOG);
   const selectTimes = select(SELECT_ANSWER_TIMES);
   const selectSnapshot = select("SELECT seq AS version, body AS head FROM snapshots WHERE stream = ?");
-  const selectSnapshotRound = select("SELECT body FROM snapshot_rounds WHERE stream = ? AND round_id = ?");
+  const selectRounds = select("SELECT round_id AS roundId, body FROM snapshot_rounds WHERE stream = ?");
   const selectMeta = select("SELECT value FROM meta WHERE key = ?");
   const log = sqliteEventLog(db, writer);
+  const getMeta = (key: string): string | null => selectMeta<{ value: string }>(key)[0]?.value ?? null;
   return {
-    log: {
-      ...log,
-      read: (...range) => reportingDamage(() => log.read(...range)),
-      streams: (prefix) => reportingDamage(() => log.streams(prefix)),
+    readEvents: async (...range) => reportingDamage(() => log.read(...range)),
+    streams: async (prefix) => reportingDamage(() => log.streams(prefix)),
+    async commit(appends, writes, at) {
+      const statements = writes.flatMap((write) => statementsOf(write, at));
+      await log.append(appends, statements);
     },
-    statementsOf,
-    snapshotStatements: (stream, version, { head, rounds }) => [
-      { sql: UPSERT_SNAPSHOT, parameters: [stream, version, head] },
-      ...[...rounds].map(([roundId, body]) => ({ sql: UPSERT_SNAPSHOT_ROUND, parameters: [stream, roundId, body] })),
-    ],
-    loadProfiles: () => {
+    async loadProfiles() {
       const rows = selectProfiles<Profile & { agentId: string }>();
       return new Map(rows.map(({ agentId, ...profile }) => [agentId, profile]));
     },
-    sessionLogOf(leagueId, matchId) {
+    async sessionLogOf(leagueId, matchId) {
       const [row] = selectLog<Omit<SessionLog, "log"> & { log: string }>(leagueId, matchId);
       return row ? { ...row, log: JSON.parse(row.log) as string[] } : null;
     },
-    answerTimesOf: (leagueId, matchId, playerId) => selectTimes<AnswerTimes>(leagueId, playerId, matchId)[0] ?? null,
-    readSnapshot: (stream) => selectSnapshot<{ version: number; head: string }>(stream)[0] ?? null,
-    readSnapshotRound: (stream, roundId) => selectSnapshotRound<{ body: string }>(stream, roundId)[0]?.body ?? null,
-    getMeta: (key) => selectMeta<{ value: string }>(key)[0]?.value ?? null,
-    setMeta: (key, value) => writer.commit([{ sql: UPSERT_META, parameters: [key, value] }]),
+    async answerTimesOf(leagueId, playerId, matchIds) {
+      const rows = selectTimes<AnswerTimes & { matchId: string }>(leagueId, playerId, JSON.stringify(matchIds));
+      return new Map(rows.map(({ matchId, ...times }) => [matchId, times]));
+    },
+    async readSnapshot(stream) {
+      const [snapshot] = selectSnapshot<{ version: number; head: string }>(stream);
+      if (!snapshot) return null;
+      const rounds = selectRounds<{ roundId: number; body: string }>(stream);
+      return { ...snapshot, rounds: new Map(rounds.map(({ roundId, body }) => [roundId, body])) };
+    },
+    writeSnapshot: (stream, version, { head, rounds }) =>
+      writer.commit([
+        { sql: UPSERT_SNAPSHOT, parameters: [stream, version, head] },
+        ...[...rounds].map(([roundId, body]) => ({
+          sql: UPSERT_SNAPSHOT_ROUND,
+          parameters: [stream, roundId, body, stream, version],
+        })),
+      ]),
+    getMeta: async (key) => getMeta(key),
+    async initMeta(key, value) {
+      await writer.commit([{ sql: INSERT_META, parameters: [key, value] }]);
+      return getMeta(key) ?? value;
+    },
     close: () => writer.close(),
   };
 }
@@ -140,14 +173,15 @@ const DELETE_PROFILE = "DELETE FROM profiles WHERE agent_id = ?";
 const DELETE_TOKEN = "DELETE FROM tokens WHERE agent_id = ?";
 const INSERT_SESSION_LOG = `INSERT INTO session_logs (league_id, match_id, epoch, seed, log, recorded_at)
   VALUES (?, ?, ?, ?, ?, ?)`;
-const SELECT_ANSWER_TIMES = `SELECT turns, median_ms, p95_ms, max_ms, max_tick, invalid FROM answer_times
-  WHERE league_id = ? AND player_id = ? AND match_id = ? ORDER BY epoch DESC LIMIT 1`;
+const SELECT_ANSWER_TIMES = `SELECT match_id AS matchId, turns, median_ms, p95_ms, max_ms, max_tick, invalid FROM answer_times
+  WHERE league_id = ? AND player_id = ? AND match_id IN (SELECT value FROM json_each(?)) ORDER BY epoch`;
 const INSERT_ANSWER_TIMES = `INSERT INTO answer_times
   (league_id, player_id, match_id, epoch, turns, median_ms, p95_ms, max_ms, max_tick, invalid)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const UPSERT_SNAPSHOT = `INSERT INTO snapshots (stream, seq, body) VALUES (?, ?, ?)
-  ON CONFLICT (stream) DO UPDATE SET seq = excluded.seq, body = excluded.body`;
-const UPSERT_SNAPSHOT_ROUND = `INSERT INTO snapshot_rounds (stream, round_id, body) VALUES (?, ?, ?)
+  ON CONFLICT (stream) DO UPDATE SET seq = excluded.seq, body = excluded.body WHERE excluded.seq > seq`;
+/** Writes a round only if its head has been written. */
+const UPSERT_SNAPSHOT_ROUND = `INSERT INTO snapshot_rounds (stream, round_id, body)
+  SELECT ?, ?, ? WHERE EXISTS (SELECT 1 FROM snapshots WHERE stream = ? AND seq = ?)
   ON CONFLICT (stream, round_id) DO UPDATE SET body = excluded.body`;
-const UPSERT_META =
-  "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+const INSERT_META = "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO NOTHING";

@@ -9,23 +9,24 @@ export interface RunIdentity {
   readonly seed: string;
 }
 
-/** Returns the identity of the run of a store. In a new store it creates one with the given seed or a random one. */
+/**
+ * Returns the identity of the run of a store. In a new store it creates one with the given seed or a random one. If several managers do so at once,
+ * all of them get the same identity.
+ */
 export async function openRun(
-  store: Pick<ManagerStore, "getMeta" | "setMeta">,
+  store: Pick<ManagerStore, "getMeta" | "initMeta">,
   givenSeed: string | null,
   ids: Ids,
 ): Promise<RunIdentity> {
-  const [runId, seed] = [store.getMeta(RUN_ID), store.getMeta(SEED)];
-  if (runId !== null && seed !== null) return { runId, seed };
-  const run = { runId: runId ?? ids.token(), seed: seed ?? givenSeed ?? ids.token() };
-  await Promise.all([store.setMeta(RUN_ID, run.runId), store.setMeta(SEED, run.seed)]);
-  return run;
+  const runId = (await store.getMeta(RUN_ID)) ?? (await store.initMeta(RUN_ID, ids.token()));
+  const seed = (await store.getMeta(SEED)) ?? (await store.initMeta(SEED, givenSeed ?? ids.token()));
+  return { runId, seed };
 }
 
 /** Reads the identity of the run of a store. Its values are empty if the store has none. */
-export const readRun = (store: Pick<ManagerStore, "getMeta">): RunIdentity => ({
-  runId: store.getMeta(RUN_ID) ?? "",
-  seed: store.getMeta(SEED) ?? "",
+export const readRun = async (store: Pick<ManagerStore, "getMeta">): Promise<RunIdentity> => ({
+  runId: (await store.getMeta(RUN_ID)) ?? "",
+  seed: (await store.getMeta(SEED)) ?? "",
 });
 
 const RUN_ID = "run_id";

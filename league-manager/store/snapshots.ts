@@ -7,7 +7,7 @@ import type { ManagerStore } from "./manager-store.ts";
 
 interface SnapshotOptions {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
-  readonly store: Pick<ManagerStore, "log" | "snapshotStatements">;
+  readonly store: Pick<ManagerStore, "writeSnapshot">;
   /** The leagues of the snapshots in the store, by league id. */
   readonly written: ReadonlyMap<string, League>;
   readonly clock: Pick<Clock, "defer">;
@@ -51,7 +51,7 @@ export function keepSnapshots({
     if (version === before?.version) return;
     try {
       const snapshot = leagueSnapshot(league, before);
-      await store.log.append([], store.snapshotStatements(leagueStream(leagueId), version, snapshot));
+      await store.writeSnapshot(leagueStream(leagueId), version, snapshot);
       written.set(leagueId, league);
     } catch (thrown) {
       failed.set(leagueId, version);

@@ -89,7 +89,7 @@ export class PlayedLeague {
     const views: Views = {
       projections: createProjections({ state }),
       awaited: () => null,
-      ...{ logOf: () => [], answerTimesOf: () => null, leagueSeedOf: none, seedOf: none },
+      ...{ logOf: async () => [], answerTimesOf: async () => new Map(), leagueSeedOf: none, seedOf: none },
     };
     const relay: Matches["relay"] = {
       watch: () => () => {},

@@ -141,14 +141,14 @@ export class ScriptedLeague {
   }
 
   /** The matches of the league `rps` in the manager's file. */
-  matches(): readonly Match[] {
-    const league = this.#storedState().leagues.get("rps");
+  async matches(): Promise<readonly Match[]> {
+    const league = (await this.#storedState()).leagues.get("rps");
     return league?.rounds.flatMap(({ matches }) => matches) ?? [];
   }
 
   /** A registered agent in the manager's file. */
-  storedAgent(id: string): Agent {
-    const found = this.#storedState().agents.get(id);
+  async storedAgent(id: string): Promise<Agent> {
+    const found = (await this.#storedState()).agents.get(id);
     if (!found) throw new Error(`${id} is not registered`);
     return found;
   }

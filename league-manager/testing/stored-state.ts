@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "#shared/lib/clock.ts";
-import { openSqlite } from "#shared/store/sqlite.ts";
+import { inReadTransaction, openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter, noWriter } from "#shared/store/writer.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
 import { openLedger } from "../store/ledger.ts";
@@ -12,22 +12,22 @@ import { MANAGER_SCHEMA } from "../store/schema.ts";
 const fileOf = (dataFolder: string): string => join(dataFolder, "league-manager.sqlite");
 
 /** Reads the file of a manager. The manager may run. */
-function reading<T>(dataFolder: string, read: (store: ManagerStore) => T): T {
+async function reading<T>(dataFolder: string, read: (store: ManagerStore) => Promise<T>): Promise<T> {
   const db = new DatabaseSync(fileOf(dataFolder), { readOnly: true, timeout: 5_000 });
   try {
-    return read(managerStore(db, noWriter));
+    return await inReadTransaction(db, () => read(managerStore(db, noWriter)));
   } finally {
     db.close();
   }
 }
 
 /** The state that a manager has committed. */
-export const storedState = (dataFolder: string, leagueIds: readonly string[]): ManagerState =>
-  reading(dataFolder, (store) => loadState(store, leagueIds).state);
+export const storedState = (dataFolder: string, leagueIds: readonly string[]): Promise<ManagerState> =>
+  reading(dataFolder, async (store) => (await loadState(store, leagueIds)).state);
 
-/** Returns the session log of a recorded match; throws if there is none. */
-export function sessionLog(dataFolder: string, leagueId: string, matchId: string): SessionLog {
-  const found = reading(dataFolder, (store) => store.sessionLogOf(leagueId, matchId));
+/** Returns the session log of a recorded match; rejects if there is none. */
+export async function sessionLog(dataFolder: string, leagueId: string, matchId: string): Promise<SessionLog> {
+  const found = await reading(dataFolder, (store) => store.sessionLogOf(leagueId, matchId));
   if (!found) throw new Error(`${leagueId}/${matchId} has no session log`);
   return found;
 }
@@ -40,7 +40,7 @@ export async function changeStoredState(
 ): Promise<void> {
   const db = openSqlite(fileOf(dataFolder), MANAGER_SCHEMA);
   const store = managerStore(db, localWriter(db, systemClock));
-  const loaded = loadState(store, leagueIds);
+  const loaded = await loadState(store, leagueIds);
   const decided = await openLedger({ store, loaded, clock: systemClock, leagueIds, onFatal: () => {} }).execute(decide);
   await store.close();
   db.close();

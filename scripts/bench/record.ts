@@ -50,7 +50,7 @@ export function resultOf({
 export async function recordRounds(file: string, leagueId: string, count: number): Promise<number> {
   const db = openSqlite(file, MANAGER_SCHEMA);
   const store = managerStore(db, localWriter(db, systemClock));
-  const league = loadState(store, [leagueId]).state.leagues.get(leagueId);
+  const league = (await loadState(store, [leagueId])).state.leagues.get(leagueId);
   if (!league) throw new Error(`${leagueId} is not in ${file}`);
   let { version: expectedVersion } = league;
   const at = systemClock.iso();
@@ -60,7 +60,7 @@ export async function recordRounds(file: string, leagueId: string, count: number
       type: event.type,
       body: JSON.stringify({ v: FORMAT_VERSION, at, ...event }),
     }));
-    await store.log.append([{ stream: leagueStream(leagueId), expectedVersion, events }]);
+    await store.commit([{ stream: leagueStream(leagueId), expectedVersion, events }], [], at);
     expectedVersion += events.length;
   }
   await store.close();

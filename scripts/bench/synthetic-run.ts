@@ -27,7 +27,7 @@ import { numbered } from "../../league-manager/league/match-ids.ts";
 import { leagueSeed, seedOfMatch } from "../../league-manager/league/seeds.ts";
 import { leagueSnapshot } from "../../league-manager/league/snapshot.ts";
 import type { Write } from "../../league-manager/ledger.ts";
-import { type ManagerStore, managerStore } from "../../league-manager/store/manager-store.ts";
+import { type LedgerStore, managerStore } from "../../league-manager/store/manager-store.ts";
 import { openRun } from "../../league-manager/store/run-identity.ts";
 import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
 
@@ -86,14 +86,13 @@ export async function writeSyntheticRun(folder: string, playerCount: number, unp
 
 /** Appends events to the log of the league. Returns the new version. */
 async function append(
-  store: ManagerStore,
+  store: LedgerStore,
   expectedVersion: number,
   events: readonly NewLeagueEvent[],
   writes: readonly Write[] = [],
 ): Promise<number> {
   const stored = events.map((event) => ({ type: event.type, body: body(event) }));
-  const statements = writes.flatMap((write) => store.statementsOf(write, AT));
-  await store.log.append([{ stream: leagueStream(LEAGUE), expectedVersion, events: stored }], statements);
+  await store.commit([{ stream: leagueStream(LEAGUE), expectedVersion, events: stored }], writes, AT);
   return expectedVersion + events.length;
 }
 
@@ -106,7 +105,7 @@ const profileOf = (id: string): Profile => ({
   tokenHash: id,
 });
 
-async function writePlayer(store: ManagerStore, id: string): Promise<void> {
+async function writePlayer(store: LedgerStore, id: string): Promise<void> {
   const capabilities = {
     ...{ game_types: [GAME], legal_actions: true, round_results: true, announcements: true },
     ...{ max_concurrent: 0, dialect: "native" },
@@ -122,8 +121,8 @@ async function writePlayer(store: ManagerStore, id: string): Promise<void> {
     { type: "activated" },
   ];
   const stored = events.map((event) => ({ type: event.type, body: body(event) }));
-  const write = store.statementsOf({ type: "profile", agentId: id, profile: profileOf(id) }, AT);
-  await store.log.append([{ stream: agentStream(id), expectedVersion: 0, events: stored }], write);
+  const write: Write = { type: "profile", agentId: id, profile: profileOf(id) };
+  await store.commit([{ stream: agentStream(id), expectedVersion: 0, events: stored }], [write], AT);
 }
 
 const openingEvents = (run_id: string, game: Game, players: readonly string[]): readonly NewLeagueEvent[] => [
@@ -156,11 +155,12 @@ function playPairing(
 }
 
 /** Writes the snapshot that a manager writes when a league is completed and when it stops. */
-async function writeSnapshot(store: ManagerStore): Promise<void> {
+async function writeSnapshot(store: LedgerStore): Promise<void> {
   const stream = leagueStream(LEAGUE);
-  const league = foldLeague(store.log.read(stream).map((event) => parseLeagueEvent(event.body)));
+  const events = await store.readEvents(stream);
+  const league = foldLeague(events.map((event) => parseLeagueEvent(event.body)));
   if (!league) throw new Error(`the store has no league ${LEAGUE}`);
-  await store.log.append([], store.snapshotStatements(stream, league.version, leagueSnapshot(league)));
+  await store.writeSnapshot(stream, league.version, leagueSnapshot(league));
 }
 
 /** Plays a session with random actions. Returns the completed session and the rows of its log. */

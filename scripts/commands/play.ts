@@ -120,9 +120,9 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
 }
 
 /** Returns the output of the command: a JSON document or text. */
-function report(document: ResultsDocument, folder: string, flags: PlayFlags): string {
+async function report(document: ResultsDocument, folder: string, flags: PlayFlags): Promise<string> {
   const db = openSqlite(join(folder, "league-manager.sqlite"), MANAGER_SCHEMA);
-  const stored = managerStore(db, noWriter).sessionLogOf("play", "R1M1");
+  const stored = await managerStore(db, noWriter).sessionLogOf("play", "R1M1");
   db.close();
   const entries = (stored?.log ?? []).map((body) => JSON.parse(body) as Entry);
   const acted = entries.flatMap((entry) =>

@@ -16,27 +16,40 @@ const REDRAW_MS = 200;
 /** The text of many games takes long to compute. It is computed for at most a twentieth of the time. */
 const PAUSE_SHARE = 20;
 
-/** Creates a live line. `textOf` returns its text. Only `print` writes anything if the stream is not a terminal. */
-export function createLiveLine(stream: NodeJS.WriteStream, clock: Clock, textOf: () => string): LiveLine {
+/** Creates a live line. `textOf` returns its text; it is called again after it has settled. Only `print` writes anything if the stream is not a terminal. */
+export function createLiveLine(
+  stream: NodeJS.WriteStream,
+  clock: Clock,
+  textOf: () => string | Promise<string>,
+): LiveLine {
   let cancel: Cancel | null = null;
   let isDrawn = false;
   let hasEnded = false;
+  /** `changed`: the line has changed while its text was computed. */
+  let state: "idle" | "drawing" | "changed" = "idle";
   let pauseMs = REDRAW_MS;
   const erase = (): void => {
     if (isDrawn) stream.write("\r\x1b[2K");
     isDrawn = false;
   };
-  const draw = (): void => {
+  const draw = async (): Promise<void> => {
     cancel = null;
+    state = "drawing";
     const startedAt = clock.monotonic();
-    const text = textOf();
+    const text = await textOf();
+    const isChanged = (state as string) === "changed";
+    state = "idle";
+    if (hasEnded) return;
     pauseMs = Math.max(REDRAW_MS, PAUSE_SHARE * (clock.monotonic() - startedAt));
     erase();
     stream.write(styleText("dim", cutToWidth(text, (stream.columns || 80) - 1), { stream }));
     isDrawn = true;
+    if (isChanged) changed();
   };
   const changed = (): void => {
-    if (stream.isTTY && !hasEnded) cancel ??= clock.after(pauseMs, draw);
+    if (!stream.isTTY || hasEnded) return;
+    if (state === "idle") cancel ??= clock.after(pauseMs, () => void draw());
+    else state = "changed";
   };
   return {
     changed,

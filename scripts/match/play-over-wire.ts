@@ -27,5 +27,5 @@ export async function playOverWire({ clock, folder, matchTerms, isQuiet }: WireP
     keep: false,
     onCompleted: () => {},
   });
-  return { league: storedLeague(folder.path, LEAGUE_ID), exitCode };
+  return { league: await storedLeague(folder.path, LEAGUE_ID), exitCode };
 }

@@ -12,7 +12,7 @@ import { MANAGER_SCHEMA } from "../../league-manager/store/schema.ts";
 /** A league in the store of a run, which another process may be writing. */
 export interface StoredLeague {
   /** Returns the league with all events that are in the store now; null if the store does not have the league. Reads only the new events. */
-  current(): League | null;
+  current(): Promise<League | null>;
   close(): void;
 }
 
@@ -23,23 +23,32 @@ export function openStoredLeague(folder: string, leagueId: string): StoredLeague
   const db = openSqlite(file, MANAGER_SCHEMA);
   const store = managerStore(db, noWriter);
   let league: League | null = null;
+  const read = async (): Promise<League | null> => {
+    if (league === null) {
+      const { state } = await loadState(store, [leagueId]);
+      league = state.leagues.get(leagueId) ?? null;
+      return league;
+    }
+    for await (const events of eventsOf(store, leagueStream(leagueId), league.version))
+      for (const { body } of events) league = evolveLeague(league, parseLeagueEvent(body));
+    return league;
+  };
+  // Each call continues with the league of the call before.
+  let latest: Promise<League | null> = Promise.resolve(null);
   return {
     current() {
-      if (league === null) league = loadState(store, [leagueId]).state.leagues.get(leagueId) ?? null;
-      else
-        for (const { body } of eventsOf(store, leagueStream(leagueId), league.version))
-          league = evolveLeague(league, parseLeagueEvent(body));
-      return league;
+      latest = latest.then(read, read);
+      return latest;
     },
     close: () => db.close(),
   };
 }
 
 /** Reads a league from the store of a run; null if it has none. */
-export function storedLeague(folder: string, leagueId: string): League | null {
+export async function storedLeague(folder: string, leagueId: string): Promise<League | null> {
   const stored = openStoredLeague(folder, leagueId);
   try {
-    return stored?.current() ?? null;
+    return (await stored?.current()) ?? null;
   } finally {
     stored?.close();
   }

@@ -7,6 +7,7 @@ import type { MatchResult } from "#shared/protocol/messages.ts";
 import { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { systemDisk } from "#shared/runtime/files/disk.ts";
+import type { League } from "../../league-manager/league/league.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
 import { beginRun } from "../run/run-folder.ts";
 import { cleanUp, newFolder } from "../testing/processes.ts";
@@ -65,16 +66,17 @@ function terminal(isTTY: boolean) {
 
 test("a stored league follows the store while games are played", async () => {
   let stored: ReturnType<typeof openStoredLeague> = null;
-  const counts: number[] = [];
+  const reads: Promise<League | null>[] = [];
   const folder = await play((_, path) => {
     stored ??= openStoredLeague(path, LEAGUE_ID);
-    counts.push(stored?.current()?.completedCount ?? 0);
+    if (stored) reads.push(stored.current());
   });
+  const counts = (await Promise.all(reads)).map((league) => league?.completedCount ?? 0);
   expect(counts).toHaveLength(GAMES);
   expect(counts[0]).toBeLessThan(GAMES);
   expect(counts.every((count, index) => count > index)).toBe(true);
   const followed = stored as ReturnType<typeof openStoredLeague>;
-  expect(followed?.current()).toEqual(storedLeague(folder, LEAGUE_ID));
+  expect(await followed?.current()).toEqual(await storedLeague(folder, LEAGUE_ID));
   followed?.close();
 });
 

@@ -23,10 +23,10 @@ export function wireProgress(stream: NodeJS.WriteStream, clock: Clock, match: Wi
   const { folder, leagueId, terms } = match;
   let stored: StoredLeague | null = null;
   let pace: Pace | null = null;
-  const live = createLiveLine(stream, clock, () => {
+  const live = createLiveLine(stream, clock, async () => {
     if (pace === null) return ""; // the manager may not have created the store
     stored ??= openStoredLeague(folder, leagueId);
-    const league = stored?.current();
+    const league = await stored?.current();
     return league ? statusText(matchState(league, terms), pace) : "";
   });
   return {

@@ -144,9 +144,9 @@ describe("league run", () => {
     }
   });
 
-  it("stores logs that replay to the recorded results", () => {
+  it("stores logs that replay to the recorded results", async () => {
     const [folder = ""] = runFolders(test);
-    const { leagues } = storedState(
+    const { leagues } = await storedState(
       folder,
       documentOf(first).leagues.map(({ league_id }) => league_id),
     );
@@ -160,7 +160,7 @@ describe("league run", () => {
     );
     expect(stored.map((row) => `${row.leagueId}/${row.matchId}`).sort()).toEqual([...matches.keys()].sort());
     for (const row of stored) {
-      const { log, seed } = sessionLog(folder, row.leagueId, row.matchId);
+      const { log, seed } = await sessionLog(folder, row.leagueId, row.matchId);
       const replayed = replayTexts(log, seed);
       if (!replayed.ok) throw new Error(`${row.matchId}: ${replayed.error.message}`);
       const verdict = verdictOf(replayed.value.session);

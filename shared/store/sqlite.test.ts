@@ -29,17 +29,17 @@ test("openSqlite creates the folder and sets the pragmas that the store relies o
   openSqlite(file, "CREATE TABLE IF NOT EXISTS t (a)").close();
 });
 
-test("inReadTransaction hides commits of other connections, and ends its transaction even if a read throws", () => {
+test("inReadTransaction hides commits of other connections, and ends its transaction even if a read throws", async () => {
   const file = join(folder, "read.sqlite");
   const [db, other] = [openSqlite(file, "CREATE TABLE IF NOT EXISTS t (a)"), openSqlite(file, "")];
   const count = () => db.prepare("SELECT count(*) AS n FROM t").get()?.n;
   const failing = () => {
     throw new Error("unreadable");
   };
-  const counts = inReadTransaction(db, () => [count(), other.exec("INSERT INTO t VALUES (1)"), count()]);
+  const counts = await inReadTransaction(db, () => [count(), other.exec("INSERT INTO t VALUES (1)"), count()]);
   expect(counts).toEqual([0, undefined, 0]);
   expect(count()).toBe(1);
-  expect(() => inReadTransaction(db, failing)).toThrow("unreadable");
+  await expect(inReadTransaction(db, failing)).rejects.toThrow("unreadable");
   expect(db.isTransaction).toBe(false);
   for (const connection of [db, other]) connection.close();
 });

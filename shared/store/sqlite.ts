@@ -46,11 +46,14 @@ export function openSqlite(file: string, schema: string): DatabaseSync {
   return db;
 }
 
-/** Runs reads in one transaction, so that they do not see commits that other connections make between them. */
-export function inReadTransaction<T>(db: DatabaseSync, read: () => T): T {
+/**
+ * Runs reads in one transaction, so that they do not see commits that other connections make between them. No other
+ * work may use the connection until they have ended.
+ */
+export async function inReadTransaction<T>(db: DatabaseSync, read: () => T | Promise<T>): Promise<T> {
   db.exec("BEGIN");
   try {
-    return read();
+    return await read();
   } finally {
     db.exec("ROLLBACK");
   }

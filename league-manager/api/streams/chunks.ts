@@ -13,7 +13,7 @@ interface EventChunk {
 export type EventType = LeagueEvent["type"];
 
 /** Committed events of a league after a version, at most `limit`. */
-export type ReadEvents = (leagueId: string, after: number, limit: number) => readonly LeagueEvent[];
+export type ReadEvents = (leagueId: string, after: number, limit: number) => Promise<readonly LeagueEvent[]>;
 
 /** A chunk ends with the event that reaches this size. */
 const CHUNK_BYTES = 64 * 1024;
@@ -30,19 +30,19 @@ const EVENT_BYTES = 40;
  * Returns a function that gives the chunk after a version, or null if there are no later events. Recently used chunks are cached, so that the
  * readers of a league share their bytes. A cached chunk stays valid, because a committed event never changes.
  */
-export function eventChunks(read: ReadEvents): (leagueId: string, after: number) => EventChunk | null {
+export function eventChunks(read: ReadEvents): (leagueId: string, after: number) => Promise<EventChunk | null> {
   /** In order of use, the least recently used first. */
   const cached = new Map<string, EventChunk>();
   let cachedBytes = 0;
-  return (leagueId, after) => {
+  return async (leagueId, after) => {
     const key = `${after} ${leagueId}`;
-    const hit = cached.get(key);
-    const chunk = hit ?? chunkAfter(read, leagueId, after);
+    const chunk = cached.get(key) ?? (await chunkAfter(read, leagueId, after));
     if (!chunk) return null;
+    const replaced = cached.get(key);
     cached.delete(key);
     cached.set(key, chunk);
-    if (hit) return chunk;
-    cachedBytes += sizeOf(chunk);
+    if (replaced === chunk) return chunk;
+    cachedBytes += sizeOf(chunk) - (replaced ? sizeOf(replaced) : 0);
     for (const [oldestKey, oldest] of cached) {
       if (cachedBytes <= CACHE_BYTES) break;
       cached.delete(oldestKey);
@@ -54,7 +54,7 @@ export function eventChunks(read: ReadEvents): (leagueId: string, after: number)
 
 const sizeOf = ({ bytes, events }: EventChunk): number => bytes.length + ENTRY_BYTES + events.length * EVENT_BYTES;
 
-function chunkAfter(read: ReadEvents, leagueId: string, after: number): EventChunk | null {
+async function chunkAfter(read: ReadEvents, leagueId: string, after: number): Promise<EventChunk | null> {
   const limit = after + ALIGNED_VERSIONS - (after % ALIGNED_VERSIONS);
   const parts: Buffer[] = [];
   const events: { type: EventType; end: number }[] = [];
@@ -62,7 +62,7 @@ function chunkAfter(read: ReadEvents, leagueId: string, after: number): EventChu
   let size = 0;
   while (version < limit && size < CHUNK_BYTES) {
     const count = Math.min(READ_EVENTS, limit - version);
-    const found = read(leagueId, version, count);
+    const found = await read(leagueId, version, count);
     for (const event of found) {
       if (size >= CHUNK_BYTES) break;
       version++;

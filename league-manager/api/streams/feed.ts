@@ -28,11 +28,18 @@ const MIN_CHUNK_BYTES = 2 * 1024;
 export function eventFeed(ledger: Pick<Ledger, "state">, read: ReadEvents, clock: Clock) {
   const chunkAfter = eventChunks(read);
   const waiting = new Set<Reader>();
+  let isScheduled = false;
+  /** The last send. Sends follow each other, so that a reader receives each event once and in order. */
+  let lastSend: Promise<unknown> = Promise.resolve();
 
-  const send = (reader: Reader): number => {
+  const canReceive = ({ isFull, response }: Reader): boolean =>
+    !isFull && !response.destroyed && !response.writableEnded;
+
+  const send = async (reader: Reader): Promise<number> => {
     const { response, leagueId } = reader;
-    if (reader.isFull || response.destroyed || response.writableEnded) return 0;
-    const chunk = chunkAfter(leagueId, reader.version);
+    if (!canReceive(reader)) return 0;
+    const chunk = await chunkAfter(leagueId, reader.version);
+    if (!canReceive(reader)) return 0;
     if (chunk) {
       reader.version = chunk.version;
       reader.isFull = !response.write(bytesOfTypes(chunk, reader.types));
@@ -42,34 +49,44 @@ export function eventFeed(ledger: Pick<Ledger, "state">, read: ReadEvents, clock
     return chunk?.bytes.length ?? 0;
   };
 
-  /** Sends the next chunk. Returns the size of its events, including those that the reader does not want; 0 if nothing was sent. */
-  const sendNow = (reader: Reader): number => {
-    try {
-      return send(reader);
-    } catch {
-      // The store could not be read. The reader resumes with a new connection.
-      reader.response.destroy();
-      return 0;
-    }
+  /** Sends the next chunk. Resolves with the size of its events, including those that the reader does not want; 0 if nothing was sent. */
+  const sendNow = (reader: Reader): Promise<number> => {
+    const sent = lastSend.then(async () => {
+      try {
+        return await send(reader);
+      } catch {
+        // The store could not be read. The reader resumes with a new connection.
+        reader.response.destroy();
+        return 0;
+      }
+    });
+    lastSend = sent;
+    return sent;
   };
 
-  const takeTurn = (): void => {
+  const schedule = (): void => {
+    isScheduled = true;
+    clock.defer(() => void takeTurn());
+  };
+
+  const takeTurn = async (): Promise<void> => {
     let turnBytes = 0;
     // A reader that is added again during the loop comes last.
     for (const reader of waiting) {
       if (turnBytes >= TURN_BYTES) break;
       waiting.delete(reader);
-      const size = sendNow(reader);
+      const size = await sendNow(reader);
       turnBytes += Math.max(size, MIN_CHUNK_BYTES);
       if (size > 0) waiting.add(reader);
     }
-    if (waiting.size > 0) clock.defer(takeTurn);
+    isScheduled = false;
+    if (waiting.size > 0) schedule();
   };
 
   /** Sends chunks in later turns of the event loop. */
   const sendLater = (reader: Reader): void => {
-    if (waiting.size === 0) clock.defer(takeTurn);
     waiting.add(reader);
+    if (!isScheduled) schedule();
   };
   return { sendNow, sendLater };
 }

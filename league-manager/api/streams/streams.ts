@@ -14,7 +14,8 @@ export interface LeagueStreams {
    * with the league. Returns false if there are too many readers, in total or of the reader's network.
    */
   open(requested: RequestedEvents, response: ServerResponse): boolean;
-  close(): void;
+  /** Sends what each reader can still take, and ends the streams. */
+  close(): Promise<void>;
 }
 
 /** The events that a reader requests; `types` is null for all types. */
@@ -78,13 +79,15 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
       feed.sendLater(reader);
       return true;
     },
-    close() {
+    async close() {
       stopListening();
       stopHeartbeat();
-      for (const reader of readers) {
-        feed.sendNow(reader);
-        reader.response.end();
-      }
+      await Promise.all(
+        [...readers].map(async (reader) => {
+          await feed.sendNow(reader);
+          reader.response.end();
+        }),
+      );
     },
   };
 }

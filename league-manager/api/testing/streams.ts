@@ -26,7 +26,7 @@ interface Received {
 /** Starts a server with the event stream of the open league `first`. `bodiesRead` collects the events that are read from the store. */
 export async function startStream({ maxReaders = 10, maxReadersOfNetwork = 5, defer = systemClock.defer } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "streams-"));
-  const { ledger, store, db } = ledgerOn(join(folder, "league-manager.sqlite"));
+  const { ledger, store, db } = await ledgerOn(join(folder, "league-manager.sqlite"));
   const clock = { ...manualClock(), defer };
   const append = async (...events: readonly NewLeagueEvent[]): Promise<void> => {
     await ledger.execute(() =>
@@ -35,17 +35,19 @@ export async function startStream({ maxReaders = 10, maxReadersOfNetwork = 5, de
   };
   await append(opened("first"));
   const bodiesRead: string[] = [];
-  const read = (leagueId: string, after: number, limit: number) =>
-    store.log.read(leagueStream(leagueId), after, limit).map(({ body }) => {
+  const read = async (leagueId: string, after: number, limit: number) => {
+    const events = await store.readEvents(leagueStream(leagueId), after, limit);
+    return events.map(({ body }) => {
       bodiesRead.push(body);
       return JSON.parse(body) as LeagueEvent;
     });
+  };
   const streams = leagueStreams({ ledger, read, clock, maxReaders, maxReadersOfNetwork });
   const app = await webApp(openLog(null, "test"), streamRoutes(createProjections(ledger), streams))();
   const server = createServer(app);
   const port = await listenOnLoopback(server);
-  onTestFinished(() => {
-    streams.close();
+  onTestFinished(async () => {
+    await streams.close();
     server.close().closeAllConnections();
     db.close();
     rmSync(folder, { recursive: true, force: true });

@@ -16,7 +16,7 @@ const locatedAt = (address: string) => ({
 
 test("a match with a player on loopback is assigned only to referees at the current addresses of this machine", async () => {
   const folder = mkdtempSync(join(tmpdir(), "referees-"));
-  const { ledger, db } = ledgerOn(join(folder, "league-manager.sqlite"), { leagueIds: ["rps"] });
+  const { ledger, db } = await ledgerOn(join(folder, "league-manager.sqlite"), { leagueIds: ["rps"] });
   onTestFinished(() => {
     db.close();
     rmSync(folder, { recursive: true });

@@ -46,7 +46,7 @@ export async function startManager(options: ManagerOptions, leagueIds: readonly 
   const { clock, notices, minPlayers } = options;
   const db = openSqlite(options.file, MANAGER_SCHEMA);
   const store = managerStore(db, testWriter(db));
-  const loaded = loadState(store, leagueIds);
+  const loaded = await loadState(store, leagueIds);
   const ledger = openLedger({ store, loaded, clock, leagueIds, onFatal: () => {} });
   const peers = (options.network ?? ((network) => network))(createPeers({ clock: systemClock }));
   await ledger.execute(openLeagues(leagueIds.map((leagueId) => ({ ...SETTINGS, leagueId, ...options.settings }))));

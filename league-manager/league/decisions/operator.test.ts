@@ -203,6 +203,6 @@ it("the rules of the operation are in the events and in snapshots", () => {
   const commands = [...running(["P01", "P02"], settings), enter("P09"), { type: "pause" } as const];
   const { league } = afterCommands(commands);
   const { head, rounds } = leagueSnapshot(league);
-  expect(restoreLeague(head, (roundId) => rounds.get(roundId) ?? null)).toEqual(league);
+  expect(restoreLeague({ head, rounds })).toEqual(league);
   expect(league).toMatchObject({ lateEntries: { P09: 1 }, isPaused: true, rounds: [{ openedAt: expect.any(String) }] });
 });

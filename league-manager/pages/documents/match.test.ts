@@ -13,6 +13,6 @@ it("the document of a match that is being played names the time since the start 
   const relay = { ...context.matches.relay, read: () => ({ session: "s", frames, elapsedMs: 7_000, state: "live" }) };
   const matches = { ...context.matches, relay } as typeof context.matches;
   const request = { league: played.league, params: { match: "R1M1" }, query: new URLSearchParams() };
-  const document = match.read({ ...context, matches }, request);
+  const document = await match.read({ ...context, matches }, request);
   expect(document?.current?.frame.clock).toEqual({ ...clock, elapsed_ms: 7_000 });
 });

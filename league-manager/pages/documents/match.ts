@@ -38,15 +38,15 @@ export const match = {
 export const matchOfRequest = ({ league, params }: DocumentRequest): Match | null =>
   matchOf(league, params.match ?? "");
 
-function matchDocument(context: DocumentContext, request: DocumentRequest): MatchDocument | null {
+async function matchDocument(context: DocumentContext, request: DocumentRequest): Promise<MatchDocument | null> {
   const { league } = request;
   const found = matchOfRequest(request);
   if (!found) return null;
   const { projections } = context.views;
-  const nameOf = (id: string): string => playerRef(projections, id).name;
-  const shown = shownOf(context, league, found);
-  const game = findGame(league.game);
-  return {
+  // The state may change while the log is read, so everything that depends on the state is computed before.
+  const names = new Map(found.players.map((id) => [id, playerRef(projections, id).name]));
+  const referee = projections.agent(found.refereeId ?? "");
+  const document = {
     league: headerOf(context, league),
     match: {
       ...matchRow(projections, league, found),
@@ -54,11 +54,6 @@ function matchDocument(context: DocumentContext, request: DocumentRequest): Matc
       epoch: found.epoch,
       clock: league.clock ?? null,
     },
-    game: shown.session && game ? replayedGame(game, shown.session, rolesOf(league, found), nameOf) : null,
-    current: shown.last && { index: shown.length - 1, frame: shown.last },
-    source: shown.source,
-    referee_pages: shown.source === "referee" ? pagesOf(projections.agent(found.refereeId ?? "")) : null,
-    problem: shown.problem,
     faults: (found.outcome?.faults ?? []).map(
       (fault): FaultOfMatch => ({
         ...playerRef(projections, fault.player_id),
@@ -68,6 +63,17 @@ function matchDocument(context: DocumentContext, request: DocumentRequest): Matc
         raw: answerOf(fault),
       }),
     ),
+  };
+  const shown = await shownOf(context, league, found);
+  const game = findGame(league.game);
+  const nameOf = (id: string): string => names.get(id) ?? id;
+  return {
+    ...document,
+    game: shown.session && game ? replayedGame(game, shown.session, rolesOf(league, found), nameOf) : null,
+    current: shown.last && { index: shown.length - 1, frame: shown.last },
+    source: shown.source,
+    referee_pages: shown.source === "referee" ? pagesOf(referee) : null,
+    problem: shown.problem,
     log: shown.checked && logOf(shown.checked, league, found),
   };
 }
@@ -88,7 +94,7 @@ interface Shown {
 const NOTHING: Shown = { session: null, length: 0, last: null, source: null, problem: "", checked: null };
 
 /** Returns what can be shown of a match: what its referee shows to spectators or, when it is completed, its replay. */
-function shownOf({ matches }: Pick<DocumentContext, "matches">, league: League, match: Match): Shown {
+async function shownOf({ matches }: Pick<DocumentContext, "matches">, league: League, match: Match): Promise<Shown> {
   if (match.status === "scheduled") return NOTHING;
   if (match.status === "assigned") {
     const { session, frames, elapsedMs, state } = matches.relay.read(league.leagueId, match.matchId);
@@ -96,7 +102,7 @@ function shownOf({ matches }: Pick<DocumentContext, "matches">, league: League, 
     const last = withElapsed(frames.at(-1) ?? null, elapsedMs);
     return { ...NOTHING, session, length, last, source: "referee", problem: PROBLEMS[state] };
   }
-  const checked = matches.stored.find(league, match);
+  const checked = await matches.stored.find(league, match);
   if (!checked) return NOTHING;
   const { session, length, last } = checked;
   const problem = length === 0 ? "The log of this match cannot be replayed." : "";
@@ -107,13 +113,13 @@ const withElapsed = (frame: Frame | null, elapsed_ms: number): Frame | null =>
   frame?.clock ? { ...frame, clock: { ...frame.clock, elapsed_ms } } : frame;
 
 /** Returns all frames of a match, from the same source as the last one in `shownOf`. */
-export function framesOf(
+export async function framesOf(
   { matches }: Pick<DocumentContext, "matches">,
   league: League,
   match: Match,
-): Pick<RelayedMatch, "session" | "frames"> {
+): Promise<Pick<RelayedMatch, "session" | "frames">> {
   if (match.status === "assigned") return matches.relay.read(league.leagueId, match.matchId);
-  const replayed = matches.stored.replay(league, match);
+  const replayed = await matches.stored.replay(league, match);
   return { session: replayed?.checked.session ?? null, frames: replayed?.frames ?? [] };
 }
 

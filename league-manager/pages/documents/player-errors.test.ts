@@ -20,32 +20,32 @@ const { log } = playSession(
     { type: "forfeit", faults: [{ role: "player_2", code: "G002", cause: "timeout", detail: "no answer" }] },
   ],
 );
-const views = { logOf: () => log, seedOf: () => SEED };
+const views = { logOf: async () => log, seedOf: () => SEED };
 const league = { leagueId: "rps", roles: rps.roles, seedCommitment: "c" } as unknown as League;
 const match = {
   ...{ matchId: "R1M1", epoch: 1, players: Object.values(PLAYERS) },
   outcome: { faults: [{ player_id: "P02", code: "G002", cause: "timeout", detail: "no answer" }] },
 } as unknown as Match;
 
-it("turns are numbered as the steps of the match's page, also if all players act at the same time", () => {
+it("turns are numbered as the steps of the match's page, also if all players act at the same time", async () => {
   const frames = framesOf({ log, seed: SEED, termination: "forfeit", reason: "timeout" })?.frames ?? [];
   expect(frames).toHaveLength(3);
   // The third round was not completed: the last step shows the position after the second one.
-  expect(exchangeOf(views, league, match, "P02")).toMatchObject({ step: 2, request: "a move" });
-  expect([0, 2].map((tick) => stepAfter(views, league, match, tick))).toEqual([1, 2]);
+  expect(await exchangeOf(views, league, match, "P02")).toMatchObject({ step: 2, request: "a move" });
+  expect(await Promise.all([0, 2].map((tick) => stepAfter(views, league, match, tick)))).toEqual([1, 2]);
   expect(frames[2]?.moves).toEqual([
     { role: "player_1", text: "paper" },
     { role: "player_2", text: "paper" },
   ]);
 });
 
-it("an error of the bot is a failed request for a move, and its envelope is not shown", () => {
+it("an error of the bot is a failed request for a move, and its envelope is not shown", async () => {
   const answer = JSON.stringify({ type: "GAME_ERROR", payload: { error_name: "INVALID_MOVE" } });
   const fault = { player_id: "P02", code: "G001", cause: "bot_error", detail: "the bot threw an error", raw: answer };
   const lost = { ...match, outcome: { faults: [fault] } } as unknown as Match;
   const [created] = log;
-  const before = { ...views, logOf: () => (created ? [created] : []) };
-  expect(exchangeOf(before, league, lost, "P02")).toMatchObject({
+  const before = { ...views, logOf: async () => (created ? [created] : []) };
+  expect(await exchangeOf(before, league, lost, "P02")).toMatchObject({
     ...{ step: 0, request: "a move", detail: "the bot threw an error", answer: "an error instead of a move" },
   });
   expect(answerOf(fault)).toBeNull();
@@ -56,18 +56,20 @@ it("an error of the bot is a failed request for a move, and its envelope is not 
   });
 });
 
-it("a match without a log has no steps, and a log is replayed once for each question", () => {
-  expect(stepAfter({ ...views, logOf: () => [] }, league, match, 0)).toBeNull();
+it("a match without a log has no steps, and a log is replayed once for each question", async () => {
+  expect(await stepAfter({ ...views, logOf: async () => [] }, league, match, 0)).toBeNull();
   let reads = 0;
   const counting = {
     ...views,
-    logOf: () => {
+    logOf: async () => {
       reads++;
       return log;
     },
   };
   const read = remembered(stepAfter);
-  expect([0, 2, 0, 2].map((tick) => read(counting, league, match, tick))).toEqual([1, 2, 1, 2]);
+  const steps: (number | null)[] = [];
+  for (const tick of [0, 2, 0, 2]) steps.push(await read(counting, league, match, tick));
+  expect(steps).toEqual([1, 2, 1, 2]);
   expect(reads).toBe(2);
 });
 

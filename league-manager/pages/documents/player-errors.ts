@@ -37,18 +37,18 @@ const MAX_STATE_CHARACTERS = 6_000;
 type Exchange = Pick<LastError, "request" | "step" | "detail" | "answer" | "position">;
 
 /** Returns the exchange of messages in which a player lost a match. The session log of a completed match is public. */
-export function exchangeOf(
+export async function exchangeOf(
   { logOf, seedOf }: Pick<Views, "logOf" | "seedOf">,
   league: League,
   match: Match,
   playerId: string,
-): Exchange {
+): Promise<Exchange> {
   const { leagueId } = league;
   const { matchId, epoch, outcome, players } = match;
   const fault = outcome?.faults.find(({ player_id, code }) => player_id === playerId && code);
   const detail = fault?.detail ?? "";
   const answer = fault?.cause === "bot_error" ? "an error instead of a move" : (fault?.raw ?? null);
-  const log = logOf(leagueId, matchId);
+  const log = await logOf(leagueId, matchId);
   if (log.length === 0)
     return { request: "nothing, because the player was shut down", step: null, detail, answer, position: null };
   const role = league.roles[players.indexOf(playerId)] as string;
@@ -84,13 +84,13 @@ function positionOf({ game, state }: Session, role: string): LastError["position
 const closesTurn = ({ tick, turnTick }: Session, { type }: Entry): boolean => type === "acted" && turnTick === tick;
 
 /** Returns the step of a match's page to which the turn of a tick led; null for a match without a log. */
-export function stepAfter(
+export async function stepAfter(
   { logOf, seedOf }: Pick<Views, "logOf" | "seedOf">,
   { leagueId }: League,
   { matchId, epoch }: Match,
   tick: number,
-): number | null {
-  const log = logOf(leagueId, matchId);
+): Promise<number | null> {
+  const log = await logOf(leagueId, matchId);
   if (log.length === 0) return null;
   let step = 1;
   replayTexts(log, seedOf(leagueId, matchId, epoch), (session, entry) => {
@@ -104,7 +104,7 @@ type OfMatch<Key extends string | number, Value> = (
   league: League,
   match: Match,
   key: Key,
-) => Value;
+) => Promise<Value>;
 
 /** Remembers the values that were read last, because a session log is replayed for each of them. */
 export function remembered<Key extends string | number, Value>(
@@ -112,9 +112,9 @@ export function remembered<Key extends string | number, Value>(
   size = 200,
 ): OfMatch<Key, Value> {
   const kept = new Map<string, Value>();
-  return (views, league, match, part) => {
+  return async (views, league, match, part) => {
     const key = JSON.stringify([league.seedCommitment, league.leagueId, match.matchId, match.epoch, part]);
-    const found = kept.has(key) ? (kept.get(key) as Value) : read(views, league, match, part);
+    const found = kept.has(key) ? (kept.get(key) as Value) : await read(views, league, match, part);
     kept.delete(key);
     kept.set(key, found);
     const [oldest] = kept.keys();

@@ -1,9 +1,9 @@
 import { reasonInWords, spoken } from "#shared/games/game.ts";
 import { counted, cutTo } from "#shared/lib/text.ts";
+import type { AnswerTimes } from "#shared/protocol/answer-times.ts";
 import type {
   AnswerSummary,
   FormResult,
-  LastError,
   OpponentRow,
   PlayerDocument,
   PlayerMatchRow,
@@ -58,7 +58,11 @@ async function playerDocument(
     const results = matches.opponents.get(player_id);
     return results ? [{ player_id, name: display_name, ...results }] : [];
   });
-  return {
+  const shown = rows.map((matchId) => matchOf(league, matchId) as Match);
+  const measured = lastCompleted(league, matches, MEASURED_MATCHES);
+  const fault = lastFaultOf(projections, league, matches, playerId);
+  // The state may change while the store is read, so everything that depends on the state is computed before.
+  const document = {
     league: headerOf(context, league),
     ...page,
     player: playerRef(projections, playerId),
@@ -66,18 +70,31 @@ async function playerDocument(
     ...{ rank: row?.rank ?? 0, points: row?.points ?? 0, played: row?.played ?? 0 },
     ...{ wins: row?.wins ?? 0, draws: row?.draws ?? 0, losses: row?.losses ?? 0 },
     form: formOf(projections, league, matches, playerId),
-    rating: await ratingOf(projections, league, playerId),
-    answers: answersOf(views, league, matches, playerId),
     faults: [...matches.faults]
       .sort(([, one], [, other]) => other - one)
       .map(([cause, count]) => ({ ...causeInWords(cause), count })),
-    last_error: lastErrorOf(views, league, matches, playerId),
     opponents: opponents.slice(0, MAX_OPPONENTS),
     further_opponents: Math.max(0, opponents.length - MAX_OPPONENTS),
     other_leagues: otherLeagues(projections, league, playerId),
-    rows: rows.map((matchId) => rowOf(views, league, matchOf(league, matchId) as Match, playerId)),
+    rows: shown.map((match) => rowOf(projections, league, match, playerId)),
+  };
+  const completed = [...measured, ...shown.filter(({ outcome }) => outcome)].map(({ matchId }) => matchId);
+  const [rating, times, exchange] = await Promise.all([
+    ratingOf(projections, league, playerId),
+    views.answerTimesOf(league.leagueId, playerId, completed),
+    fault && rememberedExchange(views, league, fault.match, playerId),
+  ]);
+  return {
+    ...document,
+    rating,
+    answers: await answersOf(views, league, measured, times),
+    last_error: fault && exchange && { ...fault.shown, ...exchange },
+    rows: document.rows.map((row) => ({ ...row, answers: answersIn(times.get(row.match_id)) })),
   };
 }
+
+const answersIn = (times: AnswerTimes | undefined): PlayerMatchRow["answers"] =>
+  times ? { median_ms: times.median_ms, max_ms: times.max_ms } : null;
 
 /** The ids of matches in the order of the page: played now, completed from the last to the first, and the next ones. */
 function orderedIds(league: League, { matchIds, open }: PlayerMatches): readonly string[] {
@@ -129,9 +146,14 @@ async function ratingOf(projections: Projections, league: League, playerId: stri
   return row && row.matches > 0 ? { rating: row.rating, error: row.error } : null;
 }
 
-function answersOf(views: Views, league: League, matches: PlayerMatches, playerId: string): AnswerSummary | null {
-  const measured = lastCompleted(league, matches, MEASURED_MATCHES).flatMap((match) => {
-    const times = views.answerTimesOf(league.leagueId, match.matchId, playerId);
+async function answersOf(
+  views: Views,
+  league: League,
+  matches: readonly Match[],
+  timesOf: ReadonlyMap<string, AnswerTimes>,
+): Promise<AnswerSummary | null> {
+  const measured = matches.flatMap((match) => {
+    const times = timesOf.get(match.matchId);
     return times ? [{ match, ...times }] : [];
   });
   const slowest = measured.reduce<(typeof measured)[number] | null>(
@@ -145,7 +167,7 @@ function answersOf(views: Views, league: League, matches: PlayerMatches, playerI
     turns: sum(measured.map(({ turns }) => turns)),
     median_ms: medianOf(measured.map(({ median_ms }) => median_ms)),
     p95_ms: medianOf(measured.map(({ p95_ms }) => p95_ms)),
-    slowest: { ms: max_ms, match_id: match.matchId, step: rememberedStep(views, league, match, max_tick) },
+    slowest: { ms: max_ms, match_id: match.matchId, step: await rememberedStep(views, league, match, max_tick) },
     invalid: sum(measured.map(({ invalid }) => invalid)),
   };
 }
@@ -154,17 +176,16 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 const medianOf = (values: readonly number[]): number =>
   [...values].sort((one, other) => one - other)[Math.ceil(values.length / 2) - 1] as number;
 
-function lastErrorOf(views: Views, league: League, { lastFault }: PlayerMatches, playerId: string): LastError | null {
+/** Returns the last match that a player has lost by a fault, and what is shown of it besides the exchange of messages. */
+function lastFaultOf(projections: Projections, league: League, { lastFault }: PlayerMatches, playerId: string) {
   const match = lastFault === null ? null : matchOf(league, lastFault);
   const fault = match?.outcome?.faults.find(({ player_id, code }) => player_id === playerId && code);
   if (!match || !fault) return null;
   const seat = match.players.indexOf(playerId);
+  const opponents = refsOf(projections, match, opponentSeats(league, seat));
   return {
-    ...causeInWords(fault.cause),
-    match_id: match.matchId,
-    opponents: refsOf(views.projections, match, opponentSeats(league, seat)),
-    role: spoken(fault.role),
-    ...rememberedExchange(views, league, match, playerId),
+    match,
+    shown: { ...causeInWords(fault.cause), match_id: match.matchId, opponents, role: spoken(fault.role) },
   };
 }
 
@@ -175,22 +196,25 @@ const otherLeagues = (projections: Projections, { leagueId }: League, playerId: 
     .slice(0, MAX_OTHER_LEAGUES)
     .map(({ leagueId: league_id, game }) => ({ league_id, game_name: gameName(game) }));
 
-function rowOf(views: Views, league: League, match: Match, playerId: string): PlayerMatchRow {
+function rowOf(
+  projections: Projections,
+  league: League,
+  match: Match,
+  playerId: string,
+): Omit<PlayerMatchRow, "answers"> {
   const { matchId, roundId, status, players, outcome } = match;
   const seat = players.indexOf(playerId);
   const against = opponentSeats(league, seat);
   const partners = players.map((_, other) => other).filter((other) => other !== seat && !against.includes(other));
   const faults = outcome?.faults.filter(({ code }) => code) ?? [];
-  const times = outcome && views.answerTimesOf(league.leagueId, matchId, playerId);
   return {
     ...{ match_id: matchId, round_id: roundId, status: MATCH_STATUS[status] },
     role: spoken(league.roles[seat] ?? ""),
-    opponents: refsOf(views.projections, match, against),
-    partners: refsOf(views.projections, match, partners),
+    opponents: refsOf(projections, match, against),
+    partners: refsOf(projections, match, partners),
     mark: outcome && markOf(match, seat),
     reason: outcome ? reasonOf(publicReason(outcome), faults) : "",
     is_own_fault: faults.some(({ player_id }) => player_id === playerId),
-    answers: times ? { median_ms: times.median_ms, max_ms: times.max_ms } : null,
   };
 }
 

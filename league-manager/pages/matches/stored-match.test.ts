@@ -24,21 +24,21 @@ const matchNumber = (number: number): Match =>
     ...{ logHead: log_head, outcome: outcomeOfResult(players, played) },
   }) as unknown as Match;
 
-it("a check of many matches replays each of them once, and their steps are read again on demand", () => {
+it("a check of many matches replays each of them once, and their steps are read again on demand", async () => {
   const read: string[] = [];
-  const logOf = (_league: string, match: string) => {
+  const logOf = async (_league: string, match: string) => {
     read.push(match);
     return log;
   };
   const stored = new StoredMatches({ logOf, seedOf: () => "seed" });
   const matches = Array.from({ length: 50 }, (_, index) => matchNumber(index + 1));
-  const check = () => matches.map((match) => stored.find(league as unknown as League, match));
-  const first = check();
+  const check = () => Promise.all(matches.map((match) => stored.find(league as unknown as League, match)));
+  const first = await check();
   expect(new Set(first.map((checked) => checked?.fault))).toEqual(new Set([null]));
   expect(first[0]).toMatchObject({ session: "s", entries: 3, length: 2, last: { status: "completed" } });
-  expect(check()).toEqual(first);
+  expect(await check()).toEqual(first);
   expect(read).toHaveLength(50);
-  const replayed = stored.replay(league as unknown as League, matchNumber(1));
+  const replayed = await stored.replay(league as unknown as League, matchNumber(1));
   expect([replayed?.frames.length, replayed?.hashes.at(-1)]).toEqual([2, log_head]);
   expect(read).toHaveLength(51);
 });

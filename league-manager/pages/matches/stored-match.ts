@@ -52,21 +52,21 @@ export class StoredMatches {
   }
 
   /** Returns the check of a completed match; null if it is not completed or has no log. */
-  find(league: League, match: Match): CheckedMatch | null {
+  find(league: League, match: Match): Promise<CheckedMatch | null> {
     const key = keyOf(league, match);
-    return recent(this.#checked, key, MAX_CHECKED, () => this.replay(league, match)?.checked ?? null);
+    return recent(this.#checked, key, MAX_CHECKED, async () => (await this.replay(league, match))?.checked ?? null);
   }
 
   /** Returns a completed match with its steps; null if it is not completed or has no log. */
-  replay(league: League, match: Match): ReplayedMatch | null {
+  replay(league: League, match: Match): Promise<ReplayedMatch | null> {
     const key = keyOf(league, match);
     return recent(this.#replayed, key, MAX_REPLAYED, () => this.#replay(league, match));
   }
 
-  #replay(league: League, match: Match): ReplayedMatch | null {
+  async #replay(league: League, match: Match): Promise<ReplayedMatch | null> {
     const { leagueId, options } = league;
     const { matchId, roundId, epoch } = match;
-    const log = this.#views.logOf(leagueId, matchId);
+    const log = await this.#views.logOf(leagueId, matchId);
     if (log.length === 0) return null;
     const seed = this.#views.seedOf(leagueId, matchId, epoch);
     const ids = { league_id: leagueId, match_id: matchId, round_id: roundId, epoch };
@@ -95,9 +95,14 @@ const keyOf = ({ runId, leagueId }: League, { outcome, matchId, epoch, logHead }
   outcome === null || logHead === "" ? null : `${runId}/${leagueId}/${matchId}/${epoch}/${logHead}`;
 
 /** Returns a value of a cache, which keeps the values that were used last. A value that is missing is computed, unless it is null. */
-function recent<T>(cache: Map<string, T>, key: string | null, limit: number, compute: () => T | null): T | null {
+async function recent<T>(
+  cache: Map<string, T>,
+  key: string | null,
+  limit: number,
+  compute: () => Promise<T | null>,
+): Promise<T | null> {
   if (key === null) return null;
-  const value = cache.get(key) ?? compute();
+  const value = cache.get(key) ?? (await compute());
   cache.delete(key);
   if (value === null) return null;
   cache.set(key, value); // the last one is the most recently used

@@ -11,7 +11,7 @@ import { AT } from "../../league/testing/leagues.ts";
 import type { Decide, Ledger, ManagerState, Write } from "../../ledger.ts";
 import { openLedger } from "../ledger.ts";
 import { loadState } from "../load-state.ts";
-import { type ManagerStore, managerStore } from "../manager-store.ts";
+import { type LedgerStore, managerStore } from "../manager-store.ts";
 import { MANAGER_SCHEMA } from "../schema.ts";
 import { keepSnapshots, type Snapshots } from "../snapshots.ts";
 
@@ -19,7 +19,7 @@ export const LEAGUE_IDS = ["first", "second"];
 
 export interface OpenedLedger {
   readonly db: ReturnType<typeof openSqlite>;
-  readonly store: ManagerStore;
+  readonly store: LedgerStore;
   readonly ledger: Ledger;
   readonly snapshots: Snapshots;
   /** The errors that were passed to `onFatal`. */
@@ -28,28 +28,31 @@ export interface OpenedLedger {
   readonly uncaught: readonly unknown[];
   /** The errors of snapshots that could not be written. */
   readonly snapshotErrors: readonly unknown[];
-  /** The number of appends to the log. */
+  /** The number of commits of the ledger. */
   appends(): number;
   /** The reads of streams as "name first-sequence-number". */
   readonly reads: readonly string[];
 }
 
 /** Opens a ledger on a file, and records its appends, reads and errors. */
-export function ledgerOn(file: string, { snapshotAfter = 5_000, leagueIds = LEAGUE_IDS } = {}): OpenedLedger {
+export async function ledgerOn(
+  file: string,
+  { snapshotAfter = 5_000, leagueIds = LEAGUE_IDS } = {},
+): Promise<OpenedLedger> {
   const db = openSqlite(file, MANAGER_SCHEMA);
   const store = managerStore(db, testWriter(db));
   let appends = 0;
-  const append: typeof store.log.append = (...args) => {
+  const commit: typeof store.commit = (...args) => {
     appends++;
-    return store.log.append(...args);
+    return store.commit(...args);
   };
   const reads: string[] = [];
   const fatal: Error[] = [];
-  const read: typeof store.log.read = (stream, from = 0, limit) => {
+  const readEvents: typeof store.readEvents = (stream, from = 0, limit) => {
     reads.push(`${stream} ${from}`);
-    return store.log.read(stream, from, limit);
+    return store.readEvents(stream, from, limit);
   };
-  const recordingStore = { ...store, log: { ...store.log, append, read } };
+  const recordingStore = { ...store, commit, readEvents };
   const uncaught: unknown[] = [];
   const defer = (run: () => void): void =>
     systemClock.defer(() => {
@@ -60,7 +63,7 @@ export function ledgerOn(file: string, { snapshotAfter = 5_000, leagueIds = LEAG
       }
     });
   const clock = { iso: () => AT, nextTurn: systemClock.nextTurn, defer };
-  const loaded = loadState(recordingStore, leagueIds);
+  const loaded = await loadState(recordingStore, leagueIds);
   const ledger = openLedger({ store: recordingStore, loaded, clock, leagueIds, onFatal: (error) => fatal.push(error) });
   const snapshotErrors: unknown[] = [];
   const onError = (thrown: unknown): void => void snapshotErrors.push(thrown);
@@ -119,10 +122,10 @@ export const enter =
 let copies = 0;
 
 /** The state that a process loads from a copy of the current files. */
-export function stateAfterCrash(file: string): ManagerState {
+export async function stateAfterCrash(file: string): Promise<ManagerState> {
   const copy = `${file}.copy-${++copies}`;
   for (const suffix of ["", "-wal"]) copyFileSync(file + suffix, copy + suffix);
-  const { ledger, db } = ledgerOn(copy);
+  const { ledger, db } = await ledgerOn(copy);
   db.close();
   return ledger.state;
 }

@@ -29,27 +29,29 @@ export async function exportOf(storeFile: string): Promise<Export> {
   return { ...exported, files: new Map([...exported.files, ...records]) };
 }
 
-function exportFrom(run: StoredRun): Export & { readonly completed: readonly ExportedMatch[] } {
+async function exportFrom(run: StoredRun): Promise<Export & { readonly completed: readonly ExportedMatch[] }> {
   const { store, runId, seed, leagues } = run;
   const files = new Map<string, string>();
   const completed: ExportedMatch[] = [];
-  const exportedLeagues = leagues.map((stored) => {
+  const exportedLeagues: LoggedRun["leagues"] = [];
+  for (const stored of leagues) {
     const { league } = stored;
-    const events = stored.events();
+    const events = await stored.events();
     files.set(leagueLogFile(league.leagueId), linesOf(events.map(({ body }) => body)));
     for (const match of completedMatches(league)) {
-      const exported = exportedMatch(run, league, match);
+      const exported = await exportedMatch(run, league, match);
       files.set(matchFile(league.leagueId, match.matchId), canonical(ExportedMatch.parse(exported)));
       completed.push(exported);
     }
-    return exportedLeague(stored, headOf(events), seed);
-  });
+    exportedLeagues.push(exportedLeague(stored, headOf(events), seed));
+  }
   const playerIds = new Set(leagues.flatMap(({ league }) => [...league.entrants.keys()]));
-  const agents = [...playerIds].map((agent_id) => {
-    const events = store.log.read(agentStream(agent_id));
+  const agents: LoggedRun["agents"] = [];
+  for (const agent_id of playerIds) {
+    const events = await store.readEvents(agentStream(agent_id));
     files.set(agentLogFile(agent_id), linesOf(events.map(({ body }) => body)));
-    return { agent_id, log_head: headOf(events) };
-  });
+    agents.push({ agent_id, log_head: headOf(events) });
+  }
   const areAllCompleted = leagues.every(({ league }) => league.status === "completed");
   const exportedRun: LoggedRun = {
     format: "agent-league.export.v3",

@@ -19,7 +19,7 @@ import type { ExportedMatch, LoggedLeague } from "../format.ts";
 export interface StoredLeague {
   readonly league: League;
   /** Reads all events. Those of a large league take more memory than its state. */
-  readonly events: () => readonly RecordedEvent[];
+  readonly events: () => Promise<readonly RecordedEvent[]>;
   /** The players in the order of their entry. An erased player has its id as its name, and no salt. */
   readonly players: LoggedLeague["players"];
 }
@@ -36,12 +36,12 @@ export interface StoredRun {
  * Calls `read` with the content of a manager's store. All reads are in one transaction, so that they are consistent while the manager runs. Rejects
  * with StartError if the store cannot be read.
  */
-export const readingRun = <T>(storeFile: string, read: (run: StoredRun) => T): Promise<T> =>
-  readingStore(storeFile, () => {
+export const readingRun = <T>(storeFile: string, read: (run: StoredRun) => T | Promise<T>): Promise<T> =>
+  readingStore(storeFile, async () => {
     const db = openStore(storeFile);
     try {
       const store = managerStore(db, noWriter);
-      return inReadTransaction(db, () => read(storedRun(store)));
+      return await inReadTransaction(db, async () => read(await storedRun(store)));
     } finally {
       db.close();
     }
@@ -56,15 +56,23 @@ function openStore(storeFile: string): ReturnType<typeof openSqlite> {
   }
 }
 
-function storedRun(store: ManagerStore): StoredRun {
-  const { runId, seed } = readRun(store);
-  const profiles = store.loadProfiles();
-  const leagues = store.log.streams(leagueStream("")).flatMap((stream) => {
-    let league: League | null = null;
-    for (const { body } of eventsOf(store, stream, 0)) league = evolveLeague(league, parseLeagueEvent(body));
-    return league ? [{ league, events: () => store.log.read(stream), players: playersOf(league, profiles) }] : [];
-  });
+async function storedRun(store: ManagerStore): Promise<StoredRun> {
+  const { runId, seed } = await readRun(store);
+  const profiles = await store.loadProfiles();
+  const leagues: StoredLeague[] = [];
+  for (const stream of await store.streams(leagueStream(""))) {
+    const league = await foldedLeague(store, stream);
+    if (!league) continue;
+    leagues.push({ league, events: () => store.readEvents(stream), players: playersOf(league, profiles) });
+  }
   return { store, runId, seed, leagues };
+}
+
+async function foldedLeague(store: ManagerStore, stream: string): Promise<League | null> {
+  let league: League | null = null;
+  for await (const events of eventsOf(store, stream, 0))
+    for (const { body } of events) league = evolveLeague(league, parseLeagueEvent(body));
+  return league;
 }
 
 const playersOf = ({ entrants }: League, profiles: ReadonlyMap<string, Profile>): LoggedLeague["players"] =>
@@ -81,7 +89,11 @@ export const standingsOf = ({ league, players }: StoredLeague): LoggedLeague["st
   ).map((row) => ({ ...row }));
 
 /** Returns a completed match with its log and seed. */
-export function exportedMatch({ store, seed: runSeed }: StoredRun, league: League, match: Match): ExportedMatch {
+export async function exportedMatch(
+  { store, seed: runSeed }: StoredRun,
+  league: League,
+  match: Match,
+): Promise<ExportedMatch> {
   const { leagueId: league_id, game, clock } = league;
   const options = optionsOf(league, match);
   const { matchId: match_id, roundId: round_id, refereeId: referee_id, epoch } = match;
@@ -92,6 +104,6 @@ export function exportedMatch({ store, seed: runSeed }: StoredRun, league: Leagu
     faults: [...summaryOf(match).faults],
     seed: seedOfMatch(leagueSeed(runSeed, league_id), league_id, match_id, epoch),
     // The log of an annulled match is not a part of its result.
-    log: match.logHead === "" ? [] : [...(store.sessionLogOf(league_id, match_id)?.log ?? [])],
+    log: match.logHead === "" ? [] : [...((await store.sessionLogOf(league_id, match_id))?.log ?? [])],
   };
 }

@@ -23,10 +23,11 @@ export async function eraseProfile(storeFile: string, playerId: string, clock: C
   if (opened === null) return false;
   try {
     const store = managerStore(opened.db, opened.writer);
-    const leagueIds = store.log.streams(leagueStream("")).map((stream) => stream.slice(leagueStream("").length));
+    const streams = await store.streams(leagueStream(""));
+    const leagueIds = streams.map((stream) => stream.slice(leagueStream("").length));
     const ledger = openLedger({
       store,
-      loaded: loadState(store, leagueIds),
+      loaded: await loadState(store, leagueIds),
       clock,
       leagueIds,
       onFatal() {},

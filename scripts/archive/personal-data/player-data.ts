@@ -30,8 +30,8 @@ export interface PlayerData {
 /** Returns the data of the player with this id or display name. Rejects with StartError if the store cannot be read. */
 export async function playerDataIn(storeFile: string, player: string): Promise<PlayerData> {
   const folder = dirname(storeFile);
-  const { profile, matches } = await readingRun(storeFile, ({ store, leagues }) => {
-    const found = [...store.loadProfiles()].find(
+  const { profile, matches } = await readingRun(storeFile, async ({ store, leagues }) => {
+    const found = [...(await store.loadProfiles())].find(
       ([id, { name }]) => isPlayerId(id) && (id === player || name === player),
     );
     const played = leagues

@@ -60,16 +60,22 @@ export async function matchesIn(folder: string, warn: (line: string) => void): P
 }
 
 const storedMatches = (storeFile: string): Promise<readonly RunMatch[]> =>
-  readingRun(storeFile, ({ store, runId, leagues }) =>
-    leagues.flatMap(({ events, players }) =>
-      loggedMatches({
-        runId,
-        players,
-        events: events().map(({ body }) => parseLeagueEvent(body)),
-        eventsOf: (agentId) => store.log.read(agentStream(agentId)).map(({ body }) => parseAgentEvent(body)),
-      }),
-    ),
-  );
+  readingRun(storeFile, async ({ store, runId, leagues }) => {
+    const matches: RunMatch[] = [];
+    for (const { events: readEvents, players } of leagues) {
+      const events = (await readEvents()).map(({ body }) => parseLeagueEvent(body));
+      const agents = new Map<string, readonly AgentEvent[]>();
+      for (const { player_id } of players) {
+        const eventsOfAgent = await store.readEvents(agentStream(player_id));
+        agents.set(
+          player_id,
+          eventsOfAgent.map(({ body }) => parseAgentEvent(body)),
+        );
+      }
+      matches.push(...loggedMatches({ runId, players, events, eventsOf: (id) => agents.get(id) ?? [] }));
+    }
+    return matches;
+  });
 
 function exportedMatches(folder: string): readonly RunMatch[] {
   const run = readExported(folder, RUN_FILE, ExportedRun);

@@ -20,11 +20,12 @@ const MAX_REPLAYS = 1_000;
 const MAX_LISTED = 500;
 
 /** Resolves with a function that writes leagues as one HTML document: standings, crosstables, ratings, matches and their replays. */
-export async function htmlReport(): Promise<(leagues: readonly ReportLeague[]) => string> {
+export async function htmlReport(): Promise<(leagues: readonly ReportLeague[]) => Promise<string>> {
   const page = await reportPage();
-  return (leagues) => {
+  return async (leagues) => {
     const replays = collector();
-    const sections = leagues.map((league) => sectionOf(league, replays));
+    const sections: string[] = [];
+    for (const league of leagues) sections.push(await sectionOf(league, replays));
     const title = `Report: ${leagues.map(({ league_id }) => escapeUnprintable(league_id)).join(", ")}`;
     const main = `<main><h1>${html(title)}</h1>
 ${sections.join("\n")}
@@ -66,17 +67,17 @@ function collector(): Replays {
   };
 }
 
-function sectionOf(league: ReportLeague, replays: Replays): string {
+async function sectionOf(league: ReportLeague, replays: Replays): Promise<string> {
   const { league_id, game, status } = league;
-  const { crosstable, ratings } = resultsOf(league);
+  const { crosstable, ratings } = await resultsOf(league);
   return `<section><h2>${html(league_id)} <small>${html(findGame(game)?.info.name ?? game)}, ${html(status)}</small></h2>
 ${standingsHtml(league)}
 ${crosstableHtml(league_id, crosstable)}
 ${ratingsHtml(league, ratings)}
-${matchesHtml(league, replays)}</section>`;
+${await matchesHtml(league, replays)}</section>`;
 }
 
-function matchesHtml({ league_id, players, byes, matches }: ReportLeague, replays: Replays): string {
+async function matchesHtml({ league_id, players, byes, matches }: ReportLeague, replays: Replays): Promise<string> {
   const names = new Map(players.map(({ player_id, display_name }) => [player_id, escapeUnprintable(display_name)]));
   const nameOf = (id: string): string => names.get(id) ?? escapeUnprintable(id);
   const rows: string[] = [];
@@ -92,7 +93,7 @@ function matchesHtml({ league_id, players, byes, matches }: ReportLeague, replay
       );
     }
   };
-  for (const match of matches()) {
+  for await (const match of matches()) {
     count++;
     const seats = Object.entries(match.roles).map(([role, id]) => `${nameOf(id)} (${spoken(role)})`);
     const label = `${league_id} ${match.match_id}: ${seats.join(" – ")}`;

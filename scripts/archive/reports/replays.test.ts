@@ -23,7 +23,7 @@ it("a report of many matches is limited: it lists 500 of them and replays 1,000"
   }
   const league = { league_id: "class", game: "rps.v1", status: "running", roles: Object.keys(match.roles) };
   const report = await htmlReport();
-  const html = report([
+  const html = await report([
     {
       ...{ ...league, players: [], byes: [], teams: [], matches },
       standings: ["P01", "P02"].map((player_id) => ({ player_id })),

@@ -29,11 +29,14 @@ export interface ReportLeague {
   /** The standings of the teams: one row for each team, with the columns of a player. Empty if each player plays for itself, or without a log. */
   readonly teams: ReportLeague["standings"];
   /** Reads the completed matches one after the other, because all logs of a large league do not fit into memory. */
-  matches(): Iterable<ExportedMatch>;
+  matches(): Iterable<ExportedMatch> | AsyncIterable<ExportedMatch>;
 }
 
 /** Calls `use` with the leagues of a folder: of an export, or of the newest run or the served league of a data folder. Rejects with StartError if the folder has no leagues. */
-export async function withLeagues<T>(folder: string, use: (leagues: readonly ReportLeague[]) => T): Promise<T> {
+export async function withLeagues<T>(
+  folder: string,
+  use: (leagues: readonly ReportLeague[]) => Promise<T>,
+): Promise<T> {
   if (existsSync(join(folder, MANIFEST))) return readingExport(folder, () => use(exportedLeagues(folder)));
   return await readingRun(findStore(folder), (run) =>
     use(
@@ -45,8 +48,8 @@ export async function withLeagues<T>(folder: string, use: (leagues: readonly Rep
         players: stored.players,
         standings: standingsOf(stored),
         ...byesAndTeams(stored.league, stored.players),
-        *matches() {
-          for (const match of completedMatches(stored.league)) yield exportedMatch(run, stored.league, match);
+        async *matches() {
+          for (const match of completedMatches(stored.league)) yield await exportedMatch(run, stored.league, match);
         },
       })),
     ),
@@ -98,10 +101,10 @@ export function readExported<T>(folder: string, file: string, schema: z.ZodType<
   throw new Error(`${file}: ${parsed.error.issues.slice(0, 1).map(faultLine).join("")}`);
 }
 
-/** Calls `read`. An export is untrusted input: if `read` throws because of its content, a StartError names the folder. */
-export function readingExport<T>(folder: string, read: () => T): T {
+/** Calls `read`. An export is untrusted input: if `read` fails because of its content, it rejects with a StartError that names the folder. */
+export async function readingExport<T>(folder: string, read: () => T | Promise<T>): Promise<T> {
   try {
-    return read();
+    return await read();
   } catch (thrown) {
     if (thrown instanceof StartError) throw thrown;
     const fault = fileFault(thrown) ?? `${folder} is not a sound export: ${inOneLine(messageOf(thrown))}`;

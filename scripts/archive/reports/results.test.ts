@@ -21,8 +21,8 @@ function leagueOf(game: string, points: readonly (readonly number[])[]): ReportL
   };
 }
 
-it("the crosstable has the points of each player against each other one, and an aborted match has none", () => {
-  const { crosstable, ratings } = resultsOf(leagueOf("rps.v1", [[3, 0], [1, 1], []]));
+it("the crosstable has the points of each player against each other one, and an aborted match has none", async () => {
+  const { crosstable, ratings } = await resultsOf(leagueOf("rps.v1", [[3, 0], [1, 1], []]));
   const points = crosstable.results.map((row) => row.map((cell) => cell.map((result) => result.points)));
   expect(points).toEqual([
     [[], [3, 1]],
@@ -32,8 +32,8 @@ it("the crosstable has the points of each player against each other one, and an 
   expect(ratings.rows.map(({ player }) => player)).toEqual(["P01", "P02"]);
 });
 
-it("players of one team have no result against each other, and are rated as a team", () => {
-  const { crosstable, ratings } = resultsOf(leagueOf("codenames.v1", [[3, 3, 0, 0]]));
+it("players of one team have no result against each other, and are rated as a team", async () => {
+  const { crosstable, ratings } = await resultsOf(leagueOf("codenames.v1", [[3, 3, 0, 0]]));
   const met = crosstable.results.map((row) => row.map((cell) => cell.length));
   expect(met).toEqual([
     [0, 0, 1, 1],

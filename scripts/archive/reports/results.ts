@@ -12,8 +12,9 @@ export interface Results {
 }
 
 /** Computes the results of a league in one pass over its matches. */
-export function resultsOf({ game, roles, standings, matches }: ReportLeague): Results {
-  const results = [...outcomesOf(matches())];
+export async function resultsOf({ game, roles, standings, matches }: ReportLeague): Promise<Results> {
+  const results: ReturnType<typeof outcomeOf>[] = [];
+  for await (const match of matches()) results.push(outcomeOf(match));
   const teams = findGame(game)?.info.teams;
   const seatsOfTeams = teams?.map((team) => team.roles.map((role) => roles.indexOf(role)));
   const teamOfSeat = teams && roles.map((role) => teams.findIndex((team) => team.roles.includes(role)));
@@ -36,10 +37,8 @@ export function resultsOf({ game, roles, standings, matches }: ReportLeague): Re
 }
 
 /** The parts of a match that its result needs. */
-function* outcomesOf(matches: Iterable<ExportedMatch>) {
-  for (const { match_id: matchId, roles, match_points, termination, log_head: logHead } of matches) {
-    const players = Object.values(roles);
-    const points = termination === "aborted" ? [] : players.map((id) => match_points[id] ?? 0);
-    yield { matchId, players, outcome: { points, termination }, logHead };
-  }
+function outcomeOf({ match_id: matchId, roles, match_points, termination, log_head: logHead }: ExportedMatch) {
+  const players = Object.values(roles);
+  const points = termination === "aborted" ? [] : players.map((id) => match_points[id] ?? 0);
+  return { matchId, players, outcome: { points, termination }, logHead };
 }

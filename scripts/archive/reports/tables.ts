@@ -8,7 +8,7 @@ import type { Results } from "./results.ts";
 /** A table with one header for the rows of all leagues. */
 export interface Table {
   readonly columns: readonly string[];
-  readonly rows: Iterable<readonly Cell[]>;
+  readonly rows: Iterable<readonly Cell[]> | AsyncIterable<readonly Cell[]>;
 }
 
 /** Returns the standings of all leagues. The tie-breaks of a league are columns, empty in the rows of leagues without them. */
@@ -113,10 +113,10 @@ const MATCH_COLUMNS = [
   ...["winner", "termination", "reason"],
 ] as const;
 
-function* matchRows(leagues: readonly ReportLeague[], roleCount: number): Iterable<readonly Cell[]> {
+async function* matchRows(leagues: readonly ReportLeague[], roleCount: number): AsyncIterable<readonly Cell[]> {
   for (const { players, matches } of leagues) {
     const names = new Map(players.map(({ player_id, display_name }) => [player_id, display_name]));
-    for (const match of matches()) {
+    for await (const match of matches()) {
       const { league_id, game, round_id, match_id, epoch, referee_id, winner, termination, match_points } = match;
       const entries = match.log.map(parseEntry);
       const actions = entries.filter(({ type }) => type === "acted").length;

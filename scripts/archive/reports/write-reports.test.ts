@@ -85,10 +85,10 @@ it("a forfeit without a log and an abort are matches without actions", async () 
   );
 });
 
-it("the tie-breaks of the standings are columns, empty for leagues without them", () => {
+it("the tie-breaks of the standings are columns, empty for leagues without them", async () => {
   const row = { rank: 1, player_id: "P01", display_name: "Ann", played: 1, wins: 1, draws: 0, losses: 0, points: 3 };
   const out = exports.newFolder();
-  writeReports(
+  await writeReports(
     out,
     ["csv"],
     [
@@ -113,36 +113,38 @@ it("actions are written while the matches are read, so that a large league does 
   await plainRun(data);
   const out = exports.newFolder();
   const sizes: number[] = [];
-  await withLeagues(data, ([league]) => {
-    const [match] = [...(league?.matches() ?? [])] as [ExportedMatch];
+  await withLeagues(data, async ([league]) => {
+    const read: ExportedMatch[] = [];
+    for await (const one of league?.matches() ?? []) read.push(one);
+    const [match] = read as [ExportedMatch];
     function* matches(): Iterable<ExportedMatch> {
       for (let index = 0; index < 2_000; index++) {
         yield match;
         sizes.push(statSync(join(out, "actions.jsonl.part")).size);
       }
     }
-    writeReports(out, ["jsonl"], [{ ...EMPTY, matches }]);
+    await writeReports(out, ["jsonl"], [{ ...EMPTY, matches }]);
   });
   const total = statSync(join(out, "actions.jsonl")).size;
   expect(total).toBeGreaterThan(500_000);
   for (const [index, size] of sizes.entries()) expect(size).toBeGreaterThan((total * (index + 1)) / 2_000 - 100_000);
 });
 
-it("a report that fails keeps the earlier file", () => {
+it("a report that fails keeps the earlier file", async () => {
   const out = exports.newFolder();
   writeFileSync(join(out, "actions.jsonl"), "earlier");
   // biome-ignore lint/correctness/useYield: the generator fails before its first match
   function* matches(): Iterable<ExportedMatch> {
     throw new Error("cannot be read");
   }
-  expect(() => writeReports(out, ["jsonl"], [{ ...EMPTY, matches }])).toThrow("cannot be read");
+  await expect(writeReports(out, ["jsonl"], [{ ...EMPTY, matches }])).rejects.toThrow("cannot be read");
   expect(readdirSync(out)).toEqual(["actions.jsonl"]);
   expect(readFileSync(join(out, "actions.jsonl"), "utf8")).toBe("earlier");
 });
 
-it("pgn is rejected if no league plays chess", () => {
-  const write = (): unknown => writeReports(exports.newFolder(), ["pgn"], [EMPTY]);
-  expect(write).toThrow("the format pgn is for chess.v1; the leagues play rps.v1");
+it("pgn is rejected if no league plays chess", async () => {
+  const written = writeReports(exports.newFolder(), ["pgn"], [EMPTY]);
+  await expect(written).rejects.toThrow("the format pgn is for chess.v1; the leagues play rps.v1");
 });
 
 it.each([

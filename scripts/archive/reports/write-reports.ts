@@ -13,22 +13,26 @@ import type { ReportLeague } from "./report-run.ts";
 import { resultsOf } from "./results.ts";
 import { crosstableTable, matchesTable, ratingsTable, standingsTable, type Table } from "./tables.ts";
 
+/** A text in parts, so that it is never in memory as a whole. */
+type Parts = Iterable<string> | AsyncIterable<string>;
+
 /** A file of a report. */
 interface ReportFile {
   readonly name: string;
-  /** The text in parts, so that it is never in memory as a whole. */
-  readonly parts: Iterable<string>;
+  readonly parts: Parts;
 }
 
 /** Returns the files of a format. */
-function filesOf(
+async function filesOf(
   format: ReportFormat,
   leagues: readonly ReportLeague[],
   html: HtmlReport | null,
-): readonly ReportFile[] {
+): Promise<readonly ReportFile[]> {
   switch (format) {
     case "csv": {
-      const withResults = leagues.map((league) => ({ league, results: resultsOf(league) }));
+      const withResults = await Promise.all(
+        leagues.map(async (league) => ({ league, results: await resultsOf(league) })),
+      );
       return [
         { name: "standings.csv", parts: csvOf(standingsTable(leagues)) },
         { name: "crosstable.csv", parts: csvOf(crosstableTable(withResults)) },
@@ -40,61 +44,63 @@ function filesOf(
       return [{ name: "games.pgn", parts: pgnGames(leagues) }];
     case "html":
       invariant(html, "the format html has its writer");
-      return [{ name: "report.html", parts: [html(leagues)] }];
+      return [{ name: "report.html", parts: [await html(leagues)] }];
     case "jsonl":
       return [{ name: "actions.jsonl", parts: allActions(leagues) }];
   }
 }
 
-function* csvOf({ columns, rows }: Table): Iterable<string> {
+async function* csvOf({ columns, rows }: Table): AsyncIterable<string> {
   yield csvHeader(columns);
-  for (const row of rows) yield csvRow(row);
+  for await (const row of rows) yield csvRow(row);
 }
 
-function* allActions(leagues: readonly ReportLeague[]): Iterable<string> {
-  for (const { matches } of leagues) for (const match of matches()) yield* actionLines(match);
+async function* allActions(leagues: readonly ReportLeague[]): AsyncIterable<string> {
+  for (const { matches } of leagues) for await (const match of matches()) yield* actionLines(match);
 }
 
-function* pgnGames(leagues: readonly ReportLeague[]): Iterable<string> {
+async function* pgnGames(leagues: readonly ReportLeague[]): AsyncIterable<string> {
   for (const { game, players, matches } of leagues) {
     if (game !== chess.id) continue;
     const names = new Map(players.map(({ player_id, display_name }) => [player_id, display_name]));
-    for (const match of matches()) yield pgnOfMatch(match, (id) => names.get(id) ?? id);
+    for await (const match of matches()) yield pgnOfMatch(match, (id) => names.get(id) ?? id);
   }
 }
 
 type HtmlReport = Awaited<ReturnType<typeof htmlReport>>;
 
-/** Writes reports into a folder, in place of earlier ones. `html` is required for the format html. Returns the names of the files. Throws StartError if a report cannot be written. */
-export function writeReports(
+/** Writes reports into a folder, in place of earlier ones. `html` is required for the format html. Resolves with the names of the files. Rejects with StartError if a report cannot be written. */
+export async function writeReports(
   folder: string,
   formats: readonly ReportFormat[],
   leagues: readonly ReportLeague[],
   html: HtmlReport | null = null,
-): readonly string[] {
+): Promise<readonly string[]> {
   if (formats.includes("pgn") && !leagues.some(({ game }) => game === chess.id)) {
     const games = [...new Set(leagues.map(({ game }) => game))].map(inOneLine);
     throw new StartError(`the format pgn is for ${chess.id}; the leagues play ${games.join(", ")}`, EXIT.usage);
   }
   mkdirSync(folder, { recursive: true });
-  return formats.flatMap((format) =>
-    filesOf(format, leagues, html).map(({ name, parts }) => {
-      writeInParts(join(folder, name), parts);
-      return name;
-    }),
-  );
+  const names: string[] = [];
+  for (const format of formats) {
+    for (const { name, parts } of await filesOf(format, leagues, html)) {
+      await writeInParts(join(folder, name), parts);
+      names.push(name);
+    }
+  }
+  return names;
 }
 
 /** The number of characters that are written at once. */
 const CHUNK_CHARACTERS = 1 << 16;
 
 /** Writes a file. An earlier file is replaced only when the new one is complete. */
-function writeInParts(file: string, parts: Iterable<string>): void {
+async function writeInParts(file: string, parts: Parts): Promise<void> {
   const unfinished = `${file}.part`;
   const opened = openSync(unfinished, "w");
   try {
     let pending = "";
-    for (const text of parts) {
+    for await (const text of parts) {
       pending += text;
       if (pending.length < CHUNK_CHARACTERS) continue;
       writeFileSync(opened, pending);

@@ -71,7 +71,7 @@ export async function writeStore(
   const ledger = openLedger({
     store,
     leagueIds,
-    loaded: loadState(store, leagueIds),
+    loaded: await loadState(store, leagueIds),
     clock: { iso: () => AT, nextTurn: systemClock.nextTurn, defer: systemClock.defer },
     onFatal: () => {},
   });

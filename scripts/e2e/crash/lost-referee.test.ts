@@ -50,25 +50,26 @@ const run = (test: TestLeague, ...flags: string[]): Running =>
 
 const refereeAt = (test: TestLeague, port: number): number => pidOf(test.folder, "referee/main.ts", String(port));
 
-const matchesOf = (test: TestLeague): readonly Match[] => {
-  const league = storedState(runFolders(test)[0] ?? "", ["rps"]).leagues.get("rps");
+const matchesOf = async (test: TestLeague): Promise<readonly Match[]> => {
+  const { leagues } = await storedState(runFolders(test)[0] ?? "", ["rps"]);
+  const league = leagues.get("rps");
   return league?.rounds.flatMap(({ matches }) => matches) ?? [];
 };
 
 /** Waits until a match is assigned to a referee. */
 const awaitMatch = (test: TestLeague, refereeId: string): Promise<void> =>
-  eventually(`${refereeId} to have a match`, () => {
+  eventually(`${refereeId} to have a match`, async () => {
     if (runFolders(test).length === 0) return false;
     try {
-      return matchesOf(test).some((match) => match.refereeId === refereeId && match.status === "assigned");
+      return (await matchesOf(test)).some((match) => match.refereeId === refereeId && match.status === "assigned");
     } catch {
       return false; // the store does not exist yet
     }
   });
 
 /** Returns the epochs of the completed matches. */
-const epochsOf = (test: TestLeague): readonly number[] =>
-  matchesOf(test).flatMap(({ outcome, epoch }) => (outcome ? [epoch] : []));
+const epochsOf = async (test: TestLeague): Promise<readonly number[]> =>
+  (await matchesOf(test)).flatMap(({ outcome, epoch }) => (outcome ? [epoch] : []));
 
 describe("a league whose referee stops answering during a match", () => {
   it("assigns the match to another referee under a new epoch, notifies the first referee and charges no player", async () => {
@@ -88,7 +89,7 @@ describe("a league whose referee stops answering during a match", () => {
     expect(ended.code, ended.stderr).toBe(0);
     const matches = documentOf(ended).leagues.flatMap((one) => one.matches);
     expect(matches.map((match) => match.termination)).toEqual(["normal"]);
-    expect(epochsOf(test)).toEqual([2]);
+    expect(await epochsOf(test)).toEqual([2]);
     expect(processesIn(test.folder)).toEqual([]);
   }, 60_000);
 
@@ -100,12 +101,14 @@ describe("a league whose referee stops answering during a match", () => {
     kill(only, "SIGSTOP");
     await running.line(/referee REF01 does not answer; no referee is left: the league waits/, 20_000);
     kill(only, "SIGCONT");
-    await eventually("the new epoch of the match", () => matchesOf(test).some(({ epoch }) => epoch === 2));
+    await eventually("the new epoch of the match", async () =>
+      (await matchesOf(test)).some(({ epoch }) => epoch === 2),
+    );
     releaseBots(test);
     const ended = await running.ended;
     expect(ended.code, ended.stderr).toBe(0);
     expect(documentOf(ended).leagues[0]?.matches).toMatchObject([{ termination: "normal", referee_id: "REF01" }]);
-    expect(epochsOf(test)).toEqual([2]);
+    expect(await epochsOf(test)).toEqual([2]);
   }, 60_000);
 });
 

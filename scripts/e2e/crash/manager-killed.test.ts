@@ -9,6 +9,7 @@ import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
 import { matchOf } from "../../../league-manager/league/evolve.ts";
+import type { League } from "../../../league-manager/league/league.ts";
 import { sessionLog, storedState } from "../../../league-manager/testing/stored-state.ts";
 import { startPlayer } from "../../../player/service.ts";
 import { startReferee } from "../../../referee/service.ts";
@@ -66,17 +67,17 @@ async function startAgents() {
 
 test("a league whose manager is killed after each commit ends with every match recorded once and without a forfeit", async () => {
   const { dataFolder, startManager } = await startAgents();
-  const league = () => storedState(dataFolder, ["rps"]).leagues.get("rps");
+  const league = async () => (await storedState(dataFolder, ["rps"])).leagues.get("rps");
   let kills = 0;
   do {
     const manager = startManager();
     expect((await once(manager, "exit"))[1]).toBe("SIGKILL");
     kills++;
-  } while (league()?.status !== "completed");
+  } while ((await league())?.status !== "completed");
   expect(kills).toBeGreaterThan(10);
   for (const matchId of MATCHES) {
-    const match = matchOf(league() as NonNullable<ReturnType<typeof league>>, matchId);
+    const match = matchOf((await league()) as League, matchId);
     expect(match).toMatchObject({ status: "completed", outcome: { termination: "normal" } });
-    expect(sessionLog(dataFolder, "rps", matchId).log.length).toBeGreaterThan(2);
+    expect((await sessionLog(dataFolder, "rps", matchId)).log.length).toBeGreaterThan(2);
   }
 }, 120_000);

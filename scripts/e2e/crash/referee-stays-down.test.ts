@@ -103,10 +103,10 @@ it("a restarted referee does not continue a match that was assigned to another r
       ...["--data", data, ...more],
     ]);
   const referees = { REF01: () => agent("referee/main.ts", 1, 5), REF02: () => agent("referee/main.ts", 2, 0) };
-  const matches = () =>
-    storedState(data, ["rps"])
-      .leagues.get("rps")
-      ?.rounds.flatMap((round) => round.matches);
+  const matches = async () => {
+    const { leagues } = await storedState(data, ["rps"]);
+    return leagues.get("rps")?.rounds.flatMap((round) => round.matches);
+  };
 
   const manager = start("league-manager/main.ts", ["--config", test.file, "--data", data, "--roster"]);
   await manager.line(/league manager at/);
@@ -124,7 +124,7 @@ it("a restarted referee does not continue a match that was assigned to another r
   const isAsked = (epoch: number, tick: number): boolean =>
     received.some((one) => one.type === "MOVE_REQUEST" && one.epoch === epoch && one.tick >= tick);
   await eventually("the third turn", () => isAsked(1, 4), 15_000);
-  expect(matches()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
+  expect(await matches()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
 
   first.signal("SIGKILL");
   await first.ended;
@@ -148,7 +148,7 @@ it("a restarted referee does not continue a match that was assigned to another r
   expect(laterMessages.map(({ epoch }) => epoch)).toEqual(laterMessages.map(() => 2));
   expect(received.filter(({ type }) => type === "GAME_RESULT")).toMatchObject([{ epoch: 2, termination: "normal" }]);
   const outcome = { termination: "normal", faults: [] };
-  expect(matches()).toMatchObject([{ status: "completed", epoch: 2, refereeId: "REF02", outcome }]);
+  expect(await matches()).toMatchObject([{ status: "completed", epoch: 2, refereeId: "REF02", outcome }]);
   // The manager, two referees and Player1 still run.
   expect(agentsIn(test.folder)).toHaveLength(4);
 }, 90_000);

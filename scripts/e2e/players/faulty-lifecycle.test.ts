@@ -39,8 +39,9 @@ const silent = (name: string, when: FaultyPlayerOptions["when"] = () => true): T
 });
 
 /** Reads the state and the number of failures of an agent from the manager's store. */
-function stateKept(dataFolder: string, agentId: string): unknown {
-  const agent = storedState(dataFolder, ["rps"]).agents.get(agentId);
+async function stateKept(dataFolder: string, agentId: string): Promise<unknown> {
+  const { agents } = await storedState(dataFolder, ["rps"]);
+  const agent = agents.get(agentId);
   return agent && { state: agent.state, fails: agent.fails };
 }
 
@@ -199,9 +200,9 @@ describe.concurrent("a player that does not answer in time", () => {
       players: [silent("Silent", failsInFirst), good("B"), good("C"), good("D")],
     });
     const inMatch = (n: number, state: object): Promise<void> =>
-      vi.waitFor(() => {
+      vi.waitFor(async () => {
         expect(matchIds).toHaveLength(n);
-        expect(stateKept(dataFolder, "P01")).toEqual(state);
+        expect(await stateKept(dataFolder, "P01")).toEqual(state);
       }, WAIT_OPTIONS);
     await inMatch(1, { state: "ACTIVE", fails: 0 });
     await inMatch(2, { state: "SUSPENDED", fails: 1 });
@@ -211,14 +212,17 @@ describe.concurrent("a player that does not answer in time", () => {
     const [played] = (await completed).leagues;
     const mine = played?.matches.filter((one) => Object.values(one.roles).includes("P01")) ?? [];
     expect(mine.map((one) => one.termination)).toEqual(["forfeit", "normal", "normal"]);
-    await vi.waitFor(() => expect(stateKept(dataFolder, "P01")).toMatchObject({ state: "SHUTDOWN" }), WAIT_OPTIONS);
+    await vi.waitFor(
+      async () => expect(await stateKept(dataFolder, "P01")).toMatchObject({ state: "SHUTDOWN" }),
+      WAIT_OPTIONS,
+    );
   });
 });
 
 describe.concurrent("a player that declines", () => {
   it("is invited to every match and never shut down, because a declined invitation is not a timeout", async (test) => {
     const events: LiveEvent[] = [];
-    const states: unknown[] = [];
+    const states: Promise<unknown>[] = [];
     let player: FaultyPlayer | undefined;
     let folder = "";
     const { completed, match } = await start(test, {
@@ -250,7 +254,7 @@ describe.concurrent("a player that declines", () => {
       expect(faults).toMatchObject([{ player_id: "P01", code: "G001", cause: "declined" }]);
     }
     expect(player?.received.filter(({ type }) => type === "GAME_INVITE")).toHaveLength(5);
-    expect(states).toEqual(Array(5).fill({ state: "ACTIVE", fails: 0 }));
+    expect(await Promise.all(states)).toEqual(Array(5).fill({ state: "ACTIVE", fails: 0 }));
     expect(events.filter((event) => event.type === "notice")).toEqual([]);
   });
 });

@@ -83,7 +83,7 @@ async function openedLeague(
   const store = managerStore(opened.db, opened.writer, onBroken);
   const run = await openRun(store, folder.seed, ids);
   const seed = leagueSeed(run.seed, leagueId);
-  const loaded = loadState(store, [leagueId]);
+  const loaded = await loadState(store, [leagueId]);
   const ledger = openLedger({ store, loaded, clock, leagueIds: [leagueId], onFatal: onBroken });
   const onError = (thrown: unknown): void => onBroken(new Error(messageOf(thrown)));
   const snapshots = keepSnapshots({ ledger, store, written: loaded.snapshots, clock, onError });

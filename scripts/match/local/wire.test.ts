@@ -107,9 +107,10 @@ async function locally(
   await local.close();
   const db = openSqlite(join(folder.path, "league-manager.sqlite"), MANAGER_SCHEMA);
   const store = managerStore(db, noWriter);
-  const stories = ids.map((id) => [id, storyOf(store.sessionLogOf(LEAGUE_ID, id)?.log ?? [])] as const);
+  const stories = new Map<string, ReturnType<typeof storyOf>>();
+  for (const id of ids) stories.set(id, storyOf((await store.sessionLogOf(LEAGUE_ID, id))?.log ?? []));
   db.close();
-  return new Map(stories);
+  return stories;
 }
 
 const leagueOf = ({ game, options = {}, openings }: Omit<Played, "bots">) => ({

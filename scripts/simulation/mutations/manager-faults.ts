@@ -11,8 +11,8 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "the ledger does not wait for its append",
     file: "league-manager/store/ledger.ts",
-    from: "await store.log.append(appends, batch.statements);",
-    to: "store.log.append(appends, batch.statements).catch(() => {});",
+    from: "await store.commit(appends, batch.writes, at);",
+    to: "store.commit(appends, batch.writes, at).catch(() => {});",
   },
   {
     name: "a result of an earlier epoch is accepted",
