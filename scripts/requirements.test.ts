@@ -11,7 +11,7 @@ type TitlesIn = (path: string) => readonly string[] | null;
 const TITLE =
   /(?:^|\n)[^\n]*?(?:\b(?:it|test)(?:\.\w+)*\(|\)\()\s*(["'`])((?:\\.|(?!\1)[^\\\n])*)\1,\s*(?:\{[^}]*\},\s*)?(?:async\b|function\b|\()/g;
 const ROW = /^\| ([A-Z]{2})-(\d+) \| (.*?) \| (.*?) \|$/;
-const TEST = /^`([\w./-]+\.test\.ts)`(?:: (.+))?$/;
+const TEST = /^`([\w./-]+\.(?:test|suite)\.ts)`(?:: (.+))?$/;
 
 const titlesOf: TitlesIn = (path) =>
   existsSync(`${root}${path}`) ? titlesIn(readFileSync(`${root}${path}`, "utf8")) : null;

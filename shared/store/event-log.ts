@@ -27,7 +27,8 @@ export class VersionConflict extends Error {
 }
 
 /**
- * The append-only log of all streams of one store. Every implementation passes `event-log.test.ts`:
+ * The append-only log of all streams of one store. Every implementation passes the contract test
+ * `testing/event-log.suite.ts`:
  * - `append` resolves after its events are committed to disk; a rejected append has no effect;
  * - the events of a stream have gapless sequence numbers and are chained by their hashes, which the log computes;
  * - appends in one turn of the event loop share a transaction; a failed append fails only itself and the appends that
@@ -47,4 +48,17 @@ export interface EventLog {
   read(stream: string, from?: number, limit?: number): readonly RecordedEvent[];
   /** Returns the committed streams whose name begins with a prefix, in the order of their creation. */
   streams(prefix?: string): readonly string[];
+}
+
+/** An event log whose reads are queries to another process. */
+export interface AsyncEventLog extends Pick<EventLog, "append"> {
+  read(...parameters: Parameters<EventLog["read"]>): Promise<readonly RecordedEvent[]>;
+  streams(prefix?: string): Promise<readonly string[]>;
+}
+
+/** Throws a TypeError for appends that no log accepts. */
+export function assertAppends(appends: readonly StreamAppend[]): void {
+  for (const { events } of appends) if (events.length === 0) throw new TypeError("an append has no events");
+  if (appends.length > 1 && new Set(appends.map(({ stream }) => stream)).size < appends.length)
+    throw new TypeError("a stream is named twice");
 }

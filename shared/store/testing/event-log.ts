@@ -1,8 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { DatabaseSync } from "node:sqlite";
 import { systemClock } from "../../lib/clock.ts";
-import type { EventLog, NewEvent } from "../event-log.ts";
+import type { AsyncEventLog, EventLog, NewEvent } from "../event-log.ts";
 import { openSqlite } from "../sqlite.ts";
 import { sqliteEventLog } from "../sqlite-event-log.ts";
 import { threadWriter } from "../writer.ts";
@@ -10,26 +9,47 @@ import { testWriter } from "./writer.ts";
 
 /** A log under test. */
 export interface OpenedLog {
-  readonly log: EventLog;
-  readonly db: DatabaseSync;
-  /** Returns the number of transactions committed to the file so far; null for a database in memory. */
-  commits(): number | null;
+  readonly log: EventLog | AsyncEventLog;
+  /** The first parameter of a statement that runs alongside an append, and of its only one. */
+  readonly parameter: string;
+  /** A part of the message about a note that exists. */
+  readonly duplicateNote: string;
+  /** Returns the number of transactions committed so far; null if they cannot be counted. */
+  commits(): number | null | Promise<number>;
+  /** Returns the texts of the table `notes`, sorted. */
+  notes(): readonly unknown[] | Promise<readonly unknown[]>;
+  /** Runs `body`, during which no append of another process or connection is committed. */
+  whileCommitsWait<T>(body: () => Promise<T>): Promise<T>;
   close(): void | Promise<void>;
 }
+
+/** The table `notes` in SQLite and PostgreSQL. */
+export const NOTES = "CREATE TABLE notes (text TEXT PRIMARY KEY);";
 
 export const MEDIA = ["a file", "a file, written by a thread", "memory"] as const;
 type Medium = (typeof MEDIA)[number];
 
 let files = 0;
 
-/** Opens a new event log with these tables. */
+/** Opens a new event log in SQLite with these tables. */
 export function openLog(folder: string, schema: string, medium: Medium): OpenedLog {
   mkdirSync(folder, { recursive: true });
   const file = medium === "memory" ? ":memory:" : join(folder, `${++files}.sqlite`);
-  const db = openSqlite(file, schema);
+  const db = openSqlite(file, schema + NOTES);
+  const opened = {
+    parameter: "?",
+    duplicateNote: "UNIQUE constraint failed: notes.text",
+    notes: () =>
+      db
+        .prepare("SELECT text FROM notes ORDER BY text")
+        .all()
+        .map(({ text }) => text),
+    // Reads of SQLite return before an append can be committed.
+    whileCommitsWait: <T>(body: () => Promise<T>) => body(),
+  };
   if (medium !== "a file, written by a thread") {
     const commits = () => (medium === "memory" ? null : commitsIn(file));
-    return { log: sqliteEventLog(db, testWriter(db)), db, commits, close: () => db.close() };
+    return { ...opened, log: sqliteEventLog(db, testWriter(db)), commits, close: () => db.close() };
   }
   const writer = threadWriter(
     file,
@@ -42,7 +62,7 @@ export function openLog(folder: string, schema: string, medium: Medium): OpenedL
     await writer.close();
     db.close();
   };
-  return { log: sqliteEventLog(db, writer), db, commits: () => commitsIn(file), close };
+  return { ...opened, log: sqliteEventLog(db, writer), commits: () => commitsIn(file), close };
 }
 
 /** Counts the commits in the write-ahead log: the frames that carry the size of the database after the commit. */
