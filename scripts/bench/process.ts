@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { cpuOf, machineBusy, peakKb, withDescendants } from "./process-table.ts";
 
 /** The root folder of the project, with a slash at its end. */
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** The reciprocal of `getconf CLK_TCK`, which is 100 on every Linux that Node.js supports. */
-const MICROSECONDS_PER_TICK = 10_000;
 const STOP_MS = 5_000;
 
 /** A child process that is measured. It has reported over IPC that it is ready, and it ends with its parent. */
@@ -130,60 +129,6 @@ export async function runCommand(
   if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with code ${code}`);
   return { ms, peakMb: [...peaks.values()].reduce((sum, kb) => sum + kb, 0) / 1024, processes: peaks.size };
 }
-
-/** Returns the ids of a process and of all its descendants. */
-function withDescendants(pid: number): readonly number[] {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync("/proc")) {
-    const stat = /^\d+$/.test(name) ? fieldsOf(Number(name)) : null;
-    if (stat) parents.set(Number(name), Number(stat[1]));
-  }
-  const found = new Set([pid]);
-  for (let size = 0; size !== found.size; ) {
-    size = found.size;
-    for (const [child, parent] of parents) if (found.has(parent)) found.add(child);
-  }
-  return [...found];
-}
-
-/** Returns the fields of /proc/PID/stat after the name: state, parent, …; null if the process does not exist. */
-function fieldsOf(pid: number): readonly string[] | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return text.slice(text.lastIndexOf(")") + 2).split(" ");
-  } catch {
-    return null;
-  }
-}
-
-/** Returns the peak resident memory of a process in kilobytes; 0 if the process does not exist. */
-export function peakKb(pid: number): number {
-  try {
-    return Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
-  } catch {
-    return 0;
-  }
-}
-
-/** Returns the microseconds for which the processors of this machine were busy since its start. */
-function machineBusy(): number {
-  const line = readFileSync("/proc/stat", "utf8").split("\n", 1)[0] ?? "";
-  const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
-  const idle = (ticks[3] ?? 0) + (ticks[4] ?? 0);
-  return (ticks.reduce((sum, count) => sum + count, 0) - idle) * MICROSECONDS_PER_TICK;
-}
-
-/** Returns the microseconds of processor time, user and system, that a process has used. */
-export function cpuOf(pid: number): number {
-  const fields = fieldsOf(pid);
-  return (Number(fields?.[11] ?? 0) + Number(fields?.[12] ?? 0)) * MICROSECONDS_PER_TICK;
-}
-
-/** Returns the processes that a process has started. */
-export const childrenOf = (pid: number): readonly number[] =>
-  readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && Number(fieldsOf(Number(name))?.[1]) === pid)
-    .map(Number);
 
 /** Resolves after `ms` milliseconds. */
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

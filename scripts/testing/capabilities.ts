@@ -86,7 +86,10 @@ const EXEMPT_FILES: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^shared\/runtime\/process\/parent-watchdog\.ts$/, "ends a process whose parent has ended, on a separate thread"],
   [/^player\/bot-process\/(main|guard)\.ts$/, "the entry point of the process of a bot, and its watching thread"],
   [/^scripts\/bench\//, "measures real processes"],
-  [/^scripts\/(chaos|conformance)\/\w+\.ts$/, "starts real processes and kills or tests them, or is loaded into those"],
+  [
+    /^scripts\/(chaos|cluster|conformance)\/[\w-]+\.ts$/,
+    "starts real processes and kills or tests them, or is loaded into those",
+  ],
   [/^scripts\/examples\//, "a player without code of this project, which runs as a separate process"],
   [
     /^scripts\/check\/wire\/unusual-post\.ts$/,

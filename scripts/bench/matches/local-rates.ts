@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { childrenOf, launch, type Measured, measure, type Rate, sleep, temporaryFolder } from "../process.ts";
+import { launch, type Measured, measure, type Rate, sleep, temporaryFolder } from "../process.ts";
+import { childrenOf } from "../process-table.ts";
 import type { LocalCount } from "./local.ts";
 
 /** The rates of `league match` without HTTP. */

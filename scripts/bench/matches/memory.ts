@@ -12,7 +12,8 @@ import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
-import { launch, type Measured, peakKb, sleep, temporaryFolder } from "../process.ts";
+import { launch, type Measured, sleep, temporaryFolder } from "../process.ts";
+import { peakKb } from "../process-table.ts";
 import { recordRounds, resultOf } from "../record.ts";
 
 /** `node scripts/bench/matches/memory.ts` measures the peak memory of a manager with one large league, while it plays and after a restart. */

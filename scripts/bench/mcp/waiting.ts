@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
-import { cpuOf, launch, ROOT, sleep, temporaryFolder } from "../process.ts";
+import { launch, ROOT, sleep, temporaryFolder } from "../process.ts";
+import { cpuOf } from "../process-table.ts";
 import type { MemoryReport } from "../rest/heap.ts";
 
 /** The cost of `WAITERS` MCP clients that wait for their turn at a session host. */

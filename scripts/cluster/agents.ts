@@ -1,0 +1,81 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
+import type { AgentSpec } from "#shared/runtime/process/supervisor.ts";
+import type { PlannedLeague } from "./leagues.ts";
+import type { PlayersProcess } from "./players.ts";
+
+/** The agents of a run and their addresses. */
+export interface Agents {
+  readonly folder: string;
+  readonly seed: string;
+  readonly leagues: readonly PlannedLeague[];
+  /** The managers with the URLs of their database; null for the embedded one. */
+  readonly managers: readonly { readonly port: number; readonly database: string | null }[];
+  /** The port at which players and referees reach the managers. */
+  readonly frontPort: number;
+  readonly refereePorts: readonly number[];
+  readonly playerPorts: readonly number[];
+}
+
+/** The number of players of a process. */
+const PLAYERS_OF_PROCESS = 25;
+const MAX_MATCHES = 64;
+/** Long enough for players on a busy machine; otherwise they would forfeit their matches. */
+const TIMEOUTS = { move_ms: 60_000, join_ms: 60_000 };
+
+export const originOf = (port: number): string => `http://${LOOPBACK_HOST}:${port}`;
+const endpointOf = (port: number): string => `${originOf(port)}/mcp`;
+
+export const managerName = (index: number): string => `manager ${index + 1}`;
+export const refereeName = (index: number): string => `referee ${index + 1}`;
+
+/** Writes the config of a run. Returns its file. */
+export function writeConfig({ folder, leagues, frontPort, refereePorts }: Agents): string {
+  const file = join(folder, "config.json");
+  mkdirSync(folder, { recursive: true });
+  const manager = { endpoint: endpointOf(frontPort) };
+  writeFileSync(
+    file,
+    JSON.stringify({ manager, leagues, timeouts: TIMEOUTS, referees: { count: refereePorts.length } }),
+  );
+  return file;
+}
+
+export const managerSpecs = (agents: Agents, configFile: string): readonly AgentSpec[] =>
+  agents.managers.map(({ port, database }, index) => ({
+    name: managerName(index),
+    script: "league-manager/main.ts",
+    args: [
+      ...["--config", configFile, "--port", String(port), "--seed", agents.seed],
+      ...["--data", join(agents.folder, managerName(index).replace(" ", "-"))],
+      ...(database === null ? [] : ["--database", database]),
+    ],
+    reportsEvents: true,
+  }));
+
+export const refereeSpecs = ({ folder, frontPort, refereePorts }: Agents): readonly AgentSpec[] =>
+  refereePorts.map((port, index) => ({
+    name: refereeName(index),
+    script: "referee/main.ts",
+    args: [
+      ...["--port", String(port), "--name", refereeName(index), "--max-matches", String(MAX_MATCHES)],
+      ...["--manager", endpointOf(frontPort), "--data", folder],
+    ],
+  }));
+
+/** Returns the processes of the players. The first players of a run enter each league. */
+export function playerSpecs({ folder, leagues, frontPort, playerPorts }: Agents): readonly AgentSpec[] {
+  const players = playerPorts.map((port, index) => ({
+    name: `player ${index + 1}`,
+    port,
+    leagueIds: leagues.filter(({ max_players }) => index < max_players).map(({ league_id }) => league_id),
+  }));
+  const entered = players.filter(({ leagueIds }) => leagueIds.length > 0);
+  return Array.from({ length: Math.ceil(entered.length / PLAYERS_OF_PROCESS) }, (_, index) => {
+    const name = `players ${index + 1}`;
+    const of = entered.slice(index * PLAYERS_OF_PROCESS, (index + 1) * PLAYERS_OF_PROCESS);
+    const process: PlayersProcess = { name, data: folder, manager: endpointOf(frontPort), players: of };
+    return { name, script: "scripts/cluster/players.ts", args: [JSON.stringify(process)] };
+  });
+}

@@ -1,0 +1,136 @@
+import type { Random } from "#shared/lib/rng.ts";
+import { managerName, refereeName } from "./agents.ts";
+import type { Cluster } from "./cluster-run.ts";
+import type { FaultKind, PlannedFault } from "./fault-plan.ts";
+import { sleep, untilReady } from "./readiness.ts";
+
+/** A fault that was injected. */
+export interface InjectedFault {
+  readonly kind: FaultKind;
+  readonly target: string;
+  /** The number of completed matches when it began. */
+  readonly atMatches: number;
+  /** The time from its begin until its target was ready again, or all managers after a fault of the database. */
+  readonly healedAfterMs: number;
+}
+
+/** The duration of a cut and of a stop. */
+const OUTAGE_MS = 10_000;
+/** The database is started again after this time. */
+const DATABASE_AWAY_MS = 500;
+/** The longest time from the end of a fault until its target is ready. */
+const RECOVERY_MS = 90_000;
+
+/** Injects the faults of a plan into a running cluster, each when its number of matches is completed. */
+export class FaultInjector {
+  readonly #cluster: Cluster;
+  readonly #random: Random;
+  readonly #log: (line: string) => void;
+  /** The faults that have not healed, by target. */
+  readonly #open = new Map<string, Promise<void>>();
+  /** Rejects with the first failure. */
+  readonly #failed = Promise.withResolvers<never>();
+  readonly injected: InjectedFault[] = [];
+
+  constructor(cluster: Cluster, random: Random, log: (line: string) => void) {
+    this.#cluster = cluster;
+    this.#random = random;
+    this.#log = log;
+    this.#failed.promise.catch(() => {});
+  }
+
+  /** Resolves when all faults of the plan have healed. Rejects if a target does not become ready again. */
+  async inject(plan: readonly PlannedFault[]): Promise<void> {
+    for (const { kind, afterMatches } of plan) {
+      await this.#orFailure(this.#cluster.progress.reached(afterMatches));
+      const target = await this.#freeTarget(kind);
+      const healing = this.#injectOne(kind, target).finally(() => this.#open.delete(target));
+      healing.catch((thrown) => this.#failed.reject(thrown));
+      this.#open.set(target, healing);
+    }
+    await this.#orFailure(Promise.all(this.#open.values()));
+  }
+
+  #orFailure<T>(step: Promise<T>): Promise<T> {
+    return Promise.race([step, this.#failed.promise]);
+  }
+
+  /** Returns a random target without an open fault. Waits if there is none: one manager at least remains without a fault. */
+  async #freeTarget(kind: FaultKind): Promise<string> {
+    for (;;) {
+      const all = this.#targetsOf(kind);
+      const free = all.filter((target) => !this.#open.has(target));
+      const needed = kind === "kill the database" || kind === "kill a referee" || all.length === 1 ? 1 : 2;
+      if (free.length >= needed) return this.#random.pick(free);
+      await this.#orFailure(Promise.race(this.#open.values()));
+    }
+  }
+
+  #targetsOf(kind: FaultKind): readonly string[] {
+    const { managers, refereePorts } = this.#cluster.agents;
+    if (kind === "kill the database") return ["the database"];
+    return kind === "kill a referee"
+      ? refereePorts.map((_, i) => refereeName(i))
+      : managers.map((_, i) => managerName(i));
+  }
+
+  async #injectOne(kind: FaultKind, target: string): Promise<void> {
+    const startedAt = performance.now();
+    const atMatches = this.#cluster.progress.matches;
+    this.#log(`${atMatches} matches: ${kind === "kill the database" ? kind : `${kind}: ${target}`}`);
+    this.#cluster.cpu.sample();
+    await this.#perform(kind, target);
+    for (const port of this.#portsOf(target)) {
+      if (await untilReady(port, RECOVERY_MS)) continue;
+      throw new Error(`${target} was not ready ${RECOVERY_MS / 1_000} s after the fault "${kind}"`);
+    }
+    this.injected.push({ kind, target, atMatches, healedAfterMs: Math.round(performance.now() - startedAt) });
+  }
+
+  async #perform(kind: FaultKind, target: string): Promise<void> {
+    const { database, forwarders, agents } = this.#cluster;
+    switch (kind) {
+      case "kill a manager":
+      case "kill a referee":
+        return this.#signal(target, "SIGKILL");
+      case "kill the database":
+        await database?.kill();
+        await sleep(DATABASE_AWAY_MS);
+        return database?.restart();
+      case "cut a manager from the database": {
+        const forwarder = forwarders[agents.managers.findIndex((_, index) => managerName(index) === target)];
+        forwarder?.cut();
+        await sleep(OUTAGE_MS);
+        return forwarder?.restore();
+      }
+      case "stop a manager":
+        return this.#stop(target);
+    }
+  }
+
+  async #stop(target: string): Promise<void> {
+    const resume = (): void => this.#signal(target, "SIGCONT");
+    // A stopped process would not notice that this process has ended.
+    process.once("exit", resume);
+    this.#signal(target, "SIGSTOP");
+    await sleep(OUTAGE_MS);
+    process.off("exit", resume);
+    resume();
+  }
+
+  #signal(target: string, signal: NodeJS.Signals): void {
+    const pid = this.#cluster.pidOf(target);
+    if (pid !== undefined) process.kill(pid, signal);
+  }
+
+  /** Returns the ports of the servers that must be ready after a fault of a target. */
+  #portsOf(target: string): readonly number[] {
+    const { managers, refereePorts } = this.#cluster.agents;
+    const referee = refereePorts.find((_, index) => refereeName(index) === target);
+    if (referee !== undefined) return [referee];
+    return managers.flatMap(({ port }, index) => {
+      const name = managerName(index);
+      return name === target || (target === "the database" && !this.#open.has(name)) ? [port] : [];
+    });
+  }
+}
