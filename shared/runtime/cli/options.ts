@@ -37,6 +37,16 @@ export const gameFilesOption = (): Option =>
     .argParser((file: string, files: readonly string[]) => [...files, file])
     .default([], "only the built-in games");
 
+/**
+ * Creates the option `--database`. Commands check its value, because commander repeats an invalid value, and the URL may
+ * contain a password.
+ */
+export const databaseOption = (): Option =>
+  new Option(
+    "--database <url>",
+    "PostgreSQL database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; a password in DATABASE_URL is not shown by ps",
+  ).env("DATABASE_URL");
+
 /** Parses a port of a command line; 0 lets the system choose. */
 export function portOption(text: string): number {
   const port = Number(text);

@@ -28,6 +28,20 @@ export function isUnavailable(thrown: unknown): boolean {
   return UNAVAILABLE_MESSAGES.test(thrown.message);
 }
 
+/** Codes of errors that the operator causes: a wrong user, password or database, and missing rights. */
+const OPERATOR_STATES = /^(28...|3D000|42501)$/;
+
+/** Returns whether an error is not one of this program, so that `databaseFault` describes it. */
+export function isOperatingFault(thrown: unknown): boolean {
+  if (thrown instanceof BadDatabaseUrl || isUnavailable(thrown)) return true;
+  if (!(thrown instanceof Error)) return false;
+  const { code } = thrown as { code?: unknown };
+  return (typeof code === "string" && OPERATOR_STATES.test(code)) || NO_PASSWORD.test(thrown.message);
+}
+
+/** The error of pg if the server requires a password and the URL has none. */
+const NO_PASSWORD = /client password must be a/;
+
 /** Returns one line about an error of a database for the person at the terminal: what is wrong, and what to do. It contains no password. */
 export function databaseFault(thrown: unknown, url: string): string {
   if (thrown instanceof BadDatabaseUrl) return thrown.message;
@@ -54,7 +68,7 @@ export function databaseFault(thrown: unknown, url: string): string {
     case "57P03":
       return `PostgreSQL at ${server} is starting or stopping: try again`;
   }
-  if (/password must be a string/.test(message)) return `PostgreSQL at ${server} requires a password for ${as}`;
+  if (NO_PASSWORD.test(message)) return `PostgreSQL at ${server} requires a password for ${as}`;
   if (/timeout|timed out/i.test(message))
     return `PostgreSQL at ${server} does not answer: check the address and the network`;
   return `PostgreSQL at ${server}: ${inOneLine(message)}`;

@@ -1,0 +1,40 @@
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import type { Postgres } from "#shared/store/postgres/connection.ts";
+
+/** The name of the connections of commands in `pg_stat_activity`. */
+const APPLICATION_NAME = "league command";
+
+/** Returns the URL of the option `--database` or of DATABASE_URL. Throws StartError if there is none. */
+export function requireDatabase(url: string | undefined): string {
+  if (url) return url;
+  throw new StartError("no database is named: use --database URL, or set DATABASE_URL", EXIT.usage);
+}
+
+/**
+ * Opens a database for one command. Rejects with StartError, without the password, if the URL is wrong, the database
+ * does not answer, its tables have another version or a right is missing.
+ */
+export async function withDatabase<T>(url: string, body: (database: Postgres<unknown>) => Promise<T>): Promise<T> {
+  const { openPostgres } = await import("#shared/store/postgres/connection.ts");
+  try {
+    // A command may read large tables, so a statement has no time limit.
+    const database = openPostgres<unknown>(url, { applicationName: APPLICATION_NAME, statementTimeoutMs: 0 });
+    try {
+      return await body(database);
+    } finally {
+      await database.close();
+    }
+  } catch (thrown) {
+    throw await startError(thrown, url);
+  }
+}
+
+/** Returns an error of the database as a StartError, and any other error unchanged. */
+async function startError(thrown: unknown, url: string): Promise<unknown> {
+  const { databaseFault, isOperatingFault } = await import("#shared/store/postgres/faults.ts");
+  const { BadDatabaseUrl } = await import("#shared/store/postgres/url.ts");
+  const { OtherSchema } = await import("#shared/store/postgres/migrations.ts");
+  if (thrown instanceof BadDatabaseUrl) return new StartError(thrown.message, EXIT.usage);
+  if (thrown instanceof OtherSchema) return new StartError(thrown.message);
+  return isOperatingFault(thrown) ? new StartError(databaseFault(thrown, url)) : thrown;
+}
