@@ -96,13 +96,15 @@ export function openPostgres<Tables>(
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(" "),
     types: parsers,
+    // Statements are sent without waiting for the answers to earlier ones of the same connection.
+    pipeline: true,
     Client: PromptClient,
   });
   // The pool replaces a connection that fails while it is idle. A query reports the failure of a connection in use.
   pool.on("error", () => {});
   pool.on("connect", (client) => void client.on("error", () => {}));
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
-  return { pool, kysely, close: () => kysely.destroy() };
+  return { pool, kysely, close: () => pool.end() };
 }
 
 /** Thrown if the connection was lost during COMMIT. The transaction was committed or not. */

@@ -1,0 +1,26 @@
+import type { Member } from "../shared-run/run-database.ts";
+import type { Listener } from "./listener.ts";
+
+/** Records that a manager works, and returns the managers that do. The clock of the database counts, because those of machines differ. */
+export async function recordHeartbeat(listener: Listener, { managerId, url }: Member): Promise<readonly Member[]> {
+  const rows = await listener.query(HEARTBEAT, [managerId, url]);
+  return rows.map(({ id, url }) => ({ managerId: String(id), url: String(url) }));
+}
+
+export async function recordLeave(listener: Listener, managerId: string): Promise<void> {
+  await listener.query("DELETE FROM managers WHERE id = $1", [managerId]);
+}
+
+/** The rows of managers that have ended without leaving are removed after an hour. Ids are ordered by bytes, as in every manager. */
+const HEARTBEAT = `
+  WITH self AS (
+    INSERT INTO managers (id, url, seen_at) VALUES ($1, $2, clock_timestamp())
+    ON CONFLICT (id) DO UPDATE SET url = excluded.url, seen_at = excluded.seen_at
+    RETURNING id, url
+  ), former AS (
+    DELETE FROM managers WHERE id <> $1 AND seen_at < clock_timestamp() - interval '1 hour'
+  )
+  SELECT id, url FROM self
+  UNION ALL
+  SELECT id, url FROM managers WHERE id <> $1 AND seen_at > clock_timestamp() - interval '5 seconds'
+  ORDER BY id`;

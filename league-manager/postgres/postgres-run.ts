@@ -1,0 +1,73 @@
+import type { PoolClient } from "pg";
+import type { Clock } from "#shared/lib/clock.ts";
+import type { Ids } from "#shared/lib/ids.ts";
+import { inTransaction, openPostgres } from "#shared/store/postgres/connection.ts";
+import { assertSchema } from "#shared/store/postgres/migrations.ts";
+import type { News, RunDatabase } from "../shared-run/run-database.ts";
+import type { ManagerStore } from "../store/manager-store.ts";
+import { recordHeartbeat, recordLeave } from "./members.ts";
+import { MIGRATIONS } from "./migrations.ts";
+import { readNews } from "./news.ts";
+import { openNotifications } from "./notifications.ts";
+import { withRunErrors } from "./run-errors.ts";
+import { runStore } from "./run-store.ts";
+import { transactionOn } from "./run-transaction.ts";
+import type { RunTables } from "./tables.ts";
+import { runTransactions } from "./transactions.ts";
+import type { JobWriter } from "./write-commit.ts";
+
+/** A run on PostgreSQL, as one of its managers uses it. */
+export type PostgresRun = ManagerStore & RunDatabase;
+
+export interface PostgresRunOptions {
+  readonly url: string;
+  readonly queue: JobWriter;
+  readonly clock: Pick<Clock, "pause">;
+  readonly ids: Pick<Ids, "uuid">;
+}
+
+/** The maximum number of connections of one manager for reads: of pages, archives and the start. */
+const READERS = 8;
+/** The statements of the connection that listens take a few milliseconds. */
+const LISTENER_TIMEOUT_MS = 1_000;
+
+/**
+ * Opens a run, whose tables `league db migrate` has created. Rejects with the error of pg if the database does not answer, and with OtherSchema if its
+ * tables have another version. A manager has up to ten connections: one for its transactions, one that listens, and those of its reads.
+ */
+export async function openPostgresRun({ url, queue, clock, ids }: PostgresRunOptions): Promise<PostgresRun> {
+  const open = (maxConnections: number, limits: { statementTimeoutMs?: number } = {}) =>
+    openPostgres<RunTables>(url, { applicationName: "league-manager", maxConnections, ...limits });
+  const [readers, writer, listening] = [open(READERS), open(1), open(1, { statementTimeoutMs: LISTENER_TIMEOUT_MS })];
+  const closeAll = async (): Promise<void> => {
+    await Promise.all([readers, writer, listening].map(({ close }) => close()));
+  };
+  try {
+    await assertSchema(readers.pool, MIGRATIONS);
+    const notifications = await openNotifications({ pool: listening.pool, clock, sender: ids.uuid() });
+    const { listener } = notifications;
+    return {
+      ...runStore(readers),
+      ...runTransactions({ pool: writer.pool, queue, notify: notifications.notifyOfCommit }),
+      ...notifications,
+      news: (after) => withRunErrors(inTransaction(readers.pool, (client) => newsOfOneMoment(client, after))),
+      heartbeat: (self) => recordHeartbeat(listener, self),
+      leave: (managerId) => recordLeave(listener, managerId),
+      async close() {
+        await listener.close();
+        await closeAll();
+      },
+    };
+  } catch (thrown) {
+    await closeAll();
+    throw thrown;
+  }
+}
+
+/** Reads the news in a transaction without the lock of the run. All its statements see the commits of one moment. */
+async function newsOfOneMoment(client: PoolClient, after: number): Promise<News> {
+  const transaction = transactionOn(client);
+  const snapshot = transaction.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", []);
+  const [, news] = await Promise.all([snapshot, readNews(transaction, after)]);
+  return news;
+}

@@ -1,0 +1,92 @@
+import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
+import { openPostgres } from "#shared/store/postgres/connection.ts";
+import { migrate } from "#shared/store/postgres/migrations.ts";
+import { execute, type PostgresServer } from "#shared/store/testing/postgres-server.ts";
+import type { JobChanges, MatchJob } from "../../queue/match-queue.ts";
+import type { TestedRun } from "../../shared-run/testing/tested-run.ts";
+import { MIGRATIONS } from "../migrations.ts";
+import { openPostgresRun, type PostgresRun, type PostgresRunOptions } from "../postgres-run.ts";
+import type { RunTransaction } from "../run-transaction.ts";
+import { type FaultProxy, openFaultProxy } from "./fault-proxy.ts";
+
+/** The migrated databases of servers by their URLs. A copy of one takes less time than the migrations. */
+const templates = new Map<string, Promise<string>>();
+
+/** Creates the database of a new run. Returns its URL. */
+export async function createRun(server: PostgresServer): Promise<string> {
+  const known = templates.get(server.url);
+  const template = known ?? createTemplate(server);
+  templates.set(server.url, template);
+  return server.createDatabase(await template);
+}
+
+async function createTemplate(server: PostgresServer): Promise<string> {
+  const url = await server.createDatabase();
+  const postgres = openPostgres<unknown>(url, { applicationName: "test" });
+  await migrate(postgres.pool, MIGRATIONS);
+  await postgres.pool.query(
+    "CREATE TABLE test_jobs (position serial, change text, league_id text, match_id text, epoch int)",
+  );
+  await postgres.close();
+  return url;
+}
+
+/** The part of a queue that changes jobs in transactions. The jobs are rows of a table of the test. */
+const jobTable: PostgresRunOptions["queue"] = {
+  enqueue: (transaction, jobs) => writeJobs(transaction, "added", jobs),
+  complete: (transaction, jobs) => writeJobs(transaction, "ended", jobs),
+};
+
+async function writeJobs(transaction: RunTransaction, change: string, jobs: readonly MatchJob[]): Promise<void> {
+  for (const { leagueId, matchId, epoch } of jobs) {
+    const sql = "INSERT INTO test_jobs (change, league_id, match_id, epoch) VALUES ($1, $2, $3, $4)";
+    await transaction.query(sql, [change, leagueId, matchId, epoch]);
+  }
+}
+
+export const openRun = (url: string): Promise<PostgresRun> =>
+  openPostgresRun({ url, queue: jobTable, clock: systemClock, ids: systemIds });
+
+/** The run of a test, with the proxy through which its managers reach the database. */
+export interface TestedPostgresRun extends TestedRun {
+  /** The URL of the database without the proxy. */
+  readonly url: string;
+  readonly proxy: FaultProxy;
+  connect(): Promise<PostgresRun>;
+}
+
+export async function openTestedRun(server: PostgresServer): Promise<TestedPostgresRun> {
+  const url = await createRun(server);
+  const proxy = await openFaultProxy(url);
+  const opened: PostgresRun[] = [];
+  return {
+    url,
+    proxy,
+    async connect() {
+      const run = await openRun(proxy.url);
+      opened.push(run);
+      return run;
+    },
+    async jobs() {
+      const rows = await execute(url, "SELECT change, league_id, match_id, epoch FROM test_jobs ORDER BY position");
+      const changed = (change: keyof JobChanges): MatchJob[] =>
+        rows
+          .filter((row) => row.change === change)
+          .map(({ league_id, match_id, epoch }) => {
+            return { leagueId: String(league_id), matchId: String(match_id), epoch: Number(epoch) };
+          });
+      return { added: changed("added"), ended: changed("ended") };
+    },
+    cut: async () => proxy.cut(),
+    restore: async () => proxy.restore(),
+    loseNextCommit: (moment) => proxy.loseNextCommit(moment),
+    async passTime(ms) {
+      await execute(url, `UPDATE managers SET seen_at = seen_at - interval '${ms} milliseconds'`);
+    },
+    async close() {
+      await Promise.all(opened.map((run) => run.close()));
+      await proxy.close();
+    },
+  };
+}

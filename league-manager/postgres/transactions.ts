@@ -1,0 +1,98 @@
+import type { Pool } from "pg";
+import { inTransaction } from "#shared/store/postgres/connection.ts";
+import { LOG_LOCK } from "#shared/store/postgres/event-log.ts";
+import type { NewCommit, News, RunDatabase } from "../shared-run/run-database.ts";
+import { readNews } from "./news.ts";
+import { runError, withRunErrors } from "./run-errors.ts";
+import { type RunTransaction, transactionOn } from "./run-transaction.ts";
+import { StreamHeads } from "./stream-heads.ts";
+import { type JobWriter, writeCommit } from "./write-commit.ts";
+
+interface TransactionOptions {
+  /** A pool of one connection: the transactions of one manager wait for each other here, not in the database. */
+  readonly pool: Pool;
+  readonly queue: JobWriter;
+  /** Notifies the other managers when the transaction is committed. */
+  readonly notify: (transaction: RunTransaction) => Promise<unknown>;
+}
+
+/** Returns the operations that take the lock of the run. */
+export function runTransactions(options: TransactionOptions): Pick<RunDatabase, "transact" | "hasCommit"> {
+  const { pool } = options;
+  const heads = new StreamHeads();
+  const inTurn = turns();
+  const hasCommit = (id: string): Promise<boolean> =>
+    inTransaction(pool, async (client) => {
+      const transaction = transactionOn(client);
+      // The statements are sent at once. The database executes them in this order.
+      const [, found] = await Promise.all([lockRun(transaction), transaction.query(SELECT_COMMIT, [id])]);
+      return found.rows.length > 0;
+    });
+  return {
+    transact: (after, decide) => inTurn(() => transact(options, heads, after, decide)),
+    hasCommit: (id) => inTurn(() => withRunErrors(hasCommit(id))),
+  };
+}
+
+/** Returns a function that calls operations one after the other. */
+function turns(): <T>(operation: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (operation) => {
+    const done = last.then(operation);
+    last = done.catch(() => {});
+    return done;
+  };
+}
+
+async function transact(
+  options: TransactionOptions,
+  heads: StreamHeads,
+  after: number,
+  decide: (news: News) => NewCommit | null,
+): Promise<void> {
+  let rejected: { readonly reason: unknown } | null = null;
+  const decideOn = (news: News): NewCommit | null => {
+    try {
+      return decide(news);
+    } catch (reason) {
+      rejected = { reason };
+      throw reason;
+    }
+  };
+  const decideAndAppend = async (transaction: RunTransaction): Promise<Pick<News, "number" | "events"> | null> => {
+    const [, news] = await Promise.all([lockRun(transaction), readNews(transaction, after)]);
+    heads.follow(after, news);
+    const commit = decideOn(news);
+    return commit && append(transaction, options, heads, news.number + 1, commit);
+  };
+  try {
+    const committed = await inTransaction(options.pool, (client) => decideAndAppend(transactionOn(client)));
+    if (committed) heads.follow(committed.number - 1, committed);
+  } catch (thrown) {
+    // An exception of `decide` is passed on, whatever it is.
+    throw rejected === null ? runError(thrown) : thrown;
+  }
+}
+
+async function append(
+  transaction: RunTransaction,
+  { queue, notify }: TransactionOptions,
+  heads: StreamHeads,
+  number: number,
+  commit: NewCommit,
+): Promise<Pick<News, "number" | "events">> {
+  const events = await heads.chain(transaction, commit.appends);
+  await Promise.all([writeCommit(transaction, queue, number, commit, events), notify(transaction)]);
+  return { number, events };
+}
+
+/**
+ * Waits for the lock of the run and takes it until the end of the transaction. Each later statement sees all commits, which a transaction with one
+ * snapshot would not.
+ */
+const lockRun = (transaction: RunTransaction): Promise<unknown> =>
+  Promise.all([transaction.query(READ_COMMITTED, []), transaction.query(LOCK, [])]);
+
+const READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+const LOCK = `SELECT pg_advisory_xact_lock(${LOG_LOCK})`;
+const SELECT_COMMIT = "SELECT number FROM commits WHERE id = $1";
