@@ -42,6 +42,9 @@ export interface Decision<Reply> {
 /** A command as a pure function: decides on the manager's state at the time `at`, ISO 8601, UTC. Returns a decision or a rejection. */
 export type Decide<Reply> = (state: ManagerState, at: string) => Result<Decision<Reply>, ProtocolError>;
 
+/** Returns the commands that follow from a change of the state. They are decided in the same batch as the commands that have changed it. */
+export type FollowUps = (before: ManagerState, state: ManagerState) => readonly Decide<unknown>[];
+
 /** A committed event. `version` is the version of its stream after the event. */
 export type CommittedEvent =
   | { readonly kind: "league"; readonly leagueId: string; readonly version: number; readonly event: LeagueEvent }

@@ -13,6 +13,7 @@ import type { AdmissionPolicy } from "./agents/policy.ts";
 import { type ApiOptions, createApi } from "./api/api.ts";
 import { operatorToken } from "./api/operator-token.ts";
 import { createRegistration } from "./api/registration.ts";
+import { leagueFollowUps } from "./commands/follow-ups.ts";
 import { openLeagues } from "./commands/leagues.ts";
 import { admissionPolicy, leagueSettings, moveLimits, numbersOf, reservedPlaces } from "./config.ts";
 import { hasLeft } from "./effects/endpoint-check.ts";
@@ -84,7 +85,8 @@ async function startParts(
   const run = await openRun(store, options.seed, ids);
   const leagueIds = config.leagues.map(({ league_id }) => league_id);
   const loaded = await loadState(store, leagueIds);
-  const commands = countedLedger(openLedger({ store, loaded, clock, leagueIds, onFatal }), clock);
+  const followUps = leagueFollowUps(seedsOf(run).leagueSeedOf);
+  const commands = countedLedger(openLedger({ store, loaded, clock, leagueIds, followUps, onFatal }), clock);
   const { ledger } = commands;
   await ledger.execute(openLeagues(leagueSettings(config, run)));
   const onError = (thrown: unknown): void => log.error({ err: thrown }, "a snapshot could not be written");

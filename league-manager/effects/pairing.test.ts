@@ -45,8 +45,8 @@ describe("a Swiss league", () => {
         await league.report("REF01", played(await league.order("REF01", first?.matchId ?? "")));
         if (isRestarted) await league.restart();
         await league.report("REF01", played(await league.order("REF01", second?.matchId ?? "")));
-        // Without progress of the clock the reconciler has not seen the result, so that this restart is between two rounds.
-        expect(roundCount(league)).toBe(roundId);
+        // The last result of a round and the next round are one commit, so this restart is between two rounds.
+        expect(roundCount(league)).toBe(Math.min(roundId + 1, 3));
         if (isRestarted) await league.restart();
       }
       await league.eventually(() => expect(league.league().status).toBe("completed"));

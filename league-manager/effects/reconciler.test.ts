@@ -25,9 +25,9 @@ test("no pass takes place before the start, so that no commit is missed", async 
   const { clock } = league;
   const failures = createFailures(openLog(null, "test"), () => {});
   const reconciler = new Reconciler({ ledger: league.ledger(), clock, failures });
-  const reconciled: (number | null)[] = [];
+  const reconciled: (readonly number[])[] = [];
   const part = {
-    reconcile: (_: League, work: OpenWork) => void reconciled.push(work.roundToOpen),
+    reconcile: (_: League, work: OpenWork) => void reconciled.push([...work.roundsToAnnounce]),
     stop: async () => {},
   };
   reconciler.wake();
@@ -35,7 +35,7 @@ test("no pass takes place before the start, so that no commit is missed", async 
   expect(await league.ledger().execute(startLeague("rps", "seed"))).toMatchObject({ ok: true });
   reconciler.start([part]);
   await clock.nextTurn();
-  expect(reconciled).toEqual([1]);
+  expect(reconciled).toEqual([[1]]);
   await reconciler.stop();
 });
 

@@ -68,10 +68,17 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
 
 /** The part of the open work that does not need a pass over the matches. */
 function workOfLeague(league: League): Pick<OpenWork, "roundToOpen" | "withdrawals" | "isToPair" | "isToComplete"> {
-  const { currentRound, rounds, withdrawals, isPaused } = league;
+  const { withdrawals } = league;
+  return {
+    ...{ roundToOpen: roundToOpen(league), withdrawals },
+    ...{ isToPair: canPair(league), isToComplete: isPlayed(league) },
+  };
+}
+
+/** The number of the round to open, because all earlier rounds are completed; null if there is none. */
+export function roundToOpen({ currentRound, rounds, isPaused }: League): number | null {
   const current = currentRound === null ? undefined : rounds[currentRound - 1];
-  const roundToOpen = current && !current.isOpened && !isPaused ? current.roundId : null;
-  return { roundToOpen, withdrawals, isToPair: canPair(league), isToComplete: isPlayed(league) };
+  return current && !current.isOpened && !isPaused ? current.roundId : null;
 }
 
 /** Adds a match of an opened round to the index of its status. */

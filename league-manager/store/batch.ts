@@ -6,22 +6,28 @@ import { evolveState } from "./manager-state.ts";
 
 /** The uncommitted results of the commands of one batch. */
 export interface Batch {
+  /** The time of its commands, ISO 8601, UTC. */
+  readonly at: string;
   state: ManagerState;
   readonly events: CommittedEvent[];
   readonly appends: Map<string, StreamAppend & { readonly events: NewEvent[] }>;
   readonly writes: Write[];
 }
 
-interface BatchContext {
+export interface BatchContext {
   readonly leagueIds: readonly string[];
   /** The committed version of each stream. */
   readonly versions: ReadonlyMap<string, number>;
 }
 
-export const newBatch = (state: ManagerState): Batch => ({ state, events: [], appends: new Map(), writes: [] });
+export const newBatch = (state: ManagerState, at: string): Batch => ({
+  ...{ at, state, events: [], appends: new Map(), writes: [] },
+});
+
+export const isEmpty = ({ appends, writes }: Batch): boolean => appends.size === 0 && writes.length === 0;
 
 /** Adds a decision to a batch. Throws if an event cannot follow; the batch is then unchanged. */
-export function addDecision(batch: Batch, decision: Decision<unknown>, at: string, context: BatchContext): void {
+export function addDecision(batch: Batch, decision: Decision<unknown>, context: BatchContext): void {
   const { writes = [] } = decision;
   const versions = new Map<string, number>();
   const nextVersion = (stream: string): number => {
@@ -30,7 +36,7 @@ export function addDecision(batch: Batch, decision: Decision<unknown>, at: strin
     versions.set(stream, version);
     return version;
   };
-  const added = checkedEvents(decision, at, nextVersion);
+  const added = checkedEvents(decision, batch.at, nextVersion);
   const state = evolveState(
     batch.state,
     { events: added.map(({ committed }) => committed), writes },

@@ -6,6 +6,7 @@ import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 import { type Logger, openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
+import { leagueFollowUps } from "../../commands/follow-ups.ts";
 import { openLeagues } from "../../commands/leagues.ts";
 import { createEffects, type EffectsOptions } from "../../effects.ts";
 import type { LeagueSettings } from "../../league/commands.ts";
@@ -18,8 +19,10 @@ import { loadState } from "../../store/load-state.ts";
 import { managerStore } from "../../store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../../store/schema.ts";
 
+const leagueSeedOf = (leagueId: string): string => leagueSeed("seed", leagueId);
+
 export const seedOf = ({ leagueId }: League, { matchId, epoch }: Match): string =>
-  seedOfMatch(leagueSeed("seed", leagueId), leagueId, matchId, epoch);
+  seedOfMatch(leagueSeedOf(leagueId), leagueId, matchId, epoch);
 
 /** The options that all starts of a manager share. */
 export interface ManagerOptions {
@@ -47,7 +50,8 @@ export async function startManager(options: ManagerOptions, leagueIds: readonly 
   const db = openSqlite(options.file, MANAGER_SCHEMA);
   const store = managerStore(db, testWriter(db));
   const loaded = await loadState(store, leagueIds);
-  const ledger = openLedger({ store, loaded, clock, leagueIds, onFatal: () => {} });
+  const followUps = leagueFollowUps(leagueSeedOf);
+  const ledger = openLedger({ store, loaded, clock, leagueIds, followUps, onFatal: () => {} });
   const peers = (options.network ?? ((network) => network))(createPeers({ clock: systemClock }));
   await ledger.execute(openLeagues(leagueIds.map((leagueId) => ({ ...SETTINGS, leagueId, ...options.settings }))));
   const timeouts = Timeouts.parse({ default_ms: 2_000, ...options.timeouts });
@@ -58,7 +62,7 @@ export async function startManager(options: ManagerOptions, leagueIds: readonly 
       clock,
       machineAddresses: () => new Set<string>(),
       seedOf,
-      leagueSeedOf: (leagueId: string) => leagueSeed("seed", leagueId),
+      leagueSeedOf,
       endpointFor: (_referee: unknown, endpoint: string) => endpoint,
       log: options.log ?? openLog(null, "test"),
     },

@@ -62,7 +62,7 @@ export async function ledgerOn(
         uncaught.push(thrown);
       }
     });
-  const clock = { iso: () => AT, nextTurn: systemClock.nextTurn, defer };
+  const clock = { iso: () => AT, monotonic: systemClock.monotonic, nextTurn: systemClock.nextTurn, defer };
   const loaded = await loadState(recordingStore, leagueIds);
   const ledger = openLedger({ store: recordingStore, loaded, clock, leagueIds, onFatal: (error) => fatal.push(error) });
   const snapshotErrors: unknown[] = [];

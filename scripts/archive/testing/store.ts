@@ -72,7 +72,7 @@ export async function writeStore(
     store,
     leagueIds,
     loaded: await loadState(store, leagueIds),
-    clock: { iso: () => AT, nextTurn: systemClock.nextTurn, defer: systemClock.defer },
+    clock: { ...systemClock, iso: () => AT },
     onFatal: () => {},
   });
   const run = testRun(file, ledger, leagueIds);

@@ -4,15 +4,15 @@ import type { Mutation } from "./mutation.ts";
 export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "the manager answers before the commit",
-    file: "league-manager/store/ledger.ts",
+    file: "league-manager/store/decide-commands.ts",
     from: "return () => resolve({ ok: true, value: reply });",
     to: "resolve({ ok: true, value: reply });\n    return () => {};",
   },
   {
     name: "the ledger does not wait for its append",
     file: "league-manager/store/ledger.ts",
-    from: "await store.commit(appends, batch.writes, at);",
-    to: "store.commit(appends, batch.writes, at).catch(() => {});",
+    from: "await store.commit(appends, batch.writes, batch.at);",
+    to: "store.commit(appends, batch.writes, batch.at).catch(() => {});",
   },
   {
     name: "a result of an earlier epoch is accepted",
