@@ -40,7 +40,8 @@ export function createHosting(
     const { game, state } = replayed.value.session;
     return game.viewState(state, role);
   };
-  const onError = (thrown: unknown): void => log.error({ err: thrown }, "the inbox of a hosted player failed");
+  const onError = (thrown: unknown): void =>
+    log.error({ err: thrown }, "a message or the final position of a match could not be shown to a hosted player");
   const hosted = new HostedPlayers({ ledger, inboxes, clock, ids, finalView, onError });
   const seats = createSeats({
     context: { hosted, projections: views.projections, clock },

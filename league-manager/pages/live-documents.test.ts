@@ -188,6 +188,18 @@ test("documents whose reads take long are read less often after a while", async 
   expect(client.values.length).toBeLessThan(8);
 });
 
+test("documents wait for at most five seconds after a read that took very long", async () => {
+  const { clock, url, change } = await startDocument({ readMs: 60_000 });
+  const client = await reader(url);
+  await clock.advance(0);
+  await client.shows(["first"]);
+  await change("second");
+  await clock.advance(4_999);
+  expect(client.values).toEqual(["first"]);
+  await clock.advance(1);
+  await client.shows(["first", "second"]);
+});
+
 test("a reader that takes no data receives the current state when it reads again, without the states in between", async () => {
   const { clock, url, change } = await startDocument();
   const client = await reader(url);

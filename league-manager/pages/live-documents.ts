@@ -54,6 +54,8 @@ const INTERVAL_MS = 150;
 const MAX_SHARE = 0.01;
 /** The time that documents may take at once, e.g. for 200 different pages that show the same result, before `MAX_SHARE` limits them. */
 const BURST_MS = 250;
+/** The longest time for which documents wait because of their share of the time, e.g. after reads of a database that did not answer. */
+const MAX_WAIT_MS = 5_000;
 
 /** The time since the start of a turn. It always changes, so a document in which nothing else has changed is not sent again. */
 const RUNNING_TIME = /"elapsed_ms":\d+/g;
@@ -166,7 +168,8 @@ export class LiveDocuments {
       onError(thrown);
     }
     const nowMs = clock.monotonic();
-    this.#paidUntilMs = Math.max(this.#paidUntilMs, startMs) + (nowMs - startMs) / MAX_SHARE;
+    const paidUntilMs = Math.max(this.#paidUntilMs, startMs) + (nowMs - startMs) / MAX_SHARE;
+    this.#paidUntilMs = Math.min(paidUntilMs, nowMs + BURST_MS / MAX_SHARE + MAX_WAIT_MS);
     feed.nextAtMs = nowMs + INTERVAL_MS;
     const isChanged = (feed.state as Feed["state"]) === "changed";
     feed.state = "idle";

@@ -11,14 +11,19 @@ import type { LeagueStreams, RequestedEvents } from "./streams.ts";
 export const streamRoutes =
   (projections: Pick<Projections, "league">, streams: LeagueStreams) =>
   (app: Express): void => {
-    app.get("/leagues/:league_id/events", (request, response) => {
+    app.get("/leagues/:league_id/events", async (request, response) => {
       const league = projections.league(request.params.league_id);
       if (!league) return reject(response, 404, "NOT_FOUND", `no league ${request.params.league_id}`);
       const events = requestedEvents(league, request);
       if (!events.ok) return reject(response, 400, "INVALID_REQUEST", events.error);
+      const { leagueId, version } = league;
+      const { after } = events.value;
+      if (!(await streams.hasVersion(leagueId, after))) {
+        const message = `version ${after} is later than version ${version} of league ${leagueId}`;
+        return reject(response, 400, "INVALID_REQUEST", message);
+      }
       // After 204 an EventSource does not reconnect.
-      if (league.status === "completed" && events.value.after === league.version)
-        return void response.status(204).end();
+      if (league.status === "completed" && after >= version) return void response.status(204).end();
       if (request.method === "HEAD") return void response.type("text/event-stream").end();
       if (!streams.open(events.value, response)) {
         reject(response, 503, "TOO_MANY_REQUESTS", "too many readers of events; try again later");
@@ -33,7 +38,6 @@ function requestedEvents(league: League, request: Request): Result<RequestedEven
   const { leagueId, version } = league;
   const after = requestedVersion(request) ?? version;
   if (after === "invalid") return err("from and Last-Event-ID must be versions: 0, 1, 2, …");
-  if (after > version) return err(`version ${after} is later than version ${version} of league ${leagueId}`);
   const types = requestedTypes(request.query.types);
   return types.ok ? ok({ leagueId, after, types: types.value }) : types;
 }
@@ -42,7 +46,7 @@ function requestedEvents(league: League, request: Request): Result<RequestedEven
 function requestedVersion(request: Request): number | "invalid" | undefined {
   const requested = request.get("last-event-id") ?? request.query.from;
   if (requested === undefined) return undefined;
-  return typeof requested === "string" && /^\d{1,15}$/.test(requested) ? Number(requested) : "invalid";
+  return typeof requested === "string" && /^\d{1,9}$/.test(requested) ? Number(requested) : "invalid";
 }
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set(LEAGUE_EVENT_TYPES);

@@ -14,6 +14,10 @@ export interface LeagueStreams {
    * with the league. Returns false if there are too many readers, in total or of the reader's network.
    */
   open(requested: RequestedEvents, response: ServerResponse): boolean;
+  /**
+   * Resolves with whether a league has reached a version. Another manager can have committed a version, and sent it, before this manager knows it.
+   */
+  hasVersion(leagueId: string, version: number): Promise<boolean>;
   /** Sends what each reader can still take, and ends the streams. */
   close(): Promise<void>;
 }
@@ -58,6 +62,10 @@ export function leagueStreams(options: StreamOptions): LeagueStreams {
   };
 
   return {
+    async hasVersion(leagueId, version) {
+      const known = ledger.state.leagues.get(leagueId)?.version ?? 0;
+      return version <= known || (await read(leagueId, version - 1, 1)).length > 0;
+    },
     open({ after, ...requested }, response) {
       const address = remoteAddressOf(response.req);
       const network = isLoopback(address) ? null : networkOf(address);

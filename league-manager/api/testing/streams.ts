@@ -24,9 +24,16 @@ interface Received {
 }
 
 /** Starts a server with the event stream of the open league `first`. `bodiesRead` collects the events that are read from the store. */
-export async function startStream({ maxReaders = 10, maxReadersOfNetwork = 5, defer = systemClock.defer } = {}) {
+export async function startStream({
+  maxReaders = 10,
+  maxReadersOfNetwork = 5,
+  defer = systemClock.defer,
+  /** Called before each read of the store, which waits for the result. */
+  beforeRead = async (): Promise<void> => {},
+} = {}) {
   const folder = mkdtempSync(join(tmpdir(), "streams-"));
-  const { ledger, store, db } = await ledgerOn(join(folder, "league-manager.sqlite"));
+  const file = join(folder, "league-manager.sqlite");
+  const { ledger, store, db } = await ledgerOn(file);
   const clock = { ...manualClock(), defer };
   const append = async (...events: readonly NewLeagueEvent[]): Promise<void> => {
     await ledger.execute(() =>
@@ -36,6 +43,7 @@ export async function startStream({ maxReaders = 10, maxReadersOfNetwork = 5, de
   await append(opened("first"));
   const bodiesRead: string[] = [];
   const read = async (leagueId: string, after: number, limit: number) => {
+    await beforeRead();
     const events = await store.readEvents(leagueStream(leagueId), after, limit);
     return events.map(({ body }) => {
       bodiesRead.push(body);
@@ -52,7 +60,7 @@ export async function startStream({ maxReaders = 10, maxReadersOfNetwork = 5, de
     db.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  return { append, clock, bodiesRead, url: `http://127.0.0.1:${port}/leagues/first/events` };
+  return { append, clock, file, bodiesRead, streams, url: `http://127.0.0.1:${port}/leagues/first/events` };
 }
 
 /** Connects to a stream. `next(n)` resolves with the next n events. */
