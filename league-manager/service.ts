@@ -13,6 +13,7 @@ import type { AdmissionPolicy } from "./agents/policy.ts";
 import { type ApiOptions, createApi } from "./api/api.ts";
 import { operatorToken } from "./api/operator-token.ts";
 import { createRegistration } from "./api/registration.ts";
+import { ALONE } from "./cluster/homes.ts";
 import { leagueFollowUps } from "./commands/follow-ups.ts";
 import { openLeagues } from "./commands/leagues.ts";
 import { admissionPolicy, leagueSettings, moveLimits, numbersOf, reservedPlaces } from "./config.ts";
@@ -134,7 +135,7 @@ function compose(core: Core, self: AgentProcess) {
   const places = reservedPlaces(config, startWhen, dataFolder, self);
   const startRule = { places, startWhen, minPlayers: numbersOf(config, "min_players") };
   const policy = admissionPolicy(config, startWhen, places, operator.token);
-  const inbox = managerInboxes(core, self);
+  const inbox = managerInboxes({ ...core, homes: ALONE.homes }, self);
   const { peers, inboxes } = inbox;
   const projections = createProjections(ledger);
   const seeds = seedsOf(run);
@@ -168,10 +169,10 @@ function compose(core: Core, self: AgentProcess) {
   const readable = readSide(core, projections, seeds, startRule);
   const register: HostingOptions["register"] = (request, caller) =>
     registration.player(request, caller, { isHosted: true });
-  const hosting = createHosting({ ledger, inboxes, register, ...readable }, self);
+  const hosting = createHosting({ ledger, inboxes, homes: ALONE.homes, register, ...readable }, self);
   const api = createApi({
     metrics: managerMetrics({ ledger, commands: core.commands, silentReferees: effects.silentReferees }),
-    ...{ config, ledger, registration, policy, clock, ids, log, inboxes, ...readable },
+    ...{ config, ledger, registration, policy, clock, ids, log, inboxes, others: ALONE, ...readable },
     ...{ operatorToken: operator.token, seats: hosting.seats, openEventStream: network.openEventStream },
     joining,
     gamesAt: () => pagesOfReferees(ledger.state.agents, effects.silentReferees()),

@@ -3,6 +3,7 @@ import { equalSecrets } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { hostsOf } from "#shared/protocol/addresses.ts";
 import type { ListenOptions } from "#shared/rpc/http/listen.ts";
+import { trustedProxies } from "#shared/rpc/http/trusted-proxies.ts";
 import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import { toolsOf } from "#shared/rpc/mcp/operations.ts";
@@ -12,6 +13,7 @@ import type { Logger } from "#shared/runtime/process/logger.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
+import type { OtherManagers } from "../cluster/homes.ts";
 import { MANAGER_SENDER } from "../effects/effects-context.ts";
 import { playRoutes } from "../hosted/page-routes.ts";
 import { playPages } from "../hosted/play-page.ts";
@@ -52,6 +54,8 @@ export interface ApiOptions extends GamePages {
   readonly joining: DocumentContext["joining"];
   readonly openEventStream: Network["openEventStream"];
   readonly inboxes: Inboxes;
+  /** The other managers of the run. */
+  readonly others: OtherManagers;
   readonly seats: Seats;
   readonly metrics: Pick<ManagerMetrics, "families">;
   readonly clock: Clock;
@@ -89,7 +93,7 @@ export function createApi(options: ApiOptions): Api {
     clock,
     ids,
   );
-  const inboxContext = { inboxes: options.inboxes, projections };
+  const inboxContext = { ...options.others, inboxes: options.inboxes, projections };
   const inbox = inboxRoutes(inboxContext);
   const play = playRoutes({
     ...{ seats: options.seats, awaiting: views.awaited, limitCreations },
@@ -118,6 +122,7 @@ export function createApi(options: ApiOptions): Api {
         },
       }),
       isReady: () => true,
+      isTrustedProxy: trustedProxies(config.manager.trusted_proxies),
       web: webApp(log, (app) => {
         metricsRoutes(options.metrics, operatorToken)(app);
         playPages(options)(app);

@@ -9,6 +9,7 @@ import type { MessageType } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { inboxEndpoint } from "../agents/inbox-endpoint.ts";
 import { oneMatch } from "../api/testing/streams.ts";
+import { ALONE } from "../cluster/homes.ts";
 import { Inboxes } from "../inbox/inboxes.ts";
 import { ledgerOn, opened, profile, registered } from "../store/testing/ledger.ts";
 import { HostedPlayers } from "./hosted-players.ts";
@@ -32,6 +33,7 @@ async function startHosted() {
   const asked: string[] = [];
   const errors: unknown[] = [];
   const hosted = new HostedPlayers({
+    homes: ALONE.homes,
     ...{ ledger, inboxes, clock: systemClock, ids: systemIds },
     finalView(...match) {
       asked.push(match.join(" "));

@@ -5,6 +5,7 @@ import { parsedJson } from "#shared/lib/text.ts";
 import { Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import { isHosted } from "../agents/inbox-endpoint.ts";
+import type { Homes } from "../cluster/homes.ts";
 import type { Inboxes } from "../inbox/inboxes.ts";
 import type { Commit, Ledger } from "../ledger.ts";
 import { decideMove } from "./hosted-move.ts";
@@ -24,6 +25,7 @@ import {
 interface HostedPlayersOptions {
   readonly ledger: Ledger;
   readonly inboxes: Inboxes;
+  readonly homes: Homes;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Resolves with the final view of a completed match for a role; null if the match was not played. */
@@ -51,12 +53,12 @@ const WAIT_MS = 60_000;
 
 /**
  * The players without a program: people in a browser and models in MCP hosts. The manager reads their inboxes and answers invitations and notifications;
- * a request for a move stays open until the player moves. In memory only: after a restart the referees invite the players again.
+ * a request for a move stays open until the player moves. In memory only: after a restart or a move to another manager the referees invite them again.
  */
 export class HostedPlayers {
   readonly #options: HostedPlayersOptions;
   readonly #entries = new Map<string, Entry>();
-  #removeListener: () => void = () => {};
+  #removeListeners: readonly (() => void)[] = [];
 
   constructor(options: HostedPlayersOptions) {
     this.#options = options;
@@ -64,14 +66,17 @@ export class HostedPlayers {
 
   /** Begins to read the inboxes of the hosted players. */
   start(): void {
-    const { ledger } = this.#options;
-    for (const id of ledger.state.agents.keys()) this.#update(id);
-    this.#removeListener = ledger.onCommit((commit) => this.#onCommit(commit));
+    const { ledger, homes } = this.#options;
+    const updateAll = (): void => {
+      for (const id of ledger.state.agents.keys()) this.#update(id);
+    };
+    updateAll();
+    this.#removeListeners = [ledger.onCommit((commit) => this.#onCommit(commit)), homes.onChange(updateAll)];
   }
 
   /** Ends all waits, whose requests are answered with the last state, and stops reading the inboxes. */
   stop(): void {
-    this.#removeListener();
+    for (const remove of this.#removeListeners) remove();
     for (const { stopped } of this.#entries.values()) stopped.abort();
   }
 
@@ -161,10 +166,10 @@ export class HostedPlayers {
     }
   }
 
-  /** Starts or ends the loop of an agent, according to its registration. */
+  /** Starts or ends the loop of an agent, according to its registration and its home. */
   #update(playerId: string): void {
     const agent = this.#options.ledger.state.agents.get(playerId);
-    const hosts = isHosted(agent?.endpoint ?? "");
+    const hosts = isHosted(agent?.endpoint ?? "") && this.#options.homes.of(playerId) === "here";
     const isRunning = this.#entries.has(playerId);
     if (agent?.state === "SHUTDOWN") this.#endTurns(playerId);
     if (hosts && !isRunning) this.#begin(playerId);

@@ -1,5 +1,6 @@
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { replayTexts } from "#shared/session/replay.ts";
+import type { Homes } from "../cluster/homes.ts";
 import type { Inboxes } from "../inbox/inboxes.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { Ledger } from "../ledger.ts";
@@ -10,6 +11,7 @@ import { createSeats, type Seats, type SeatsOptions } from "./seats.ts";
 export interface HostingOptions {
   readonly ledger: Ledger;
   readonly inboxes: Inboxes;
+  readonly homes: Homes;
   readonly views: {
     readonly projections: Projections;
     /** Returns the session log of a completed match. */
@@ -27,7 +29,7 @@ export interface Hosting {
 }
 
 export function createHosting(
-  { ledger, inboxes, views, register }: HostingOptions,
+  { ledger, inboxes, homes, views, register }: HostingOptions,
   { clock, ids, log }: Pick<AgentProcess, "clock" | "ids" | "log">,
 ): Hosting {
   const finalView = async (leagueId: string, matchId: string, role: string): Promise<unknown> => {
@@ -42,9 +44,10 @@ export function createHosting(
   };
   const onError = (thrown: unknown): void =>
     log.error({ err: thrown }, "a message or the final position of a match could not be shown to a hosted player");
-  const hosted = new HostedPlayers({ ledger, inboxes, clock, ids, finalView, onError });
+  const hosted = new HostedPlayers({ ledger, inboxes, homes, clock, ids, finalView, onError });
   const seats = createSeats({
     context: { hosted, projections: views.projections, clock },
+    homes,
     execute: (decide) => ledger.execute(decide),
     register,
   });

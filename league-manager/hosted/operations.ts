@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { findGame } from "#shared/games/registry.ts";
 import { err, ok } from "#shared/lib/result.ts";
+import { protocolError } from "#shared/protocol/errors.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
 import { withProgress } from "#shared/rpc/jsonrpc/wait-progress.ts";
-import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
+import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
+import type { Home, OtherHome } from "../cluster/homes.ts";
 import { leaveLeagues } from "../commands/players.ts";
 import { PlayState, playState } from "./hosted-state.ts";
 import type { Seats } from "./seats.ts";
@@ -55,6 +57,23 @@ export const hostedOperations = (seats: Seats): readonly Operation<unknown>[] =>
   leaveLeague(seats),
 ];
 
+/** The time limit for another manager that answers without waiting, in addition to the time that it may wait. */
+const AT_ONCE = { timeoutMs: 5_000 } as const;
+
+/** The answer while the inbox of a player moves to another manager. */
+const MOVING = err(
+  protocolError("L001", "Your matches are moving to another server of this league. Call the tool again", {}, true),
+);
+
+const isElsewhere = (home: Home): home is OtherHome => typeof home === "object";
+
+/** Returns the manager that answers for a player; null if its inbox moves at the moment. */
+function homeOf(seats: Seats, playerId: string, { isPassedOn }: Caller): "here" | OtherHome | null {
+  const home = seats.homes.of(playerId);
+  if (isElsewhere(home)) return isPassedOn ? null : home;
+  return home === "here" ? home : null;
+}
+
 const text = (words: string) => ({ content: [{ type: "text" as const, text: words }] });
 
 const joinLeague = (seats: Seats): Operation<unknown> =>
@@ -83,7 +102,12 @@ const joinLeague = (seats: Seats): Operation<unknown> =>
       );
       if (!joined.ok) return joined;
       const { playerId, token } = joined.value;
-      return ok({ ...playState(seats.context, playerId), player_token: token });
+      const home = seats.homes.of(playerId);
+      const asked = isElsewhere(home)
+        ? await home.ask("WAIT_FOR_TURN", { player_token: token, timeout_s: 0 }, caller, AT_ONCE)
+        : null;
+      const state = asked?.ok ? PlayState.parse(asked.value) : playState(seats.context, playerId);
+      return ok({ ...state, player_token: token });
     },
   });
 
@@ -107,21 +131,27 @@ const waitForTurn = (seats: Seats): Operation<unknown> =>
     async handle({ player_token, timeout_s }, caller) {
       const player = seats.playerOf(player_token, caller);
       if (!player.ok) return player;
-      const { id: playerId } = player.value;
+      const { playerId, token } = player.value;
       const { context } = seats;
+      const { progress } = caller;
+      const timeoutMs = timeout_s * 1000;
+      const report = progress && ((doneMs: number, message: string) => progress(doneMs / 1000, timeout_s, message));
+      const reported = <T>(waiting: Promise<T>): Promise<T> =>
+        withProgress(waiting, "waiting for your turn", { timeoutMs, progress: report }, context.clock);
+      const home = homeOf(seats, playerId, caller);
+      if (home === null) return MOVING;
+      if (home !== "here") {
+        const options = { timeoutMs: timeoutMs + AT_ONCE.timeoutMs, signal: caller.abortSignal?.() };
+        return (
+          (await reported(home.ask("WAIT_FOR_TURN", { player_token: token, timeout_s }, caller, options))) ?? MOVING
+        );
+      }
       const hasNews = (): boolean => {
         const { next, results } = playState(context, playerId);
         return next !== "waiting" || results.length > 0;
       };
-      const { progress } = caller;
-      const timeoutMs = timeout_s * 1000;
-      const waiting = context.hosted.wait(playerId, hasNews, { timeoutMs, signal: caller.abortSignal?.() });
-      const report = progress && ((doneMs: number, message: string) => progress(doneMs / 1000, timeout_s, message));
-      const isDone = await withProgress(
-        waiting,
-        "waiting for your turn",
-        { timeoutMs, progress: report },
-        context.clock,
+      const isDone = await reported(
+        context.hosted.wait(playerId, hasNews, { timeoutMs, signal: caller.abortSignal?.() }),
       );
       const state = playState(context, playerId);
       context.hosted.reportResults(playerId);
@@ -144,11 +174,18 @@ const makeMove = (seats: Seats): Operation<unknown> =>
       annotations: { readOnlyHint: false, destructiveHint: false },
       shown: (value: Shown["value"]) => text(`Move made.\n\n${stateInWords(value)}`),
     },
-    handle({ move, match_id, player_token }, caller) {
+    async handle({ move, match_id, player_token }, caller) {
       const player = seats.playerOf(player_token, caller);
       if (!player.ok) return player;
-      const moved = seats.context.hosted.move(player.value.id, match_id ?? null, move);
-      return moved.ok ? ok(playState(seats.context, player.value.id)) : moved;
+      const { playerId, token } = player.value;
+      const home = homeOf(seats, playerId, caller);
+      if (home === null) return MOVING;
+      if (home !== "here") {
+        const payload = { move, ...(match_id !== undefined && { match_id }), player_token: token };
+        return (await home.ask("MAKE_MOVE", payload, caller, AT_ONCE)) ?? MOVING;
+      }
+      const moved = seats.context.hosted.move(playerId, match_id ?? null, move);
+      return moved.ok ? ok(playState(seats.context, playerId)) : moved;
     },
   });
 
@@ -170,7 +207,8 @@ const leaveLeague = (seats: Seats): Operation<unknown> =>
     async handle({ player_token }, caller) {
       const player = seats.playerOf(player_token, caller);
       if (!player.ok) return player;
-      const left = await seats.execute(leaveLeagues(player.value.id));
-      return left.ok ? ok({ status: "LEFT", player_id: player.value.id }) : err(left.error);
+      const { playerId } = player.value;
+      const left = await seats.execute(leaveLeagues(playerId));
+      return left.ok ? ok({ status: "LEFT", player_id: playerId }) : err(left.error);
     },
   });

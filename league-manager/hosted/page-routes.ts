@@ -34,6 +34,12 @@ const Nothing = z.strictObject({});
 /** The path below which the page calls the manager. */
 const API = "/play/api/";
 
+/** Closes the connection, so that the page repeats the request. */
+const MOVING: HttpReply = { status: 503, body: "", isRefused: true };
+
+/** Whether the manager with the inbox of the player answers a request of the page. */
+export const isForHome = (path: string): boolean => path === `${API}state` || path === `${API}move`;
+
 /** The requests of the page on which a person plays in a league: JSON by POST, with the player's token as the bearer token. */
 export function playRoutes(options: PageOptions) {
   const { seats } = options;
@@ -41,20 +47,23 @@ export function playRoutes(options: PageOptions) {
   const stateOf = (playerId: string): HttpReply => json(200, pageState(seats.context, options.awaiting, playerId));
   const asPlayer = async (http: HttpContext, act: (playerId: string) => Promise<HttpReply>): Promise<HttpReply> => {
     const player = seats.playerOf(undefined, { authToken: http.bearer, remoteAddress: http.remoteAddress });
-    return player.ok ? act(player.value.id) : failed(player.error, http);
+    return player.ok ? act(player.value.playerId) : failed(player.error, http);
   };
+  /** Answers a request about the open matches. If they are at another manager, or move at the moment, the page repeats the request. */
+  const atHome = (http: HttpContext, act: (playerId: string) => Promise<HttpReply>): Promise<HttpReply> =>
+    asPlayer(http, async (playerId) => (seats.homes.of(playerId) === "here" ? act(playerId) : MOVING));
   const routes: Readonly<Record<string, (body: unknown, http: HttpContext) => Promise<HttpReply>>> = {
     leagues: route(Nothing, async () => json(200, joinView(options))),
     join: route(Join, (entry, http) => join(options, entry, http)),
     state: route(State, ({ version, wait_s }, http) =>
-      asPlayer(http, async (playerId) => {
+      atHome(http, async (playerId) => {
         const signal = http.abortSignal?.();
         await hosted.wait(playerId, () => hosted.version(playerId) !== version, { timeoutMs: wait_s * 1000, signal });
         return stateOf(playerId);
       }),
     ),
     move: route(Move, ({ match, move }, http) =>
-      asPlayer(http, async (playerId) => answer(hosted.move(playerId, match, move), http, () => stateOf(playerId))),
+      atHome(http, async (playerId) => answer(hosted.move(playerId, match, move), http, () => stateOf(playerId))),
     ),
     leave: route(Nothing, (_, http) =>
       asPlayer(http, async (playerId) =>

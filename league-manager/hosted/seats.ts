@@ -3,8 +3,8 @@ import { err, ok, type Result } from "#shared/lib/result.ts";
 import { type ErrorCode, errorNames, type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { PlayerRegisterRequest, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import type { Answer, Caller } from "#shared/rpc/mcp/operations.ts";
-import type { Agent } from "../agents/agent.ts";
 import { isHosted } from "../agents/inbox-endpoint.ts";
+import type { Homes } from "../cluster/homes.ts";
 import type { Ledger } from "../ledger.ts";
 import type { StateContext } from "./hosted-state.ts";
 
@@ -20,6 +20,7 @@ type Who = Pick<Caller, "authToken" | "remoteAddress" | "sessionId">;
 
 export interface SeatsOptions {
   readonly context: StateContext;
+  readonly homes: Homes;
   readonly execute: Ledger["execute"];
   /** Registers a player that the manager hosts. */
   readonly register: (
@@ -31,14 +32,15 @@ export interface SeatsOptions {
 /** The registration of hosted players, and the player on whose behalf a request acts. */
 export interface Seats {
   readonly context: StateContext;
+  readonly homes: Homes;
   readonly execute: Ledger["execute"];
   /** Registers a player, or continues as the player of a token. */
-  join(entry: Entry, token: string | undefined, who: Who): Promise<Result<Joined, ProtocolError>>;
+  join(entry: Entry, token: string | undefined, who: Who): Promise<Result<Seat, ProtocolError>>;
   /** Returns the hosted player of a token, of the bearer token, or of the MCP session that has joined. */
-  playerOf(token: string | undefined, who: Who): Result<Agent, ProtocolError>;
+  playerOf(token: string | undefined, who: Who): Result<Seat, ProtocolError>;
 }
 
-interface Joined {
+interface Seat {
   readonly playerId: string;
   readonly token: string;
 }
@@ -46,13 +48,14 @@ interface Joined {
 /** The number of MCP sessions whose player is remembered. An endpoint has at most this many sessions. */
 const MAX_SESSIONS = 5_000;
 
-export function createSeats({ context, execute, register }: SeatsOptions): Seats {
+export function createSeats({ context, homes, execute, register }: SeatsOptions): Seats {
   /** The tokens of the players that MCP sessions have joined as. */
   const tokensBySession = new Map<string, string>();
   const tokenOf = (token: string | undefined, { authToken, sessionId }: Who): string | null =>
     token ?? authToken ?? tokensBySession.get(sessionId ?? "") ?? null;
   return {
     context,
+    homes,
     execute,
     async join({ name, leagueId, joinCode }, token, who) {
       const request = {
@@ -70,9 +73,10 @@ export function createSeats({ context, execute, register }: SeatsOptions): Seats
       if (sessionId !== undefined) remember(tokensBySession, sessionId, auth_token);
       return ok({ playerId: player_id, token: auth_token });
     },
-    playerOf(token, who) {
-      const player = context.projections.authenticate(tokenOf(token, who));
-      if (player && isHosted(player.endpoint)) return ok(player);
+    playerOf(given, who) {
+      const token = tokenOf(given, who);
+      const player = context.projections.authenticate(token);
+      if (token !== null && player && isHosted(player.endpoint)) return ok({ playerId: player.id, token });
       return err(
         protocolError("L004", "You are not a player of this server. Call join_league, or pass your player_token"),
       );

@@ -1,13 +1,14 @@
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { Agent } from "../agents/agent.ts";
 import { inboxOwnerOf, isHosted } from "../agents/inbox-endpoint.ts";
+import type { OtherManagers } from "../cluster/homes.ts";
 import type { Inboxes } from "./inboxes.ts";
 
 /** A player as the interfaces of its inbox know it. */
 type Owner = Pick<Agent, "endpoint" | "tokenHash">;
 
 /** The parts of the manager that the interfaces of an inbox use. */
-export interface InboxContext {
+export interface InboxContext extends OtherManagers {
   readonly inboxes: Inboxes;
   readonly projections: {
     agent(playerId: string): Owner | null;
@@ -15,12 +16,21 @@ export interface InboxContext {
   };
 }
 
-const PATH = /^\/inbox\/([^/]+?)(\/mcp)?$/;
+const PATH = /^\/inbox\/([^/]+?)(?:\/(mcp|attended))?$/;
 
-/** Returns the player whose inbox a path denotes, and whether it is the endpoint for referees; null for any other path. A query is ignored. */
-export function inboxAt(target: string): { readonly playerId: string; readonly isEndpoint: boolean } | null {
-  const [, playerId, endpoint] = PATH.exec(target.split("?", 1)[0] ?? "") ?? [];
-  return playerId === undefined ? null : { playerId, isEndpoint: endpoint !== undefined };
+/**
+ * The inbox that a path denotes, and its interface: `poll` for the player, `mcp` for referees, and `attended` for other managers, which find out whether
+ * the player polls.
+ */
+interface InboxPath {
+  readonly playerId: string;
+  readonly face: "poll" | "mcp" | "attended";
+}
+
+/** Returns the inbox that a path denotes; null for any other path. A query is ignored. */
+export function inboxAt(target: string): InboxPath | null {
+  const [, playerId, face = "poll"] = PATH.exec(target.split("?", 1)[0] ?? "") ?? [];
+  return playerId === undefined ? null : { playerId, face: face as InboxPath["face"] };
 }
 
 /** Returns the player with this id if it has an inbox, else null. */

@@ -138,6 +138,11 @@ export class Inboxes {
     for (const number of [...entry.callers.keys()]) settle(entry, number, REFUSED);
   }
 
+  /** Drops the inboxes that are at another manager from now on. */
+  keepOnly(isHere: (playerId: string) => boolean): void {
+    for (const playerId of [...this.#entries.keys()]) if (!isHere(playerId)) this.drop(playerId);
+  }
+
   /** Ends all polls and requests, and refuses later ones. */
   close(): void {
     this.#isClosed = true;

@@ -5,6 +5,7 @@ import { localUrl, machineAddresses, urlsOf } from "#shared/rpc/http/machine-add
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import { inboxOwnerOf } from "../agents/inbox-endpoint.ts";
+import type { Homes } from "../cluster/homes.ts";
 import type { EndpointFor } from "../effects/effects-context.ts";
 import type { Ledger } from "../ledger.ts";
 import { withInboxes } from "./inbox-peers.ts";
@@ -14,6 +15,7 @@ import { Inboxes } from "./inboxes.ts";
 interface ManagerInboxesOptions {
   readonly config: Pick<Config, "manager">;
   readonly ledger: Ledger;
+  readonly homes: Homes;
   /** Returns the open endpoint of the manager; null before it listens. */
   readonly listening: () => Listening | null;
 }
@@ -31,12 +33,15 @@ export interface ManagerInboxes {
 }
 
 export function managerInboxes(
-  { config, ledger, listening }: ManagerInboxesOptions,
+  { config, ledger, homes, listening }: ManagerInboxesOptions,
   { clock, ids, network }: Pick<AgentProcess, "clock" | "ids" | "network">,
 ): ManagerInboxes {
   const inboxes = new Inboxes(clock, createRandom(ids.token()).next());
-  const peers = withDialects(withInboxes(network.createPeers(), inboxes, clock), clock, ids);
-  const removeListener = dropOnChange(ledger, inboxes);
+  const peers = withDialects(withInboxes(network.createPeers(), inboxes, homes, clock), clock, ids);
+  const removeListeners = [
+    dropOnChange(ledger, inboxes),
+    homes.onChange(() => inboxes.keepOnly((playerId) => homes.of(playerId) === "here")),
+  ];
   const urls = (): ManagerUrls => {
     const server = listening();
     const local = server?.url ?? localUrl(config.manager.host, config.manager.port);
@@ -49,7 +54,7 @@ export function managerInboxes(
     endpointFor: (referee, endpoint) => endpointFor(referee, endpoint, urls(), machineAddresses(network.interfaces())),
     inboxUrl: (playerId, origin) => inboxUrl(playerId, urls(), origin),
     async close() {
-      removeListener();
+      for (const remove of removeListeners) remove();
       inboxes.close();
       await peers.close();
     },

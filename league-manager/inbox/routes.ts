@@ -16,14 +16,16 @@ export function inboxRoutes(context: InboxContext) {
     async handler(body: string, http: HttpContext): Promise<HttpReply> {
       const inbox = inboxAt(http.target ?? "");
       if (!inbox) throw new Error(`no inbox at ${http.target}`);
-      return inbox.isEndpoint
-        ? deliver(context, inbox.playerId, body, http)
-        : poll(context, inbox.playerId, body, http);
+      const { playerId, face } = inbox;
+      if (face === "attended") return attended(context, playerId, http);
+      // The inbox is at another manager, or moves at the moment. The caller repeats the request.
+      if (context.homes.of(playerId) !== "here") return REFUSED;
+      return face === "mcp" ? deliver(context, playerId, body, http) : poll(context, playerId, body, http);
     },
     /** Whether a token is the signature of a message to the player of this inbox. */
     isSigned(target: string, token: string, subject: string | null): boolean {
       const inbox = inboxAt(target);
-      const player = inbox?.isEndpoint ? ownerOf(context, inbox.playerId) : null;
+      const player = inbox?.face === "mcp" ? ownerOf(context, inbox.playerId) : null;
       return player !== null && subject !== null && equalSecrets(token, signFor(player.tokenHash, subject));
     },
   };
@@ -52,8 +54,12 @@ async function deliver(context: InboxContext, playerId: string, body: string, ht
   const { id: callerId, method, params } = request.data;
   const { auth_token, payload } = params.arguments;
   const subject = payload.match_id == null ? payload.league_id : matchRef(payload.league_id, payload.match_id);
-  const player = ownerOf(context, playerId);
-  if (!player || !equalSecrets(auth_token ?? "", signFor(player.tokenHash, subject))) {
+  const isSigned = (): boolean => {
+    const player = ownerOf(context, playerId);
+    return player !== null && equalSecrets(auth_token ?? "", signFor(player.tokenHash, subject));
+  };
+  if (!isSigned()) await context.catchUp();
+  if (!isSigned()) {
     const reason = `the message is not signed for a player with the inbox ${playerId}`;
     http.logRejection?.({ code: "L004", reason, request: `POST ${http.target}` });
     return rpcError(200, callerId, -32000, `L004: ${reason}`);
@@ -63,6 +69,12 @@ async function deliver(context: InboxContext, playerId: string, body: string, ht
   const { result, error } = asked.answer;
   const answer = jsonOf({ jsonrpc: "2.0", id: callerId, ...(error == null ? { result } : { error }) });
   return answer === "" ? rpcError(200, callerId, -32603, "the answer cannot be read") : { status: 200, body: answer };
+}
+
+/** Tells another manager whether the player polls its inbox. */
+function attended({ inboxes }: InboxContext, playerId: string, { isPassedOn }: HttpContext): HttpReply {
+  if (!isPassedOn) return rejection(404, "NOT_FOUND", "No such request");
+  return { status: inboxes.isAttended(playerId) ? 200 : 503, body: "{}" };
 }
 
 /** Closes the connection, so that the caller repeats the request as after a refused connection. */

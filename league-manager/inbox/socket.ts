@@ -11,13 +11,16 @@ const REPLACED = 4409;
 /** The time after which the wait for requests is renewed. The WebSocket itself is checked with pings. */
 const WAIT_MS = 60_000;
 
+const MOVING = { status: 503, code: "UNAVAILABLE", message: "the inbox is at another manager: connect again" };
+
 /** Accepts a WebSocket at the URL of an inbox: one JSON-RPC message a frame, requests to the player and responses from it. */
 export const inboxSocket =
   (context: InboxContext): UpgradeHandler =>
   ({ path, query, http }) => {
     const inbox = inboxAt(path);
-    if (!inbox || inbox.isEndpoint) return null;
+    if (inbox?.face !== "poll") return null;
     const { playerId } = inbox;
+    if (context.homes.of(playerId) !== "here") return MOVING;
     const rejection = rejectionOf(context, playerId, http);
     if (rejection) return rejection;
     return {

@@ -4,6 +4,7 @@ import type { Ids } from "#shared/lib/ids.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import type { ListenOptions } from "#shared/rpc/http/listen.ts";
 import { inboxEndpoint } from "../../../league-manager/agents/inbox-endpoint.ts";
+import { ALONE } from "../../../league-manager/cluster/homes.ts";
 import { Inboxes } from "../../../league-manager/inbox/inboxes.ts";
 import { inboxRoutes, POLL_BYTES } from "../../../league-manager/inbox/routes.ts";
 import { inboxSocket } from "../../../league-manager/inbox/socket.ts";
@@ -19,6 +20,7 @@ interface CheckInbox {
 export function checkInbox(known: () => Subject | null, clock: Clock, ids: Ids): CheckInbox {
   const inboxes = new Inboxes(clock, createRandom(ids.token()).next());
   const context = {
+    ...ALONE,
     inboxes,
     projections: {
       agent(playerId: string) {

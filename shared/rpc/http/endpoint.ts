@@ -2,13 +2,15 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { Socket } from "node:net";
 import { lazily } from "../../lib/lazy.ts";
 import type { MachineAddresses } from "../../protocol/addresses.ts";
-import type { Gate, HttpContext, HttpReply, McpHandler } from "../jsonrpc/http-context.ts";
+import type { Gate, HttpContext, McpHandler } from "../jsonrpc/http-context.ts";
 import type { RejectionLog } from "../jsonrpc/rejection-log.ts";
 import { type McpRoute, routeOf } from "../mcp/route.ts";
 import type { McpSessions } from "../mcp/sessions.ts";
 import { callerCheck, isJson } from "./caller-check.ts";
 import { limitConnections } from "./connection-limit.ts";
-import { contextOf, pathOf, readBody } from "./request.ts";
+import type { Destination, Forwarder } from "./forwarding.ts";
+import { probeOf } from "./probes.ts";
+import { contextOf, type IsTrustedProxy, identifyCaller, pathOf, readBody } from "./request.ts";
 import { send, sendError, sendReply } from "./response.ts";
 import { isWebSocketRequest, refuse, type Upgrades } from "./upgrade.ts";
 
@@ -39,6 +41,10 @@ export interface EndpointOptions {
   readonly allowedHosts: readonly string[];
   /** Returns the current addresses of this machine, by which an endpoint may be called unless it is bound to loopback; none by default. */
   readonly machineAddresses?: () => MachineAddresses;
+  /** Whether an address is that of a proxy, other than on this machine, whose `X-Forwarded-For` is correct; none by default. */
+  readonly isTrustedProxy?: IsTrustedProxy;
+  /** The other servers of this service; absent if there are none. */
+  readonly forwarder?: Forwarder | undefined;
   /** Receives the rejected requests. */
   readonly rejections?: RejectionLog | undefined;
   /** Receives internal errors, whose text is not sent to callers. */
@@ -59,6 +65,7 @@ const KEEP_ALIVE_AFTER_MS = 60_000;
  */
 export function httpEndpoint(options: EndpointOptions): Server {
   const { host = "127.0.0.1", allowedHosts, machineAddresses = () => new Set(), gate, onError } = options;
+  const { forwarder, isTrustedProxy = () => false } = options;
   const checkCaller = callerCheck({ host, allowedHosts, machineAddresses });
   const web = lazily(options.web);
   const { sessions: _, posts, ...forPosts } = options;
@@ -90,11 +97,14 @@ export function httpEndpoint(options: EndpointOptions): Server {
     response.on("timeout", closeIfUnread);
     const path = pathOf(request);
     const isMcp = path === "/mcp";
+    const destination = destinationOf(request, options);
     const fault = checkCaller(request);
     if (fault !== null) {
       const http = contextOf(request, response, options.rejections);
       if (isMcp) rejectMcp(http, request, response, fault.status, fault.message);
       else rejectPage(http, request, response, fault.status, fault.message);
+    } else if (destination) {
+      void forwarder?.request(request, response, destination);
     } else if (isMcp) {
       handlePost(request, response, options);
     } else if (posts?.isAt(path)) {
@@ -106,41 +116,37 @@ export function httpEndpoint(options: EndpointOptions): Server {
     }
   });
   server.on("upgrade", (request, connection: Socket, head) => {
+    const destination = destinationOf(request, options);
     const fault = checkCaller(request);
     const http = contextOf(request, connection, options.rejections);
     if (fault === null) {
-      void options.upgrades?.answer({ request, connection, head, http });
+      if (destination) forwarder?.upgrade(request, connection, head, destination);
+      else void options.upgrades?.answer({ request, connection, head, http });
       return;
     }
     logRejection(http, request, fault.status, fault.message);
     refuse(connection, { status: fault.status, code: PAGE_CODES[fault.status], message: fault.message });
   });
-  limitConnections(server);
+  limitConnections(server, (address) => isTrustedProxy(address) || (forwarder?.isServer(address) ?? false));
   server.keepAliveTimeout = 60_000;
   server.requestTimeout = 30_000;
   server.timeout = options.stalledMs ?? STALLED_MS;
   return server;
 }
 
+/** Returns the other server to which a request is passed on; null if this server answers it. */
+function destinationOf(
+  request: IncomingMessage,
+  { forwarder, isTrustedProxy = () => false }: Pick<EndpointOptions, "forwarder" | "isTrustedProxy">,
+): Destination | null {
+  const caller = forwarder?.callerIn(request) ?? null;
+  identifyCaller(request, isTrustedProxy, caller);
+  return caller === null ? (forwarder?.destinationOf(request) ?? null) : null;
+}
+
 /** Closes a connection without traffic if the client has not read all sent data. A client that waits for its answer keeps its connection. */
 function closeIfUnread(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy();
-}
-
-/** The paths of the probes, matched as express does: case-insensitive, with an optional slash at the end. */
-const PROBE = /^\/(health|ready)\/?$/i;
-
-const PROBE_HEADERS = { "content-type": "application/json; charset=utf-8" };
-
-/** Returns the answer to a probe; null for other requests. */
-function probeOf(request: IncomingMessage, isReady: () => boolean): HttpReply | null {
-  if (request.method !== "GET" && request.method !== "HEAD") return null;
-  const [, probe] = PROBE.exec(pathOf(request)) ?? [];
-  if (probe === undefined) return null;
-  if (probe.toLowerCase() === "health") return { status: 200, body: '{"status":"ok"}', headers: PROBE_HEADERS };
-  return isReady()
-    ? { status: 200, body: '{"status":"ready"}', headers: PROBE_HEADERS }
-    : { status: 503, body: '{"status":"starting"}', headers: PROBE_HEADERS };
 }
 
 /** Rejects a request with a wrong method, content type or size, or reads its body and answers it. */

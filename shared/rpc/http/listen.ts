@@ -7,10 +7,12 @@ import type { Gate, HttpContext, McpHandler } from "../jsonrpc/http-context.ts";
 import { type RejectionLog, rejectionLog } from "../jsonrpc/rejection-log.ts";
 import type { McpSessions } from "../mcp/sessions.ts";
 import { httpEndpoint } from "./endpoint.ts";
+import { createForwarder, type Forwarding } from "./forwarding.ts";
 import { isWildcard, localUrl, machineAddresses, urlsOf } from "./machine-addresses.ts";
 import { mcpSocket } from "./mcp-socket.ts";
 import type { Interfaces } from "./network-interfaces.ts";
-import { createUpgrades, type UpgradeHandler, type Upgrades } from "./upgrade.ts";
+import type { IsTrustedProxy } from "./request.ts";
+import { createUpgrades, type UpgradeHandler } from "./upgrade.ts";
 
 /** The options of `listenHttp`; `EndpointOptions` describes those without a comment. */
 export interface ListenOptions {
@@ -31,6 +33,9 @@ export interface ListenOptions {
   readonly sessions?: () => Promise<McpSessions>;
   readonly isReady: () => boolean;
   readonly web: () => Promise<RequestListener>;
+  readonly isTrustedProxy?: IsTrustedProxy;
+  /** The other servers of the service; absent if there are none. */
+  readonly forwarding?: Forwarding;
   /** Answers the requests for WebSockets at paths other than `/mcp`. */
   readonly upgrade?: UpgradeHandler;
   /** Returns the largest accepted body of a caller in bytes; 256 KiB by default. */
@@ -64,7 +69,15 @@ export async function listenHttp(
   clock: Clock,
   interfaces: () => Interfaces,
 ): Promise<Result<Listening, string>> {
-  const { log, host, bodyLimit = () => DEFAULT_BODY_BYTES, allowedHosts = [], upgrade, ...handlers } = options;
+  const {
+    log,
+    host,
+    bodyLimit = () => DEFAULT_BODY_BYTES,
+    allowedHosts = [],
+    upgrade,
+    forwarding,
+    ...handlers
+  } = options;
   const { portSetting = "with --port" } = options;
   const rejections = rejectionLog(log, clock);
   const onError = (thrown: unknown): void => log.error({ err: thrown }, "internal error");
@@ -77,14 +90,19 @@ export async function listenHttp(
     clock,
     onError,
   });
-  const server = httpEndpoint({ ...handlers, ...names, upgrades, bodyLimit, rejections, onError });
+  const forwarder = forwarding && createForwarder(forwarding);
+  const server = httpEndpoint({ ...handlers, ...names, upgrades, forwarder, bodyLimit, rejections, onError });
+  const close = (): void => {
+    upgrades.close();
+    forwarder?.close();
+  };
   let fault = "";
   for (const port of options.ports) {
     try {
       await once(server.listen(port, host), "listening"); // rejects on an error, and removes its listeners
       // Later errors, such as a connection that cannot be accepted, do not stop the server.
       server.on("error", onError);
-      return ok(listeningOn(server, upgrades, rejections, clock, interfaces()));
+      return ok(listeningOn(server, close, rejections, clock, interfaces()));
     } catch (thrown) {
       const isPortTaken = (thrown as NodeJS.ErrnoException).code === "EADDRINUSE";
       fault = isPortTaken
@@ -103,7 +121,7 @@ export const withMcp =
 
 function listeningOn(
   server: Server,
-  upgrades: Upgrades,
+  closeOthers: () => void,
   rejections: ReturnType<typeof rejectionLog>,
   clock: Clock,
   interfaces: Interfaces,
@@ -124,7 +142,7 @@ function listeningOn(
           resolve();
         });
         server.closeIdleConnections();
-        upgrades.close();
+        closeOthers();
       }),
   };
 }

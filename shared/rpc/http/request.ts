@@ -12,32 +12,71 @@ export const pathOf = ({ url = "/" }: IncomingMessage): string =>
 export const bearerOf = ({ headers }: Pick<IncomingMessage, "headers">): string | null =>
   /^Bearer +(\S.*)$/i.exec(headers.authorization ?? "")?.[1] ?? null;
 
+/** The program that has sent a request, as this server sees it. */
+export interface Caller {
+  readonly remoteAddress: string;
+  /** The scheme, host and port by which the caller has called the service; empty without a Host header. */
+  readonly origin: string;
+}
+
+type Head = Pick<IncomingMessage, "headers" | "socket">;
+
+/** The callers of requests that other servers of the service have passed on. */
+const passedOn = new WeakMap<Head, Caller>();
+/** The addresses of proxies that are trusted besides those on this machine, by the requests that they have passed on. */
+const trusted = new WeakMap<Head, IsTrustedProxy>();
+
+/** Whether an address is that of a proxy whose `X-Forwarded-For` is correct. */
+export type IsTrustedProxy = (address: string) => boolean;
+
+/** Determines how the caller of a request is found, before any other function reads the request. */
+export function identifyCaller(request: IncomingMessage, isTrusted: IsTrustedProxy, caller: Caller | null): void {
+  trusted.set(request, isTrusted);
+  if (caller) passedOn.set(request, caller);
+}
+
+/** Whether another server of the service has passed a request on. */
+const isPassedOn = (request: Head): boolean => passedOn.has(request);
+
+const isFromProxy = (request: Head): boolean => {
+  const address = request.socket.remoteAddress ?? "";
+  return isLoopback(address) || (trusted.get(request)?.(address) ?? false);
+};
+
 /**
- * Returns the address of the caller. A request from loopback with `X-Forwarded-For` was forwarded by a proxy on this machine: its caller is the last
- * address in the header, which the proxy has added, or `unknown` if that is not an IP address. From other addresses the header is ignored.
+ * Returns the address of the caller. A request with `X-Forwarded-For` from loopback or from a trusted proxy was passed on by that proxy: its caller is the
+ * last address in the header that is not a trusted proxy, or `unknown` if that is not an IP address. From other addresses the header is ignored.
  */
-export function remoteAddressOf({ headers, socket }: Pick<IncomingMessage, "headers" | "socket">): string {
-  const address = socket.remoteAddress ?? "";
+export function remoteAddressOf(request: Head): string {
+  const known = passedOn.get(request);
+  if (known) return known.remoteAddress;
+  const { headers, socket } = request;
   const forwarded = headers["x-forwarded-for"];
-  if (forwarded === undefined || !isLoopback(address)) return address;
-  const last = String(forwarded).split(",").at(-1)?.trim() ?? "";
-  return isIP(last) !== 0 ? last : "unknown";
+  if (forwarded === undefined || !isFromProxy(request)) return socket.remoteAddress ?? "";
+  const isTrusted = trusted.get(request) ?? (() => false);
+  const addresses = String(forwarded)
+    .split(",")
+    .map((address) => address.trim());
+  const address = addresses.findLast((one) => !isTrusted(one)) ?? addresses[0] ?? "";
+  return isIP(address) !== 0 ? address : "unknown";
+}
+
+/**
+ * Returns the scheme, host and port by which the caller has called this server. The scheme is that of the proxy behind a proxy on this machine or a
+ * trusted one. Returns an empty string without a Host header.
+ */
+export function originOf(request: Head): string {
+  const known = passedOn.get(request);
+  if (known) return known.origin;
+  const { host, "x-forwarded-proto": forwarded } = request.headers;
+  if (host === undefined) return "";
+  return `${forwarded === "https" && isFromProxy(request) ? "https" : "http"}://${host}`;
 }
 
 /** A response, or the connection of a WebSocket. */
 interface Closing {
   readonly closed: boolean;
   once(event: "close", listener: () => void): unknown;
-}
-
-/**
- * Returns the scheme, host and port by which the caller has called this server. Behind a proxy on this machine the scheme is that of the proxy. Returns
- * an empty string without a Host header.
- */
-export function originOf({ headers, socket }: Pick<IncomingMessage, "headers" | "socket">): string {
-  const { host, "x-forwarded-proto": forwarded } = headers;
-  if (host === undefined) return "";
-  return `${forwarded === "https" && isLoopback(socket.remoteAddress ?? "") ? "https" : "http"}://${host}`;
 }
 
 /** Returns a signal that is aborted when a response or a connection is closed. */
@@ -64,6 +103,7 @@ export function contextOf(
     origin: originOf(request),
     logRejection: rejections && ((rejected) => rejections.write(remoteAddress, rejected)),
     isMcpClient: acceptsStream(request),
+    ...(isPassedOn(request) && { isPassedOn: true as const }),
     // Not a getter: V8 allocates the getter of an object literal in the old generation, which keeps the request in memory until the next full collection.
     abortSignal: () => (signal ??= disconnectSignal(closing)),
   };

@@ -22,6 +22,8 @@ export interface HttpContext {
   readonly isRead?: boolean;
   /** The scheme, host and port by which the caller has called this server, e.g. `http://127.0.0.1:8000`; absent as above. */
   readonly origin?: string;
+  /** Set if another server of this service has passed the request on, so that this server answers it. */
+  readonly isPassedOn?: true;
   /** Whether the caller accepts event streams, as MCP clients do. Such a caller also receives tool results as structured content. */
   readonly isMcpClient?: boolean;
   /** Whether the caller has declared support for MCP Apps. */

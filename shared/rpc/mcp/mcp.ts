@@ -82,6 +82,8 @@ export interface McpSurface {
   readonly answerForeign?: (request: unknown, http: HttpContext) => Promise<HttpReply> | null;
   /** The key that signs the state that callers send back between the rounds of a call. With the same key, a call can continue after a restart. */
   readonly stateKey?: string;
+  /** The beginning of the ids of MCP sessions; empty by default. It names the server that has opened the session, for services of several servers. */
+  readonly sessionPrefix?: string | undefined;
   /** The time limit for the answer of a client in a session to a question of a tool, in milliseconds. */
   readonly answerWithinMs?: number | undefined;
 }

@@ -11,6 +11,8 @@ interface OpenSessionsOptions {
   /** Returns a server for one session, which keeps the client's subscriptions in the given set. */
   readonly serverFor: (subscriptions: Set<string>) => Server;
   readonly eventStore: McpService["eventStore"];
+  /** The beginning of the ids of sessions. */
+  readonly idPrefix: string;
   readonly limits: SessionLimits;
   readonly times: IdleTimes;
   readonly clock: Clock;
@@ -55,11 +57,11 @@ export class OpenSessions {
   }
 
   #create(remoteAddress: string): Session {
-    const { serverFor, eventStore, clock, ids } = this.#options;
+    const { serverFor, eventStore, idPrefix, clock, ids } = this.#options;
     const subscriptions = new Set<string>();
     const server = serverFor(subscriptions);
     const transport = new NodeStreamableHTTPServerTransport({
-      sessionIdGenerator: () => ids.uuid(),
+      sessionIdGenerator: () => `${idPrefix}${ids.uuid()}`,
       onsessioninitialized: (id) => void this.#byId.set(id, session),
       ...(eventStore && { eventStore: eventStore(), retryInterval: RETRY_MS }),
     });

@@ -22,6 +22,8 @@ export interface Caller {
   readonly remoteAddress: string;
   /** The scheme, host and port by which the caller has called this server; absent for requests that did not arrive over HTTP. */
   readonly origin?: string | undefined;
+  /** Whether another server of this service has passed the request on, so that this server answers it. */
+  readonly isPassedOn?: boolean;
   readonly abortSignal?: HttpContext["abortSignal"];
   /** Reports the progress of the request; absent unless the caller has asked for progress. */
   readonly progress?: HttpContext["progress"];
@@ -200,6 +202,7 @@ const callerOf = (
   authToken: token ?? http.bearer,
   remoteAddress: http.remoteAddress,
   origin: http.origin,
+  isPassedOn: http.isPassedOn ?? false,
   abortSignal: http.abortSignal,
   progress: http.progress,
   sessionId: http.sessionId,

@@ -34,6 +34,8 @@ export interface McpService {
   readonly onSubscribe?: (uri: string) => void;
   /** The key that signs the state between the rounds of a call. */
   readonly stateKey: string;
+  /** The beginning of the ids of sessions; empty by default. */
+  readonly sessionPrefix?: string | undefined;
   /** Further options of the SDK: capabilities other than tools and resources, the verification of request state. */
   readonly options?: ServerOptions;
   /** The time limit for the answer to a form, in milliseconds. A later answer needs another call. */

@@ -11,6 +11,7 @@ const plainService: CreateService = (surface, stateKey) => ({
   direct: directTools(surface),
   isSubscribable: subscriptionCheck(surface),
   stateKey,
+  sessionPrefix: surface.sessionPrefix,
   answerWithinMs: surface.answerWithinMs,
 });
 

@@ -65,6 +65,7 @@ export function mcpSessions(
   const sessions = new OpenSessions({
     serverFor: (subscriptions) => build("session", subscriptions),
     eventStore: service.eventStore,
+    idPrefix: service.sessionPrefix ?? "",
     ...{ limits, times, clock, ids },
   });
   const stateless = createMcpHandler(() => build("stateless"), { legacy: "reject" });

@@ -27,6 +27,8 @@ export interface CallOptions {
   readonly retry?: boolean;
   /** The token that is sent as `Authorization: Bearer`. */
   readonly bearer?: string;
+  /** Further headers of an HTTP request. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The largest accepted answer, in bytes; 256 KiB by default. */
   readonly maxReplyBytes?: number;
   /** Whether the connection is closed after the answer: a server with one thread serves no other caller while a connection is open. */
@@ -83,6 +85,7 @@ export const DEFAULT_REPLY_BYTES = 256 * 1024;
 /** A call under way. It settles once: with its answer or a fault, at its time limit or when its signal is aborted. Then it calls `onSettled`. */
 export class Call {
   readonly bearer: string | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
   readonly maxReplyBytes: number;
   readonly closesConnection: boolean;
   /** Called once, after the call has settled; `isAnswered` is false for faults. */
@@ -101,6 +104,7 @@ export class Call {
     reject: (error: Error) => void,
   ) {
     this.bearer = options.bearer;
+    this.headers = options.headers;
     this.closesConnection = options.closeConnection ?? false;
     this.maxReplyBytes = options.maxReplyBytes ?? DEFAULT_REPLY_BYTES;
     this.#timeoutMs = options.timeoutMs;

@@ -22,9 +22,9 @@ const JSON_CONTENT = { "content-type": "application/json" };
 
 const bearerOf = ({ bearer }: Call) => (bearer === undefined ? null : { authorization: `Bearer ${bearer}` });
 
-/** Returns the headers of a JSON body, with the bearer token of the call. */
+/** Returns the headers of a JSON body, with the bearer token and the headers of the call. */
 const jsonHeaders = (call: Call): Record<string, string> =>
-  call.bearer === undefined ? JSON_CONTENT : { ...JSON_CONTENT, ...bearerOf(call) };
+  call.bearer === undefined && !call.headers ? JSON_CONTENT : { ...JSON_CONTENT, ...bearerOf(call), ...call.headers };
 
 const noHttpUrl = (endpoint: string) =>
   err({

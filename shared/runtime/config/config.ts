@@ -4,6 +4,7 @@ import { didYouMean } from "../../lib/suggestion.ts";
 import { MatchCapacity } from "../../protocol/match-capacity.ts";
 import { JoinCode } from "../../protocol/names.ts";
 import { Timeouts } from "../../protocol/timeouts.ts";
+import { isAddressOrNetwork } from "../../rpc/http/trusted-proxies.ts";
 import { DATA_FOLDER, LOOPBACK_HOST, PORT_RANGES } from "../defaults.ts";
 import { League } from "./leagues.ts";
 import { Player } from "./players.ts";
@@ -37,6 +38,13 @@ export const Config = z
           .optional()
           .describe(
             "the token of the operator, for tools such as start_league, pause_league and reset_token; by default a random token in the file operator-token of the data folder",
+          ),
+        trusted_proxies: z
+          .array(z.string().refine(isAddressOrNetwork, "must be an IP address or a network such as 10.0.0.0/8"))
+          .max(100)
+          .default([])
+          .describe(
+            "the addresses of proxies on other machines, as IP addresses or networks: the manager takes the address of a caller from their X-Forwarded-For. Proxies on the manager's machine need no entry",
           ),
         join_code: JoinCode.optional().describe("the code that players and referees must send to register"),
       })

@@ -1,0 +1,96 @@
+import type { Clock } from "#shared/lib/clock.ts";
+import { hmacBase64Url } from "#shared/lib/hash.ts";
+import type { Ids } from "#shared/lib/ids.ts";
+import type { Forwarding } from "#shared/rpc/http/forwarding.ts";
+import type { Network } from "#shared/rpc/network.ts";
+import type { Ledger } from "../ledger.ts";
+import type { Member, RunDatabase } from "../shared-run/run-database.ts";
+import { callerSignature } from "./caller-signature.ts";
+import { catchUpOf } from "./catch-up.ts";
+import { managerForwarding, sessionPrefix } from "./forwarding.ts";
+import type { Homes, OtherManagers } from "./homes.ts";
+import { createMembers, type Members } from "./members.ts";
+import { otherHomes } from "./other-homes.ts";
+
+/** A manager among the other managers of its run. */
+export interface Cluster extends OtherManagers {
+  readonly forwarding: Forwarding;
+  /** The beginning of the ids of the MCP sessions of this manager. */
+  readonly sessionPrefix: string;
+  /** The key that signs the state between the rounds of a call, which any manager of the run can continue. */
+  readonly stateKey: string;
+  /** Whether a key is this manager's (`Members.isMine`). No key is before `join`. */
+  isMine(key: string): boolean;
+  /** Adds a listener that is called when the keys of this manager may have changed. */
+  onChange(listener: () => void): () => void;
+  /** Joins the other managers, which then reach this one at an origin such as `http://10.0.0.5:8000`. */
+  join(url: string): Promise<void>;
+  /** Leaves the other managers, which then take over its keys. */
+  leave(): Promise<void>;
+  /** Closes its connections. */
+  close(): Promise<void>;
+}
+
+interface ClusterOptions {
+  readonly database: Pick<RunDatabase, "heartbeat" | "leave">;
+  readonly ledger: Pick<Ledger, "execute">;
+  /** The secret of the run that its managers share. */
+  readonly secret: string;
+  /** Returns the player whose home answers a request; null if any manager can answer it. `path` has no query. */
+  readonly playerOf: (path: string, bearer: string | null) => string | null;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly network: Pick<Network, "createPeers">;
+}
+
+/** The time in which another manager answers whether it is ready. */
+const READY_MS = 1_000;
+
+const inboxKey = (playerId: string): string => `inbox/${playerId}`;
+
+export function createCluster({ database, ledger, secret, playerOf, clock, ids, network }: ClusterOptions): Cluster {
+  const managerId = ids.uuid().slice(0, 8);
+  const peers = network.createPeers();
+  const signature = callerSignature(secret);
+  const elsewhere = otherHomes({ peers, signature, clock, ids });
+  const listeners = new Set<() => void>();
+  let members: Members | null = null;
+  const homeOf = (playerId: string): Member | null => members?.home(inboxKey(playerId)) ?? null;
+  const onChange: Homes["onChange"] = (listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  const notify = (): void => {
+    for (const listener of [...listeners]) listener();
+  };
+  return {
+    homes: {
+      of(playerId) {
+        const home = homeOf(playerId);
+        if (home === null) return "unknown";
+        return home.managerId === managerId ? "here" : elsewhere(home, playerId);
+      },
+      onChange,
+    },
+    catchUp: catchUpOf(ledger),
+    forwarding: managerForwarding({
+      ...{ self: { managerId }, members: () => members?.all() ?? [], homeOf, playerOf, signature },
+    }),
+    sessionPrefix: sessionPrefix({ managerId }),
+    stateKey: hmacBase64Url(secret, "state of calls"),
+    isMine: (key) => members?.isMine(key) ?? false,
+    onChange,
+    async join(url) {
+      const isReady = ({ url: other }: Member): Promise<boolean> =>
+        peers.isAlive(`${other}/ready`, READY_MS).catch(() => false); // a shortage of this machine
+      members = await createMembers({ database, self: { managerId, url }, clock, isReady });
+      members.onChange(notify);
+      notify();
+    },
+    async leave() {
+      await members?.stop();
+      notify();
+    },
+    close: () => peers.close(),
+  };
+}

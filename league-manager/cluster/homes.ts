@@ -1,0 +1,51 @@
+import type { Result } from "#shared/lib/result.ts";
+import type { ProtocolError } from "#shared/protocol/errors.ts";
+import type { MessageType } from "#shared/protocol/messages.ts";
+
+/** The part of a caller that another manager needs to know. */
+interface RemoteCaller {
+  readonly remoteAddress: string;
+  readonly origin?: string | undefined;
+}
+
+interface CallOptions {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Another manager, at which the inbox of a player is. */
+export interface OtherHome {
+  /** The endpoint of the inbox for messages to the player. */
+  readonly inboxEndpoint: string;
+  /** Whether the player polls its inbox. */
+  isAttended(timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  /** Lets the other manager answer a request of the player. Resolves with null if it cannot be reached. */
+  ask(
+    type: MessageType,
+    payload: object,
+    caller: RemoteCaller,
+    options: CallOptions,
+  ): Promise<Result<object, ProtocolError> | null>;
+}
+
+/** The home of a player: the manager at which its inbox is. It is unknown before this manager has joined the others. */
+export type Home = "here" | "unknown" | OtherHome;
+
+export interface Homes {
+  of(playerId: string): Home;
+  /** Adds a listener that is called when homes have changed. */
+  onChange(listener: () => void): () => void;
+}
+
+/** The other managers of a run, as the interfaces of a manager see them. */
+export interface OtherManagers {
+  readonly homes: Homes;
+  /** Waits until this manager has applied all commits that were made before the call. Never rejects. */
+  readonly catchUp: () => Promise<void>;
+}
+
+/** For a manager that works alone. */
+export const ALONE: OtherManagers = {
+  homes: { of: () => "here", onChange: () => () => {} },
+  catchUp: async () => {},
+};

@@ -1,0 +1,107 @@
+import type { Clock } from "#shared/lib/clock.ts";
+import { DatabaseUnavailable, type Member, type RunDatabase } from "../shared-run/run-database.ts";
+import { homeOf } from "./rendezvous.ts";
+
+/** The managers of a run, and which of them has a key: a league, whose next steps it does, or the inbox of a player. */
+export interface Members {
+  /**
+   * Returns the manager at which a key is; null if none is known. While this manager cannot reach the database, the other managers that can are asked;
+   * if none can, the last known managers count.
+   */
+  home(key: string): Member | null;
+  /** Whether a key is this manager's. A manager that has not reached the database for four seconds has none. */
+  isMine(key: string): boolean;
+  /** The known managers, ordered by id. */
+  all(): readonly Member[];
+  /** Adds a listener that is called when the home of a key may have changed. */
+  onChange(listener: () => void): () => void;
+  /** Leaves the members, so that the others take over at once. */
+  stop(): Promise<void>;
+}
+
+interface MembersOptions {
+  readonly database: Pick<RunDatabase, "heartbeat" | "leave">;
+  readonly self: Member;
+  readonly clock: Pick<Clock, "monotonic" | "after" | "pause">;
+  /** Whether another manager answers and reaches the database. */
+  readonly isReady: (member: Member) => Promise<boolean>;
+}
+
+const HEARTBEAT_MS = 1_000;
+/** The age of the last heartbeat from which this manager has no keys. It is below the five seconds after which the others take over. */
+const FRESH_MS = 4_000;
+
+/** Joins the members of a run. Resolves after the first heartbeat. Rejects with DatabaseUnavailable. */
+export async function createMembers({ database, self, clock, isReady }: MembersOptions): Promise<Members> {
+  const listeners = new Set<() => void>();
+  const stopped = new AbortController();
+  /** The members at the last heartbeat. */
+  let known: readonly Member[] = [];
+  /** The members by which keys are distributed. */
+  let view: readonly Member[] = [];
+  /** The start of the last heartbeat that succeeded, on the monotonic clock. */
+  let seenAtMs = Number.NEGATIVE_INFINITY;
+  let cancelExpiry = (): void => {};
+
+  const isFresh = (): boolean => clock.monotonic() - seenAtMs < FRESH_MS;
+  const notify = (): void => {
+    for (const listener of [...listeners]) listener();
+  };
+  const setView = (next: readonly Member[], hasChanged: boolean): void => {
+    const isSame = next.length === view.length && next.every(({ managerId }, at) => view[at]?.managerId === managerId);
+    view = next;
+    if (hasChanged || !isSame) notify();
+  };
+  const beat = async (): Promise<void> => {
+    const startedMs = clock.monotonic();
+    const members = await database.heartbeat(self);
+    if (stopped.signal.aborted) return;
+    const wasFresh = isFresh();
+    known = members;
+    seenAtMs = startedMs;
+    cancelExpiry();
+    cancelExpiry = clock.after(seenAtMs + FRESH_MS - clock.monotonic(), notify);
+    setView(members, !wasFresh);
+  };
+  /** Finds out which other managers reach the database. A manager that is cut off passes its keys on; if none reaches it, each keeps its own. */
+  const askOthers = async (): Promise<void> => {
+    const others = known.filter(({ managerId }) => managerId !== self.managerId);
+    const answers = await Promise.all(others.map(isReady));
+    if (isFresh() || stopped.signal.aborted) return;
+    const ready = others.filter((_, index) => answers[index]);
+    setView(ready.length > 0 ? ready : known, false);
+  };
+  const every = async (work: () => Promise<void>): Promise<void> => {
+    while (await clock.pause(HEARTBEAT_MS, stopped.signal)) await work();
+  };
+
+  await beat();
+  // A heartbeat can take long while the database does not answer, so it does not delay the questions to the others.
+  const loops = [
+    every(() => beat().catch(ignoreUnavailable)),
+    every(async () => {
+      if (!isFresh()) await askOthers();
+    }),
+  ];
+  const home = (key: string): Member | null => homeOf(key, view);
+  return {
+    home,
+    isMine: (key) => isFresh() && home(key)?.managerId === self.managerId,
+    all: () => view,
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async stop() {
+      stopped.abort();
+      cancelExpiry();
+      await Promise.all(loops);
+      seenAtMs = Number.NEGATIVE_INFINITY;
+      await database.leave(self.managerId).catch(ignoreUnavailable); // the others then take over after five seconds
+    },
+  };
+}
+
+function ignoreUnavailable(thrown: unknown): void {
+  if (!(thrown instanceof DatabaseUnavailable)) throw thrown;
+}

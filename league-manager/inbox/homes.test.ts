@@ -1,0 +1,84 @@
+import { expect, it, onTestFinished } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
+import { createPeers } from "#shared/rpc/peer/peer.ts";
+import { serveTools } from "#shared/rpc/testing/loopback.ts";
+import { inboxEndpoint } from "../agents/inbox-endpoint.ts";
+import type { Home } from "../cluster/homes.ts";
+import { withInboxes } from "./inbox-peers.ts";
+import { Inboxes } from "./inboxes.ts";
+import { inboxRoutes } from "./routes.ts";
+import { inboxSocket } from "./socket.ts";
+
+/** The interfaces of the inbox of P01, which has another home after `moveTo`. */
+function startInbox() {
+  let home: Home = "here";
+  const inboxes = new Inboxes(systemClock, 0.5);
+  onTestFinished(() => inboxes.close());
+  const homes = { of: () => home, onChange: () => () => {} };
+  const projections = {
+    agent: () => ({ endpoint: inboxEndpoint("P01", false), tokenHash: sha256Hex("T") }),
+    authenticate: (token: string | null) => (token === "T" ? { id: "P01" } : null),
+  };
+  const context = { inboxes, homes, projections, catchUp: async () => {} };
+  const { handler } = inboxRoutes(context);
+  const upgrade = inboxSocket(context);
+  const http = { bearer: "T", remoteAddress: "127.0.0.1" };
+  return {
+    ...{ inboxes, homes },
+    moveTo(next: Home) {
+      home = next;
+      inboxes.keepOnly(() => home === "here");
+    },
+    poll: (waitS = 0) => handler("[]", { ...http, target: `/inbox/P01?wait_s=${waitS}` }),
+    attended: (more: Partial<HttpContext> = {}) => handler("", { ...http, ...more, target: "/inbox/P01/attended" }),
+    upgrade: () => upgrade({ path: "/inbox/P01", query: new URLSearchParams(), http }),
+  };
+}
+
+const refused = { status: 503, isRefused: true };
+
+it("an inbox that moves to another manager ends its poll and refuses requests", async () => {
+  const { moveTo, poll, upgrade } = startInbox();
+  expect(await poll()).toMatchObject({ status: 200 });
+  expect(await upgrade()).toHaveProperty("accept");
+  const waiting = poll(30);
+  moveTo("unknown");
+  expect(await waiting).toMatchObject(refused);
+  expect(await poll()).toMatchObject(refused);
+  expect(await upgrade()).toMatchObject({ status: 503 });
+});
+
+it("only another manager can ask whether a player polls its inbox", async () => {
+  const { attended, poll } = startInbox();
+  expect(await attended({ isPassedOn: true })).toMatchObject({ status: 503 });
+  await poll();
+  expect(await attended({ isPassedOn: true })).toMatchObject({ status: 200 });
+  expect(await attended()).toMatchObject({ status: 404 });
+});
+
+it("messages to a player whose inbox is at another manager are sent there", async () => {
+  const { inboxes, homes, moveTo } = startInbox();
+  const peers = createPeers({ clock: systemClock });
+  const received: unknown[] = [];
+  const other = await serveTools(({ args }) => received.push(args));
+  onTestFinished(() => {
+    other.close();
+    return peers.close();
+  });
+  const client = withInboxes(peers, inboxes, homes, systemClock);
+  const envelope = newEnvelope("ROUND_START", "league_manager:LM01", { league_id: "rps", round_id: 1 });
+  const notify = () => client.notify(inboxEndpoint("P01", false), envelope, { timeoutMs: 5_000 });
+  moveTo("unknown");
+  expect(await notify()).toMatchObject({ ok: false, error: { cause: "refused" } });
+  expect(await client.isAlive("inbox://P01", 1_000)).toBe(false);
+  let isPolled = true;
+  moveTo({ inboxEndpoint: other.url, isAttended: async () => isPolled, ask: async () => null });
+  expect(await notify()).toEqual({ ok: true, value: null });
+  expect(received).toEqual([envelope]);
+  expect(await client.isAlive("inbox://P01", 1_000)).toBe(true);
+  isPolled = false;
+  expect(await client.isListening("inbox://P01", 1_000)).toBe(false);
+});

@@ -1,0 +1,19 @@
+import type { IncomingMessage } from "node:http";
+import type { HttpReply } from "../jsonrpc/http-context.ts";
+import { pathOf } from "./request.ts";
+
+/** The paths of the probes, matched as express does: case-insensitive, with an optional slash at the end. */
+const PROBE = /^\/(health|ready)\/?$/i;
+
+const PROBE_HEADERS = { "content-type": "application/json; charset=utf-8" };
+
+/** Returns the answer to a probe; null for other requests. */
+export function probeOf(request: IncomingMessage, isReady: () => boolean): HttpReply | null {
+  if (request.method !== "GET" && request.method !== "HEAD") return null;
+  const [, probe] = PROBE.exec(pathOf(request)) ?? [];
+  if (probe === undefined) return null;
+  if (probe.toLowerCase() === "health") return { status: 200, body: '{"status":"ok"}', headers: PROBE_HEADERS };
+  return isReady()
+    ? { status: 200, body: '{"status":"ready"}', headers: PROBE_HEADERS }
+    : { status: 503, body: '{"status":"starting"}', headers: PROBE_HEADERS };
+}
