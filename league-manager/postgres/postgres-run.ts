@@ -1,7 +1,7 @@
 import type { PoolClient } from "pg";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
-import { inTransaction, openPostgres } from "#shared/store/postgres/connection.ts";
+import { inTransaction, openPostgres, type PostgresOptions } from "#shared/store/postgres/connection.ts";
 import { assertSchema } from "#shared/store/postgres/migrations.ts";
 import type { News, RunDatabase } from "../shared-run/run-database.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
@@ -28,7 +28,8 @@ export interface PostgresRunOptions {
 
 /** The maximum number of connections of one manager for reads: of pages, archives and the start. */
 const READERS = 8;
-/** The statements of the connection that listens take a few milliseconds. */
+/** The time limits of the statements of a transaction, including the wait for the lock, and of the connection that listens. */
+const WRITER_TIMEOUT_MS = 5_000;
 const LISTENER_TIMEOUT_MS = 1_000;
 
 /**
@@ -36,9 +37,11 @@ const LISTENER_TIMEOUT_MS = 1_000;
  * tables have another version. A manager has up to ten connections: one for its transactions, one that listens, and those of its reads.
  */
 export async function openPostgresRun({ url, queue, clock, ids }: PostgresRunOptions): Promise<PostgresRun> {
-  const open = (maxConnections: number, limits: { statementTimeoutMs?: number } = {}) =>
-    openPostgres<RunTables>(url, { applicationName: "league-manager", maxConnections, ...limits });
-  const [readers, writer, listening] = [open(READERS), open(1), open(1, { statementTimeoutMs: LISTENER_TIMEOUT_MS })];
+  const open = (options: Partial<PostgresOptions>) =>
+    openPostgres<RunTables>(url, { applicationName: "league-manager", ...options });
+  const readers = open({ maxConnections: READERS });
+  const writer = open({ maxConnections: 1, statementTimeoutMs: WRITER_TIMEOUT_MS });
+  const listening = open({ maxConnections: 1, statementTimeoutMs: LISTENER_TIMEOUT_MS });
   const closeAll = async (): Promise<void> => {
     await Promise.all([readers, writer, listening].map(({ close }) => close()));
   };

@@ -1,17 +1,34 @@
 import type { ClientBase } from "pg";
 import type { Queryable } from "#shared/store/postgres/log-statements.ts";
 
-/** A transaction of the run. Its statements are sent without waiting for the answers to earlier ones. After one has failed, all later ones fail. */
+/**
+ * A transaction of the run. Its statements are sent without waiting for the answers to earlier ones. After one has failed, all later ones reject with
+ * its error.
+ */
 export type RunTransaction = Queryable;
 
 /** The names of prepared statements by their texts. */
 const names = new Map<string, string>();
 const MAX_NAMES = 200;
 
+function nameOf(text: string): string | undefined {
+  if (!names.has(text) && names.size < MAX_NAMES) names.set(text, `run_${names.size + 1}`);
+  return names.get(text);
+}
+
 /** Returns the transaction of a connection. The server parses each text once for each connection. */
-export const transactionOn = (client: ClientBase): RunTransaction => ({
-  query(text, values) {
-    if (!names.has(text) && names.size < MAX_NAMES) names.set(text, `run_${names.size + 1}`);
-    return client.query({ name: names.get(text), text, values });
-  },
-});
+export function transactionOn(client: ClientBase): RunTransaction {
+  let failure: { readonly reason: unknown } | null = null;
+  return {
+    async query(text, values) {
+      try {
+        // A text without values may consist of several statements, which cannot be prepared.
+        return await client.query({ name: values.length > 0 ? nameOf(text) : undefined, text, values });
+      } catch (reason) {
+        // PostgreSQL answers the later ones with an error that does not state the reason.
+        failure ??= { reason };
+        throw failure.reason;
+      }
+    },
+  };
+}

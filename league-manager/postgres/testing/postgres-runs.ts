@@ -45,8 +45,8 @@ async function writeJobs(transaction: RunTransaction, change: string, jobs: read
   }
 }
 
-export const openRun = (url: string): Promise<PostgresRun> =>
-  openPostgresRun({ url, queue: jobTable, clock: systemClock, ids: systemIds });
+export const openRun = (url: string, queue = jobTable): Promise<PostgresRun> =>
+  openPostgresRun({ url, queue, clock: systemClock, ids: systemIds });
 
 /** The run of a test, with the proxy through which its managers reach the database. */
 export interface TestedPostgresRun extends TestedRun {
