@@ -7,18 +7,26 @@ import { Health } from "./effects/dispatch/health.ts";
 import { Referees } from "./effects/dispatch/referees.ts";
 import { type SeedOf, startGamesOf } from "./effects/dispatch/start-game.ts";
 import { Withdrawals } from "./effects/dispatch/withdrawals.ts";
+import { ALL_DUTIES, type Duties } from "./effects/duties.ts";
 import type { EffectsContext, EffectsDependencies, Part } from "./effects/effects-context.ts";
 import { createFailures } from "./effects/failures.ts";
+import { HeldJobs } from "./effects/held-jobs.ts";
 import { LeagueStart, type LeagueStartOptions } from "./effects/league-start.ts";
 import { Pairing } from "./effects/pairing.ts";
 import { Readiness } from "./effects/readiness.ts";
 import { Reconciler } from "./effects/reconciler.ts";
 import { RoundTime } from "./effects/round-time.ts";
 import { Rounds } from "./effects/rounds.ts";
+import { localQueue } from "./queue/local-queue.ts";
+import type { MatchQueue } from "./queue/match-queue.ts";
 
 export interface EffectsOptions extends EffectsDependencies {
   readonly seedOf: SeedOf;
   readonly leagueStart: LeagueStartOptions;
+  /** Default: those of the only manager of a run. */
+  readonly duties?: Duties;
+  /** The queue whose jobs the ledger changes in its transactions. Default: a queue in this process, which is changed after each commit. */
+  readonly queue?: MatchQueue<null>;
 }
 
 /** The effects of the manager. They react to committed state, and change state only through commands. */
@@ -36,9 +44,11 @@ export interface Effects {
 }
 
 export function createEffects(options: EffectsOptions): Effects {
-  const { ledger, clock, log, notice, seedOf } = options;
+  const { ledger, clock, log, notice, seedOf, duties = ALL_DUTIES, queue = localQueue() } = options;
   const failures = createFailures(log, notice);
-  const reconciler = new Reconciler({ ledger, clock, failures });
+  const isFedByCommits = options.queue === undefined;
+  const jobs = new HeldJobs({ ledger, clock, failures, queue, isFedByCommits, onChange: () => reconciler.wake() });
+  const reconciler = new Reconciler({ ledger, clock, failures, duties, jobs });
   const execute: EffectsContext["execute"] = async (league, decide) => {
     try {
       const result = await ledger.execute(decide);
@@ -60,7 +70,7 @@ export function createEffects(options: EffectsOptions): Effects {
     await readiness.ready(playerId);
     await announcements.received(leagueId, roundId, playerId);
   };
-  const handOver = new HandOver(context, { dispatch, referees, seedOf, mayInvite });
+  const handOver = new HandOver(context, { dispatch, referees, seedOf, mayInvite, holds: (job) => jobs.holds(job) });
   // `dispatch` comes before `announcements`, because announcements name the referees of matches that are assigned in the same pass.
   const parts: readonly Part[] = [
     new LeagueStart(context, options.leagueStart),
@@ -74,7 +84,10 @@ export function createEffects(options: EffectsOptions): Effects {
     new Deadlines(context, (leagueId, match) => handOver.hasAccepted(leagueId, match)),
   ];
   return {
-    start: () => reconciler.start(parts),
+    start() {
+      reconciler.start(parts);
+      jobs.start(() => (isFedByCommits ? Number.POSITIVE_INFINITY : dispatch.slots(jobs.unassigned())));
+    },
     matchesOf: (refereeId) => startGamesOf(ledger.state, refereeId, options),
     silentReferees: () => health.silentReferees(),
     onRefereeRegistered(refereeId) {
@@ -84,7 +97,7 @@ export function createEffects(options: EffectsOptions): Effects {
     },
     async stop() {
       referees.stop();
-      await Promise.all([reconciler.stop(), health.stop(), readiness.stop()]);
+      await Promise.all([reconciler.stop(), jobs.stop(), health.stop(), readiness.stop()]);
     },
   };
 }

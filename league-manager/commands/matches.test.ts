@@ -1,7 +1,29 @@
 import { describe, test } from "vitest";
-import { assignMatch, releaseMatches } from "./matches.ts";
+import { assignMatch, releaseMatches, settleWithdrawal } from "./matches.ts";
 import { openRound } from "./rounds.ts";
 import { givenState, startedLeague, stateAfter } from "./testing/commands.ts";
+
+describe("the assignment of a match", () => {
+  const assign = (leagueId: string, matchId: string, epoch = 1) =>
+    assignMatch({ leagueId, matchId, epoch, refereeId: "REF01" });
+  const full = { code: "G005", message: "referee REF01 has no free capacity for rps/R1M2" } as const;
+  const twoLeagues = [...startedLeague("rps", 4), ...startedLeague("b", 2), openRound("rps", 1), openRound("b", 1)];
+
+  test("is rejected while its referee has its maximum number of matches over all leagues", () => {
+    const occupied = stateAfter([...twoLeagues, assign("rps", "R1M1"), assign("b", "R1M1")]);
+    givenState(occupied).when(assign("rps", "R1M2")).isRejected(full.code, full.message);
+  });
+
+  test("is rejected while a withdrawn match is not acknowledged, and then accepted", () => {
+    const release = { leagueId: "b", matchId: "R1M1", epoch: 1, reason: "overdue", detail: "late" } as const;
+    const withdrawn = [...twoLeagues, assign("rps", "R1M1"), assign("b", "R1M1"), releaseMatches([release])];
+    givenState(stateAfter(withdrawn)).when(assign("rps", "R1M2")).isRejected(full.code, full.message);
+    const settled = settleWithdrawal({ leagueId: "b", matchId: "R1M1", epoch: 1, refereeId: "REF01" });
+    givenState(stateAfter([...withdrawn, settled]))
+      .when(assign("rps", "R1M2"))
+      .leadsTo("rps match_assigned");
+  });
+});
 
 describe("a match that is taken from its referee", () => {
   const assigned = stateAfter([

@@ -1,8 +1,9 @@
+import { matchRef } from "#shared/lib/ids.ts";
 import { err } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { LeagueCommand } from "../league/commands.ts";
 import { matchOf } from "../league/evolve.ts";
-import type { Decide } from "../ledger.ts";
+import type { Decide, ManagerState } from "../ledger.ts";
 import { Draft } from "./draft.ts";
 
 type Fields<T extends LeagueCommand["type"]> = { readonly leagueId: string } & Omit<
@@ -13,13 +14,21 @@ export type Assignment = Fields<"assign">;
 type Release = Fields<"release">;
 type SettledWithdrawal = Fields<"settle_withdrawal">;
 
-/** Assigns a match to a referee. The caller chooses a referee with free capacity. Rejects an unregistered referee with L004. */
+/**
+ * Assigns a match to a referee. Rejects an unregistered referee with L004, and one that has its maximum number of matches over all leagues with G005,
+ * which is retryable.
+ */
 export const assignMatch =
   ({ leagueId, ...command }: Assignment): Decide<null> =>
   (state, at) => {
-    const { refereeId } = command;
-    if (state.agents.get(refereeId)?.kind !== "referee") {
+    const { refereeId, matchId } = command;
+    const referee = state.agents.get(refereeId);
+    if (referee?.kind !== "referee") {
       return err(protocolError("L004", `no referee ${refereeId} is registered`, { referee_id: refereeId }));
+    }
+    if (occupiedIn(state, refereeId) >= referee.maxConcurrent) {
+      const message = `referee ${refereeId} has no free capacity for ${matchRef(leagueId, matchId)}`;
+      return err(protocolError("G005", message, { referee_id: refereeId, match_id: matchId }, true));
     }
     const draft = new Draft(state, at);
     const assigned = draft.league(leagueId, { type: "assign", ...command });
@@ -62,3 +71,10 @@ export const settleWithdrawal =
     const settled = draft.league(leagueId, { type: "settle_withdrawal", ...command });
     return settled.ok ? draft.decision(null) : settled;
   };
+
+/** The number of matches of all leagues that occupy a referee. */
+function occupiedIn({ leagues }: ManagerState, refereeId: string): number {
+  let count = 0;
+  for (const { occupied } of leagues.values()) count += occupied.get(refereeId) ?? 0;
+  return count;
+}

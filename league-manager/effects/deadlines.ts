@@ -17,6 +17,7 @@ type HasAccepted = (leagueId: string, match: Match) => boolean;
  * the monotonic clock, so that a change of the system clock neither ends a match nor prolongs it by more than `match_ms`.
  */
 export class Deadlines implements Part {
+  readonly duty = "match";
   readonly #context: EffectsContext;
   readonly #startedAtMs: number;
   /** By league, then by match and epoch. A timer that has fired is deleted, so that the next pass repeats a release that has failed. */

@@ -53,6 +53,8 @@ export interface EffectsContext extends EffectsDependencies {
 
 /** A part of the effects, which handles one kind of open work. */
 export interface Part {
+  /** `league`: it works on the leagues that this manager owns. `match`: it sees in each league the matches whose jobs this manager holds. */
+  readonly duty: "league" | "match";
   /**
    * Starts the open work of a league that is not running yet. Called for each league at the start, after each commit and after each `wake`. Returns
    * immediately. The started work reports its errors.

@@ -26,6 +26,7 @@ export interface LeagueStartOptions extends StartRule {
 
 /** Starts each open league whose players and referees are registered. */
 export class LeagueStart implements Part {
+  readonly duty = "league";
   readonly #context: EffectsContext;
   readonly #options: LeagueStartOptions;
   readonly #referees: readonly Place[];

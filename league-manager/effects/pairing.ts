@@ -14,6 +14,7 @@ interface Answered extends Pick<League, "completedCount" | "entrants" | "departe
 
 /** Asks the format of each running league for the next rounds. */
 export class Pairing implements Part {
+  readonly duty = "league";
   readonly #context: EffectsContext;
   readonly #freeSlots: (league: League) => number;
   readonly #tasks = new Tasks();

@@ -3,9 +3,12 @@ import { openLog } from "#shared/runtime/process/logger.ts";
 import { startLeague } from "../commands/leagues.ts";
 import type { League } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
+import { ALL_DUTIES } from "./duties.ts";
 import { createFailures } from "./failures.ts";
 import { Reconciler } from "./reconciler.ts";
 import { startTestLeague } from "./testing/league.ts";
+
+const ALL_JOBS = { workOf: (_: League, work: OpenWork) => work };
 
 test("an error of one league is reported once and does not stop the others", async () => {
   const seedOf = ({ leagueId }: { leagueId: string }): string => {
@@ -24,9 +27,10 @@ test("no pass takes place before the start, so that no commit is missed", async 
   const league = await startTestLeague({ players: 2, minPlayers: 3 });
   const { clock } = league;
   const failures = createFailures(openLog(null, "test"), () => {});
-  const reconciler = new Reconciler({ ledger: league.ledger(), clock, failures });
+  const reconciler = new Reconciler({ ledger: league.ledger(), clock, failures, duties: ALL_DUTIES, jobs: ALL_JOBS });
   const reconciled: (readonly number[])[] = [];
   const part = {
+    duty: "league" as const,
     reconcile: (_: League, work: OpenWork) => void reconciled.push([...work.roundsToAnnounce]),
     stop: async () => {},
   };
@@ -44,9 +48,10 @@ test("a part that throws for one league is called for the other leagues, and for
   const { clock } = league;
   const notices: string[] = [];
   const failures = createFailures(openLog(null, "test"), (message) => notices.push(message));
-  const reconciler = new Reconciler({ ledger: league.ledger(), clock, failures });
+  const reconciler = new Reconciler({ ledger: league.ledger(), clock, failures, duties: ALL_DUTIES, jobs: ALL_JOBS });
   const reconciled: string[] = [];
   const part = {
+    duty: "league" as const,
     reconcile({ leagueId }: { leagueId: string }) {
       reconciled.push(leagueId);
       if (leagueId === "bad") throw new Error("broken");

@@ -2,8 +2,10 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { League } from "../league/league.ts";
 import { advanceWork, type OpenWork, openWork } from "../league/open-work.ts";
 import type { Commit, Ledger } from "../ledger.ts";
+import type { Duties } from "./duties.ts";
 import type { Part } from "./effects-context.ts";
 import type { Failures } from "./failures.ts";
+import type { HeldJobs } from "./held-jobs.ts";
 
 /** Some work becomes due without an event, e.g. when an unfit referee may be offered a match. */
 const PASS_EVERY_MS = 1_000;
@@ -12,11 +14,13 @@ interface ReconcilerOptions {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly failures: Failures;
+  readonly duties: Duties;
+  readonly jobs: Pick<HeldJobs, "workOf">;
 }
 
 /**
- * Passes the open work of each league to each part: at the start, after commits and each second. All commits of one turn of the event loop cause one
- * pass. Effects begin only here, so a first start and a start after a kill do not differ.
+ * Passes the open work that is this manager's duty to each part: at the start, after commits and each second. All commits of one turn of the event
+ * loop cause one pass. Effects begin only here, so a first start and a start after a kill do not differ.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -33,10 +37,11 @@ export class Reconciler {
 
   /** Starts the passes, with the first in the next turn of the event loop. */
   start(parts: readonly Part[]): void {
-    const { ledger, clock } = this.#options;
+    const { ledger, clock, duties } = this.#options;
     this.#parts = parts;
     this.#isRunning = true;
     this.#cancellations.push(
+      duties.onChange(() => this.wake()),
       ledger.onCommit((commit) => this.#onCommit(commit)),
       clock.every(PASS_EVERY_MS, () => this.wake()),
     );
@@ -71,10 +76,16 @@ export class Reconciler {
   #pass(): void {
     this.#isPassScheduled = false;
     if (!this.#isRunning) return;
-    for (const league of this.#options.ledger.state.leagues.values()) {
+    const { ledger, duties, jobs } = this.#options;
+    for (const league of ledger.state.leagues.values()) {
       this.#guard(league.leagueId, () => {
         const work = this.#workOf(league);
-        for (const part of this.#parts) part.reconcile(league, work);
+        const workOfMatches = jobs.workOf(league, work);
+        const isOwner = duties.ownsLeague(league.leagueId);
+        for (const part of this.#parts) {
+          if (part.duty === "match") part.reconcile(league, workOfMatches);
+          else if (isOwner) part.reconcile(league, work);
+        }
       });
     }
   }

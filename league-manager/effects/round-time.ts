@@ -8,6 +8,7 @@ import { Tasks } from "./tasks.ts";
  * a restart changes nothing. A round has its whole time again after the league was resumed.
  */
 export class RoundTime implements Part {
+  readonly duty = "league";
   readonly #context: EffectsContext;
   readonly #tasks = new Tasks();
 

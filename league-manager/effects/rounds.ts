@@ -8,6 +8,7 @@ import { Tasks } from "./tasks.ts";
  * Opens the next round of a league when all earlier ones are completed. The matches of players that are shut down are forfeited in the same append.
  */
 export class Rounds implements Part {
+  readonly duty = "league";
   readonly #context: EffectsContext;
   readonly #tasks = new Tasks();
 

@@ -3,6 +3,7 @@ import { follows } from "#shared/lib/result.ts";
 import type { LeagueEvent } from "./events.ts";
 import type { League, Match, Outcome, Round, Withdrawal } from "./league.ts";
 import { positionOf } from "./match-ids.ts";
+import { withOccupied } from "./occupied.ts";
 import {
   ANNULLED,
   abortedOutcome,
@@ -32,9 +33,12 @@ export function changedMatch(league: League, before: Match, event: MatchEvent): 
   const position = positionOf(before.matchId)?.index as number;
   const open = round.open - (isCompleted ? 1 : 0);
   const rounds = league.rounds.with(index, { ...round, matches: round.matches.with(position, match), open });
+  const withdrawals = withdrawalsAfter(league, before, event);
+  const taken = occupies(match) - occupies(before) + withdrawals.length - league.withdrawals.length;
   return {
     rounds,
-    withdrawals: withdrawalsAfter(league, before, event),
+    withdrawals,
+    occupied: withOccupied(league, occupies(match) > 0 ? match.refereeId : before.refereeId, taken),
     ...(event.type === "match_annulled" && { annulledCount: league.annulledCount + 1 }),
     ...(isCompleted && {
       completedCount: league.completedCount + 1,
@@ -43,6 +47,8 @@ export function changedMatch(league: League, before: Match, event: MatchEvent): 
     }),
   };
 }
+
+const occupies = ({ status }: Match): number => (status === "assigned" ? 1 : 0);
 
 /** The match after an event. Only this function sets the fields that depend on the status. */
 function nextMatch(league: League, match: Match, event: MatchEvent): Match {

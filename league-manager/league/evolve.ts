@@ -4,6 +4,7 @@ import { changedMatch } from "./evolve-match.ts";
 import { changedRounds } from "./evolve-rounds.ts";
 import type { League, Match, Withdrawal } from "./league.ts";
 import { positionOf } from "./match-ids.ts";
+import { withOccupied } from "./occupied.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
 type Changes = Partial<League>;
@@ -55,6 +56,7 @@ const openedLeague = (event: EventOf<"opened">): League => ({
   isPairingComplete: false,
   isEnded: false,
   withdrawals: [],
+  occupied: new Map(),
   matchCount: 0,
   completedCount: 0,
 });
@@ -114,7 +116,8 @@ function changesOf(league: League, event: Exclude<LeagueEvent, { type: "opened" 
     case "withdrawal_settled": {
       const withdrawals = league.withdrawals.filter((withdrawal) => !isSettledBy(withdrawal, event));
       follows(withdrawals.length < league.withdrawals.length, `${event.match_id} is not withdrawn`);
-      return { withdrawals };
+      const settled = league.withdrawals.length - withdrawals.length;
+      return { withdrawals, occupied: withOccupied(league, event.referee_id, -settled) };
     }
     case "paused":
       follows(league.status === "running" && !league.isPaused && !league.isEnded, "the league cannot be paused now");

@@ -91,6 +91,8 @@ export interface League extends LeagueSettings {
   /** Whether the operator has ended the league. */
   readonly isEnded: boolean;
   readonly withdrawals: readonly Withdrawal[];
+  /** The number of matches that occupy each referee: assigned ones, and withdrawn ones that it has not acknowledged. Referees without one are absent. */
+  readonly occupied: ReadonlyMap<string, number>;
   readonly matchCount: number;
   readonly completedCount: number;
 }

@@ -1,9 +1,10 @@
 import type { League, Match, Outcome, Round } from "./league.ts";
 import { matchIdOf } from "./match-ids.ts";
+import { occupiedBy } from "./occupied.ts";
 import { sharedOutcome } from "./outcome.ts";
 
 /**
- * The format version of snapshots. Increase it with every change of `League` or of this file. A snapshot of another format is ignored, and the
+ * The format version of snapshots. Increase it with every change of the serialized fields of `League` or of this file. A snapshot of another format is ignored, and the
  * league is folded from its log.
  */
 const FORMAT = 5;
@@ -17,7 +18,7 @@ export interface LeagueSnapshot {
 
 /** Serializes a league. `written` is the league of the previous snapshot: rounds that are the same objects in it are omitted. */
 export function leagueSnapshot(league: League, written: League | null = null): LeagueSnapshot {
-  const { entrants, rounds, ...fields } = league;
+  const { entrants, rounds, occupied: _, ...fields } = league;
   const head: Head = { format: FORMAT, fields, entrants: [...entrants], rounds: rounds.length };
   const seats = new Map([...entrants.keys()].map((playerId, index) => [playerId, index]));
   const changed = rounds.filter((round, index) => round !== written?.rounds[index]);
@@ -36,7 +37,8 @@ export function restoreLeague({ head, rounds: texts }: LeagueSnapshot): League |
     const restored = Array.from({ length: rounds }, (_, index) =>
       restoredRound(texts.get(index + 1), index + 1, players),
     );
-    return { ...fields, entrants: new Map(entrants), rounds: restored };
+    const occupied = occupiedBy({ rounds: restored, withdrawals: fields.withdrawals });
+    return { ...fields, entrants: new Map(entrants), rounds: restored, occupied };
   } catch {
     return null;
   }
@@ -44,7 +46,7 @@ export function restoreLeague({ head, rounds: texts }: LeagueSnapshot): League |
 
 interface Head {
   readonly format: number;
-  readonly fields: Omit<League, "entrants" | "rounds">;
+  readonly fields: Omit<League, "entrants" | "rounds" | "occupied">;
   readonly entrants: readonly (readonly [playerId: string, nameCommitment: string])[];
   /** The number of rounds. */
   readonly rounds: number;

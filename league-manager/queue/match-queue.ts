@@ -23,13 +23,13 @@ export interface QueueStats {
  * counts, so a job that two managers hold for a moment does no harm. Every implementation passes `match-queue.test.ts`.
  */
 export interface MatchQueue<Transaction> {
-  /** Adds jobs in the transaction of the events that need them. A job that exists is not added again. */
-  enqueue(transaction: Transaction, jobs: readonly MatchJob[]): Promise<void>;
+  /** Adds jobs in the transaction of the events that need them; null: in its own. A job that exists is not added again. */
+  enqueue(transaction: Transaction | null, jobs: readonly MatchJob[]): Promise<void>;
   /** Ends jobs in the transaction of the events that end them, whichever manager holds them. */
-  complete(transaction: Transaction, jobs: readonly MatchJob[]): Promise<void>;
+  complete(transaction: Transaction | null, jobs: readonly MatchJob[]): Promise<void>;
   /**
-   * Takes waiting jobs, at most `slots()` at once, and passes each to `handler`. `held` is aborted when this manager no longer holds the job. The job of
-   * a manager that has died is passed to another one.
+   * Takes waiting jobs and passes each to `handler`. `slots` returns the number of jobs that the manager can take now. `held` is aborted when this
+   * manager no longer holds the job. The job of a manager that has died is passed to another one.
    */
   work(slots: () => number, handler: (job: MatchJob, held: AbortSignal) => void): QueueWorker;
   /** Adds a listener for jobs that too many managers have lost, and that the queue passes to no manager. */

@@ -33,6 +33,7 @@ interface AnnouncementsOptions {
  * messages. After a restart the messages of a round that is not recorded as announced are sent again with the same ids.
  */
 export class Announcements implements Part {
+  readonly duty = "league";
   readonly #context: EffectsContext;
   readonly #options: AnnouncementsOptions;
   readonly #queues: AnnouncementQueues;

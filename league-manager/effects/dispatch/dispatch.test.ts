@@ -27,6 +27,15 @@ describe("dispatch", () => {
     await league.order("REF02", "R1M4");
   });
 
+  test("a match goes to the referee of which the least part is occupied", async () => {
+    const league = await startTestLeague({ players: 0, referees: 0, minPlayers: 12 });
+    await league.registerReferee("REF01", 2);
+    await league.registerReferee("REF02", 8);
+    for (let n = 1; n <= 12; n++) await league.registerPlayer(`P${String(n).padStart(2, "0")}`);
+    await league.eventually(() => expect(refereesOf(league).filter(Boolean)).toHaveLength(6));
+    expect(refereesOf(league)).toEqual(["REF01", "REF02", "REF02", "REF02", "REF02", "REF02"]);
+  });
+
   test("START_GAME is signed for its referee, and each match token for its player", async () => {
     const league = await startTestLeague();
     const { roles } = await league.order("REF01", "R1M1");

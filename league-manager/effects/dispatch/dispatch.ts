@@ -10,10 +10,14 @@ import type { OpenWork } from "../../league/open-work.ts";
 import type { EffectsContext, Part } from "../effects-context.ts";
 import { FailedAttempts } from "./failed-attempts.ts";
 import type { Health } from "./health.ts";
-import { occupiedCapacity, type Referees } from "./referees.ts";
+import type { Referees } from "./referees.ts";
+
+/** The number of jobs that a manager holds although no referee has free capacity, so that a referee that becomes free gets a match at once. */
+const AHEAD = 16;
 
 /** Assigns the scheduled matches of opened rounds to referees, and takes them from referees that are down or no longer registered. */
 export class Dispatch implements Part {
+  readonly duty = "match";
   readonly #context: EffectsContext;
   readonly #health: Health;
   readonly #referees: Referees;
@@ -66,6 +70,18 @@ export class Dispatch implements Part {
     return free.reduce((sum, count) => sum + count, 0);
   }
 
+  /**
+   * The number of further jobs that this manager can take. `waiting` are the matches that it holds and that are not assigned. A match that no referee
+   * can play does not count, so that it does not keep others from being played.
+   */
+  slots(waiting: Iterable<readonly [League, Match]>): number {
+    const up = this.#referees.up();
+    let slots = AHEAD;
+    for (const free of this.freeCapacity().values()) slots += Math.max(0, free);
+    for (const [league, match] of waiting) if (this.#referees.eligible(league, up)(match).size > 0) slots--;
+    return slots;
+  }
+
   /** The fit referees, except the given one, that are eligible for a match. */
   othersFor(league: League, match: Match, refereeId: string): readonly Agent[] {
     const occupied = this.#occupied();
@@ -81,7 +97,7 @@ export class Dispatch implements Part {
       void occupied.set(refereeId, (occupied.get(refereeId) ?? 0) + count);
     const { leagues } = this.#context.ledger.state;
     for (const league of leagues.values()) {
-      for (const [refereeId, count] of occupiedCapacity(league)) add(refereeId, count);
+      for (const [refereeId, count] of league.occupied) add(refereeId, count);
     }
     for (const { leagueId, matchId, epoch, refereeId } of this.#pending.values()) {
       const league = leagues.get(leagueId);
@@ -92,7 +108,10 @@ export class Dispatch implements Part {
     return occupied;
   }
 
-  /** Assigns matches as far as there is capacity. The nth match of a round prefers the nth referee, so that each run has the same assignments. */
+  /**
+   * Assigns matches to the least loaded referees, as far as there is capacity. Of equally loaded ones the nth match of a round prefers the nth, so that
+   * each run has the same assignments.
+   */
   #assignAll(league: League, unassigned: Iterable<Match>): void {
     const up = this.#referees.up();
     const occupied = this.#occupied();
@@ -108,7 +127,7 @@ export class Dispatch implements Part {
       if (![...eligible].some(hasCapacity)) continue;
       const first = turnOf(league, match) % up.length;
       const order = [...up.slice(first), ...up.slice(0, first)].filter((candidate) => eligible.has(candidate));
-      const referee = this.#preferred(league, match, order, occupied).find(hasCapacity);
+      const referee = leastLoaded(this.#preferred(league, match, order, occupied), occupied);
       if (!referee) continue;
       occupied.set(referee.id, (occupied.get(referee.id) ?? 0) + 1);
       this.#assign(league, match, referee);
@@ -172,3 +191,14 @@ export class Dispatch implements Part {
 /** The turn of a match in the order of the referees: its index in its round, from 0. Rounds that are opened at once follow each other. */
 const turnOf = (league: League, { matchId, roundId }: Match): number =>
   (positionOf(matchId)?.index ?? 0) + (opensAtOnce(league) ? roundId - 1 : 0);
+
+/** The referee with free capacity of which the least part is occupied. Of equal ones it is the first. */
+function leastLoaded(referees: readonly Agent[], occupied: ReadonlyMap<string, number>): Agent | undefined {
+  const loadOf = ({ id, maxConcurrent }: Agent): number => (occupied.get(id) ?? 0) / maxConcurrent;
+  let least: Agent | undefined;
+  for (const referee of referees) {
+    const isFree = (occupied.get(referee.id) ?? 0) < referee.maxConcurrent;
+    if (isFree && (!least || loadOf(referee) < loadOf(least))) least = referee;
+  }
+  return least;
+}

@@ -2,7 +2,6 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import { derivedMessageId, matchRef } from "#shared/lib/ids.ts";
 import { err, type Result } from "#shared/lib/result.ts";
 import { asText } from "#shared/lib/text.ts";
-import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { CallFault } from "#shared/rpc/peer/call.ts";
@@ -12,9 +11,11 @@ import { leagueStream } from "../../league/events.ts";
 import { matchOf } from "../../league/evolve.ts";
 import type { League, Match } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
+import type { MatchJob } from "../../queue/match-queue.ts";
 import { type EffectsContext, MANAGER_SENDER, type Part } from "../effects-context.ts";
 import { Tasks } from "../tasks.ts";
 import type { Dispatch } from "./dispatch.ts";
+import { isTurnOf } from "./foreign-players.ts";
 import type { Referees } from "./referees.ts";
 import { type SeedOf, startGameOf } from "./start-game.ts";
 
@@ -26,19 +27,20 @@ interface HandOverOptions {
   readonly dispatch: Dispatch;
   readonly referees: Referees;
   readonly seedOf: SeedOf;
+  /** Whether this manager holds the job of a match. */
+  readonly holds: (job: MatchJob) => boolean;
   /** Resolves when a player may be invited to a match of the round: it listens and has received the announcement, or the time limits have passed. */
   readonly mayInvite: (leagueId: string, roundId: number, playerId: string) => Promise<void>;
 }
 
 /** Sends START_GAME to the referee of each assigned match until the referee accepts it or the match is completed or taken from the referee. */
 export class HandOver implements Part {
+  readonly duty = "match";
   readonly #context: EffectsContext;
   readonly #options: HandOverOptions;
   readonly #tasks = new Tasks();
   /** Keys of the assigned matches that their referees have accepted, by league. After a restart START_GAME is sent again, which has no effect. */
   readonly #accepted = new Map<string, Set<string>>();
-  /** The match of each player of another dialect. Such a player has one match at a time, also in several leagues. */
-  readonly #matchOfForeign = new Map<string, { readonly leagueId: string; readonly match: Match }>();
 
   constructor(context: EffectsContext, options: HandOverOptions) {
     this.#context = context;
@@ -74,18 +76,20 @@ export class HandOver implements Part {
     );
   }
 
-  /** Returns the league if the match is still assigned to the same referee under the same epoch, else null. */
+  /** Returns the league if this manager still holds the match, and it is assigned to the same referee under the same epoch; else null. */
   #leagueWhileAssigned(leagueId: string, { matchId, epoch, refereeId }: Match): League | null {
     const league = this.#context.ledger.state.leagues.get(leagueId);
     const match = league && matchOf(league, matchId);
     const isSame = match?.status === "assigned" && match.epoch === epoch && match.refereeId === refereeId;
-    return league && isSame ? league : null;
+    return league && isSame && this.#options.holds({ leagueId, matchId, epoch }) ? league : null;
   }
 
   async #handOver(leagueId: string, match: Match, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#context;
     await Promise.all(match.players.map((id) => this.#options.mayInvite(leagueId, match.roundId, id)));
-    while (!signal.aborted && !this.#reserve(leagueId, match)) await clock.pause(RESEND_MS, signal);
+    const isWaiting = (): boolean =>
+      this.#leagueWhileAssigned(leagueId, match) !== null && !isTurnOf(this.#context.ledger.state, leagueId, match);
+    while (!signal.aborted && isWaiting()) await clock.pause(RESEND_MS, signal);
     const startedAtMs = clock.monotonic();
     while (!signal.aborted) {
       const league = this.#leagueWhileAssigned(leagueId, match);
@@ -104,22 +108,6 @@ export class HandOver implements Part {
       if (clock.monotonic() - startedAtMs > MAX_REJECTING_MS) await this.#onRejection(leagueId, match, reply, reason);
       await clock.pause(RESEND_MS, signal);
     }
-  }
-
-  /** Reserves the players of other dialects for a match. Returns false while one of them has another match. */
-  #reserve(leagueId: string, match: Match): boolean {
-    const { agents } = this.#context.ledger.state;
-    const foreign = match.players.filter((id) => agents.get(id)?.dialect !== NATIVE);
-    const isFree = (id: string): boolean => {
-      const other = this.#matchOfForeign.get(id);
-      const isSame = other?.leagueId === leagueId && other.match.matchId === match.matchId;
-      return !other || isSame || !this.#leagueWhileAssigned(other.leagueId, other.match);
-    };
-    // A match that is no longer assigned needs no reservation: the caller ends then.
-    if (foreign.length === 0 || !this.#leagueWhileAssigned(leagueId, match)) return true;
-    if (!foreign.every(isFree)) return false;
-    for (const id of foreign) this.#matchOfForeign.set(id, { leagueId, match });
-    return true;
   }
 
   #accept(leagueId: string, match: Match): void {

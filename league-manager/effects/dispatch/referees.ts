@@ -2,7 +2,7 @@ import { compareIds } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { isOnLoopback, isOnThisMachine } from "#shared/protocol/addresses.ts";
 import type { Agent } from "../../agents/agent.ts";
-import { currentMatches, type League, type Match } from "../../league/league.ts";
+import type { League, Match } from "../../league/league.ts";
 import type { EffectsContext } from "../effects-context.ts";
 import type { Health } from "./health.ts";
 
@@ -100,19 +100,3 @@ function isPlayerOnLoopback(player: Agent): boolean {
   return isLocal;
 }
 const loopbackPlayers = new WeakMap<Agent, boolean>();
-
-/** The number of matches of a league that occupy each referee: assigned ones, and withdrawn ones that it has not acknowledged. */
-export function occupiedCapacity(league: League): ReadonlyMap<string, number> {
-  const cached = occupiedCapacities.get(league);
-  if (cached) return cached;
-  const occupied = new Map<string, number>();
-  const add = (refereeId: string): void => void occupied.set(refereeId, (occupied.get(refereeId) ?? 0) + 1);
-  for (const { status, refereeId } of currentMatches(league)) {
-    if (status === "assigned" && refereeId !== null) add(refereeId);
-  }
-  for (const { refereeId } of league.withdrawals) add(refereeId);
-  occupiedCapacities.set(league, occupied);
-  return occupied;
-}
-/** A league is never changed in place, so its cached counts stay valid. */
-const occupiedCapacities = new WeakMap<League, ReadonlyMap<string, number>>();

@@ -21,6 +21,7 @@ const TOO_MANY_REQUESTS = 429;
  * settled without a message: the referee was forgotten while the config did not list the league.
  */
 export class Withdrawals implements Part {
+  readonly duty = "league";
   readonly #context: EffectsContext;
   readonly #health: Health;
   readonly #tasks = new Tasks();

@@ -106,7 +106,7 @@ function testRun(file: string, ledger: Ledger, leagueIds: readonly string[]): Te
     async start(...names) {
       for (const [index, name] of names.entries())
         await execute(player(name, { port: 9001 + index, salt: saltOf(name) }));
-      await execute(referee("referee", { port: 9000 }));
+      await execute(referee("referee", { port: 9000, max_concurrent_matches: 64 }));
       for (const leagueId of leagueIds) await execute(startLeague(leagueId, leagueSeed(RUN_SEED, leagueId)));
     },
     async play(leagueId, matchId, commands = WON) {

@@ -1,0 +1,146 @@
+import type { Clock } from "#shared/lib/clock.ts";
+import { matchOf } from "../league/evolve.ts";
+import type { League, Match } from "../league/league.ts";
+import type { OpenWork } from "../league/open-work.ts";
+import type { Commit, Ledger } from "../ledger.ts";
+import { isOpenJob, jobChanges, openJobs } from "../queue/job-changes.ts";
+import type { MatchJob, MatchQueue, QueueWorker } from "../queue/match-queue.ts";
+import type { Failures } from "./failures.ts";
+import { Tasks } from "./tasks.ts";
+
+const RETRY_MS = 1_000;
+
+interface HeldJobsOptions {
+  readonly ledger: Ledger;
+  readonly clock: Clock;
+  readonly failures: Failures;
+  readonly queue: MatchQueue<null>;
+  /** Whether the ledger does not change the jobs in its transactions, so that they are changed after each commit. */
+  readonly isFedByCommits: boolean;
+  /** Called when this manager has got or lost a job. */
+  readonly onChange: () => void;
+}
+
+/** The matches that the queue has given to this manager: it assigns them, hands them over and takes them from referees that do not complete them. */
+export class HeldJobs {
+  readonly #options: HeldJobsOptions;
+  /** By league and match. A match has one open job. */
+  readonly #held = new Map<string, Map<string, MatchJob>>();
+  readonly #tasks = new Tasks();
+  readonly #cancellations: (() => void)[] = [];
+  #worker: QueueWorker | null = null;
+
+  constructor(options: HeldJobsOptions) {
+    this.#options = options;
+  }
+
+  /** Starts to take jobs, at most `slots()` at once. */
+  start(slots: () => number): void {
+    const { ledger, queue } = this.#options;
+    this.#cancellations.push(
+      ledger.onCommit((commit) => this.#onCommit(commit)),
+      queue.onDead((job) => this.#onDead(job)),
+    );
+    this.#worker = queue.work(slots, (job, held) => this.#onJob(job, held));
+    // Nothing else adds the jobs of a database that was restored, or those of a run with one manager.
+    this.#enqueue("open", () => openJobs(ledger.state));
+  }
+
+  /** Looks for jobs, because this manager can take more. */
+  wake(): void {
+    this.#worker?.wake();
+  }
+
+  holds({ leagueId, matchId, epoch }: MatchJob): boolean {
+    return this.#held.get(leagueId)?.get(matchId)?.epoch === epoch;
+  }
+
+  /** The matches of held jobs that are not assigned, with their leagues. */
+  *unassigned(): Iterable<readonly [League, Match]> {
+    for (const [leagueId, jobs] of this.#held) {
+      const league = this.#options.ledger.state.leagues.get(leagueId);
+      if (!league) continue;
+      for (const { matchId, epoch } of jobs.values()) {
+        const match = matchOf(league, matchId);
+        if (match?.status === "scheduled" && match.epoch === epoch) yield [league, match];
+      }
+    }
+  }
+
+  /** The work of a league with only the matches of held jobs. */
+  workOf({ leagueId }: League, work: OpenWork): OpenWork {
+    if (this.#options.isFedByCommits) return work;
+    const unassigned = new Map<string, Match>();
+    const assigned = new Map<string, Match>();
+    for (const { matchId, epoch } of this.#held.get(leagueId)?.values() ?? []) {
+      const match = work.unassigned.get(matchId) ?? work.assigned.get(matchId);
+      if (match?.epoch === epoch) (match.status === "assigned" ? assigned : unassigned).set(matchId, match);
+    }
+    return { ...work, unassigned, assigned };
+  }
+
+  /** Gives the held jobs back. */
+  async stop(): Promise<void> {
+    for (const cancel of this.#cancellations) cancel();
+    await Promise.all([this.#tasks.stop(), this.#worker?.stop()]);
+  }
+
+  #onJob(job: MatchJob, held: AbortSignal): void {
+    const { ledger, queue, onChange } = this.#options;
+    const league = ledger.state.leagues.get(job.leagueId);
+    const match = league && matchOf(league, job.matchId);
+    // An unknown match or a later epoch belongs to a commit that this manager has not read yet.
+    if (match && (match.epoch > job.epoch || match.status === "completed")) {
+      this.#track(queue.complete(null, [job]));
+      return;
+    }
+    const ofLeague = this.#held.get(job.leagueId) ?? new Map<string, MatchJob>();
+    this.#held.set(job.leagueId, ofLeague);
+    ofLeague.set(job.matchId, job);
+    held.addEventListener("abort", () => this.#remove(job), { once: true });
+    onChange();
+  }
+
+  #remove(job: MatchJob): void {
+    if (!this.holds(job)) return;
+    this.#held.get(job.leagueId)?.delete(job.matchId);
+    this.#options.onChange();
+  }
+
+  #onCommit({ events, state }: Commit): void {
+    const { queue, isFedByCommits } = this.#options;
+    const { added, ended } = jobChanges(events, state);
+    for (const job of ended) this.#remove(job);
+    if (added.length + ended.length === 0) return;
+    if (isFedByCommits) {
+      this.#track(queue.complete(null, ended));
+      this.#track(queue.enqueue(null, added));
+    } else this.wake();
+  }
+
+  #track(change: Promise<void>): void {
+    change.catch((thrown) => this.#options.failures.other(thrown, "jobs could not be changed"));
+  }
+
+  /** Adds a job again that too many managers have lost, if its match is still open. */
+  #onDead(job: MatchJob): void {
+    this.#enqueue(`${job.leagueId}/${job.matchId}`, () =>
+      isOpenJob(this.#options.ledger.state.leagues.get(job.leagueId), job) ? [job] : [],
+    );
+  }
+
+  /** Adds jobs, and tries again while the database does not answer. */
+  #enqueue(key: string, jobs: () => readonly MatchJob[]): void {
+    const { queue, clock, failures } = this.#options;
+    this.#tasks.start(key, async (signal) => {
+      while (!signal.aborted) {
+        try {
+          return await queue.enqueue(null, jobs());
+        } catch (thrown) {
+          failures.other(thrown, "jobs could not be added");
+          await clock.pause(RETRY_MS, signal);
+        }
+      }
+    });
+  }
+}

@@ -1,0 +1,7 @@
+import { localQueue } from "./local-queue.ts";
+import { testMatchQueue } from "./testing/contract.ts";
+
+testMatchQueue("in process", async () => {
+  const queue = localQueue();
+  return { managers: [queue, queue], commit: (change) => change(null) };
+});

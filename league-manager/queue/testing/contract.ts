@@ -1,0 +1,137 @@
+import { describe, expect, test, vi } from "vitest";
+import { jobKey } from "../job-changes.ts";
+import type { MatchJob, MatchQueue, QueueWorker } from "../match-queue.ts";
+
+/** The queue of one run as two managers see it. */
+export interface TestQueue<Transaction> {
+  readonly managers: readonly [MatchQueue<Transaction>, MatchQueue<Transaction>];
+  /** Runs a change in a transaction. If `change` throws, the transaction is rolled back. */
+  readonly commit: (change: (transaction: Transaction) => Promise<void>) => Promise<void>;
+}
+
+/** A manager that records the jobs that it holds. */
+interface Manager {
+  /** The keys of the jobs that it holds, in the order in which it got them. */
+  readonly held: readonly string[];
+  readonly worker: QueueWorker;
+  slots: number;
+}
+
+export const job = (number: number, epoch = 1): MatchJob => ({ leagueId: "rps", matchId: `R1M${number}`, epoch });
+export const jobs = (count: number): readonly MatchJob[] => Array.from({ length: count }, (_, index) => job(index + 1));
+const keys = (...list: readonly MatchJob[]): readonly string[] => list.map(jobKey);
+
+/** Lets a manager take up to `slots` jobs. It holds a job until its signal is aborted. */
+export function startManager<T>(queue: MatchQueue<T>, slots: number): Manager {
+  const held: string[] = [];
+  const manager = { held, slots };
+  const worker = queue.work(
+    () => manager.slots - held.length,
+    (taken, signal) => {
+      expect(signal.aborted).toBe(false);
+      expect(held).not.toContain(jobKey(taken));
+      held.push(jobKey(taken));
+      signal.addEventListener("abort", () => held.splice(held.indexOf(jobKey(taken)), 1));
+    },
+  );
+  return Object.assign(manager, { worker });
+}
+
+export const eventually = (check: () => unknown): Promise<unknown> =>
+  vi.waitFor(check, { timeout: 15_000, interval: 10 });
+
+/** Tests an implementation of MatchQueue. `open` returns an empty queue, which is closed at the end of the current test. */
+export function testMatchQueue<T>(name: string, open: () => Promise<TestQueue<T>>): void {
+  describe(`the match queue ${name}`, () => {
+    testTaking(open);
+    testEnding(open);
+  });
+}
+
+function testTaking<T>(open: () => Promise<TestQueue<T>>): void {
+  test("passes each job once, in the order in which the jobs were added", async () => {
+    const { managers, commit } = await open();
+    const manager = startManager(managers[0], 10);
+    await commit((transaction) => managers[0].enqueue(transaction, jobs(3)));
+    manager.worker.wake();
+    await eventually(() => expect(manager.held).toEqual(keys(...jobs(3))));
+    await commit((transaction) => managers[1].enqueue(transaction, [job(4)]));
+    manager.worker.wake();
+    await eventually(() => expect(manager.held).toEqual(keys(...jobs(4))));
+    expect(await managers[0].stats()).toEqual({ waiting: 0, held: 4 });
+    await manager.worker.stop();
+  });
+
+  test("does not add a job that exists, whether it waits or is held", async () => {
+    const { managers, commit } = await open();
+    await commit((transaction) => managers[0].enqueue(transaction, [job(1), job(2)]));
+    await commit((transaction) => managers[1].enqueue(transaction, [job(1), job(3)]));
+    expect(await managers[0].stats()).toEqual({ waiting: 3, held: 0 });
+    const manager = startManager(managers[0], 10);
+    await eventually(() => expect(manager.held).toEqual(keys(...jobs(3))));
+    await managers[0].enqueue(null, jobs(4));
+    manager.worker.wake();
+    await eventually(() => expect(manager.held).toEqual(keys(...jobs(4))));
+    expect(await managers[0].stats()).toEqual({ waiting: 0, held: 4 });
+    await manager.worker.stop();
+  });
+
+  test("passes a manager no more jobs than it has slots, and gives the others to another manager", async () => {
+    const { managers, commit } = await open();
+    const [first, second] = [startManager(managers[0], 2), startManager(managers[1], 0)];
+    await commit((transaction) => managers[0].enqueue(transaction, jobs(5)));
+    first.worker.wake();
+    second.worker.wake();
+    await eventually(() => expect(first.held).toHaveLength(2));
+    second.slots = 10;
+    second.worker.wake();
+    await eventually(() => expect(second.held).toHaveLength(3));
+    expect(first.held).toHaveLength(2);
+    expect([...first.held, ...second.held].sort()).toEqual(keys(...jobs(5)));
+    await Promise.all([first.worker.stop(), second.worker.stop()]);
+  });
+}
+
+function testEnding<T>(open: () => Promise<TestQueue<T>>): void {
+  test("ends a job that waits, and a job that another manager holds", async () => {
+    const { managers, commit } = await open();
+    const first = startManager(managers[0], 1);
+    await commit((transaction) => managers[0].enqueue(transaction, [job(1), job(2)]));
+    first.worker.wake();
+    await eventually(() => expect(first.held).toEqual(keys(job(1))));
+    await commit((transaction) => managers[1].complete(transaction, [job(1), job(2)]));
+    await eventually(() => expect(first.held).toEqual([]));
+    expect(await managers[0].stats()).toEqual({ waiting: 0, held: 0 });
+    await commit((transaction) => managers[1].enqueue(transaction, [job(1, 2)]));
+    first.worker.wake();
+    await eventually(() => expect(first.held).toEqual(keys(job(1, 2))));
+    await first.worker.stop();
+  });
+
+  test("ends a job that does not exist", async () => {
+    const { managers, commit } = await open();
+    await commit((transaction) => managers[0].complete(transaction, [job(1)]));
+    await commit(async (transaction) => {
+      await managers[0].enqueue(transaction, [job(2)]);
+      await managers[0].complete(transaction, [job(3)]);
+    });
+    expect(await managers[1].stats()).toEqual({ waiting: 1, held: 0 });
+  });
+
+  test("gives the jobs of a manager that stops to another one, each to one", async () => {
+    const { managers, commit } = await open();
+    const first = startManager(managers[0], 5);
+    await commit((transaction) => managers[0].enqueue(transaction, jobs(5)));
+    first.worker.wake();
+    await eventually(() => expect(first.held).toHaveLength(5));
+    const second = startManager(managers[1], 10);
+    await first.worker.stop();
+    expect(first.held).toEqual([]);
+    second.worker.wake();
+    await eventually(() => expect([...second.held].sort()).toEqual(keys(...jobs(5))));
+    first.worker.wake();
+    expect(first.held).toEqual([]);
+    await second.worker.stop();
+    expect(await managers[0].stats()).toEqual({ waiting: 5, held: 0 });
+  });
+}
