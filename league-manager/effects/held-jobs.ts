@@ -97,7 +97,7 @@ export class HeldJobs {
     const ofLeague = this.#held.get(job.leagueId) ?? new Map<string, MatchJob>();
     this.#held.set(job.leagueId, ofLeague);
     ofLeague.set(job.matchId, job);
-    held.addEventListener("abort", () => this.#remove(job), { once: true });
+    if (!this.#options.isFedByCommits) held.addEventListener("abort", () => this.#remove(job), { once: true });
     onChange();
   }
 

@@ -1,6 +1,5 @@
 import { agentStates } from "#shared/protocol/lifecycle.ts";
 import type { ManagerState } from "../agents/state.ts";
-import { occupiedCapacity } from "../effects/dispatch/referees.ts";
 import { currentMatches, type League } from "../league/league.ts";
 import { gauge, type MetricFamily, type Sample } from "./families.ts";
 
@@ -10,7 +9,7 @@ export function stateFigures({ leagues, agents }: ManagerState, silent: readonly
   const referees = [...agents.values()].filter(({ kind, isRemoved }) => kind === "referee" && !isRemoved);
   const players = [...agents.values()].filter(({ kind }) => kind === "player");
   const occupied = (refereeId: string): number =>
-    all.reduce((sum, league) => sum + (occupiedCapacity(league).get(refereeId) ?? 0), 0);
+    all.reduce((sum, league) => sum + (league.occupied.get(refereeId) ?? 0), 0);
   const byReferee = (value: (referee: (typeof referees)[number]) => number): readonly Sample[] =>
     referees.map((referee) => ({ labels: { referee: referee.id }, value: value(referee) }));
   return [

@@ -1,6 +1,9 @@
 import { jobKey } from "./job-changes.ts";
 import type { MatchJob, MatchQueue, QueueWorker } from "./match-queue.ts";
 
+/** The reason with which signals are aborted. Without one, each abort creates an error with a stack trace. */
+const LOST = "the job is no longer held";
+
 interface Worker {
   readonly slots: () => number;
   readonly handler: (job: MatchJob, held: AbortSignal) => void;
@@ -35,7 +38,7 @@ export function localQueue(): MatchQueue<null> {
         workers.delete(worker);
         for (const [key, { job, lost }] of worker.held) {
           waiting.set(key, job);
-          lost.abort();
+          lost.abort(LOST);
         }
         worker.held.clear();
         passOn();
@@ -55,7 +58,7 @@ export function localQueue(): MatchQueue<null> {
         const key = jobKey(job);
         waiting.delete(key);
         for (const { held } of workers) {
-          held.get(key)?.lost.abort();
+          held.get(key)?.lost.abort(LOST);
           held.delete(key);
         }
       }

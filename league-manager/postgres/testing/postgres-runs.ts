@@ -38,10 +38,10 @@ const jobTable: PostgresRunOptions["queue"] = {
   complete: (transaction, jobs) => writeJobs(transaction, "ended", jobs),
 };
 
-async function writeJobs(transaction: RunTransaction, change: string, jobs: readonly MatchJob[]): Promise<void> {
+async function writeJobs(transaction: RunTransaction | null, change: string, jobs: readonly MatchJob[]): Promise<void> {
   for (const { leagueId, matchId, epoch } of jobs) {
     const sql = "INSERT INTO test_jobs (change, league_id, match_id, epoch) VALUES ($1, $2, $3, $4)";
-    await transaction.query(sql, [change, leagueId, matchId, epoch]);
+    await transaction?.query(sql, [change, leagueId, matchId, epoch]);
   }
 }
 
