@@ -73,7 +73,7 @@ describe("a transaction", () => {
   test("that the server ends rejects with DatabaseUnavailable, and the next one succeeds", async () => {
     const ending = await openRun(tested.url, {
       async enqueue(transaction) {
-        await transaction.query("SELECT pg_terminate_backend(pg_backend_pid())", []);
+        await transaction?.query("SELECT pg_terminate_backend(pg_backend_pid())", []);
       },
       async complete() {},
     });
