@@ -23,6 +23,7 @@ import { addArchiveCommands, addPersonalDataCommands } from "./cli/archive.ts";
 import { addBotCommands } from "./cli/bots.ts";
 import { addCheckCommand } from "./cli/check.ts";
 import { exitWith, program, subcommand } from "./cli/command-line.ts";
+import { addDatabaseCommands } from "./cli/database.ts";
 import { withFormatOptions } from "./cli/format-options.ts";
 import { addGameCommands } from "./cli/games.ts";
 import { addMatchCommand } from "./cli/match.ts";
@@ -177,6 +178,7 @@ subcommand("codenames", "Play Codenames at this terminal with a model at an Open
 
 addArchiveCommands();
 addPersonalDataCommands();
+addDatabaseCommands();
 
 subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command.", [
   "npm run --silent league -- mcp                                     # host games",

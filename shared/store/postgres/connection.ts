@@ -10,6 +10,9 @@ export interface Postgres<Tables> {
   close(): Promise<void>;
 }
 
+/** One connection of the pool. */
+export type Connection = PoolClient;
+
 export interface PostgresOptions {
   /** Identifies the connections in `pg_stat_activity`. */
   readonly applicationName: string;

@@ -1,12 +1,22 @@
 import { GENESIS } from "../../lib/hash-chain.ts";
 
-/** The trigger of `appendOnly`, and its function, which all append-only tables share. */
-const REJECT_CHANGE = `
-  CREATE FUNCTION reject_change() RETURNS trigger LANGUAGE plpgsql AS $$
+/** The functions of the triggers, by their names, with their bodies. `league db check` compares them with those of a database. */
+export const TRIGGER_FUNCTIONS = {
+  reject_change: `
     BEGIN
       RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'integrity_constraint_violation';
-    END $$;
-`;
+    END `,
+  check_log_gapless: `
+    BEGIN
+      IF EXISTS (
+        SELECT 1 FROM added WHERE prev_hash IS DISTINCT FROM CASE seq WHEN 0 THEN '${GENESIS}'
+          ELSE (SELECT hash FROM log WHERE log.stream = added.stream AND log.seq = added.seq - 1) END)
+      THEN
+        RAISE EXCEPTION 'log entry does not follow the one before it' USING ERRCODE = 'integrity_constraint_violation';
+      END IF;
+      RETURN NULL;
+    END `,
+} as const;
 
 /**
  * Returns a trigger that rejects UPDATE, DELETE and TRUNCATE on a table, also by its owner. The trigger fires for every
@@ -17,6 +27,12 @@ export const appendOnly = (table: string): string => `
     FOR EACH STATEMENT EXECUTE FUNCTION reject_change();
   ALTER TABLE ${table} ENABLE ALWAYS TRIGGER ${table}_append_only;
 `;
+
+/** Returns the tables that migrations make append-only. */
+export const appendOnlyTables = (migrations: readonly { readonly sql: string }[]): readonly string[] =>
+  migrations.flatMap(({ sql }) =>
+    [...sql.matchAll(/CREATE TRIGGER \w+_append_only .* ON (\w+)/g)].map(([, table = ""]) => table),
+  );
 
 /**
  * The tables of the event log. `commit_number` and `commit_index` are the position of an event in the order of all
@@ -40,20 +56,12 @@ export const EVENT_LOG_TABLES = `
     PRIMARY KEY (stream, seq),
     UNIQUE (commit_number, commit_index)
   );
-  CREATE FUNCTION check_log_gapless() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
-    BEGIN
-      IF EXISTS (
-        SELECT 1 FROM added WHERE prev_hash IS DISTINCT FROM CASE seq WHEN 0 THEN '${GENESIS}'
-          ELSE (SELECT hash FROM log WHERE log.stream = added.stream AND log.seq = added.seq - 1) END)
-      THEN
-        RAISE EXCEPTION 'log entry does not follow the one before it' USING ERRCODE = 'integrity_constraint_violation';
-      END IF;
-      RETURN NULL;
-    END $$;
+  CREATE FUNCTION check_log_gapless() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off
+    AS $$${TRIGGER_FUNCTIONS.check_log_gapless}$$;
   CREATE TRIGGER log_gapless AFTER INSERT ON log REFERENCING NEW TABLE AS added
     FOR EACH STATEMENT EXECUTE FUNCTION check_log_gapless();
   ALTER TABLE log ENABLE ALWAYS TRIGGER log_gapless;
-  ${REJECT_CHANGE}
+  CREATE FUNCTION reject_change() RETURNS trigger LANGUAGE plpgsql AS $$${TRIGGER_FUNCTIONS.reject_change}$$;
   ${appendOnly("streams")}
   ${appendOnly("log")}
 `;

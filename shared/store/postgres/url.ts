@@ -19,7 +19,8 @@ export class BadDatabaseUrl extends Error {
 export function parseDatabaseUrl(text: string): DatabaseAddress {
   // A URL without a host, for a Unix socket, is not one for the parser if it has a user.
   const url = /^postgres(ql)?:\/\//.test(text) ? URL.parse(text.replace(/^(\w+:\/\/[^@/]*@)\//, "$1localhost/")) : null;
-  if (!url) throw new BadDatabaseUrl();
+  // A password in the query could not be hidden from other users by `splitPassword`.
+  if (!url || url.searchParams.has("password")) throw new BadDatabaseUrl();
   try {
     decodeURIComponent(url.password);
     const host = url.searchParams.get("host") ?? (url.hostname || "localhost");
@@ -31,4 +32,11 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
   } catch {
     throw new BadDatabaseUrl(); // an invalid %-escape
   }
+}
+
+/** Returns a valid URL without its password, for arguments of processes, which other users can see; and the password. */
+export function splitPassword(text: string): { readonly withoutPassword: string; readonly password: string | null } {
+  parseDatabaseUrl(text);
+  const [, before = "", password, after = ""] = /^(\w+:\/\/[^:@/]*)(?::([^@/]*))?(.*)$/s.exec(text) ?? [];
+  return { withoutPassword: before + after, password: password ? decodeURIComponent(password) : null };
 }

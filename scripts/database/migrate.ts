@@ -1,0 +1,43 @@
+import { counted } from "#shared/lib/text.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { type Connection, inTransaction } from "#shared/store/postgres/connection.ts";
+import { appendOnlyTables } from "#shared/store/postgres/log-tables.ts";
+import { migrate } from "#shared/store/postgres/migrations.ts";
+import { grantedRoles, grantRights, UnusableRole } from "#shared/store/postgres/rights.ts";
+import { MIGRATIONS } from "../../league-manager/postgres/migrations.ts";
+import { requireDatabase, withDatabase } from "./open.ts";
+
+interface MigrateFlags {
+  readonly database?: string;
+  /** The role of the managers. Absent for the roles that have its rights already. */
+  readonly role?: string;
+}
+
+/** `league db migrate`: creates or updates the tables, and grants rights on them. Resolves with the exit code. */
+export async function migrateDatabase(flags: MigrateFlags): Promise<number> {
+  return withDatabase(requireDatabase(flags.database), async ({ pool }) => {
+    const applied = await migrate(pool, MIGRATIONS);
+    // New tables need rights too, so the roles of earlier calls are granted theirs again.
+    const roles = await inTransaction(pool, async (client) => {
+      const named = flags.role === undefined ? await grantedRoles(client) : [flags.role];
+      for (const role of named) await grant(client, role);
+      return named;
+    });
+    const lines = [
+      applied.length === 0
+        ? `the tables have version ${MIGRATIONS.length} already`
+        : `the tables have version ${MIGRATIONS.length} now: ${counted(applied.length, "migration")} applied (${applied.map(({ name }) => name).join(", ")})`,
+      ...roles.map((role) => `role ${role} can append to the logs and read them, but not change them`),
+    ];
+    process.stdout.write(`${lines.join("\n")}\n`);
+    return EXIT.ok;
+  });
+}
+
+async function grant(client: Connection, role: string): Promise<void> {
+  try {
+    await grantRights(client, role, appendOnlyTables(MIGRATIONS));
+  } catch (thrown) {
+    throw thrown instanceof UnusableRole ? new StartError(thrown.message) : thrown;
+  }
+}
