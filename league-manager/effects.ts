@@ -18,7 +18,7 @@ import { Reconciler } from "./effects/reconciler.ts";
 import { RoundTime } from "./effects/round-time.ts";
 import { Rounds } from "./effects/rounds.ts";
 import { localQueue } from "./queue/local-queue.ts";
-import type { MatchQueue } from "./queue/match-queue.ts";
+import type { MatchQueue, QueueStats } from "./queue/match-queue.ts";
 
 export interface EffectsOptions extends EffectsDependencies {
   readonly seedOf: SeedOf;
@@ -37,6 +37,7 @@ export interface Effects {
   matchesOf(refereeId: string): readonly StartGame[];
   /** The ids of the referees that do not answer health probes, the longest silence first. */
   silentReferees(): readonly string[];
+  queueStats(): Promise<QueueStats>;
   /** Makes a referee available for matches. To be called after each registration of a referee. */
   onRefereeRegistered(refereeId: string): void;
   /** Cancels every timer and call. Resolves when all of them have ended. */
@@ -90,6 +91,7 @@ export function createEffects(options: EffectsOptions): Effects {
     },
     matchesOf: (refereeId) => startGamesOf(ledger.state, refereeId, options),
     silentReferees: () => health.silentReferees(),
+    queueStats: () => queue.stats(),
     onRefereeRegistered(refereeId) {
       health.markUp(refereeId);
       referees.markFit(refereeId);

@@ -171,7 +171,7 @@ function compose(core: Core, self: AgentProcess) {
     registration.player(request, caller, { isHosted: true });
   const hosting = createHosting({ ledger, inboxes, homes: ALONE.homes, register, ...readable }, self);
   const api = createApi({
-    metrics: managerMetrics({ ledger, commands: core.commands, silentReferees: effects.silentReferees }),
+    metrics: managerMetrics({ ...effects, ledger, commands: core.commands, clock }),
     ...{ config, ledger, registration, policy, clock, ids, log, inboxes, others: ALONE, ...readable },
     ...{ operatorToken: operator.token, seats: hosting.seats, openEventStream: network.openEventStream },
     joining,

@@ -1,14 +1,21 @@
+import type { Clock } from "#shared/lib/clock.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import type { Ledger } from "../ledger.ts";
+import type { QueueStats } from "../queue/match-queue.ts";
 import type { CountedLedger } from "./counted-ledger.ts";
 import { gauge, type MetricFamily } from "./families.ts";
 import { MatchFigures } from "./match-figures.ts";
 import { stateFigures } from "./state-figures.ts";
 
-interface MetricsSources {
+/** The maximum time for which a scrape waits for the queue, whose answer may come from a database. */
+const QUEUE_MS = 2_000;
+
+export interface MetricsSources {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
   readonly commands: Pick<CountedLedger, "families">;
+  readonly clock: Pick<Clock, "after">;
   readonly silentReferees: () => readonly string[];
+  readonly queueStats: () => Promise<QueueStats>;
 }
 
 /** The metrics of a manager. */
@@ -17,7 +24,8 @@ export interface ManagerMetrics {
 }
 
 /** Counts from now on. The other values are read from the state when they are asked for. */
-export function managerMetrics({ ledger, commands, silentReferees }: MetricsSources): ManagerMetrics {
+export function managerMetrics(sources: MetricsSources): ManagerMetrics {
+  const { ledger, commands, silentReferees } = sources;
   const matches = new MatchFigures(ledger);
   return {
     families: async () => [
@@ -25,6 +33,18 @@ export function managerMetrics({ ledger, commands, silentReferees }: MetricsSour
       ...stateFigures(ledger.state, silentReferees()),
       ...matches.families(),
       ...commands.families(),
+      ...(await queueFigures(sources)),
     ],
   };
+}
+
+/** The depth of the queue; nothing if the queue does not answer. */
+async function queueFigures({ queueStats, clock }: MetricsSources): Promise<readonly MetricFamily[]> {
+  const { promise: late, resolve } = Promise.withResolvers<null>();
+  const cancel = clock.after(QUEUE_MS, () => resolve(null));
+  const stats = await Promise.race([queueStats().catch(() => null), late]);
+  cancel();
+  if (stats === null) return [];
+  const samples = (["waiting", "held"] as const).map((state) => ({ labels: { state }, value: stats[state] }));
+  return [gauge("league_queue_jobs", "Matches in the queue, by state: no manager has them, or one has.", samples)];
 }

@@ -42,13 +42,15 @@ test("shows the league, its matches and its referees", async () => {
       'league_matches{league="rps",state="over"}',
       'league_referee_up{referee="REF01"}',
       'league_referee_matches{referee="REF01"}',
+      'league_queue_jobs{state="waiting"}',
+      'league_queue_jobs{state="held"}',
       'league_players{state="ACTIVE"}',
       'league_players{state="SHUTDOWN"}',
     );
-  expect(await figures()).toEqual([1, 0, 1, 0, 1, 1, 2, 0]);
+  expect(await figures()).toEqual([1, 0, 1, 0, 1, 1, 0, 1, 2, 0]);
   expect(await report(won())).toMatchObject({ payload: { status: "RECORDED" } });
   // The league is completed when its players have received the last standings.
-  await vi.waitFor(async () => expect(await figures()).toEqual([0, 1, 0, 1, 1, 0, 0, 2]), WAIT_OPTIONS);
+  await vi.waitFor(async () => expect(await figures()).toEqual([0, 1, 0, 1, 1, 0, 0, 0, 0, 2]), WAIT_OPTIONS);
 });
 
 test("counts matches that are played again, their results, their times and the faults of players", async () => {
