@@ -1,0 +1,94 @@
+import { messageOf } from "#shared/lib/result.ts";
+import { inOneLine } from "#shared/lib/text.ts";
+import type { RecordedEvent } from "#shared/store/event-log.ts";
+import { UnusableEvent } from "#shared/store/store-errors.ts";
+import { agentStream, parseAgentEvent } from "../agents/events.ts";
+import { leagueStream, parseLeagueEvent } from "../league/events.ts";
+import type { Commit, CommittedEvent, ManagerState, Write } from "../ledger.ts";
+import { evolveState } from "../store/manager-state.ts";
+import type { News } from "./run-database.ts";
+
+const LEAGUE_PREFIX = leagueStream("");
+const AGENT_PREFIX = agentStream("");
+
+/** What a manager knows of the run. */
+export interface Known {
+  /** The number of the last commit whose events are in the state. */
+  number: number;
+  state: ManagerState;
+  /** Versions by stream, including those of leagues that the config does not name. */
+  readonly versions: Map<string, number>;
+}
+
+/**
+ * Adds news to what a manager knows. Returns the change as one commit, or null without a change. Events that are known already are skipped, because
+ * the state can be loaded while other managers commit. Throws `UnusableEvent`; `known` is then unchanged.
+ */
+export function addNews(known: Known, news: News, leagueIds: readonly string[]): Commit | null {
+  const versions = new Map<string, number>();
+  const events: CommittedEvent[] = [];
+  const recorded: RecordedEvent[] = [];
+  for (const one of news.events) {
+    const { stream, seq } = one;
+    const version = versions.get(stream) ?? known.versions.get(stream) ?? 0;
+    if (seq < version) continue;
+    if (seq > version) throw unusable(one, `the stream has ${version} events before it`);
+    versions.set(stream, seq + 1);
+    const committed = committedOf(one, leagueIds);
+    if (!committed) continue;
+    events.push(committed);
+    recorded.push(one);
+  }
+  const writes = [...news.profiles].map(
+    ([agentId, profile]): Write =>
+      profile ? { type: "profile", agentId, profile } : { type: "erase_profile", agentId },
+  );
+  const { state: before } = known;
+  const state = evolved(before, events, recorded, writes, leagueIds);
+  for (const [stream, version] of versions) known.versions.set(stream, version);
+  known.number = news.number;
+  known.state = state;
+  return events.length > 0 || writes.length > 0 ? { before, state, events } : null;
+}
+
+/** Parses an event. Returns null for a league that the config does not name. */
+function committedOf(recorded: RecordedEvent, leagueIds: readonly string[]): CommittedEvent | null {
+  const { stream, seq, body } = recorded;
+  const version = seq + 1;
+  try {
+    if (stream.startsWith(AGENT_PREFIX)) {
+      return { kind: "agent", agentId: stream.slice(AGENT_PREFIX.length), version, event: parseAgentEvent(body) };
+    }
+    const leagueId = stream.slice(LEAGUE_PREFIX.length);
+    if (!stream.startsWith(LEAGUE_PREFIX) || !leagueIds.includes(leagueId)) return null;
+    return { kind: "league", leagueId, version, event: parseLeagueEvent(body) };
+  } catch (thrown) {
+    throw unusable(recorded, inOneLine(messageOf(thrown)));
+  }
+}
+
+function evolved(
+  before: ManagerState,
+  events: readonly CommittedEvent[],
+  recorded: readonly RecordedEvent[],
+  writes: readonly Write[],
+  leagueIds: readonly string[],
+): ManagerState {
+  try {
+    return evolveState(before, { events, writes }, leagueIds);
+  } catch {
+    // The events one by one name the one that cannot follow.
+    let state = before;
+    for (const [index, committed] of events.entries()) {
+      try {
+        state = evolveState(state, { events: [committed], writes }, leagueIds);
+      } catch (thrown) {
+        throw unusable(recorded[index] as RecordedEvent, inOneLine(messageOf(thrown)));
+      }
+    }
+    return state;
+  }
+}
+
+const unusable = ({ stream, seq }: RecordedEvent, why: string): UnusableEvent =>
+  new UnusableEvent(stream, seq, `${why}. Another manager has committed it: run the same version on all managers`);

@@ -1,0 +1,169 @@
+import type { Clock } from "#shared/lib/clock.ts";
+import { DatabaseUnavailable } from "../run-database.ts";
+import type { ModelServer, ServerSide } from "./model-server.ts";
+
+/** What the database does with a commit. `lost`: the connection is lost before or after the commit, or long before it is made. */
+export type CommitFate = "made" | "rolled back" | "lost before" | "lost after" | "lost and made late";
+
+/** The network between a manager and the server. */
+export interface ModelLink {
+  /** The time that the next message takes. */
+  latencyMs(): number;
+  /** Whether connections are refused. */
+  isRefused(): boolean;
+  /** Messages arrive after this time of the server; a time in the past if the network works. */
+  silentUntil(): number;
+  commitFate(): CommitFate;
+}
+
+/** A request to the server. */
+export class Call {
+  readonly #connection: ModelConnection;
+  readonly #onLost: () => void;
+  isOpen = true;
+
+  constructor(connection: ModelConnection, onLost: () => void) {
+    this.#connection = connection;
+    this.#onLost = onLost;
+  }
+
+  /** Sends a message to the server, where `run` is called. The call is lost if there is no connection. */
+  send(run: () => void): void {
+    const { server, link } = this.#connection;
+    server.time.after(this.#delayMs(), () => {
+      if (!server.isUp || link.isRefused()) this.lose();
+      else run();
+    });
+  }
+
+  /** Sends an answer to the manager, where `run` is called unless the connection is lost before. */
+  answer(run: () => void): void {
+    this.#connection.clock.after(this.#delayMs(), () => {
+      if (this.isOpen) run();
+    });
+  }
+
+  /** Lets the manager know that the connection is lost. */
+  lose(): void {
+    this.answer(() => {
+      this.close();
+      this.#onLost();
+    });
+  }
+
+  close(): void {
+    this.isOpen = false;
+    this.#connection.calls.delete(this);
+  }
+
+  #delayMs(): number {
+    const { server, link } = this.#connection;
+    return Math.max(link.latencyMs(), link.silentUntil() - server.time.monotonic());
+  }
+}
+
+/** The time after which a manager connects again for notifications. */
+const RECONNECT_MS = 100;
+/** A request without an answer is given up after this time. */
+const REQUEST_TIMEOUT_MS = 3_000;
+
+/** The connections of one manager to the model of the database server. Everything that arrives at the manager is called by its clock. */
+export class ModelConnection implements ServerSide {
+  readonly server: ModelServer;
+  readonly link: ModelLink;
+  readonly clock: Pick<Clock, "after">;
+  readonly calls = new Set<Call>();
+  readonly newsListeners = new Set<() => void>();
+  readonly signalListeners = new Set<(text: string) => void>();
+  #isListening = true;
+  #isClosed = false;
+
+  constructor(server: ModelServer, link: ModelLink, clock: Pick<Clock, "after">) {
+    this.server = server;
+    this.link = link;
+    this.clock = clock;
+    server.clients.add(this);
+  }
+
+  /** Begins a request. `onLost` is called if the connection is lost, or after `timeoutMs`. */
+  call(onLost: () => void, timeoutMs = REQUEST_TIMEOUT_MS): Call {
+    const call = new Call(this, onLost);
+    this.calls.add(call);
+    this.clock.after(timeoutMs, () => {
+      if (!call.isOpen) return;
+      call.close();
+      onLost();
+    });
+    return call;
+  }
+
+  /** Executes `run` at the server. Rejects with DatabaseUnavailable. */
+  request<T>(run: () => T | Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const call = this.call(() => reject(new DatabaseUnavailable("the database does not answer")));
+      const settle = (run: () => void): void =>
+        call.answer(() => {
+          call.close();
+          run();
+        });
+      call.send(() => {
+        Promise.resolve()
+          .then(run)
+          .then(
+            (value) => settle(() => resolve(value)),
+            (thrown) => settle(() => reject(thrown)),
+          );
+      });
+    });
+  }
+
+  /** Loses all connections: the server ends the transaction, and the manager connects again as soon as it can. */
+  break(): void {
+    if (this.#isClosed) return;
+    this.server.abortOf(this);
+    for (const call of [...this.calls]) call.lose();
+    if (!this.#isListening) return;
+    this.#isListening = false;
+    this.#reconnect();
+  }
+
+  /** Ends the connections, as the end of the process does. */
+  close(): void {
+    this.#isClosed = true;
+    this.server.clients.delete(this);
+    this.server.abortOf(this);
+  }
+
+  onAborted(): void {
+    this.break();
+  }
+
+  onNews(): void {
+    this.notify(() => {
+      for (const listener of [...this.newsListeners]) listener();
+    });
+  }
+
+  onSignal(text: string): void {
+    this.notify(() => {
+      for (const listener of [...this.signalListeners]) listener(text);
+    });
+  }
+
+  /** Calls `run` at the manager, unless the manager does not listen. */
+  notify(run: () => void): void {
+    if (!this.#isListening || this.#isClosed) return;
+    const call = new Call(this, () => {});
+    call.answer(run);
+  }
+
+  #reconnect(): void {
+    this.server.time.after(RECONNECT_MS, () => {
+      if (this.#isClosed) return;
+      if (!this.server.isUp || this.link.isRefused()) return this.#reconnect();
+      this.#isListening = true;
+      // Notifications may have been missed.
+      this.onNews();
+    });
+  }
+}
