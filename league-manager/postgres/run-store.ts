@@ -1,12 +1,17 @@
 import type { Kysely } from "kysely";
-import type { Postgres } from "#shared/store/postgres/connection.ts";
-import { readStream, readStreams } from "#shared/store/postgres/log-statements.ts";
+import { type Queryable, readStream, readStreams } from "#shared/store/postgres/log-statements.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
 import { withRunErrors } from "./run-errors.ts";
 import type { RunTables } from "./tables.ts";
 
 /** Reads and writes the tables of a run outside its commits. Every operation rejects with DatabaseUnavailable if the database does not answer. */
-export function runStore({ pool, kysely }: Postgres<RunTables>): Omit<ManagerStore, "close"> {
+export function runStore({
+  pool,
+  kysely,
+}: {
+  readonly pool: Queryable;
+  readonly kysely: Kysely<RunTables>;
+}): Omit<ManagerStore, "close"> {
   return {
     readEvents: (...range) => withRunErrors(readStream(pool, ...range)),
     streams: (prefix) => withRunErrors(readStreams(pool, prefix)),

@@ -1,7 +1,9 @@
-import { InvalidArgumentError, Option } from "commander";
-import { endpointOption, gameFilesOption } from "#shared/runtime/cli/options.ts";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { databaseOption, endpointOption, gameFilesOption } from "#shared/runtime/cli/options.ts";
 import { DATA_FOLDER } from "#shared/runtime/defaults.ts";
 import { EXPORT_FOLDER, REPORT_FOLDER, REPORT_FORMATS, type ReportFormat } from "../archive/reports/report-formats.ts";
+import type { Source } from "../commands/export.ts";
+import { chosenDatabase } from "../database/choice.ts";
 import { exitWith, subcommand } from "./command-line.ts";
 
 /** Adds the commands for the results of a league. */
@@ -11,12 +13,13 @@ export function addArchiveCommands(): void {
     "npm run league -- export --out results --sign league.key",
     "npm run league -- export --format csv,pgn      # reports of the newest run, into league-report",
     "npm run league -- export league-export --format html   # a report of an export, as one page",
+    "npm run league -- export --database postgres://league@db.example/league",
   ])
     .argument(
       "[folder]",
-      "folder of a run, or a data folder for its newest run; for reports also an export",
-      DATA_FOLDER,
+      `folder of a run, or a data folder for its newest run; for reports also an export (default: "${DATA_FOLDER}")`,
     )
+    .addOption(databaseOption())
     .addOption(
       new Option(
         "--format <formats>",
@@ -28,8 +31,8 @@ export function addArchiveCommands(): void {
     .option("--out <folder>", `folder to write (default: ${EXPORT_FOLDER} for json, ${REPORT_FOLDER} for reports)`)
     .addOption(gameFilesOption())
     .option("--sign <keyfile>", "sign the export with this Ed25519 private key in PEM format (default: not signed)")
-    .action(async (folder: string, options) =>
-      exitWith((await import("../commands/export.ts")).exportRun(folder, options)),
+    .action(async (folder: string | undefined, options, command: Command) =>
+      exitWith((await import("../commands/export.ts")).exportRun(sourceOf(command, folder), options)),
     );
 
   subcommand("ratings", "Rate the bots of all runs in some folders, each version of a bot by itself.", [
@@ -48,14 +51,22 @@ export function addArchiveCommands(): void {
     "npm run league -- verify league-export",
     "npm run league -- verify league-export --key league.pub",
     "npm run league -- verify league-export --game ./my-game.ts   # a league of your own game",
+    "npm run league -- verify --database postgres://league@db.example/league",
   ])
-    .argument("<folder>", "folder of an export")
+    .argument("[folder]", "folder of an export")
+    .addOption(databaseOption())
     .addOption(gameFilesOption())
     .option("--key <keyfile>", "require a signature with this Ed25519 key in PEM format (default: no key is required)")
     .option("--json", "print one JSON document on stdout")
-    .action(async (folder: string, options) =>
-      exitWith((await import("../commands/export.ts")).verify(folder, options)),
+    .action(async (folder: string | undefined, options, command: Command) =>
+      exitWith((await import("../commands/export.ts")).verify(sourceOf(command, folder), options)),
     );
+}
+
+/** Returns the folder or the database that a command reads. Rejects with StartError if both are named. */
+async function sourceOf(command: Command, folder: string | undefined): Promise<Source> {
+  const database = chosenDatabase(command, folder !== undefined, "a folder");
+  return database === null ? { folder } : { database };
 }
 
 /** Adds the commands for the personal data of players. */

@@ -1,18 +1,21 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { counted, cutTo, escapeJson, escapeUnprintable, inOneLine } from "#shared/lib/text.ts";
+import { DATA_FOLDER } from "#shared/runtime/defaults.ts";
 import { loadGames } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import type { Standing } from "#shared/standings/standings.ts";
-import { exportOf } from "../archive/export/export-store.ts";
+import { type Export, exportOf, exportOfDatabase } from "../archive/export/export-store.ts";
 import { findStore } from "../archive/export/find-store.ts";
 import { MANIFEST, writeExport } from "../archive/files.ts";
 import { htmlReport } from "../archive/reports/html.ts";
 import { EXPORT_FOLDER, REPORT_FOLDER, type ReportFormat } from "../archive/reports/report-formats.ts";
-import { withLeagues } from "../archive/reports/report-run.ts";
+import { type ReportLeague, withLeagues, withLeaguesOfDatabase } from "../archive/reports/report-run.ts";
 import { writeReports } from "../archive/reports/write-reports.ts";
 import { publicKeyIn, signer } from "../archive/signature.ts";
 import { type Verified, verifyExport } from "../archive/verify/verify.ts";
+import { databaseName } from "../database/open.ts";
 import { standingsTable } from "../run/tables.ts";
 
 interface ExportFlags {
@@ -25,11 +28,15 @@ interface ExportFlags {
   readonly game: readonly string[];
 }
 
+/** What a command reads: a folder, undefined for the default one, or a PostgreSQL database. */
+export type Source = { readonly folder: string | undefined } | { readonly database: string };
+
 /** `league export`. Resolves with the exit code. Rejects with StartError if there is no run, or the folder or the key cannot be used. */
-export async function exportRun(folder: string, flags: ExportFlags): Promise<number> {
+export async function exportRun(chosen: Promise<Source>, flags: ExportFlags): Promise<number> {
+  const source = await chosen;
   const { format, out, sign } = flags;
   if (format === "json")
-    return exportFolder(folder, { out: out ?? EXPORT_FOLDER, ...(sign !== undefined && { sign }) });
+    return exportFolder(source, { out: out ?? EXPORT_FOLDER, ...(sign !== undefined && { sign }) });
   if (sign !== undefined) throw new StartError("only the format json can be signed: omit --sign", EXIT.usage);
   const target = resolve(out ?? REPORT_FOLDER);
   if (existsSync(join(target, MANIFEST)))
@@ -39,21 +46,24 @@ export async function exportRun(folder: string, flags: ExportFlags): Promise<num
     );
   await loadGames(flags.game);
   const html = format.includes("html") ? await htmlReport() : null;
-  const names = await withLeagues(resolve(folder), (leagues) => writeReports(target, format, leagues, html));
+  const write = (leagues: readonly ReportLeague[]) => writeReports(target, format, leagues, html);
+  const names =
+    "database" in source
+      ? await withLeaguesOfDatabase(source.database, write)
+      : await withLeagues(resolve(source.folder ?? DATA_FOLDER), write);
   for (const name of names) process.stdout.write(`${join(target, name)}\n`);
   return EXIT.ok;
 }
 
 /** Writes the logs, matches and seeds of a run into a folder that can be verified on any machine. */
-async function exportFolder(folder: string, flags: { readonly out: string; readonly sign?: string }): Promise<number> {
+async function exportFolder(source: Source, flags: { readonly out: string; readonly sign?: string }): Promise<number> {
   const sign = flags.sign === undefined ? () => null : signer(resolve(flags.sign));
-  const store = findStore(resolve(folder));
-  const exported = await exportOf(store);
+  const { exported, name } = await exportedFrom(source);
   const { files, matches } = exported;
   const out = resolve(flags.out);
   const digest = writeExport(out, files, sign);
   const lines = [
-    `${counted(matches, "match", "matches")} of ${dirname(store)} written to ${out}`,
+    `${counted(matches, "match", "matches")} of ${name} written to ${out}`,
     ...unplayedLines(exported),
     ...(flags.sign === undefined ? [] : [`signed with ${resolve(flags.sign)}`]),
   ];
@@ -61,14 +71,43 @@ async function exportFolder(folder: string, flags: { readonly out: string; reado
   return EXIT.ok;
 }
 
+/** Reads the content of an export, and names where it comes from. */
+async function exportedFrom(source: Source): Promise<{ readonly exported: Export; readonly name: string }> {
+  if ("database" in source) {
+    const exported = await exportOfDatabase(source.database);
+    return { exported, name: await databaseName(source.database) };
+  }
+  const store = findStore(resolve(source.folder ?? DATA_FOLDER));
+  return { exported: await exportOf(store), name: dirname(store) };
+}
+
 /**
  * `league verify`: prints the standings and the verdict. Resolves with 0 for a sound export. Rejects with StartError: exit code 1 and a line for each of
- * the first faults if the export is not sound, 2 if the folder is not an export. With `json` it prints a document and resolves with 0 or 1.
+ * the first faults if the export is not sound, 2 if the folder is not an export. With `json` it prints a document and resolves with 0 or 1. A database
+ * is checked by an export of its content.
  */
-export async function verify(
-  folder: string,
-  flags: { readonly json?: boolean; readonly key?: string; readonly game: readonly string[] },
-): Promise<number> {
+export async function verify(chosen: Promise<Source>, flags: VerifyFlags): Promise<number> {
+  const source = await chosen;
+  if (!("database" in source)) return verifyFolder(source.folder, flags);
+  if (flags.key !== undefined) throw new StartError("only an export has a signature: omit --key", EXIT.usage);
+  const temporary = mkdtempSync(join(tmpdir(), "league-verify-"));
+  try {
+    const { files } = await exportOfDatabase(source.database);
+    writeExport(temporary, files, () => null);
+    return await verifyFolder(temporary, flags);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+interface VerifyFlags {
+  readonly json?: boolean;
+  readonly key?: string;
+  readonly game: readonly string[];
+}
+
+async function verifyFolder(folder: string | undefined, flags: VerifyFlags): Promise<number> {
+  if (folder === undefined) throw new StartError("name the folder of an export, or --database", EXIT.usage);
   if (!existsSync(folder)) throw new StartError(`${folder}: no such folder`, EXIT.usage);
   if (!existsSync(join(folder, MANIFEST))) {
     throw new StartError(`${folder} is not an export: it has no ${MANIFEST}. "league export" writes one.`, EXIT.usage);

@@ -1,5 +1,7 @@
-import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { inOneLine } from "#shared/lib/text.ts";
+import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
 import type { Postgres } from "#shared/store/postgres/connection.ts";
+import { DatabaseUnavailable } from "../../league-manager/shared-run/run-database.ts";
 
 /** The name of the connections of commands in `pg_stat_activity`. */
 const APPLICATION_NAME = "league command";
@@ -29,6 +31,13 @@ export async function withDatabase<T>(url: string, body: (database: Postgres<unk
   }
 }
 
+/** Names a database for a person, without its user and password. */
+export async function databaseName(url: string): Promise<string> {
+  const { parseDatabaseUrl } = await import("#shared/store/postgres/url.ts");
+  const { server, database } = parseDatabaseUrl(url);
+  return inOneLine(database === null ? `the database at ${server}` : `the database ${database} at ${server}`);
+}
+
 /** Returns an error of the database as a StartError, and any other error unchanged. */
 async function startError(thrown: unknown, url: string): Promise<unknown> {
   const { databaseFault, isOperatingFault } = await import("#shared/store/postgres/faults.ts");
@@ -36,5 +45,7 @@ async function startError(thrown: unknown, url: string): Promise<unknown> {
   const { OtherSchema } = await import("#shared/store/postgres/migrations.ts");
   if (thrown instanceof BadDatabaseUrl) return new StartError(thrown.message, EXIT.usage);
   if (thrown instanceof OtherSchema) return new StartError(thrown.message);
-  return isOperatingFault(thrown) ? new StartError(databaseFault(thrown, url)) : thrown;
+  const fault = thrown instanceof DatabaseUnavailable ? thrown.cause : thrown;
+  const isOfFile = fileFault(fault) !== null; // the body of the command may use files
+  return isOperatingFault(fault) && !isOfFile ? new StartError(databaseFault(fault, url)) : thrown;
 }

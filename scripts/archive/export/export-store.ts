@@ -8,7 +8,14 @@ import { leagueSeed } from "../../../league-manager/league/seeds.ts";
 import { agentLogFile, canonical, leagueLogFile, linesOf, matchFile, RUN_FILE } from "../files.ts";
 import { completedMatches, ExportedMatch, LoggedRun } from "../format.ts";
 import { llmFilesOf } from "./llm-records.ts";
-import { exportedMatch, readingRun, type StoredLeague, type StoredRun, standingsOf } from "./stored-run.ts";
+import {
+  exportedMatch,
+  readingDatabase,
+  readingRun,
+  type StoredLeague,
+  type StoredRun,
+  standingsOf,
+} from "./stored-run.ts";
 
 /** The content of an export. */
 export interface Export {
@@ -28,6 +35,9 @@ export async function exportOf(storeFile: string): Promise<Export> {
   const records = llmFilesOf(dirname(storeFile), exported.completed);
   return { ...exported, files: new Map([...exported.files, ...records]) };
 }
+
+/** Returns the content of an export of a PostgreSQL database, without the records of language models. Rejects with StartError if it cannot be read. */
+export const exportOfDatabase = (url: string): Promise<Export> => readingDatabase(url, exportFrom);
 
 async function exportFrom(run: StoredRun): Promise<Export & { readonly completed: readonly ExportedMatch[] }> {
   const { store, runId, seed, leagues } = run;

@@ -9,10 +9,12 @@ import { type League, type Match, optionsOf } from "../../../league-manager/leag
 import { rolesOf, summaryOf } from "../../../league-manager/league/outcome.ts";
 import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
 import { standingsOf as leagueStandings } from "../../../league-manager/league/standings-of.ts";
+import type { StoredRunData } from "../../../league-manager/postgres/read-run.ts";
 import { eventsOf } from "../../../league-manager/store/load-state.ts";
-import { type ManagerStore, managerStore } from "../../../league-manager/store/manager-store.ts";
+import { managerStore } from "../../../league-manager/store/manager-store.ts";
 import { readRun } from "../../../league-manager/store/run-identity.ts";
 import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
+import { withDatabase } from "../../database/open.ts";
 import type { ExportedMatch, LoggedLeague } from "../format.ts";
 
 /** A league of a manager's store. */
@@ -24,9 +26,9 @@ export interface StoredLeague {
   readonly players: LoggedLeague["players"];
 }
 
-/** The content of a manager's store during one transaction. */
+/** The data of a run during one transaction: of a manager's file, or of a database that several managers share. */
 export interface StoredRun {
-  readonly store: ManagerStore;
+  readonly store: StoredRunData;
   readonly runId: string;
   readonly seed: string;
   readonly leagues: readonly StoredLeague[];
@@ -47,6 +49,15 @@ export const readingRun = <T>(storeFile: string, read: (run: StoredRun) => T | P
     }
   });
 
+/**
+ * Calls `read` with the content of a PostgreSQL database at one moment, also while managers are running. Rejects with StartError if it cannot be read.
+ */
+export const readingDatabase = <T>(url: string, read: (run: StoredRun) => T | Promise<T>): Promise<T> =>
+  withDatabase(url, async ({ pool }) => {
+    const { readPostgresRun } = await import("../../../league-manager/postgres/read-run.ts");
+    return readPostgresRun(pool, async (store) => read(await storedRun(store)));
+  });
+
 function openStore(storeFile: string): ReturnType<typeof openSqlite> {
   try {
     return openSqlite(storeFile, MANAGER_SCHEMA);
@@ -56,7 +67,7 @@ function openStore(storeFile: string): ReturnType<typeof openSqlite> {
   }
 }
 
-async function storedRun(store: ManagerStore): Promise<StoredRun> {
+async function storedRun(store: StoredRunData): Promise<StoredRun> {
   const { runId, seed } = await readRun(store);
   const profiles = await store.loadProfiles();
   const leagues: StoredLeague[] = [];
@@ -68,7 +79,7 @@ async function storedRun(store: ManagerStore): Promise<StoredRun> {
   return { store, runId, seed, leagues };
 }
 
-async function foldedLeague(store: ManagerStore, stream: string): Promise<League | null> {
+async function foldedLeague(store: StoredRunData, stream: string): Promise<League | null> {
   let league: League | null = null;
   for await (const events of eventsOf(store, stream, 0))
     for (const { body } of events) league = evolveLeague(league, parseLeagueEvent(body));

@@ -10,7 +10,7 @@ import { foldLeague } from "../../../league-manager/league/evolve.ts";
 import type { League } from "../../../league-manager/league/league.ts";
 import { openedRounds, teamStandingsOf } from "../../../league-manager/league/standings-of.ts";
 import { findStore } from "../export/find-store.ts";
-import { exportedMatch, readingRun, standingsOf } from "../export/stored-run.ts";
+import { exportedMatch, readingDatabase, readingRun, type StoredRun, standingsOf } from "../export/stored-run.ts";
 import { leagueLogFile, MANIFEST, matchFile, RUN_FILE } from "../files.ts";
 import { completedMatches, ExportedMatch, ExportedRun } from "../format.ts";
 
@@ -38,23 +38,28 @@ export async function withLeagues<T>(
   use: (leagues: readonly ReportLeague[]) => Promise<T>,
 ): Promise<T> {
   if (existsSync(join(folder, MANIFEST))) return readingExport(folder, () => use(exportedLeagues(folder)));
-  return await readingRun(findStore(folder), (run) =>
-    use(
-      run.leagues.map((stored) => ({
-        league_id: stored.league.leagueId,
-        game: stored.league.game,
-        roles: stored.league.roles,
-        status: stored.league.status,
-        players: stored.players,
-        standings: standingsOf(stored),
-        ...byesAndTeams(stored.league, stored.players),
-        async *matches() {
-          for (const match of completedMatches(stored.league)) yield await exportedMatch(run, stored.league, match);
-        },
-      })),
-    ),
-  );
+  return await readingRun(findStore(folder), (run) => use(leaguesOf(run)));
 }
+
+/** Calls `use` with the leagues of a PostgreSQL database. Rejects with StartError if it cannot be read. */
+export const withLeaguesOfDatabase = <T>(
+  url: string,
+  use: (leagues: readonly ReportLeague[]) => Promise<T>,
+): Promise<T> => readingDatabase(url, (run) => use(leaguesOf(run)));
+
+const leaguesOf = (run: StoredRun): readonly ReportLeague[] =>
+  run.leagues.map((stored) => ({
+    league_id: stored.league.leagueId,
+    game: stored.league.game,
+    roles: stored.league.roles,
+    status: stored.league.status,
+    players: stored.players,
+    standings: standingsOf(stored),
+    ...byesAndTeams(stored.league, stored.players),
+    async *matches() {
+      for (const match of completedMatches(stored.league)) yield await exportedMatch(run, stored.league, match);
+    },
+  }));
 
 /** The leagues of an export. The files are not verified. */
 function exportedLeagues(folder: string): readonly ReportLeague[] {
