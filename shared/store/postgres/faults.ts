@@ -31,16 +31,22 @@ export function isUnavailable(thrown: unknown): boolean {
 /** Codes of errors that the operator causes: a wrong user, password or database, and missing rights. */
 const OPERATOR_STATES = /^(28...|3D000|42501)$/;
 
+/** Codes of Node for a certificate of the server that it does not accept. */
+const CERTIFICATE_CODES = /^(ERR_TLS_CERT_|UNABLE_TO_(GET|VERIFY)_|(DEPTH_ZERO_)?SELF_SIGNED_CERT|CERT_)/;
+
 /** Returns whether an error is not one of this program, so that `databaseFault` describes it. */
 export function isOperatingFault(thrown: unknown): boolean {
   if (thrown instanceof BadDatabaseUrl || isUnavailable(thrown)) return true;
   if (!(thrown instanceof Error)) return false;
   const { code } = thrown as { code?: unknown };
-  return (typeof code === "string" && OPERATOR_STATES.test(code)) || NO_PASSWORD.test(thrown.message);
+  const isOfOperator = typeof code === "string" && (OPERATOR_STATES.test(code) || CERTIFICATE_CODES.test(code));
+  return isOfOperator || NO_PASSWORD.test(thrown.message) || NO_TLS.test(thrown.message);
 }
 
 /** The error of pg if the server requires a password and the URL has none. */
 const NO_PASSWORD = /client password must be a/;
+/** The error of pg if the URL requires TLS and the server does not offer it. */
+const NO_TLS = /server does not support SSL/;
 
 /** Returns one line about an error of a database for the person at the terminal: what is wrong, and what to do. It contains no password. */
 export function databaseFault(thrown: unknown, url: string): string {
@@ -67,6 +73,10 @@ export function databaseFault(thrown: unknown, url: string): string {
       return `PostgreSQL at ${server} has too many connections: raise max_connections or start fewer managers`;
     case "57P03":
       return `PostgreSQL at ${server} is starting or stopping: try again`;
+  }
+  if (CERTIFICATE_CODES.test(code)) {
+    const reason = inOneLine(message.split(";", 1)[0] ?? message);
+    return `the certificate of PostgreSQL at ${server} is not accepted (${reason}): name the file of its issuer with sslrootcert in the URL`;
   }
   if (NO_PASSWORD.test(message)) return `PostgreSQL at ${server} requires a password for ${as}`;
   if (/timeout|timed out/i.test(message))
