@@ -34,6 +34,7 @@ export interface MatchQueue<Transaction> {
   work(slots: () => number, handler: (job: MatchJob, held: AbortSignal) => void): QueueWorker;
   /** Adds a listener for jobs that too many managers have lost, and that the queue passes to no manager. */
   onDead(listener: (job: MatchJob) => void): () => void;
+  /** The numbers of jobs, which may be some seconds old. */
   stats(): Promise<QueueStats>;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { jobKey } from "../job-changes.ts";
-import type { MatchJob, MatchQueue, QueueWorker } from "../match-queue.ts";
+import type { MatchJob, MatchQueue, QueueStats, QueueWorker } from "../match-queue.ts";
 
 /** The queue of one run as two managers see it. */
 export interface TestQueue<Transaction> {
@@ -40,6 +40,10 @@ export function startManager<T>(queue: MatchQueue<T>, slots: number): Manager {
 export const eventually = (check: () => unknown): Promise<unknown> =>
   vi.waitFor(check, { timeout: 15_000, interval: 10 });
 
+/** Resolves when the queue has counted these jobs. */
+const counted = (queue: Pick<MatchQueue<never>, "stats">, stats: QueueStats): Promise<unknown> =>
+  eventually(async () => expect(await queue.stats()).toEqual(stats));
+
 /** Tests an implementation of MatchQueue. `open` returns an empty queue, which is closed at the end of the current test. */
 export function testMatchQueue<T>(name: string, open: () => Promise<TestQueue<T>>): void {
   describe(`the match queue ${name}`, () => {
@@ -49,16 +53,16 @@ export function testMatchQueue<T>(name: string, open: () => Promise<TestQueue<T>
 }
 
 function testTaking<T>(open: () => Promise<TestQueue<T>>): void {
-  test("passes each job once, in the order in which the jobs were added", async () => {
+  test("passes each job once, and jobs of earlier commits first", async () => {
     const { managers, commit } = await open();
-    const manager = startManager(managers[0], 10);
     await commit((transaction) => managers[0].enqueue(transaction, jobs(3)));
-    manager.worker.wake();
-    await eventually(() => expect(manager.held).toEqual(keys(...jobs(3))));
     await commit((transaction) => managers[1].enqueue(transaction, [job(4)]));
+    const manager = startManager(managers[0], 3);
+    await eventually(() => expect([...manager.held].sort()).toEqual(keys(...jobs(3))));
+    manager.slots = 10;
     manager.worker.wake();
-    await eventually(() => expect(manager.held).toEqual(keys(...jobs(4))));
-    expect(await managers[0].stats()).toEqual({ waiting: 0, held: 4 });
+    await eventually(() => expect(manager.held[3]).toBe(jobKey(job(4))));
+    await counted(managers[1], { waiting: 0, held: 4 });
     await manager.worker.stop();
   });
 
@@ -66,13 +70,13 @@ function testTaking<T>(open: () => Promise<TestQueue<T>>): void {
     const { managers, commit } = await open();
     await commit((transaction) => managers[0].enqueue(transaction, [job(1), job(2)]));
     await commit((transaction) => managers[1].enqueue(transaction, [job(1), job(3)]));
-    expect(await managers[0].stats()).toEqual({ waiting: 3, held: 0 });
+    await counted(managers[0], { waiting: 3, held: 0 });
     const manager = startManager(managers[0], 10);
-    await eventually(() => expect(manager.held).toEqual(keys(...jobs(3))));
+    await eventually(() => expect([...manager.held].sort()).toEqual(keys(...jobs(3))));
     await managers[0].enqueue(null, jobs(4));
     manager.worker.wake();
-    await eventually(() => expect(manager.held).toEqual(keys(...jobs(4))));
-    expect(await managers[0].stats()).toEqual({ waiting: 0, held: 4 });
+    await eventually(() => expect([...manager.held].sort()).toEqual(keys(...jobs(4))));
+    await counted(managers[0], { waiting: 0, held: 4 });
     await manager.worker.stop();
   });
 
@@ -96,12 +100,13 @@ function testEnding<T>(open: () => Promise<TestQueue<T>>): void {
   test("ends a job that waits, and a job that another manager holds", async () => {
     const { managers, commit } = await open();
     const first = startManager(managers[0], 1);
-    await commit((transaction) => managers[0].enqueue(transaction, [job(1), job(2)]));
+    await commit((transaction) => managers[0].enqueue(transaction, [job(1)]));
+    await commit((transaction) => managers[0].enqueue(transaction, [job(2)]));
     first.worker.wake();
     await eventually(() => expect(first.held).toEqual(keys(job(1))));
     await commit((transaction) => managers[1].complete(transaction, [job(1), job(2)]));
     await eventually(() => expect(first.held).toEqual([]));
-    expect(await managers[0].stats()).toEqual({ waiting: 0, held: 0 });
+    await counted(managers[0], { waiting: 0, held: 0 });
     await commit((transaction) => managers[1].enqueue(transaction, [job(1, 2)]));
     first.worker.wake();
     await eventually(() => expect(first.held).toEqual(keys(job(1, 2))));
@@ -115,7 +120,7 @@ function testEnding<T>(open: () => Promise<TestQueue<T>>): void {
       await managers[0].enqueue(transaction, [job(2)]);
       await managers[0].complete(transaction, [job(3)]);
     });
-    expect(await managers[1].stats()).toEqual({ waiting: 1, held: 0 });
+    await counted(managers[1], { waiting: 1, held: 0 });
   });
 
   test("gives the jobs of a manager that stops to another one, each to one", async () => {
@@ -132,6 +137,6 @@ function testEnding<T>(open: () => Promise<TestQueue<T>>): void {
     first.worker.wake();
     expect(first.held).toEqual([]);
     await second.worker.stop();
-    expect(await managers[0].stats()).toEqual({ waiting: 5, held: 0 });
+    await counted(managers[0], { waiting: 5, held: 0 });
   });
 }

@@ -1,0 +1,53 @@
+import { PgBoss, type QueuePolicy } from "pg-boss";
+import { openPostgres, type Postgres } from "#shared/store/postgres/connection.ts";
+
+/** The names of the queues in pg-boss: the jobs, and those that too many managers have lost. */
+export const MATCHES = "matches";
+export const LOST_MATCHES = "lost_matches";
+
+/** The time after which the job of a manager that no longer answers is given to another one. pg-boss allows no less. */
+export const HEARTBEAT_SECONDS = 10;
+/** The number of managers that can lose a job before it is dead. A manager that stops counts, too. */
+const MAX_LOSSES = 20;
+const DAY_SECONDS = 24 * 60 * 60;
+const OPTIONS = {
+  policy: "standard" as QueuePolicy,
+  retryLimit: MAX_LOSSES,
+  retryDelay: 0,
+  heartbeatSeconds: HEARTBEAT_SECONDS,
+  // The manager ends matches that take too long. These limits of pg-boss are only its largest ones.
+  expireInSeconds: DAY_SECONDS - 1,
+  retentionSeconds: 365 * DAY_SECONDS,
+  deleteAfterSeconds: 60,
+};
+
+/** Creates the tables of the queue, or updates them after pg-boss was updated. A part of `league db migrate`. */
+export async function createJobQueue(url: string): Promise<void> {
+  const postgres = openPostgres<unknown>(url, {
+    applicationName: "league-db",
+    maxConnections: 1,
+    statementTimeoutMs: 0,
+  });
+  const boss = new PgBoss({ db: databaseOf(postgres), migrate: true, schedule: false, supervise: false });
+  const failed = Promise.withResolvers<never>();
+  boss.on("error", failed.reject);
+  try {
+    await Promise.race([failed.promise, createQueues(boss)]);
+  } finally {
+    await boss.stop({ graceful: false });
+    await postgres.close();
+  }
+}
+
+async function createQueues(boss: PgBoss): Promise<void> {
+  await boss.start();
+  await boss.createQueue(LOST_MATCHES, { retentionSeconds: OPTIONS.retentionSeconds });
+  const { policy, ...options } = OPTIONS;
+  await boss.createQueue(MATCHES, { policy, ...options, deadLetter: LOST_MATCHES });
+  await boss.updateQueue(MATCHES, { ...options, deadLetter: LOST_MATCHES });
+}
+
+/** The database of pg-boss. */
+export const databaseOf = ({ pool }: Postgres<unknown>) => ({
+  executeSql: (text: string, values?: unknown[]) => pool.query(text, values),
+});

@@ -1,0 +1,120 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect, onTestFinished, test } from "vitest";
+import { jobKey } from "../queue/job-changes.ts";
+import type { MatchJob } from "../queue/match-queue.ts";
+import { eventually, job, startManager } from "../queue/testing/contract.ts";
+import { openJobQueue } from "./job-queue.ts";
+import { createJobQueue } from "./job-queue-tables.ts";
+import { openFaultProxy } from "./testing/fault-proxy.ts";
+import { createTestJobQueues, type TestJobQueues } from "./testing/job-queues.ts";
+
+const KEY = jobKey(job(1));
+
+/** Starts a process that takes jobs. Returns its lines. */
+function startHolder({ url }: TestJobQueues) {
+  const script = fileURLToPath(new URL("testing/job-holder.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, url], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  return { child, nextLine: async () => (await lines.next()).value };
+}
+
+test("a transaction that is rolled back adds and ends no job", async () => {
+  const queues = await createTestJobQueues();
+  const queue = await queues.open();
+  await queues.commit((transaction) => queue.enqueue(transaction, [job(1)]));
+  const rolledBack = queues.commit(async (transaction) => {
+    await queue.complete(transaction, [job(1)]);
+    await queue.enqueue(transaction, [job(2)]);
+    throw new Error("no commit");
+  });
+  await expect(rolledBack).rejects.toThrow("no commit");
+  await queues.commit((transaction) => queue.enqueue(transaction, [job(3)]));
+  const manager = startManager(queue, 10);
+  await eventually(() => expect([...manager.held].sort()).toEqual([KEY, jobKey(job(3))]));
+  await manager.worker.stop();
+});
+
+test("the job of a killed process is passed to another manager, and that of a process that runs is not", async () => {
+  const queues = await createTestJobQueues();
+  const queue = await queues.open();
+  const holder = startHolder(queues);
+  await queues.commit((transaction) => queue.enqueue(transaction, [job(1)]));
+  expect(await holder.nextLine()).toBe(`got ${KEY}`);
+  const other = startManager(queue, 10);
+  // Longer than the time after which a job that is not confirmed is passed on.
+  await new Promise((resolve) => setTimeout(resolve, 12_000));
+  expect(other.held).toEqual([]);
+  holder.child.kill("SIGKILL");
+  await eventually(() => expect(other.held).toEqual([KEY]));
+  await other.worker.stop();
+});
+
+test("a process that is stopped for a long time knows that it has lost its job when it continues", async () => {
+  const queues = await createTestJobQueues();
+  const queue = await queues.open();
+  const holder = startHolder(queues);
+  await queues.commit((transaction) => queue.enqueue(transaction, [job(1)]));
+  expect(await holder.nextLine()).toBe(`got ${KEY}`);
+  holder.child.kill("SIGSTOP");
+  const other = startManager(queue, 10);
+  await eventually(() => expect(other.held).toEqual([KEY]));
+  holder.child.kill("SIGCONT");
+  expect(await holder.nextLine()).toBe(`lost ${KEY}`);
+  expect(other.held).toEqual([KEY]);
+  await other.worker.stop();
+});
+
+test("a manager without the database loses its jobs, and takes jobs again when it has a connection", async () => {
+  const queues = await createTestJobQueues();
+  const proxy = await openFaultProxy(queues.url);
+  onTestFinished(() => proxy.close());
+  const [cut, queue] = [await queues.open(proxy.url), await queues.open()];
+  const manager = startManager(cut, 10);
+  await queues.commit((transaction) => queue.enqueue(transaction, [job(1)]));
+  await eventually(() => expect(manager.held).toEqual([KEY]));
+  proxy.cut();
+  await eventually(() => expect(manager.held).toEqual([]));
+  const other = startManager(queue, 10);
+  await eventually(() => expect(other.held).toEqual([KEY]));
+  expect(queues.errors.length).toBeGreaterThan(0);
+  proxy.restore();
+  await queues.commit((transaction) => queue.enqueue(transaction, [job(2)]));
+  other.slots = 0;
+  await eventually(() => expect([...manager.held, ...other.held].sort()).toEqual([KEY, jobKey(job(2))]));
+  await Promise.all([manager.worker.stop(), other.worker.stop()]);
+});
+
+test("a job that many managers have lost is reported as dead once, and can be added again", async () => {
+  const queues = await createTestJobQueues();
+  const queue = await queues.open();
+  const dead: MatchJob[] = [];
+  queue.onDead((lost) => dead.push(lost));
+  await queues.commit((transaction) => queue.enqueue(transaction, [job(1)]));
+  while (dead.length === 0) {
+    const manager = startManager(queue, 1);
+    await eventually(() => expect(manager.held.length + dead.length).toBe(1));
+    await manager.worker.stop();
+  }
+  expect(dead).toEqual([job(1)]);
+  await queue.enqueue(null, [job(1)]);
+  const manager = startManager(queue, 1);
+  await eventually(() => expect(manager.held).toEqual([KEY]));
+  expect(dead).toEqual([job(1)]);
+  await manager.worker.stop();
+});
+
+test("the tables are created twice without an error, and a manager does not start without them", async () => {
+  const { url } = await createTestJobQueues();
+  await createJobQueue(url);
+  const empty = new URL(url);
+  empty.pathname = "/postgres";
+  const opening = openJobQueue({
+    url: empty.href,
+    clock: { every: () => () => {}, monotonic: () => 0 },
+    onError: () => {},
+  });
+  await expect(opening).rejects.toThrow(/pg-boss|schema/i);
+});

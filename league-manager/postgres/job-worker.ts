@@ -1,0 +1,133 @@
+import type { PgBoss } from "pg-boss";
+import { z } from "zod";
+import type { Clock } from "#shared/lib/clock.ts";
+import type { MatchJob, QueueWorker } from "../queue/match-queue.ts";
+import { HEARTBEAT_SECONDS, MATCHES } from "./job-queue-tables.ts";
+
+/** The number of jobs that one statement takes. Managers that look for jobs at the same time get about the same number. */
+const BATCH = 16;
+/** A worker is woken by the commits that add jobs. It also looks at this interval, e.g. for jobs that another manager has given back. */
+const LOOK_EVERY_MS = 1_000;
+const CONFIRM_EVERY_MS = 3_000;
+/** A job that was not confirmed for this time may belong to another manager soon. */
+const LOST_AFTER_MS = HEARTBEAT_SECONDS * 1_000 - 1_000;
+
+/** The answer of pg-boss to `touch`: the ids of the jobs that this manager still holds. The types of pg-boss do not declare it. */
+const Touched = z.object({ settled: z.array(z.string()) });
+
+interface WorkerOptions {
+  readonly boss: PgBoss;
+  readonly clock: Pick<Clock, "every" | "monotonic">;
+  readonly onError: (thrown: unknown) => void;
+  readonly slots: () => number;
+  readonly handler: (job: MatchJob, held: AbortSignal) => void;
+}
+
+interface HeldJob {
+  readonly id: string;
+  /** The attempt of pg-boss. A statement about a later attempt, which another manager may hold, has no effect. */
+  readonly retryCount: number;
+  readonly lost: AbortController;
+  confirmedAtMs: number;
+}
+
+/** Takes jobs in batches, confirms all held jobs in one statement, and reports the jobs that this manager has lost. */
+export function workOn(options: WorkerOptions): QueueWorker {
+  const worker = new JobWorker(options);
+  worker.start();
+  return { wake: () => worker.wake(), stop: () => worker.stop() };
+}
+
+class JobWorker {
+  readonly #options: WorkerOptions;
+  readonly #held = new Map<string, HeldJob>();
+  readonly #timers: (() => void)[] = [];
+  #looking: Promise<void> | null = null;
+  #confirming: Promise<void> | null = null;
+  #isWoken = false;
+  #isStopped = false;
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { clock } = this.#options;
+    this.#timers.push(
+      clock.every(LOOK_EVERY_MS, () => this.wake()),
+      clock.every(CONFIRM_EVERY_MS, () => this.#confirm()),
+    );
+    this.wake();
+  }
+
+  /** Looks for jobs now. A call during a look causes another look after it. */
+  wake(): void {
+    this.#isWoken = true;
+    if (this.#looking || this.#isStopped) return;
+    this.#looking = this.#look().finally(() => {
+      this.#looking = null;
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const cancel of this.#timers) cancel();
+    await Promise.all([this.#looking, this.#confirming]);
+    const held = [...this.#held.values()];
+    for (const job of held) this.#lose(job);
+    if (held.length === 0) return;
+    // pg-boss gives a failed job to the next manager at once.
+    await this.#options.boss.fail(MATCHES, held).catch(this.#options.onError);
+  }
+
+  async #look(): Promise<void> {
+    const { boss, clock, slots, handler, onError } = this.#options;
+    try {
+      while (this.#isWoken && !this.#isStopped) {
+        this.#isWoken = false;
+        const batchSize = Math.min(BATCH, slots());
+        if (batchSize < 1) continue;
+        const confirmedAtMs = clock.monotonic();
+        const jobs = await boss.fetch<MatchJob>(MATCHES, { batchSize });
+        for (const { id, retryCount, data } of jobs) {
+          const job = { id, retryCount, lost: new AbortController(), confirmedAtMs };
+          this.#held.set(id, job);
+          handler(data, job.lost.signal);
+        }
+        if (jobs.length === batchSize) this.#isWoken = true;
+      }
+    } catch (thrown) {
+      onError(thrown);
+    }
+  }
+
+  #confirm(): void {
+    for (const job of this.#held.values()) {
+      if (this.#options.clock.monotonic() - job.confirmedAtMs > LOST_AFTER_MS) this.#lose(job);
+    }
+    if (this.#confirming || this.#held.size === 0) return;
+    this.#confirming = this.#confirmAll([...this.#held.values()]).finally(() => {
+      this.#confirming = null;
+    });
+  }
+
+  async #confirmAll(jobs: readonly HeldJob[]): Promise<void> {
+    const { boss, clock, onError } = this.#options;
+    const startedAtMs = clock.monotonic();
+    try {
+      const { settled } = Touched.parse(await boss.touch(MATCHES, [...jobs]));
+      const confirmed = new Set(settled);
+      for (const job of jobs) {
+        if (confirmed.has(job.id)) job.confirmedAtMs = startedAtMs;
+        else this.#lose(job);
+      }
+    } catch (thrown) {
+      onError(thrown);
+    }
+  }
+
+  #lose(job: HeldJob): void {
+    if (this.#held.get(job.id) === job) this.#held.delete(job.id);
+    job.lost.abort();
+  }
+}
