@@ -40,6 +40,7 @@ const LIBRARY_USERS: Readonly<Record<string, readonly string[]>> = {
   "eventsource-parser": ["shared/lib"],
   kysely: ["shared/store", "league-manager", "referee"],
   pg: ["shared/store", "league-manager"],
+  "pg-boss": ["league-manager"],
   "node:sqlite": ["shared/store", "league-manager", "referee"],
   express: ["shared/runtime", "shared/web", "league-manager", "referee"],
   "prom-client": ["league-manager", "referee"],
