@@ -1,8 +1,17 @@
 import { appendOnly, EVENT_LOG_TABLES } from "#shared/store/postgres/log-tables.ts";
 import type { Migration } from "#shared/store/postgres/migrations.ts";
 
-/** The tables of the manager besides the log. They have the columns of the tables in SQLite, see store/schema.ts. */
+/**
+ * The tables of the manager besides the log. They have the columns of the tables in SQLite, see store/schema.ts. Figures that referees report are
+ * bigint, because a number that a column cannot hold would end the manager.
+ */
 const MANAGER_TABLES = `
+  DO $$ BEGIN
+    IF current_setting('server_encoding') <> 'UTF8' THEN
+      RAISE EXCEPTION 'the database has the encoding %, which does not have every character: create it with ENCODING UTF8',
+        current_setting('server_encoding');
+    END IF;
+  END $$;
   -- The order of the run. The events of a commit have its number.
   CREATE TABLE commits (
     number bigint PRIMARY KEY CHECK (number > 0),
@@ -36,12 +45,12 @@ const MANAGER_TABLES = `
     player_id text NOT NULL,
     match_id text NOT NULL,
     epoch integer NOT NULL,
-    turns integer NOT NULL,
-    median_ms integer NOT NULL,
-    p95_ms integer NOT NULL,
-    max_ms integer NOT NULL,
-    max_tick integer NOT NULL,
-    invalid integer NOT NULL,
+    turns bigint NOT NULL,
+    median_ms bigint NOT NULL,
+    p95_ms bigint NOT NULL,
+    max_ms bigint NOT NULL,
+    max_tick bigint NOT NULL,
+    invalid bigint NOT NULL,
     PRIMARY KEY (league_id, player_id, match_id, epoch)
   );
   CREATE TABLE snapshots (stream text PRIMARY KEY, seq integer NOT NULL, body text NOT NULL);

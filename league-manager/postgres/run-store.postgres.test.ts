@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openPostgres } from "#shared/store/postgres/connection.ts";
+import { migrate, schemaVersion } from "#shared/store/postgres/migrations.ts";
 import { execute, sharedPostgres } from "#shared/store/testing/postgres-server.ts";
 import type { Write } from "../ledger.ts";
 import { AT, appendTo, commitTo, profileOf } from "../shared-run/testing/commits.ts";
+import { MIGRATIONS } from "./migrations.ts";
 import type { PostgresRun } from "./postgres-run.ts";
-import { openTestedRun, type TestedPostgresRun } from "./testing/postgres-runs.ts";
+import { managerUrl, openTestedRun, type TestedPostgresRun } from "./testing/postgres-runs.ts";
 
 let tested: TestedPostgresRun;
 let run: PostgresRun;
@@ -78,8 +81,8 @@ test.each(["session_logs", "commits"])(
 );
 
 test("returns the answer times of a player under the newest epoch of each match", async () => {
-  const answered = (playerId: string, matchId: string, epoch: number): Write => {
-    const times = { turns: epoch, median_ms: 1, p95_ms: 2, max_ms: 3, max_tick: 4, invalid: 0 };
+  const answered = (playerId: string, matchId: string, epoch: number, max_ms = 3): Write => {
+    const times = { turns: epoch, median_ms: 1, p95_ms: 2, max_ms, max_tick: 4, invalid: 0 };
     return { type: "answer_times", leagueId: "l", playerId, matchId, epoch, times };
   };
   await write(answered("P01", "R1M1", 2), answered("P01", "R1M1", 1), answered("P01", "R2M1", 1));
@@ -90,6 +93,8 @@ test("returns the answer times of a player under the newest epoch of each match"
     ["R2M1", 1],
   ]);
   expect(found.get("R2M1")).toEqual({ turns: 1, median_ms: 1, p95_ms: 2, max_ms: 3, max_tick: 4, invalid: 0 });
+  await write(answered("P03", "R1M1", 1, Number.MAX_SAFE_INTEGER));
+  expect((await run.answerTimesOf("l", "P03", ["R1M1"])).get("R1M1")?.max_ms).toBe(Number.MAX_SAFE_INTEGER);
   expect((await run.answerTimesOf("other", "P01", ["R1M1"])).size).toBe(0);
   expect((await run.answerTimesOf("l", "P01", [])).size).toBe(0);
 });
@@ -151,4 +156,30 @@ test("every read and write rejects with DatabaseUnavailable while the database i
   );
   await tested.restore();
   expect(await run.streams()).toEqual([]);
+});
+
+test("a manager has no right to change logs or the version of the tables", async () => {
+  await write(sessionLog("R1M1", 1, ["kept"]));
+  const changes = [
+    "UPDATE log SET body = ''",
+    "DELETE FROM streams",
+    "TRUNCATE commits",
+    "UPDATE session_logs SET log = ''",
+  ];
+  for (const sql of [
+    ...changes,
+    "UPDATE schema_migrations SET number = 9",
+    "DROP TABLE log",
+    "CREATE TABLE own (n int)",
+  ])
+    await expect(execute(managerUrl(tested.url), sql)).rejects.toThrow(/permission denied|must be owner/);
+});
+
+test("a database that cannot store every name gets no tables", async () => {
+  const server = await sharedPostgres();
+  await execute(server.url, "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+  const { pool, close } = openPostgres<unknown>(server.url.replace(/[^/]*$/, "latin"), { applicationName: "test" });
+  await expect(migrate(pool, MIGRATIONS)).rejects.toThrow("the database has the encoding LATIN1");
+  expect(await schemaVersion(pool)).toBe(0);
+  await close();
 });

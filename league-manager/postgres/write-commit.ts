@@ -113,4 +113,4 @@ const INSERT_SESSION_LOGS = `INSERT INTO session_logs (recorded_at, league_id, m
 const INSERT_ANSWER_TIMES = `INSERT INTO answer_times
   (league_id, player_id, match_id, epoch, turns, median_ms, p95_ms, max_ms, max_tick, invalid)
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[],
-    $5::int[], $6::int[], $7::int[], $8::int[], $9::int[], $10::int[])`;
+    $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[])`;

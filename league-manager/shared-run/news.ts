@@ -20,11 +20,22 @@ export interface Known {
   readonly versions: Map<string, number>;
 }
 
+/** Thrown if the database has fewer commits than the manager knows: it has been restored from a backup. */
+class LostCommits extends Error {
+  constructor(number: number, known: number) {
+    super(
+      `the database has ${number} commits, and this manager knows ${known}: after the database is restored from a backup, start all managers again`,
+    );
+    this.name = "LostCommits";
+  }
+}
+
 /**
  * Adds news to what a manager knows. Returns the change as one commit, or null without a change. Events that are known already are skipped, because
- * the state can be loaded while other managers commit. Throws `UnusableEvent`; `known` is then unchanged.
+ * the state can be loaded while other managers commit. Throws `UnusableEvent` or `LostCommits`; `known` is then unchanged.
  */
 export function addNews(known: Known, news: News, leagueIds: readonly string[]): Commit | null {
+  if (news.number < known.number) throw new LostCommits(news.number, known.number);
   const versions = new Map<string, number>();
   const events: CommittedEvent[] = [];
   const recorded: RecordedEvent[] = [];

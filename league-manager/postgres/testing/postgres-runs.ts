@@ -1,7 +1,9 @@
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import { openPostgres } from "#shared/store/postgres/connection.ts";
+import { inTransaction, openPostgres } from "#shared/store/postgres/connection.ts";
+import { appendOnlyTables } from "#shared/store/postgres/log-tables.ts";
 import { migrate } from "#shared/store/postgres/migrations.ts";
+import { grantRights } from "#shared/store/postgres/rights.ts";
 import { execute, type PostgresServer } from "#shared/store/testing/postgres-server.ts";
 import type { JobChanges, MatchJob } from "../../queue/match-queue.ts";
 import type { TestedRun } from "../../shared-run/testing/tested-run.ts";
@@ -13,7 +15,7 @@ import { type FaultProxy, openFaultProxy } from "./fault-proxy.ts";
 /** The migrated databases of servers by their URLs. A copy of one takes less time than the migrations. */
 const templates = new Map<string, Promise<string>>();
 
-/** Creates the database of a new run. Returns its URL. */
+/** Creates the database of a new run. Returns its URL for the owner of the tables. */
 export async function createRun(server: PostgresServer): Promise<string> {
   const known = templates.get(server.url);
   const template = known ?? createTemplate(server);
@@ -23,13 +25,32 @@ export async function createRun(server: PostgresServer): Promise<string> {
 
 async function createTemplate(server: PostgresServer): Promise<string> {
   const url = await server.createDatabase();
-  const postgres = openPostgres<unknown>(url, { applicationName: "test" });
-  await migrate(postgres.pool, MIGRATIONS);
-  await postgres.pool.query(
-    "CREATE TABLE test_jobs (position serial, change text, league_id text, match_id text, epoch int)",
-  );
-  await postgres.close();
+  const { pool, close } = openPostgres<unknown>(url, { applicationName: "test" });
+  await migrate(pool, MIGRATIONS);
+  await pool.query(JOB_TABLE);
+  await pool.query(CREATE_ROLE);
+  await inTransaction(pool, (client) => grantRights(client, ROLE, appendOnlyTables(MIGRATIONS)));
+  await close();
   return url;
+}
+
+const JOB_TABLE = "CREATE TABLE test_jobs (position serial, change text, league_id text, match_id text, epoch int)";
+
+/** The role of the managers, which has the rights that `league db migrate` grants. */
+const ROLE = "manager_of_test";
+const CREATE_ROLE = `
+  DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${ROLE}') THEN
+      CREATE ROLE ${ROLE} LOGIN PASSWORD '${ROLE}';
+    END IF;
+  END $$`;
+
+/** Returns the URL with which a manager connects to the database of a run. */
+export function managerUrl(url: string): string {
+  const connection = new URL(url);
+  connection.username = ROLE;
+  connection.password = ROLE;
+  return connection.href;
 }
 
 /** The part of a queue that changes jobs in transactions. The jobs are rows of a table of the test. */
@@ -45,12 +66,13 @@ async function writeJobs(transaction: RunTransaction | null, change: string, job
   }
 }
 
+/** Opens a run as a manager does. */
 export const openRun = (url: string, queue = jobTable): Promise<PostgresRun> =>
-  openPostgresRun({ url, queue, clock: systemClock, ids: systemIds });
+  openPostgresRun({ url: managerUrl(url), queue, clock: systemClock, ids: systemIds });
 
 /** The run of a test, with the proxy through which its managers reach the database. */
 export interface TestedPostgresRun extends TestedRun {
-  /** The URL of the database without the proxy. */
+  /** The URL of the database without the proxy, for the owner of the tables. */
   readonly url: string;
   readonly proxy: FaultProxy;
   connect(): Promise<PostgresRun>;
