@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { databaseOption, endpointOption, gameFilesOption } from "#shared/runtime/cli/options.ts";
 import { DATA_FOLDER } from "#shared/runtime/defaults.ts";
+import type { Places } from "../archive/personal-data/personal-data.ts";
 import { EXPORT_FOLDER, REPORT_FOLDER, REPORT_FORMATS, type ReportFormat } from "../archive/reports/report-formats.ts";
 import type { Source } from "../commands/export.ts";
 import { chosenDatabase } from "../database/choice.ts";
@@ -71,32 +72,50 @@ async function sourceOf(command: Command, folder: string | undefined): Promise<S
 
 /** Adds the commands for the personal data of players. */
 export function addPersonalDataCommands(): void {
-  subcommand("personal-data", "List what a data folder contains about a player.", [
+  subcommand("personal-data", "List what a data folder or a database contains about a player.", [
     "npm run league -- personal-data Ann",
     "npm run league -- personal-data P03 --data data-class --json",
+    "npm run league -- personal-data Ann --database postgres://league@db.example/league",
   ])
     .argument("<player>", PLAYER)
-    .option("--data <folder>", "data folder of the manager, or folder of a run", DATA_FOLDER)
+    .option("--data <folder>", DATA, DATA_FOLDER)
+    .addOption(databaseOption())
     .option("--json", "print one JSON document on stdout")
-    .action(async (player: string, options) =>
-      exitWith((await import("../archive/personal-data/personal-data.ts")).listPersonalData(player, options)),
-    );
+    .action(async (player: string, options, command: Command) => {
+      const { listPersonalData } = await import("../archive/personal-data/personal-data.ts");
+      await exitWith((async () => listPersonalData(player, { ...options, ...placesOf(command) }))());
+    });
 
-  subcommand("forget", "Remove a player and erase its personal data in a data folder. This cannot be undone.", [
+  subcommand("forget", "Remove a player and erase its personal data. This cannot be undone.", [
     "npm run league -- forget Ann --data data-class",
+    "npm run league -- forget Ann --database postgres://league@db.example/league",
     "npm run league -- forget P03 --manager http://192.168.1.7:8000/mcp",
   ])
     .argument("<player>", PLAYER)
-    .option("--data <folder>", "data folder of the manager, or folder of a run", DATA_FOLDER)
+    .option("--data <folder>", DATA, DATA_FOLDER)
+    .addOption(databaseOption())
     .option(
       "--manager <url>",
       "let the manager at this endpoint erase the player, by its id (default: of the manager that uses the folder)",
       endpointOption,
     )
-    .action(async (player: string, options) =>
-      exitWith((await import("../commands/operator.ts")).forget(player, options)),
-    );
+    .action(async (player: string, options, command: Command) => {
+      const { forget } = await import("../commands/operator.ts");
+      await exitWith((async () => forget(player, { ...options, ...placesOf(command) }))());
+    });
 }
+
+/** Returns where a command looks for the data of a player. Throws StartError if `--manager` and `--database` are named. */
+function placesOf(command: Command): Places {
+  const { data } = command.opts<{ readonly data: string }>();
+  const isNamed = (name: string): boolean => command.getOptionValueSource(name) === "cli";
+  const hasBoth = isNamed("database") && isNamed("data");
+  const isOther = isNamed("manager") || (isNamed("data") && !hasBoth);
+  const database = chosenDatabase(command, isOther, "--manager") ?? undefined;
+  return { data, database, files: hasBoth ? data : undefined };
+}
+
+const DATA = "data folder of the manager, or folder of a run; beside --database a folder with logs";
 
 const PLAYER = "name of the player, in all runs of the folder, or its id, e.g. P03, in the newest run";
 

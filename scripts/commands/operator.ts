@@ -14,7 +14,7 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { LeagueStatus } from "../../league-manager/api/operation-schemas.ts";
 import { Forgotten, Removed, Scheduled, Started, TokenReset } from "../../league-manager/api/tool-schemas.ts";
 import { findStore, findStores } from "../archive/export/find-store.ts";
-import { forgetIn } from "../archive/personal-data/personal-data.ts";
+import { forgetIn, type Places } from "../archive/personal-data/personal-data.ts";
 import { isPlayerId } from "../archive/personal-data/player-data.ts";
 import { managerUrlOf } from "../run/agents.ts";
 import { readJson } from "../run/json-file.ts";
@@ -60,8 +60,8 @@ export async function removePlayer(player: string, flags: OperatorFlags): Promis
 }
 
 /** `league forget`: erases the personal data of a player. */
-export const forget = (player: string, flags: OperatorFlags): Promise<number> =>
-  forgetIn(player, flags, { clock: systemClock, forgetAtManager });
+export const forget = (player: string, flags: OperatorFlags & Places): Promise<number> =>
+  forgetIn(player, flags, { clock: systemClock, ids: systemIds, forgetAtManager });
 
 /** Lets the manager erase the profile of a player. */
 async function forgetAtManager(player: string, flags: OperatorFlags): Promise<void> {

@@ -1,20 +1,20 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { z } from "zod";
 import { parsedJson } from "#shared/lib/text.ts";
 import { bareHost, isLoopback } from "#shared/protocol/addresses.ts";
 import { fileNameOf } from "#shared/runtime/files/file-name.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
 import { recordsFolder } from "../../../player/llm/record-files.ts";
-import { readingRun } from "../export/stored-run.ts";
+import { readingDatabase, readingRun, type StoredRun } from "../export/stored-run.ts";
 import { completedMatches } from "../format.ts";
 import { countMentions } from "./mentions.ts";
 
-/** The data of a player in the folder of a run or of a served league. */
+/** The data of a player in a store and in a folder with the files of processes. */
 export interface PlayerData {
-  /** The folder with the store of the manager. */
-  readonly folder: string;
-  readonly storeFile: string;
+  /** The folder of the run or of the served league; null if only a database is named. */
+  readonly folder: string | null;
+  readonly store: PlayerStore;
   /** The row of the player in the store; null if there is none. */
   readonly profile: { readonly player_id: string; readonly display_name: string; readonly endpoint: string } | null;
   /** The files and folders that belong to the player: its token, its log, its records of a language model. */
@@ -27,23 +27,34 @@ export interface PlayerData {
   readonly matches: number;
 }
 
+/** The store of a manager: its file, or the PostgreSQL database that it shares with others. */
+export type PlayerStore =
+  | { readonly file: string }
+  | { readonly database: string /** Without the password. */; readonly name: string };
+
 /** Returns the data of the player with this id or display name. Rejects with StartError if the store cannot be read. */
-export async function playerDataIn(storeFile: string, player: string): Promise<PlayerData> {
-  const folder = dirname(storeFile);
-  const { profile, matches } = await readingRun(storeFile, async ({ store, leagues }) => {
-    const found = [...(await store.loadProfiles())].find(
-      ([id, { name }]) => isPlayerId(id) && (id === player || name === player),
-    );
-    const played = leagues
-      .flatMap(({ league }) => completedMatches(league))
-      .filter(({ players }) => players.includes(found?.[0] ?? player));
-    const row = found && { player_id: found[0], display_name: found[1].name, endpoint: found[1].endpoint };
-    return { profile: row ?? null, matches: played.length };
-  });
+export async function playerDataIn(store: PlayerStore, folder: string | null, player: string): Promise<PlayerData> {
+  const read = (run: StoredRun) => storedDataOf(run, player);
+  const stored = "file" in store ? readingRun(store.file, read) : readingDatabase(store.database, read);
+  const { profile, matches } = await stored;
   // The id of a player without a profile is not its name, and it is in many logs.
   const name = profile?.display_name ?? (isPlayerId(player) ? null : player);
-  const found = name === null ? NOTHING : namedIn(folder, name, profile?.endpoint ?? "");
-  return { ...{ folder, storeFile, profile, matches }, ...found };
+  const found = name === null || folder === null ? NOTHING : namedIn(folder, name, profile?.endpoint ?? "");
+  return { ...{ folder, store, profile, matches }, ...found };
+}
+
+async function storedDataOf(
+  { store, leagues }: StoredRun,
+  player: string,
+): Promise<Pick<PlayerData, "profile" | "matches">> {
+  const found = [...(await store.loadProfiles())].find(
+    ([id, { name }]) => isPlayerId(id) && (id === player || name === player),
+  );
+  const played = leagues
+    .flatMap(({ league }) => completedMatches(league))
+    .filter(({ players }) => players.includes(found?.[0] ?? player));
+  const row = found && { player_id: found[0], display_name: found[1].name, endpoint: found[1].endpoint };
+  return { profile: row ?? null, matches: played.length };
 }
 
 type Named = Pick<PlayerData, "files" | "logs" | "configs">;

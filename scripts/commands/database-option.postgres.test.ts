@@ -60,3 +60,17 @@ it("a database that does not answer is a fault of one line without the password,
   expect(ended.stderr).toBe("no PostgreSQL server listens at 127.0.0.1:1: start it, or correct the address\n");
   expect(existsSync(out)).toBe(false);
 });
+
+it("personal-data and forget use a database, and forget rejects a manager beside it", async () => {
+  const listed = await league(["personal-data", "Ann", "--database", url]);
+  expect([listed.code, listed.stderr]).toEqual([0, ""]);
+  expect(listed.stdout).toContain(`Ann in ${address}\n  id       P01\n`);
+  const both = await league(["forget", "Ann", "--database", url, "--manager", "http://127.0.0.1:1/mcp"]);
+  expect([both.code, both.stderr]).toEqual([2, "name either --manager or --database\n"]);
+  const environment = { DATABASE_URL: url };
+  const inFolder = await start("scripts/league.ts", ["personal-data", "Ann", "--data", newFolder()], environment).ended;
+  expect(inFolder.stderr).toMatch(/^no league in /);
+  const forgotten = await start("scripts/league.ts", ["forget", "Ann"], environment).ended;
+  expect([forgotten.code, forgotten.stderr]).toEqual([0, ""]);
+  expect(forgotten.stdout).toContain(`P01 is erased in ${address}: its name, address and token`);
+});
