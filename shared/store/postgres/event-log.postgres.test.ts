@@ -154,4 +154,18 @@ describe("the event log in PostgreSQL", () => {
     });
     expect(scans.rows).toEqual([{ seq_scan: 0, by_index: true }]);
   });
+
+  test("the events of new commits are found by the index, also in a log that has no statistics yet", async () => {
+    await execute(
+      url,
+      `ALTER TABLE log SET (autovacuum_enabled = off);
+       INSERT INTO log (${columns})
+       SELECT 1, n, 't', repeat('x', 200), CASE n WHEN 2 THEN '${recorded[1]?.hash}' ELSE 'h' END, 'h', n + 1, 0
+       FROM generate_series(2, 30000) AS n`,
+    );
+    expect(await readAfterCommit(db.pool, 30_000)).toHaveLength(1);
+    const explained = { query: (text: string, values: unknown[]) => db.pool.query(`EXPLAIN ${text}`, values) };
+    const plan = JSON.stringify(await readAfterCommit(explained, 30_000));
+    expect(plan).not.toMatch(/Parallel|Seq Scan on log/);
+  });
 });
