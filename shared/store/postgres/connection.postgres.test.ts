@@ -1,6 +1,15 @@
+import { execFileSync } from "node:child_process";
+import { chownSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
+import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { execute, type PostgresServer, sharedPostgres, startPostgres } from "../testing/postgres-server.ts";
+import {
+  execute,
+  type PostgresServer,
+  postgresProgram,
+  sharedPostgres,
+  startPostgres,
+} from "../testing/postgres-server.ts";
 import { inTransaction, LostCommit, openPostgres, type Postgres, type PostgresOptions } from "./connection.ts";
 import { databaseFault, isUnavailable } from "./faults.ts";
 
@@ -211,6 +220,46 @@ describe("the message about a database that cannot be opened", () => {
       badUrl,
     ]);
   });
+});
+
+test("sslmode in the URL has the meaning that it has for pg_dump", async () => {
+  const own = await startPostgres();
+  try {
+    expect(await faultOf(`${own.url}?sslmode=require`)).toBe(
+      `PostgreSQL at 127.0.0.1:${own.port} does not offer TLS: set ssl = on there, or omit sslmode`,
+    );
+    const [{ data = "", hba = "" } = {}] = (await execute(
+      own.url,
+      "SELECT current_setting('data_directory') AS data, current_setting('hba_file') AS hba",
+    )) as readonly { data?: string; hba?: string }[];
+    const [certificate, key] = ["server.crt", "server.key"].map((name) => join(data, name)) as [string, string];
+    const request = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=league", "-days", "2"];
+    execFileSync("openssl", [...request, "-out", certificate, "-keyout", key], { stdio: "ignore" });
+    const { uid, gid } = statSync(data);
+    chownSync(key, uid, gid);
+    writeFileSync(hba, readFileSync(hba, "utf8").replaceAll(/^host\b/gm, "hostssl"));
+    await execute(own.url, "ALTER SYSTEM SET ssl = on");
+    await own.restart();
+
+    expect(await faultOf(own.url)).toBe(
+      `PostgreSQL at 127.0.0.1:${own.port} requires TLS: add ?sslmode=require to the URL`,
+    );
+    const isEncrypted = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+    const required = `${own.url}?sslmode=require`;
+    expect((await openIt(required).pool.query(isEncrypted)).rows).toEqual([{ ssl: true }]);
+    const psql = ["--no-psqlrc", "--tuples-only", "--command", isEncrypted, required];
+    expect(execFileSync(postgresProgram("psql"), psql, { encoding: "utf8" }).trim()).toBe("t");
+    expect(await faultOf(`${own.url}?sslmode=verify-full`)).toMatch(
+      /^the certificate of PostgreSQL at 127\.0\.0\.1:\d+ is not accepted \(self-signed certificate\): name the file/,
+    );
+    expect(await faultOf(`${own.url}?sslmode=verify-ca`)).toBe(
+      "sslmode=verify-ca requires the certificate of the issuer: add sslrootcert=FILE to the URL",
+    );
+    const pinned = `${own.url}?sslmode=verify-ca&sslrootcert=${encodeURIComponent(certificate)}`;
+    expect((await openIt(pinned).pool.query(isEncrypted)).rows).toEqual([{ ssl: true }]);
+  } finally {
+    await own.stop();
+  }
 });
 
 const listen = (server: Server): Promise<number> =>

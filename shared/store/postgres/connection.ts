@@ -35,8 +35,12 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 2_000;
 /** The client waits this much longer than the server for the end of a statement. After that, the network has failed. */
 const NETWORK_DELAY_MS = 2_000;
 
-/** Settings of each session. The last ones let the server notice within seconds that a client is gone. */
-const settings = (statementTimeoutMs: number): Readonly<Record<string, number>> => ({
+/**
+ * Settings of each session. The statements are too short to be compiled to machine code (`jit`), which takes longer than
+ * most of them. The last settings let the server notice within seconds that a client is gone.
+ */
+const settings = (statementTimeoutMs: number): Readonly<Record<string, number | string>> => ({
+  jit: "off",
   statement_timeout: statementTimeoutMs,
   lock_timeout: LOCK_TIMEOUT_MS,
   idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
@@ -88,7 +92,7 @@ export function openPostgres<Tables>(
 ): Postgres<Tables> {
   parseDatabaseUrl(url);
   const pool = new Pool({
-    connectionString: url,
+    connectionString: withLibpqModes(url),
     application_name: applicationName,
     max: maxConnections,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -109,6 +113,9 @@ export function openPostgres<Tables>(
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return { pool, kysely, close: () => pool.end() };
 }
+
+/** Returns a URL whose `sslmode` has the same meaning for pg as for the programs of PostgreSQL, e.g. pg_dump. */
+const withLibpqModes = (url: string): string => `${url}${url.includes("?") ? "&" : "?"}uselibpqcompat=true`;
 
 /** Thrown if the connection was lost during COMMIT. The transaction was committed or not. */
 export class LostCommit extends Error {

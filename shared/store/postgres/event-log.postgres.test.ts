@@ -160,7 +160,7 @@ describe("the event log in PostgreSQL", () => {
       url,
       `ALTER TABLE log SET (autovacuum_enabled = off);
        INSERT INTO log (${columns})
-       SELECT 1, n, 't', repeat('x', 200), CASE n WHEN 2 THEN '${recorded[1]?.hash}' ELSE 'h' END, 'h', n + 1, 0
+       SELECT 1, n, 't', repeat('x', 330), CASE n WHEN 2 THEN '${recorded[1]?.hash}' ELSE 'h' END, 'h', n + 1, 0
        FROM generate_series(2, 30000) AS n`,
     );
     expect(await readAfterCommit(db.pool, 30_000)).toHaveLength(1);

@@ -25,6 +25,6 @@ test("a server without TLS is a fault of the operator if the URL requires TLS", 
   await close();
   expect(isOperatingFault(failed)).toBe(true);
   expect(databaseFault(failed, url)).toMatch(
-    /^PostgreSQL at 127\.0\.0\.1:\d+: The server does not support SSL connections$/,
+    /^PostgreSQL at 127\.0\.0\.1:\d+ does not offer TLS: set ssl = on there, or omit sslmode$/,
   );
 });

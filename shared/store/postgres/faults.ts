@@ -7,10 +7,10 @@ import { BadDatabaseUrl, parseDatabaseUrl } from "./url.ts";
  */
 const UNAVAILABLE_STATES = /^(08...|53...|57P0.|57014|58030|40001|40P01|55P03|25P03|25006)$/;
 
-/** Codes of errors of the system and of its network. ENOENT is a missing Unix socket. */
+/** Codes of errors of the system and of its network. */
 const UNAVAILABLE_SYSTEM_ERRORS = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"],
-  ...["EAI_AGAIN", "ENOTFOUND", "ENOENT"],
+  ...["EAI_AGAIN", "ENOTFOUND"],
 ]);
 
 /** Messages of errors of pg and its pool, which have no codes. */
@@ -23,7 +23,9 @@ const UNAVAILABLE_MESSAGES =
  */
 export function isUnavailable(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
-  const { code } = thrown as { code?: unknown };
+  const { code, syscall } = thrown as { code?: unknown; syscall?: unknown };
+  // A Unix socket that does not exist. A certificate that does not exist is another fault.
+  if (code === "ENOENT") return syscall === "connect";
   if (typeof code === "string") return UNAVAILABLE_STATES.test(code) || UNAVAILABLE_SYSTEM_ERRORS.has(code);
   return UNAVAILABLE_MESSAGES.test(thrown.message);
 }
@@ -40,13 +42,15 @@ export function isOperatingFault(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   const { code } = thrown as { code?: unknown };
   const isOfOperator = typeof code === "string" && (OPERATOR_STATES.test(code) || CERTIFICATE_CODES.test(code));
-  return isOfOperator || NO_PASSWORD.test(thrown.message) || NO_TLS.test(thrown.message);
+  return isOfOperator || [NO_PASSWORD, NO_TLS, NO_ISSUER].some((fault) => fault.test(thrown.message));
 }
 
 /** The error of pg if the server requires a password and the URL has none. */
 const NO_PASSWORD = /client password must be a/;
 /** The error of pg if the URL requires TLS and the server does not offer it. */
 const NO_TLS = /server does not support SSL/;
+/** The error of pg for `sslmode=verify-ca` without `sslrootcert`. */
+const NO_ISSUER = /requires specifying a CA with sslrootcert/;
 
 /** Returns one line about an error of a database for the person at the terminal: what is wrong, and what to do. It contains no password. */
 export function databaseFault(thrown: unknown, url: string): string {
@@ -64,7 +68,9 @@ export function databaseFault(thrown: unknown, url: string): string {
     case "28P01":
       return `PostgreSQL at ${server} rejects ${as}: the name or the password is wrong`;
     case "28000":
-      return `PostgreSQL at ${server} rejects ${as}: ${inOneLine(message)}`;
+      return /no encryption/.test(message)
+        ? `PostgreSQL at ${server} requires TLS: add ?sslmode=require to the URL`
+        : `PostgreSQL at ${server} rejects ${as}: ${inOneLine(message)}`;
     case "3D000":
       return `PostgreSQL at ${server} has no database "${database ?? user}": create it, e.g. with createdb`;
     case "42501":
@@ -79,6 +85,9 @@ export function databaseFault(thrown: unknown, url: string): string {
     return `the certificate of PostgreSQL at ${server} is not accepted (${reason}): name the file of its issuer with sslrootcert in the URL`;
   }
   if (NO_PASSWORD.test(message)) return `PostgreSQL at ${server} requires a password for ${as}`;
+  if (NO_TLS.test(message)) return `PostgreSQL at ${server} does not offer TLS: set ssl = on there, or omit sslmode`;
+  if (NO_ISSUER.test(message))
+    return "sslmode=verify-ca requires the certificate of the issuer: add sslrootcert=FILE to the URL";
   if (/timeout|timed out/i.test(message))
     return `PostgreSQL at ${server} does not answer: check the address and the network`;
   return `PostgreSQL at ${server}: ${inOneLine(message)}`;
