@@ -30,7 +30,7 @@ let file: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "report-"));
   const games = ["chess.v1", "connect_four.v1", "kuhn_poker.v1", "rps.v1"];
-  writeReports(folder, ["html"], games.map(leagueOf), await htmlReport());
+  await writeReports(folder, ["html"], games.map(leagueOf), await htmlReport());
   file = join(folder, "report.html");
   browser = await launchChromium();
 });
