@@ -40,13 +40,19 @@ export function addArchiveCommands(): void {
     "npm run league -- ratings                              # all runs of the data folder",
     "npm run league -- ratings data exports/may exports/june --game rps",
     "npm run league -- ratings data-class --json",
+    "npm run league -- ratings exports/may --database postgres://league@db.example/league",
   ])
-    .argument("[folders...]", "data folders, folders of runs, and exports", [DATA_FOLDER])
+    .argument("[folders...]", `data folders, folders of runs, and exports (default: "${DATA_FOLDER}")`)
+    .addOption(databaseOption())
     .option("--game <game>", "only the ratings of this game")
     .option("--json", "print one JSON document on stdout")
-    .action(async (folders: readonly string[], options) =>
-      exitWith((await import("../archive/ratings/print-ratings.ts")).printRatings(folders, options)),
-    );
+    .action(async (named: readonly string[], options, command: Command) => {
+      const isOfCommandLine = command.getOptionValueSource("database") === "cli";
+      const database = isOfCommandLine || named.length === 0 ? options.database || undefined : undefined;
+      const folders = named.length > 0 || database !== undefined ? named : [DATA_FOLDER];
+      const { printRatings } = await import("../archive/ratings/print-ratings.ts");
+      await exitWith(printRatings(folders, { ...options, database }));
+    });
 
   subcommand("verify", "Check an export: replay every match and recompute the standings.", [
     "npm run league -- verify league-export",

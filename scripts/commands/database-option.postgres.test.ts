@@ -34,6 +34,22 @@ it("export writes reports of a database, also of the one that DATABASE_URL names
   expect(readdirSync(out).sort()).toEqual(names.sort());
 });
 
+it("ratings rate the matches of a database, alone or with those of folders", async () => {
+  const data = newFolder();
+  await plainRun(data);
+  const ratings = (args: readonly string[], environment = {}) =>
+    start("scripts/league.ts", ["ratings", ...args], environment).ended;
+  const [alone, together, folder] = await Promise.all([
+    ratings([], { DATABASE_URL: url }),
+    ratings([data, "--database", url]),
+    ratings([data], { DATABASE_URL: url }),
+  ]);
+  expect([alone.code, together.code, folder.code]).toEqual([0, 0, 0]);
+  expect(alone.stdout).toContain("rps.v1: 6 matches in 1 run,");
+  expect(together.stdout).toContain("rps.v1: 12 matches in 2 runs,");
+  expect(folder.stdout).toContain("rps.v1: 6 matches in 1 run,");
+});
+
 it("a named folder takes precedence over DATABASE_URL, and is rejected beside --database", async () => {
   const data = newFolder();
   await plainRun(data);

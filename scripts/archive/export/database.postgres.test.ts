@@ -8,6 +8,7 @@ import { AT } from "../../../league-manager/league/testing/leagues.ts";
 import { readPostgresRun } from "../../../league-manager/postgres/read-run.ts";
 import { openRun } from "../../../league-manager/postgres/testing/postgres-runs.ts";
 import { writeExport } from "../files.ts";
+import { matchesIn, matchesInDatabase } from "../ratings/rated-matches.ts";
 import { withLeagues, withLeaguesOfDatabase } from "../reports/report-run.ts";
 import { writeReports } from "../reports/write-reports.ts";
 import { copiedToDatabase } from "../testing/database.ts";
@@ -42,6 +43,13 @@ it("a database gives the same reports as a file", async () => {
   const files = readdirSync(ofFile);
   expect(readdirSync(ofDatabase)).toEqual(files);
   for (const name of files) expect(readFileSync(join(ofDatabase, name))).toEqual(readFileSync(join(ofFile, name)));
+});
+
+it("a database gives the same matches to rate as a file", async () => {
+  const file = await plainRun(exports.newFolder());
+  const ofFile = await matchesIn(dirname(file), () => {});
+  expect(ofFile).toHaveLength(6);
+  expect(await matchesInDatabase(await copiedToDatabase(file))).toEqual(ofFile);
 });
 
 it("a database is read at one moment, while managers commit", async () => {

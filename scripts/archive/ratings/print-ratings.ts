@@ -2,17 +2,21 @@ import { findGameNamed } from "#shared/games/registry.ts";
 import { counted, escapeJson, inOneLine } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { textTable } from "../../run/tables.ts";
-import { matchesIn, type RunMatch } from "./rated-matches.ts";
+import { matchesIn, matchesInDatabase, type RunMatch } from "./rated-matches.ts";
 import { type GameRatings, ratingsOverRuns } from "./ratings-over-runs.ts";
 
-/** `league ratings`: prints the ratings of the bots of several runs. Resolves with the exit code. Rejects with StartError if a folder has no league. */
+/**
+ * `league ratings`: prints the ratings of the bots of several runs, of folders and of a database. Resolves with the exit code. Rejects with StartError if
+ * a folder has no league.
+ */
 export async function printRatings(
   folders: readonly string[],
-  flags: { readonly game?: string; readonly json?: boolean },
+  flags: { readonly game?: string; readonly json?: boolean; readonly database?: string | undefined },
 ): Promise<number> {
   const warn = (line: string): void => void process.stderr.write(`${inOneLine(line)}\n`);
   const matches: RunMatch[] = [];
   for (const folder of folders) matches.push(...(await matchesIn(folder, warn)));
+  if (flags.database !== undefined) matches.push(...(await matchesInDatabase(flags.database)));
   const all = await ratingsOverRuns(matches);
   const { game } = flags;
   const shown = game === undefined ? all : all.filter((one) => one.game === (findGameNamed(game)?.id ?? game));
@@ -28,8 +32,8 @@ export async function printRatings(
 }
 
 function noMatches(game: string | undefined, all: readonly GameRatings[]): string {
-  if (game === undefined || all.length === 0) return "no match is completed in these folders";
-  return `no match of ${inOneLine(game)} is completed in these folders; there are matches of ${all.map((one) => one.game).join(", ")}`;
+  if (game === undefined || all.length === 0) return "no match is completed in these runs";
+  return `no match of ${inOneLine(game)} is completed in these runs; there are matches of ${all.map((one) => one.game).join(", ")}`;
 }
 
 /** The number of characters of a hash in a table. */

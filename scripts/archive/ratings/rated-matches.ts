@@ -6,7 +6,7 @@ import { type LeagueEvent, parseLeagueEvent } from "../../../league-manager/leag
 import { foldLeague } from "../../../league-manager/league/evolve.ts";
 import { teamSeats } from "../../../league-manager/projections/ratings.ts";
 import { findStores } from "../export/find-store.ts";
-import { readingRun } from "../export/stored-run.ts";
+import { readingDatabase, readingRun, type StoredRun } from "../export/stored-run.ts";
 import { agentLogFile, MANIFEST, RUN_FILE } from "../files.ts";
 import { completedMatches, ExportedRun, type LoggedRun, type UnloggedRun } from "../format.ts";
 import { readExported, readingExport, readLeagueLog, readLines, readMatch } from "../reports/report-run.ts";
@@ -59,23 +59,27 @@ export async function matchesIn(folder: string, warn: (line: string) => void): P
   return matches;
 }
 
-const storedMatches = (storeFile: string): Promise<readonly RunMatch[]> =>
-  readingRun(storeFile, async ({ store, runId, leagues }) => {
-    const matches: RunMatch[] = [];
-    for (const { events: readEvents, players } of leagues) {
-      const events = (await readEvents()).map(({ body }) => parseLeagueEvent(body));
-      const agents = new Map<string, readonly AgentEvent[]>();
-      for (const { player_id } of players) {
-        const eventsOfAgent = await store.readEvents(agentStream(player_id));
-        agents.set(
-          player_id,
-          eventsOfAgent.map(({ body }) => parseAgentEvent(body)),
-        );
-      }
-      matches.push(...loggedMatches({ runId, players, events, eventsOf: (id) => agents.get(id) ?? [] }));
+const storedMatches = (storeFile: string): Promise<readonly RunMatch[]> => readingRun(storeFile, matchesOf);
+
+/** Returns the completed matches of a PostgreSQL database. Rejects with StartError if it cannot be read. */
+export const matchesInDatabase = (url: string): Promise<readonly RunMatch[]> => readingDatabase(url, matchesOf);
+
+async function matchesOf({ store, runId, leagues }: StoredRun): Promise<readonly RunMatch[]> {
+  const matches: RunMatch[] = [];
+  for (const { events: readEvents, players } of leagues) {
+    const events = (await readEvents()).map(({ body }) => parseLeagueEvent(body));
+    const agents = new Map<string, readonly AgentEvent[]>();
+    for (const { player_id } of players) {
+      const eventsOfAgent = await store.readEvents(agentStream(player_id));
+      agents.set(
+        player_id,
+        eventsOfAgent.map(({ body }) => parseAgentEvent(body)),
+      );
     }
-    return matches;
-  });
+    matches.push(...loggedMatches({ runId, players, events, eventsOf: (id) => agents.get(id) ?? [] }));
+  }
+  return matches;
+}
 
 function exportedMatches(folder: string): readonly RunMatch[] {
   const run = readExported(folder, RUN_FILE, ExportedRun);

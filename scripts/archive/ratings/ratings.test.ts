@@ -160,7 +160,7 @@ describe("league ratings", () => {
     expect(document).toMatchObject({ games: [{ game: "rps.v1", runs: 1, runs_with_equal_seed: 0, matches: 1 }] });
     expect(JSON.parse((await output([data], { json: true, game: "RPS" })).stdout)).toEqual(document);
     await expect(output([data], { game: "chess" })).rejects.toThrow(
-      "no match of chess is completed in these folders; there are matches of rps.v1",
+      "no match of chess is completed in these runs; there are matches of rps.v1",
     );
   });
 });
