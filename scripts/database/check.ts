@@ -7,6 +7,7 @@ import { appendOnlyTables } from "#shared/store/postgres/log-tables.ts";
 import { assertSchema } from "#shared/store/postgres/migrations.ts";
 import { rightFaults, writers } from "#shared/store/postgres/rights.ts";
 import { triggerFaults } from "#shared/store/postgres/triggers.ts";
+import { LOST_MATCHES, MATCHES } from "../../league-manager/postgres/job-queue-tables.ts";
 import { MIGRATIONS } from "../../league-manager/postgres/migrations.ts";
 import { requireDatabase, withDatabase } from "./open.ts";
 
@@ -38,6 +39,7 @@ export async function checkDatabase(flags: { readonly database?: string }): Prom
         ...(await triggerFaults(client, appendOnly)),
         ...(await rightFaults(client, roles, appendOnly)),
         ...commits.faults,
+        ...(await queueFaults(client)),
         ...log.faults,
       ];
       if (faults.length > 0) throw unsound(faults);
@@ -58,6 +60,14 @@ async function checkCommits(
     ...(lastOfLog <= last ? [] : [`the log has events of commit ${lastOfLog}, but the last commit is ${last}`]),
   ];
   return { count, faults };
+}
+
+/** Returns one sentence for each queue of pg-boss that does not exist. */
+async function queueFaults(client: Connection): Promise<readonly string[]> {
+  const { rows } = await client.query("SELECT to_regclass('pgboss.queue') IS NOT NULL AS found");
+  const queues = rows[0].found ? await client.query("SELECT name FROM pgboss.queue") : { rows: [] };
+  const missing = [MATCHES, LOST_MATCHES].filter((queue) => !queues.rows.some(({ name }) => name === queue));
+  return missing.map((queue) => `the queue ${queue} does not exist: run ${LEAGUE_COMMAND} db migrate`);
 }
 
 function unsound(faults: readonly string[]): StartError {

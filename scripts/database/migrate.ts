@@ -1,9 +1,10 @@
 import { counted } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import { type Connection, inTransaction } from "#shared/store/postgres/connection.ts";
+import type { Connection } from "#shared/store/postgres/connection.ts";
 import { appendOnlyTables } from "#shared/store/postgres/log-tables.ts";
-import { migrate } from "#shared/store/postgres/migrations.ts";
+import { inMigration, migrate } from "#shared/store/postgres/migrations.ts";
 import { grantedRoles, grantRights, UnusableRole } from "#shared/store/postgres/rights.ts";
+import { createJobQueue } from "../../league-manager/postgres/job-queue-tables.ts";
 import { MIGRATIONS } from "../../league-manager/postgres/migrations.ts";
 import { requireDatabase, withDatabase } from "./open.ts";
 
@@ -15,10 +16,12 @@ interface MigrateFlags {
 
 /** `league db migrate`: creates or updates the tables, and grants rights on them. Resolves with the exit code. */
 export async function migrateDatabase(flags: MigrateFlags): Promise<number> {
-  return withDatabase(requireDatabase(flags.database), async ({ pool }) => {
+  const url = requireDatabase(flags.database);
+  return withDatabase(url, async ({ pool }) => {
     const applied = await migrate(pool, MIGRATIONS);
-    // New tables need rights too, so the roles of earlier calls are granted theirs again.
-    const roles = await inTransaction(pool, async (client) => {
+    const roles = await inMigration(pool, async (client) => {
+      await createJobQueue(url);
+      // New tables need rights too, so the roles of earlier calls are granted theirs again.
       const named = flags.role === undefined ? await grantedRoles(client) : [flags.role];
       for (const role of named) await grant(client, role);
       return named;

@@ -1,8 +1,13 @@
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
+import { inTransaction, openPostgres } from "#shared/store/postgres/connection.ts";
 import { execute, type PostgresServer, sharedPostgres } from "#shared/store/testing/postgres-server.ts";
+import { openJobQueue } from "../../../league-manager/postgres/job-queue.ts";
 import { MIGRATIONS } from "../../../league-manager/postgres/migrations.ts";
-import { cleanUp, newFolder } from "../../testing/processes.ts";
+import { transactionOn } from "../../../league-manager/postgres/run-transaction.ts";
+import type { MatchJob } from "../../../league-manager/queue/match-queue.ts";
+import { cleanUp, eventually, newFolder } from "../../testing/processes.ts";
 import {
   as,
   asSuperuser,
@@ -66,6 +71,35 @@ describe("league db migrate", () => {
       "log: 6 events of 2 streams in 3 commits, without gaps; every hash is correct",
       "the database is sound",
     ]);
+  });
+
+  test("several calls at the same time create the tables and the queue once", async () => {
+    const calls = await Promise.all(Array.from({ length: 3 }, () => linesOf(["migrate"], url)));
+    expect(calls.flat().filter((line) => line.includes("already"))).toHaveLength(2);
+    expect((await linesOf(["check"], url)).at(-1)).toBe("the database is sound");
+  });
+
+  test("a role of managers can add, take and end jobs", async () => {
+    await linesOf(["migrate", "--role", MANAGER], url);
+    const errors: unknown[] = [];
+    const onError = (thrown: unknown): void => void errors.push(thrown);
+    const queue = await openJobQueue({ url: as(url, MANAGER), clock: systemClock, onError });
+    const { pool, close } = openPostgres<unknown>(as(url, MANAGER), { applicationName: "test" });
+    const job = { leagueId: "rps", matchId: "R1M1", epoch: 1 };
+    try {
+      await inTransaction(pool, (client) => queue.enqueue(transactionOn(client), [job]));
+      const taken = Promise.withResolvers<MatchJob>();
+      const worker = queue.work(() => 1, taken.resolve);
+      expect(await taken.promise).toEqual(job);
+      await eventually("a held job is counted", async () => (await queue.stats()).held === 1);
+      await inTransaction(pool, (client) => queue.complete(transactionOn(client), [job]));
+      await eventually("no job is held", async () => (await queue.stats()).held === 0);
+      await worker.stop();
+    } finally {
+      await close();
+      await queue.close();
+    }
+    expect(errors).toEqual([]);
   });
 
   test("a role that does not exist or owns the tables is rejected", async () => {
@@ -162,6 +196,13 @@ describe("league db check", () => {
       "an altered function of a trigger",
       "CREATE OR REPLACE FUNCTION check_log_gapless() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'",
       ["trigger log_gapless of table log has been altered"],
+    ],
+    [
+      "a missing queue",
+      "DROP SCHEMA pgboss CASCADE",
+      ["matches", "lost_matches"]
+        .map((queue) => `the queue ${queue} does not exist: run npm run league -- db migrate`)
+        .sort(),
     ],
     [
       "a right to change the log",

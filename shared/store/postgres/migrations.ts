@@ -1,5 +1,5 @@
 import type { ClientBase, Pool } from "pg";
-import { inTransaction } from "./connection.ts";
+import { type Connection, inTransaction } from "./connection.ts";
 
 /** A step from one version of the tables to the next. Its SQL must not change after a release. */
 export interface Migration {
@@ -26,15 +26,26 @@ const TABLE = `
   )`;
 
 /**
- * Applies the missing migrations in one transaction, and returns them. Processes that call it at the same time wait for
- * each other. Throws OtherSchema if the database has a newer version.
+ * Runs `body` in a transaction that has the lock of migrations. Processes that call it at the same time wait for each
+ * other.
  */
-export async function migrate(pool: Pool, migrations: readonly Migration[]): Promise<readonly Migration[]> {
-  assertNumbers(migrations);
+export function inMigration<T>(pool: Pool, body: (client: Connection) => Promise<T>): Promise<T> {
   return inTransaction(pool, async (client) => {
     // A migration of large tables may take long, and so does the wait for one that another process runs.
     await client.query("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0");
+    await client.query("SET LOCAL idle_in_transaction_session_timeout = 0");
     await client.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);
+    return body(client);
+  });
+}
+
+/**
+ * Applies the missing migrations in one transaction, and returns them. Throws OtherSchema if the database has a newer
+ * version.
+ */
+export async function migrate(pool: Pool, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  assertNumbers(migrations);
+  return inMigration(pool, async (client) => {
     await client.query(TABLE);
     const version = await schemaVersion(client);
     if (version > migrations.length) throw newerSchema(version, migrations.length);
