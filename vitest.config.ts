@@ -7,6 +7,7 @@ export const SLOW_TESTS: readonly string[] = [
   "scripts/games/check-game.test.ts",
   "shared/games/chess/pgn-extract.test.ts",
   "scripts/archive/export/export-size.test.ts",
+  "league-manager/start/several-managers.test.ts",
   "player/bots/{alphabeta,strength}.test.ts",
   "player/isolation/*.test.ts",
   "player/engines/real-engines.test.ts",

@@ -1,7 +1,21 @@
 import { z } from "zod";
+import type { AgentProcess } from "#shared/runtime/agent.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { StartWhen } from "./config.ts";
 import type { LiveEvent } from "./projections/live.ts";
+import type { MatchQueue } from "./queue/match-queue.ts";
+import type { RunDatabase } from "./shared-run/run-database.ts";
+import type { ManagerStore } from "./store/manager-store.ts";
+
+/** The database that the managers of a run share, as one of them uses it. */
+export interface SharedDatabase {
+  /** `close` closes its connections. */
+  readonly run: ManagerStore & RunDatabase;
+  /** The queue whose jobs the run changes in its transactions. */
+  readonly queue: MatchQueue<never>;
+}
+
+type OpenDatabase = (self: Pick<AgentProcess, "clock" | "ids" | "log">) => Promise<SharedDatabase>;
 
 /** The options of the league manager's start. */
 export const ManagerOptions = z.object({
@@ -14,6 +28,10 @@ export const ManagerOptions = z.object({
   dataFolder: z.string(),
   /** The seed of the run; null for a random one. A run that is continued keeps its first seed. */
   seed: z.string().nullable().default(null),
+  /** Opens the database of a run with several managers; absent for a run in a file of the data folder. Rejects with StartError. */
+  database: z.custom<OpenDatabase>((open) => typeof open === "function").optional(),
+  /** The origin at which the other managers of the run reach this one; absent for the address on which it listens. */
+  url: z.string().optional(),
   startWhen: z.enum(["roster", "count"] satisfies StartWhen[]).default("count"),
   onEvent: z.custom<(event: LiveEvent) => void>((listener) => typeof listener === "function").default(() => () => {}),
 });

@@ -1,10 +1,9 @@
 import type { Clock } from "#shared/lib/clock.ts";
-import { equalSecrets } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { hostsOf } from "#shared/protocol/addresses.ts";
 import type { ListenOptions } from "#shared/rpc/http/listen.ts";
 import { trustedProxies } from "#shared/rpc/http/trusted-proxies.ts";
-import { CREATIONS_PER_MINUTE, creationLimit, REQUESTS_PER_MINUTE, rateLimit } from "#shared/rpc/jsonrpc/rate-limit.ts";
+import { CREATIONS_PER_MINUTE, creationLimit } from "#shared/rpc/jsonrpc/rate-limit.ts";
 import { mcpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import { toolsOf } from "#shared/rpc/mcp/operations.ts";
 import type { Network } from "#shared/rpc/network.ts";
@@ -13,6 +12,7 @@ import type { Logger } from "#shared/runtime/process/logger.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { webApp } from "#shared/runtime/web.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
+import type { Cluster } from "../cluster/cluster.ts";
 import type { OtherManagers } from "../cluster/homes.ts";
 import { MANAGER_SENDER } from "../effects/effects-context.ts";
 import { playRoutes } from "../hosted/page-routes.ts";
@@ -31,7 +31,8 @@ import { changedBy } from "../projections/changes.ts";
 import type { StateChange } from "../projections/live.ts";
 import type { Views } from "../projections/views.ts";
 import { answerForeignPlayers } from "./foreign-messages.ts";
-import { isReturn, managerOperations, REGISTRATIONS } from "./operations.ts";
+import { managerGate } from "./gate.ts";
+import { managerOperations } from "./operations.ts";
 import type { Registration } from "./registration.ts";
 import { managerResources, managerTemplates } from "./resources.ts";
 import { streamRoutes } from "./streams/routes.ts";
@@ -54,8 +55,10 @@ export interface ApiOptions extends GamePages {
   readonly joining: DocumentContext["joining"];
   readonly openEventStream: Network["openEventStream"];
   readonly inboxes: Inboxes;
-  /** The other managers of the run. */
-  readonly others: OtherManagers;
+  /** The other managers of the run; the optional parts are absent for a manager that works alone. */
+  readonly others: OtherManagers & Partial<Pick<Cluster, "forwarding" | "mcp">>;
+  /** Whether the manager can answer every request. */
+  readonly isReady: () => boolean;
   readonly seats: Seats;
   readonly metrics: Pick<ManagerMetrics, "families">;
   readonly clock: Clock;
@@ -72,7 +75,7 @@ interface Api {
 }
 
 export function createApi(options: ApiOptions): Api {
-  const { config, ledger, views, registration, policy, operatorToken, clock, ids, log } = options;
+  const { config, ledger, views, registration, policy, operatorToken, others, clock, ids, log } = options;
   const { projections } = views;
   const limitCreations = creationLimit(CREATIONS_PER_MINUTE.manager, config.limits.loopback);
   const { places, maxPlayers } = policy;
@@ -88,13 +91,15 @@ export function createApi(options: ApiOptions): Api {
       resources: managerResources(views),
       templates: managerTemplates(views),
       answerForeign: answerForeignPlayers({ projections, registration, creations: limitCreations, clock, ids }),
+      ...others.mcp,
     },
     (thrown) => log.error({ err: thrown }, "internal error"),
     clock,
     ids,
   );
-  const inboxContext = { ...options.others, inboxes: options.inboxes, projections };
+  const inboxContext = { ...others, inboxes: options.inboxes, projections };
   const inbox = inboxRoutes(inboxContext);
+  const gate = managerGate({ config, projections, operatorToken, limitCreations, inbox, others });
   const play = playRoutes({
     ...{ seats: options.seats, awaiting: views.awaited, limitCreations },
     needsJoinCode: options.joining.needsJoinCode,
@@ -108,20 +113,9 @@ export function createApi(options: ApiOptions): Api {
       sessions: mcp.sessions,
       posts: eitherOf(play, inbox),
       upgrade: inboxSocket(inboxContext),
-      gate: rateLimit({
-        perMinute: REQUESTS_PER_MINUTE.manager,
-        loopback: config.limits.loopback,
-        isTrusted: ({ token, subject }, { target = "" }) =>
-          projections.authenticate(token) !== null ||
-          equalSecrets(token, operatorToken) ||
-          inbox.isSigned(target, token, subject),
-        creations: {
-          limit: limitCreations,
-          requests: new Set(Object.keys(REGISTRATIONS)),
-          isReturn: (token, creation) => isReturn(projections.authenticate(token), creation),
-        },
-      }),
-      isReady: () => true,
+      gate,
+      ...(others.forwarding && { forwarding: others.forwarding }),
+      isReady: options.isReady,
       isTrustedProxy: trustedProxies(config.manager.trusted_proxies),
       web: webApp(log, (app) => {
         metricsRoutes(options.metrics, operatorToken)(app);

@@ -1,13 +1,11 @@
 import { ok } from "#shared/lib/result.ts";
-import type { Gate, HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
+import type { Gate } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { Ledger } from "../ledger.ts";
 import type { OtherManagers } from "./homes.ts";
 
-type CatchUp = OtherManagers["catchUp"];
-
 /** Returns the function for the shared ledger of several managers: every command is decided after all earlier commits. */
 export const catchUpOf =
-  (ledger: Pick<Ledger, "execute">): CatchUp =>
+  (ledger: Pick<Ledger, "execute">): OtherManagers["catchUp"] =>
   () =>
     ledger
       .execute(() => ok({ reply: null }))
@@ -19,19 +17,26 @@ export const catchUpOf =
 /** Tokens in the arguments of a call. */
 const TOKENS = /"(?:auth_token|player_token)"\s*:\s*"([\w-]{1,200})"/g;
 
+interface NewTokensOptions {
+  /** Whether a token is valid. */
+  readonly isToken: (token: string) => boolean;
+  /** Whether a path is that of an inbox. Its calls have signatures as tokens, and it catches up itself. */
+  readonly isInbox: (path: string) => boolean;
+  readonly catchUp: OtherManagers["catchUp"];
+}
+
 /**
  * Returns a gate for several managers: a request with an unknown token waits until this manager knows the commits of the others, because another manager
  * may have issued the token a moment ago.
  */
 export const withNewTokens =
-  (gate: Gate, isKnown: (token: string, http: HttpContext) => boolean, catchUp: CatchUp): Gate =>
+  (gate: Gate, { isToken, isInbox, catchUp }: NewTokensOptions): Gate =>
   async (body, http) => {
     const verdict = await gate(body, http);
     if (verdict?.rejection) return verdict;
-    const tokens = [
-      ...(http.bearer === null ? [] : [http.bearer]),
-      ...[...body.matchAll(TOKENS)].map(([, token = ""]) => token),
-    ];
-    if (tokens.some((token) => !isKnown(token, http))) await catchUp();
+    const { bearer, target = "" } = http;
+    const inBody = isInbox(target.split("?", 1)[0] ?? "") ? [] : [...body.matchAll(TOKENS)];
+    const tokens = [...(bearer === null ? [] : [bearer]), ...inBody.map(([, token = ""]) => token)];
+    if (!tokens.every(isToken)) await catchUp();
     return verdict;
   };

@@ -15,10 +15,10 @@ import { otherHomes } from "./other-homes.ts";
 /** A manager among the other managers of its run. */
 export interface Cluster extends OtherManagers {
   readonly forwarding: Forwarding;
-  /** The beginning of the ids of the MCP sessions of this manager. */
-  readonly sessionPrefix: string;
-  /** The key that signs the state between the rounds of a call, which any manager of the run can continue. */
-  readonly stateKey: string;
+  /** The beginning of the ids of the MCP sessions of this manager, and the key of the state of calls, which any manager can continue. */
+  readonly mcp: { readonly sessionPrefix: string; readonly stateKey: string };
+  /** Whether this manager has joined the others and reaches the database. */
+  isJoined(): boolean;
   /** Whether a key is this manager's (`Members.isMine`). No key is before `join`. */
   isMine(key: string): boolean;
   /** Adds a listener that is called when the keys of this manager may have changed. */
@@ -76,8 +76,8 @@ export function createCluster({ database, ledger, secret, playerOf, clock, ids, 
     forwarding: managerForwarding({
       ...{ self: { managerId }, members: () => members?.all() ?? [], homeOf, playerOf, signature },
     }),
-    sessionPrefix: sessionPrefix({ managerId }),
-    stateKey: hmacBase64Url(secret, "state of calls"),
+    mcp: { sessionPrefix: sessionPrefix({ managerId }), stateKey: hmacBase64Url(secret, "state of calls") },
+    isJoined: () => members?.isFresh() ?? false,
     isMine: (key) => members?.isMine(key) ?? false,
     onChange,
     async join(url) {

@@ -11,6 +11,8 @@ export interface Members {
   home(key: string): Member | null;
   /** Whether a key is this manager's. A manager that has not reached the database for four seconds has none. */
   isMine(key: string): boolean;
+  /** Whether this manager has reached the database in the last four seconds. */
+  isFresh(): boolean;
   /** The known managers, ordered by id. */
   all(): readonly Member[];
   /** Adds a listener that is called when the home of a key may have changed. */
@@ -86,6 +88,7 @@ export async function createMembers({ database, self, clock, isReady }: MembersO
   const home = (key: string): Member | null => homeOf(key, view);
   return {
     home,
+    isFresh,
     isMine: (key) => isFresh() && home(key)?.managerId === self.managerId,
     all: () => view,
     onChange(listener) {

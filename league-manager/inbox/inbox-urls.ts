@@ -9,6 +9,8 @@ export interface ManagerUrls {
   readonly local: string;
   /** The origins for other machines, the most likely first. */
   readonly remote: readonly string[];
+  /** Whether the run has only this manager. With several, the configured URL is that of their proxy, and remains valid when this manager ends. */
+  readonly isAlone: boolean;
 }
 
 /**
@@ -24,7 +26,8 @@ export function endpointFor(
   const playerId = inboxOwnerOf(endpoint);
   if (playerId === null) return endpoint;
   const isLocal = isOnThisMachine(referee.endpoint, machineAddresses);
-  const base = isLocal ? urls.local : (urls.configured ?? urls.remote[0] ?? urls.local);
+  const own = isLocal ? urls.local : (urls.remote[0] ?? urls.local);
+  const base = isLocal && urls.isAlone ? urls.local : (urls.configured ?? own);
   return new URL(`inbox/${playerId}/mcp`, withSlash(base)).href;
 }
 

@@ -16,6 +16,8 @@ interface ManagerInboxesOptions {
   readonly config: Pick<Config, "manager">;
   readonly ledger: Ledger;
   readonly homes: Homes;
+  /** Whether the run has only this manager. */
+  readonly isAlone: boolean;
   /** Returns the open endpoint of the manager; null before it listens. */
   readonly listening: () => Listening | null;
 }
@@ -33,7 +35,7 @@ export interface ManagerInboxes {
 }
 
 export function managerInboxes(
-  { config, ledger, homes, listening }: ManagerInboxesOptions,
+  { config, ledger, homes, isAlone, listening }: ManagerInboxesOptions,
   { clock, ids, network }: Pick<AgentProcess, "clock" | "ids" | "network">,
 ): ManagerInboxes {
   const inboxes = new Inboxes(clock, createRandom(ids.token()).next());
@@ -46,7 +48,7 @@ export function managerInboxes(
     const server = listening();
     const local = server?.url ?? localUrl(config.manager.host, config.manager.port);
     const remote = server?.isOnEveryAddress ? urlsOf("::", server.port, network.interfaces()) : (server?.urls ?? []);
-    return { configured: config.manager.endpoint, local, remote };
+    return { configured: config.manager.endpoint, local, remote, isAlone };
   };
   return {
     inboxes,

@@ -10,6 +10,8 @@ interface SnapshotOptions {
   readonly store: Pick<ManagerStore, "writeSnapshot">;
   /** The leagues of the snapshots in the store, by league id. */
   readonly written: ReadonlyMap<string, League>;
+  /** Whether this manager writes the snapshots of a league. One of several managers does. Default: it does. */
+  readonly isOwner?: (leagueId: string) => boolean;
   readonly clock: Pick<Clock, "defer">;
   /** The number of events after which a snapshot of a league is due. */
   readonly afterEvents?: number;
@@ -20,7 +22,7 @@ interface SnapshotOptions {
 export interface Snapshots {
   /** Resolves when every due snapshot is on disk or has failed. */
   settled(): Promise<void>;
-  /** Writes a snapshot of each league that has events since its last snapshot, and stops. Errors are passed to `onError`. */
+  /** Writes a snapshot of each own league that has events since its last snapshot, and stops. Errors are passed to `onError`. */
   stop(): Promise<void>;
 }
 
@@ -34,6 +36,7 @@ export function keepSnapshots({
   ledger,
   store,
   clock,
+  isOwner = () => true,
   afterEvents = DEFAULT_AFTER_EVENTS,
   onError,
   ...options
@@ -67,6 +70,7 @@ export function keepSnapshots({
     writing = null;
   };
   const isDue = (leagueId: string, version: number): boolean => {
+    if (!isOwner(leagueId)) return false;
     const last = Math.max(written.get(leagueId)?.version ?? 0, failed.get(leagueId) ?? 0);
     return version - last >= afterEvents;
   };
@@ -76,7 +80,8 @@ export function keepSnapshots({
       if (committed.kind !== "league") continue;
       const { leagueId, event } = committed;
       const version = state.leagues.get(leagueId)?.version ?? 0;
-      if (event.type === "completed" || isDue(leagueId, version)) due.add(leagueId);
+      const isOver = event.type === "completed" && isOwner(leagueId);
+      if (isOver || isDue(leagueId, version)) due.add(leagueId);
     }
     if (due.size > 0) writing ??= writeDue();
   });
@@ -88,7 +93,7 @@ export function keepSnapshots({
     async stop() {
       removeListener();
       await writing;
-      for (const league of ledger.state.leagues.values()) await write(league);
+      for (const league of ledger.state.leagues.values()) if (isOwner(league.leagueId)) await write(league);
     },
   };
 }

@@ -17,6 +17,7 @@ import { participantsOf } from "#shared/session/match-result.ts";
 import { act, playSession } from "#shared/session/testing/play.ts";
 import { rowsOf } from "#shared/session/testing/rows.ts";
 import { matchSeeds } from "../league/seeds.ts";
+import type { ManagerOptions } from "../options.ts";
 import type { LiveEvent } from "../projections/live.ts";
 import { startManager } from "../service.ts";
 
@@ -67,12 +68,16 @@ async function startAgents(): Promise<{ readonly agentServer: Server; readonly p
   return { agentServer, port: await listenOnLoopback(agentServer) };
 }
 
-/** Starts a manager with these leagues on a free port. `more` is merged into its config, `processParts` into its process. */
+/**
+ * Starts a manager with these leagues on a free port. `more` is merged into its config, `processParts` into its process. `database` is that of a run
+ * with several managers.
+ */
 export async function startTestManager(
   leagues: readonly object[],
   more: object = {},
   onEvent: (event: LiveEvent) => void = () => {},
   processParts: Partial<AgentProcess> = {},
+  database?: ManagerOptions["database"],
 ): Promise<TestManager> {
   const dataFolder = mkdtempSync(join(tmpdir(), "agent-test-"));
   const { agentServer, port: agentPort } = await startAgents();
@@ -84,7 +89,7 @@ export async function startTestManager(
     },
     ...processParts,
   });
-  const options = { config, port: 0, dataFolder, seed: "s", onEvent };
+  const options = { config, port: 0, dataFolder, seed: "s", onEvent, database };
   const manager = await startManager(options, agentProcess);
   const url = `${origin}/mcp`;
   const tokens: Record<string, string> = {};

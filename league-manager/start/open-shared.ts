@@ -1,0 +1,74 @@
+import { throwLater } from "#shared/lib/clock.ts";
+import type { AgentProcess } from "#shared/runtime/agent.ts";
+import { StartError } from "#shared/runtime/process/exit.ts";
+import { UnusableEvent } from "#shared/store/store-errors.ts";
+import { leagueFollowUps } from "../commands/follow-ups.ts";
+import { openLeagues } from "../commands/leagues.ts";
+import { leagueSettings } from "../config.ts";
+import { leagueSeed } from "../league/seeds.ts";
+import type { Ledger } from "../ledger.ts";
+import { countedLedger } from "../metrics/counted-ledger.ts";
+import type { ManagerOptions } from "../options.ts";
+import { loadSharedState } from "../shared-run/load-shared-state.ts";
+import { SharedLedger } from "../shared-run/shared-ledger.ts";
+import { openRun } from "../store/run-identity.ts";
+import type { OpenedRun } from "./opened-run.ts";
+
+/** The keys of secrets that all managers of a run share, among the values that are fixed for the run. */
+const SECRET = "manager_secret";
+const OPERATOR_TOKEN = "operator_token";
+
+/** Opens a run in the database that its managers share. The database is closed by `started`. */
+export async function openShared(
+  started: AsyncDisposableStack,
+  openDatabase: NonNullable<ManagerOptions["database"]>,
+  { config, seed }: ManagerOptions,
+  { clock, ids, log, warn }: AgentProcess,
+): Promise<OpenedRun> {
+  const { run: database, queue } = await openDatabase({ clock, ids, log });
+  started.defer(() => database.close());
+  const run = await openRun(database, seed, ids);
+  const secret = (await database.getMeta(SECRET)) ?? (await database.initMeta(SECRET, ids.token()));
+  const operatorToken =
+    config.manager.operator_token ??
+    (await database.getMeta(OPERATOR_TOKEN)) ??
+    (await database.initMeta(OPERATOR_TOKEN, ids.token()));
+  const leagueIds = config.leagues.map(({ league_id }) => league_id);
+  const loaded = await loadSharedState(database, leagueIds);
+  const followUps = leagueFollowUps((leagueId) => leagueSeed(run.seed, leagueId));
+  // The log cannot be continued, so the process ends. The next start reads the log.
+  const onFatal = (error: Error): void =>
+    throwLater(clock, new StartError(`cannot continue the log in the database: ${error.message}`));
+  const ledger = new SharedLedger({ database, loaded, clock, ids, leagueIds, followUps, onFatal });
+  started.defer(() => ledger.stop());
+  const commands = countedLedger(ledger, clock);
+  await openConfigured(ledger, leagueSettings(config, run), warn);
+  const shared = { database, queue, secret, operatorToken, isAvailable: () => ledger.isAvailable() };
+  return { store: database, run, commands, snapshots: loaded.snapshots, shared };
+}
+
+/** Opens the leagues of the config. Warns if that changes a league, because the configs of the managers then differ or have been changed. */
+async function openConfigured(
+  ledger: Ledger,
+  settings: Parameters<typeof openLeagues>[0],
+  warn: AgentProcess["warn"],
+): Promise<void> {
+  const remove = ledger.onCommit(({ events }) => {
+    for (const committed of events) {
+      if (committed.kind !== "league" || committed.event.type !== "reconfigured") continue;
+      warn(`league ${committed.leagueId} has new settings from this config: start every manager with the same config`);
+    }
+  });
+  await ledger.execute(openLeagues(settings));
+  remove();
+}
+
+/** Runs the first reads of a database. A log that cannot be read is thrown as a StartError. */
+export async function readingShared<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (thrown) {
+    if (!(thrown instanceof UnusableEvent)) throw thrown;
+    throw new StartError(`the log in the database is damaged: ${thrown.message}. Restore the database from a backup.`);
+  }
+}
