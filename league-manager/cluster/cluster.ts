@@ -19,6 +19,8 @@ export interface Cluster extends OtherManagers {
   readonly mcp: { readonly sessionPrefix: string; readonly stateKey: string };
   /** Whether this manager has joined the others and reaches the database. */
   isJoined(): boolean;
+  /** Returns the number of managers that this one knows, with itself. */
+  memberCount(): number;
   /** Whether a key is this manager's (`Members.isMine`). No key is before `join`. */
   isMine(key: string): boolean;
   /** Adds a listener that is called when the keys of this manager may have changed. */
@@ -78,6 +80,7 @@ export function createCluster({ database, ledger, secret, playerOf, clock, ids, 
     }),
     mcp: { sessionPrefix: sessionPrefix({ managerId }), stateKey: hmacBase64Url(secret, "state of calls") },
     isJoined: () => members?.isFresh() ?? false,
+    memberCount: () => members?.all().length ?? 0,
     isMine: (key) => members?.isMine(key) ?? false,
     onChange,
     async join(url) {

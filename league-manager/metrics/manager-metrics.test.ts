@@ -14,6 +14,7 @@ async function namesWith(queueStats: () => Promise<QueueStats>): Promise<readonl
     clock,
     silentReferees: () => [],
     queueStats,
+    shared: null,
   });
   const families = metrics.families();
   await clock.advance(2_000);

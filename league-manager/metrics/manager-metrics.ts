@@ -16,6 +16,16 @@ export interface MetricsSources {
   readonly clock: Pick<Clock, "after">;
   readonly silentReferees: () => readonly string[];
   readonly queueStats: () => Promise<QueueStats>;
+  /** Null for a manager that works alone. */
+  readonly shared: SharedFigures | null;
+}
+
+/** The figures of a manager about the database that it shares with others. */
+interface SharedFigures {
+  /** Whether the manager can commit. */
+  isAvailable(): boolean;
+  commitNumber(): number;
+  memberCount(): number;
 }
 
 /** The metrics of a manager. */
@@ -25,7 +35,7 @@ export interface ManagerMetrics {
 
 /** Counts from now on. The other values are read from the state when they are asked for. */
 export function managerMetrics(sources: MetricsSources): ManagerMetrics {
-  const { ledger, commands, silentReferees } = sources;
+  const { ledger, commands, silentReferees, shared } = sources;
   const matches = new MatchFigures(ledger);
   return {
     families: async () => [
@@ -34,6 +44,7 @@ export function managerMetrics(sources: MetricsSources): ManagerMetrics {
       ...matches.families(),
       ...commands.families(),
       ...(await queueFigures(sources)),
+      ...(shared ? sharedFigures(shared) : []),
     ],
   };
 }
@@ -48,3 +59,9 @@ async function queueFigures({ queueStats, clock }: MetricsSources): Promise<read
   const samples = (["waiting", "held"] as const).map((state) => ({ labels: { state }, value: stats[state] }));
   return [gauge("league_queue_jobs", "Matches in the queue, by state: no manager has them, or one has.", samples)];
 }
+
+const sharedFigures = (shared: SharedFigures): readonly MetricFamily[] => [
+  gauge("league_database_available", "1 if this manager can commit, else 0.", shared.isAvailable() ? 1 : 0),
+  gauge("league_commit_number", "The newest commit that this manager has applied.", shared.commitNumber()),
+  gauge("league_managers", "The managers of the run that this one knows, with itself.", shared.memberCount()),
+];

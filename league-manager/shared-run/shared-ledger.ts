@@ -88,6 +88,11 @@ export class SharedLedger implements Ledger {
     return this.#core.settled();
   }
 
+  /** The number of the newest commit that the state has. */
+  get commitNumber(): number {
+    return this.#known.number;
+  }
+
   /** Whether the database answers. One failure does not count, because a transaction can fail because of another one. */
   isAvailable(): boolean {
     const { clock } = this.#options;

@@ -143,7 +143,10 @@ export function compose(core: Core, self: AgentProcess) {
   const hosting = createHosting({ ledger, inboxes, homes: others.homes, register, ...readable }, self);
   const isReady = (): boolean => cluster === null || (cluster.isJoined() && (shared?.isAvailable() ?? true));
   const api = createApi({
-    metrics: managerMetrics({ ...effects, ledger, commands: core.commands, clock }),
+    metrics: managerMetrics({
+      ...{ ...effects, ledger, commands: core.commands, clock },
+      shared: shared && cluster && { ...shared, ...cluster, isAvailable: isReady },
+    }),
     ...{ config, ledger, registration, policy, clock, ids, log, inboxes, others, ...readable },
     isReady,
     ...{ operatorToken: operator.token, seats: hosting.seats, openEventStream: network.openEventStream },

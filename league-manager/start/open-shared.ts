@@ -43,7 +43,11 @@ export async function openShared(
   started.defer(() => ledger.stop());
   const commands = countedLedger(ledger, clock);
   await openConfigured(ledger, leagueSettings(config, run), warn);
-  const shared = { database, queue, secret, operatorToken, isAvailable: () => ledger.isAvailable() };
+  const shared = {
+    ...{ database, queue, secret, operatorToken },
+    isAvailable: () => ledger.isAvailable(),
+    commitNumber: () => ledger.commitNumber,
+  };
   return { store: database, run, commands, snapshots: loaded.snapshots, shared };
 }
 

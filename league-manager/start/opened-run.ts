@@ -25,4 +25,6 @@ export interface SharedRun {
   readonly operatorToken: string;
   /** Whether the database answers. */
   isAvailable(): boolean;
+  /** Returns the number of the newest commit that this manager has applied. */
+  commitNumber(): number;
 }

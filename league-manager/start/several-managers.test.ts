@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { WebSocket } from "ws";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { answerTo, messageTo, roundOf } from "../inbox/testing/inbox.ts";
+import { parseMetrics } from "../metrics/testing/parse.ts";
 import { type ModelRun, modelRun } from "../shared-run/testing/model-run.ts";
 import { rpcOf, startTestManager, type TestManager, type Wire } from "../testing/test-manager.ts";
 
@@ -100,6 +101,24 @@ describe("three managers of a run", () => {
       expect(leagues[1]).toEqual(leagues[0]);
       expect(leagues[2]).toEqual(leagues[0]);
     }, WAIT_OPTIONS);
+  });
+
+  it("have metrics that show whether they can commit, the newest commit and the other managers", async () => {
+    await registerPlayers();
+    const figures = async () => {
+      const texts = await Promise.all(managers.map(async (one) => (await fetch(`${originOf(one)}/metrics`)).text()));
+      const names = ["league_database_available", "league_managers", "league_commit_number"];
+      return texts.map(parseMetrics).map((values) => names.map((name) => values.get(name)));
+    };
+    await vi.waitFor(async () => {
+      const [first = [], ...others] = await figures();
+      expect(first).toEqual([1, 3, expect.any(Number)]);
+      expect(others).toEqual([first, first]);
+    }, WAIT_OPTIONS);
+    const [[, , before = 0] = []] = await figures();
+    await at(1).tool("register_player", { player_name: "Gus" });
+    const [, [, , after = 0] = []] = await figures();
+    expect(after).toBeGreaterThan(before);
   });
 
   it("pass messages to the inbox of a player and its answers, whichever manager is called", async () => {
