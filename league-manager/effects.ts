@@ -1,5 +1,6 @@
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { Announcements } from "./effects/announcements/announcements.ts";
+import type { Signals } from "./effects/announcements/receipts.ts";
 import { Deadlines } from "./effects/deadlines.ts";
 import { Dispatch } from "./effects/dispatch/dispatch.ts";
 import { HandOver } from "./effects/dispatch/hand-over.ts";
@@ -18,7 +19,7 @@ import { Reconciler } from "./effects/reconciler.ts";
 import { RoundTime } from "./effects/round-time.ts";
 import { Rounds } from "./effects/rounds.ts";
 import { localQueue } from "./queue/local-queue.ts";
-import type { MatchQueue, QueueStats } from "./queue/match-queue.ts";
+import type { JobSource, QueueStats } from "./queue/match-queue.ts";
 
 export interface EffectsOptions extends EffectsDependencies {
   readonly seedOf: SeedOf;
@@ -26,7 +27,9 @@ export interface EffectsOptions extends EffectsDependencies {
   /** Default: those of the only manager of a run. */
   readonly duties?: Duties;
   /** The queue whose jobs the ledger changes in its transactions. Default: a queue in this process, which is changed after each commit. */
-  readonly queue?: MatchQueue<null>;
+  readonly queue?: JobSource;
+  /** Signals to the other managers of the run. Default: there are none. */
+  readonly signals?: Signals;
 }
 
 /** The effects of the manager. They react to committed state, and change state only through commands. */
@@ -66,6 +69,8 @@ export function createEffects(options: EffectsOptions): Effects {
   const announcements = new Announcements(context, {
     assigned: (leagueId) => dispatch.settled(leagueId),
     ready: (agentId) => readiness.ready(agentId),
+    ownsLeague: (leagueId) => duties.ownsLeague(leagueId),
+    signals: options.signals ?? null,
   });
   const mayInvite = async (leagueId: string, roundId: number, playerId: string): Promise<void> => {
     await readiness.ready(playerId);
@@ -84,6 +89,18 @@ export function createEffects(options: EffectsOptions): Effects {
     new Withdrawals(context, health),
     new Deadlines(context, (leagueId, match) => handOver.hasAccepted(leagueId, match)),
   ];
+  const onRefereeRegistered = (refereeId: string): void => {
+    health.markUp(refereeId);
+    referees.markFit(refereeId);
+    reconciler.wake();
+  };
+  // A referee may have registered at another manager.
+  const removeListener = ledger.onCommit(({ events, state }) => {
+    for (const committed of events) {
+      if (committed.kind !== "agent" || !["registered", "returned"].includes(committed.event.type)) continue;
+      if (state.agents.get(committed.agentId)?.kind === "referee") onRefereeRegistered(committed.agentId);
+    }
+  });
   return {
     start() {
       reconciler.start(parts);
@@ -92,12 +109,9 @@ export function createEffects(options: EffectsOptions): Effects {
     matchesOf: (refereeId) => startGamesOf(ledger.state, refereeId, options),
     silentReferees: () => health.silentReferees(),
     queueStats: () => queue.stats(),
-    onRefereeRegistered(refereeId) {
-      health.markUp(refereeId);
-      referees.markFit(refereeId);
-      reconciler.wake();
-    },
+    onRefereeRegistered,
     async stop() {
+      removeListener();
       referees.stop();
       await Promise.all([reconciler.stop(), jobs.stop(), health.stop(), readiness.stop()]);
     },

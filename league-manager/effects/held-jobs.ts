@@ -4,7 +4,7 @@ import type { League, Match } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
 import type { Commit, Ledger } from "../ledger.ts";
 import { isOpenJob, jobChanges, openJobs } from "../queue/job-changes.ts";
-import type { MatchJob, MatchQueue, QueueWorker } from "../queue/match-queue.ts";
+import type { JobSource, MatchJob, QueueWorker } from "../queue/match-queue.ts";
 import type { Failures } from "./failures.ts";
 import { Tasks } from "./tasks.ts";
 
@@ -14,7 +14,7 @@ interface HeldJobsOptions {
   readonly ledger: Ledger;
   readonly clock: Clock;
   readonly failures: Failures;
-  readonly queue: MatchQueue<null>;
+  readonly queue: JobSource;
   /** Whether the ledger does not change the jobs in its transactions, so that they are changed after each commit. */
   readonly isFedByCommits: boolean;
   /** Called when this manager has got or lost a job. */

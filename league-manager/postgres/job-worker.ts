@@ -5,7 +5,7 @@ import type { MatchJob, QueueWorker } from "../queue/match-queue.ts";
 import { HEARTBEAT_SECONDS, MATCHES } from "./job-queue-tables.ts";
 
 /** The number of jobs that one statement takes. Managers that look for jobs at the same time get about the same number. */
-const BATCH = 16;
+const BATCH = 8;
 /** A worker is woken by the commits that add jobs. It also looks at this interval, e.g. for jobs that another manager has given back. */
 const LOOK_EVERY_MS = 1_000;
 const CONFIRM_EVERY_MS = 3_000;

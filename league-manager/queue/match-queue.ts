@@ -38,6 +38,9 @@ export interface MatchQueue<Transaction> {
   stats(): Promise<QueueStats>;
 }
 
+/** The part of a queue that a manager needs besides the changes in its commits. */
+export type JobSource = Pick<MatchQueue<null>, "enqueue" | "complete" | "work" | "onDead" | "stats">;
+
 export interface QueueWorker {
   /** Looks for jobs now, e.g. because a slot has become free. */
   wake(): void;

@@ -3,17 +3,24 @@ import type { Agent } from "../../agents/agent.ts";
 import { completeLeague } from "../../commands/leagues.ts";
 import { announceRound } from "../../commands/rounds.ts";
 import { opensAtOnce } from "../../league/format-view.ts";
-import type { League } from "../../league/league.ts";
+import type { League, Round } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
+import type { Commit } from "../../ledger.ts";
 import type { EffectsContext, Part } from "../effects-context.ts";
 import { Tasks } from "../tasks.ts";
+import { Gate } from "./gate.ts";
 import type { Announcement } from "./messages.ts";
-import { AnnouncementQueues, type Sending } from "./queues.ts";
+import { AnnouncementQueues, receiveLimitMs, type Sending } from "./queues.ts";
+import { Receipts, type Signals } from "./receipts.ts";
 
 /** The longest time that the end of a league waits for agents to answer its last announcements. */
 const LAST_MS = 1_000;
 /** The same time if a player speaks another dialect. Such a player receives one message at a time, and may end its process only at the last one. */
 const LAST_OF_DIALECTS_MS = 5_000;
+
+/** The time for which the announcement of a round waits until all managers have assigned their matches of the round. */
+const MAX_ASSIGNING_MS = 250;
+const LOOK_EVERY_MS = 25;
 
 /** An agent and the delivery of its announcements. */
 interface Recipient {
@@ -26,6 +33,9 @@ interface AnnouncementsOptions {
   readonly assigned: (leagueId: string) => Promise<void>;
   /** Resolves when an agent listens or the time limit for its start has passed. */
   readonly ready: (agentId: string) => Promise<void>;
+  readonly ownsLeague: (leagueId: string) => boolean;
+  /** Signals to the other managers; null if there are none. */
+  readonly signals: Signals | null;
 }
 
 /**
@@ -40,11 +50,15 @@ export class Announcements implements Part {
   readonly #tasks = new Tasks();
   /** The gates of the rounds that are not recorded as announced, by `roundKey`. */
   readonly #gates = new Map<string, Gate>();
+  readonly #receipts: Receipts | null;
+  readonly #removeListener: () => void;
 
   constructor(context: EffectsContext, options: AnnouncementsOptions) {
     this.#context = context;
     this.#options = options;
     this.#queues = new AnnouncementQueues(context, options.ready);
+    this.#receipts = options.signals && this.#receiptsOf(options.signals);
+    this.#removeListener = context.ledger.onCommit((commit) => this.#onCommit(commit));
   }
 
   reconcile({ leagueId }: League, { roundsToAnnounce, isToComplete }: OpenWork): void {
@@ -62,16 +76,57 @@ export class Announcements implements Part {
    * round that is already announced.
    */
   received(leagueId: string, roundId: number, playerId: string): Promise<void> {
-    const round = this.#context.ledger.state.leagues.get(leagueId)?.rounds[roundId - 1];
+    const { leagues, agents } = this.#context.ledger.state;
+    const round = leagues.get(leagueId)?.rounds[roundId - 1];
     if (!round || round.isAnnounced || this.#tasks.signal.aborted) return Promise.resolve();
-    return this.#gateOf(leagueId, roundId).passed(playerId);
+    if (agents.get(playerId)?.wantsAnnouncements === false) return Promise.resolve();
+    const passed = this.#gateOf(leagueId, roundId).passed(playerId);
+    return this.#options.ownsLeague(leagueId) ? passed : this.#within(passed, round, playerId);
   }
 
   async stop(): Promise<void> {
+    this.#removeListener();
+    this.#receipts?.stop();
     const stopped = this.#tasks.stop();
     await this.#queues.stop();
     for (const gate of this.#gates.values()) gate.openForAll();
     await stopped;
+  }
+
+  #receiptsOf(signals: Signals): Receipts {
+    return new Receipts({
+      ...{ signals, clock: this.#context.clock },
+      onReceived: (leagueId, roundId, playerId) => {
+        const { leagues } = this.#context.ledger.state;
+        // A signal may arrive before the commit that opens the round.
+        const isAnnounced = leagues.get(leagueId)?.rounds[roundId - 1]?.isAnnounced;
+        if (leagues.has(leagueId) && !isAnnounced) this.#gateOf(leagueId, roundId).open(playerId);
+      },
+    });
+  }
+
+  /** Removes the gates of the rounds that are recorded as announced. */
+  #onCommit({ events }: Commit): void {
+    for (const committed of events) {
+      if (committed.kind !== "league" || committed.event.type !== "round_announced") continue;
+      this.#removeGate(roundKey(committed.leagueId, committed.event.round_id));
+    }
+  }
+
+  #removeGate(key: string): void {
+    this.#gates.get(key)?.openForAll();
+    this.#gates.delete(key);
+  }
+
+  /** Resolves when `passed` does, or when the time in which another manager should have announced the round is over. */
+  async #within(passed: Promise<void>, { openedAt }: Round, playerId: string): Promise<void> {
+    const { clock, ledger } = this.#context;
+    const limitMs = MAX_ASSIGNING_MS + receiveLimitMs(ledger.state.agents.get(playerId));
+    const sinceOpenedMs = Math.max(0, clock.now() - Date.parse(openedAt ?? clock.iso()));
+    const ended = new AbortController();
+    const signal = AbortSignal.any([ended.signal, this.#tasks.signal]);
+    await Promise.race([passed, clock.pause(Math.max(0, limitMs - sinceOpenedMs), signal)]);
+    ended.abort();
   }
 
   #start(leagueId: string, key: string, run: (signal: AbortSignal) => Promise<void>): void {
@@ -90,13 +145,30 @@ export class Announcements implements Part {
     const gate = this.#gateOf(leagueId, roundId);
     try {
       await this.#options.assigned(leagueId);
+      if (this.#receipts) await this.#assignedByOthers(leagueId, roundId);
       const players = this.#pushRound(leagueId, roundId).filter(({ agent }) => agent.kind === "player");
-      for (const { agent, sending } of players) void sending.received.then(() => gate.open(agent.id));
+      for (const { agent, sending } of players) {
+        void sending.received.then(() => {
+          gate.open(agent.id);
+          this.#receipts?.add(leagueId, roundId, agent.id);
+        });
+      }
       await Promise.all(players.map(({ sending }) => sending.received));
       if (!this.#tasks.signal.aborted) await this.#context.execute(leagueId, announceRound(leagueId, roundId));
     } finally {
-      gate.openForAll();
-      this.#gates.delete(roundKey(leagueId, roundId));
+      this.#removeGate(roundKey(leagueId, roundId));
+    }
+  }
+
+  /** Resolves when each match of a round has a referee, or the time limit has passed. */
+  async #assignedByOthers(leagueId: string, roundId: number): Promise<void> {
+    const { clock, ledger } = this.#context;
+    const isAssigned = (): boolean => {
+      const matches = ledger.state.leagues.get(leagueId)?.rounds[roundId - 1]?.matches ?? [];
+      return matches.every(({ status }) => status !== "scheduled");
+    };
+    for (let ms = 0; ms < MAX_ASSIGNING_MS && !isAssigned(); ms += LOOK_EVERY_MS) {
+      if (!(await clock.pause(LOOK_EVERY_MS, this.#tasks.signal))) return;
     }
   }
 
@@ -159,27 +231,3 @@ const startOf = (leagueId: string, roundId: number): readonly Announcement[] => 
   { type: "ROUND_ANNOUNCEMENT", leagueId, roundId },
   { type: "ROUND_START", leagueId, roundId },
 ];
-
-/** Releases the invitations of a round, player by player. */
-class Gate {
-  readonly #players = new Map<string, PromiseWithResolvers<void>>();
-
-  /** Resolves when the invitation of a player may be sent. */
-  passed(playerId: string): Promise<void> {
-    return this.#of(playerId).promise;
-  }
-
-  open(playerId: string): void {
-    this.#of(playerId).resolve();
-  }
-
-  openForAll(): void {
-    for (const { resolve } of this.#players.values()) resolve();
-  }
-
-  #of(playerId: string): PromiseWithResolvers<void> {
-    const release = this.#players.get(playerId) ?? Promise.withResolvers<void>();
-    this.#players.set(playerId, release);
-    return release;
-  }
-}

@@ -3,6 +3,7 @@ import { derivedMessageId } from "#shared/lib/ids.ts";
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { signFor } from "#shared/protocol/signing.ts";
+import type { Agent } from "../../agents/agent.ts";
 import { leagueStream } from "../../league/events.ts";
 import { contactOf } from "../contact.ts";
 import { type EffectsContext, MANAGER_SENDER } from "../effects-context.ts";
@@ -15,6 +16,10 @@ const MAX_QUEUED = 100;
 const MAX_RECEIVE_MS = 250;
 /** The same time for a player of another dialect, which may begin to listen after its registration and needs the announcement for its answers. */
 const MAX_RECEIVE_OF_DIALECTS_MS = 10_000;
+
+/** The time limit for an agent to receive announcements. */
+export const receiveLimitMs = (agent: Pick<Agent, "dialect"> | undefined): number =>
+  agent?.dialect === NATIVE ? MAX_RECEIVE_MS : MAX_RECEIVE_OF_DIALECTS_MS;
 
 /** Announcements that were put into one agent's queue together. */
 interface Batch {
@@ -82,8 +87,7 @@ export class AnnouncementQueues {
   #limit(agentId: string, { batches }: Queue, batch: Batch): void {
     const { clock, ledger } = this.#context;
     if (!batches.has(batch)) return;
-    const isNative = ledger.state.agents.get(agentId)?.dialect === NATIVE;
-    const limitMs = isNative ? MAX_RECEIVE_MS : MAX_RECEIVE_OF_DIALECTS_MS;
+    const limitMs = receiveLimitMs(ledger.state.agents.get(agentId));
     // An answer that has already arrived is processed before the time limit.
     batch.cancel = clock.after(limitMs, () => clock.defer(() => batch.received.resolve()));
   }

@@ -1,0 +1,88 @@
+import { expect, test, vi } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
+import { openLog } from "#shared/runtime/process/logger.ts";
+import { releaseMatch } from "../commands/matches.ts";
+import { openWork } from "../league/open-work.ts";
+import { localQueue } from "../queue/local-queue.ts";
+import type { MatchJob } from "../queue/match-queue.ts";
+import { played } from "../testing/results.ts";
+import { createFailures } from "./failures.ts";
+import { HeldJobs } from "./held-jobs.ts";
+import { startTestLeague } from "./testing/league.ts";
+
+/** A league of four players whose first round is assigned, and the jobs of another manager that can take `slots` jobs. */
+async function leagueWithJobs(slots: number) {
+  const league = await startTestLeague({ players: 4 });
+  await Promise.all([league.order("REF01", "R1M1"), league.order("REF01", "R1M2")]);
+  const queue = localQueue();
+  const onChange = vi.fn();
+  const failures = createFailures(openLog(null, "test"), () => {});
+  const dead = new Set<(job: MatchJob) => void>();
+  const onDead = (listener: (job: MatchJob) => void): (() => void) => {
+    dead.add(listener);
+    return () => void dead.delete(listener);
+  };
+  const jobs = new HeldJobs({
+    ...{ ledger: league.ledger(), clock: systemClock, failures, onChange, isFedByCommits: false },
+    queue: { ...queue, onDead },
+  });
+  const held = (): readonly string[] => {
+    const { assigned, unassigned } = jobs.workOf(league.league(), openWork(league.league()));
+    return [...assigned.values(), ...unassigned.values()].map(({ matchId, epoch }) => `${matchId}/${epoch}`);
+  };
+  jobs.start(() => slots - held().length);
+  const report = (job: MatchJob): void => {
+    for (const listener of dead) listener(job);
+  };
+  return { league, queue, jobs, onChange, held, report };
+}
+
+const job = (matchId: string, epoch = 1): MatchJob => ({ leagueId: "rps", matchId, epoch });
+
+test("a manager works on the matches whose jobs it holds", async () => {
+  const { league, queue, jobs, onChange, held } = await leagueWithJobs(1);
+  expect(held()).toEqual(["R1M1/1"]);
+  expect([job("R1M1"), job("R1M2"), job("R1M1", 2)].map((one) => jobs.holds(one))).toEqual([true, false, false]);
+  expect(onChange).toHaveBeenCalledTimes(1);
+  expect(await queue.stats()).toEqual({ waiting: 1, held: 1 });
+  await league.report("REF01", played(await league.order("REF01", "R1M1")));
+  expect(held()).toEqual(["R1M2/1"]);
+  await jobs.stop();
+  expect(await queue.stats()).toEqual({ waiting: 2, held: 0 });
+});
+
+test("a job that is ahead of the state of this manager counts when the state has its epoch", async () => {
+  const { league, queue, jobs, held } = await leagueWithJobs(3);
+  await queue.enqueue(null, [job("R1M1", 2)]);
+  jobs.wake();
+  expect(held()).toEqual(["R1M2/1"]);
+  const release = { leagueId: "rps", matchId: "R1M1", epoch: 1, reason: "refused", detail: "full" } as const;
+  await league.ledger().execute(releaseMatch(release));
+  expect(held().toSorted()).toEqual(["R1M1/2", "R1M2/1"]);
+  await jobs.stop();
+});
+
+test("a job whose match has ended is ended", async () => {
+  const { league, queue, jobs, held } = await leagueWithJobs(0);
+  await league.report("REF01", played(await league.order("REF01", "R1M1")));
+  await jobs.stop();
+  const other = new HeldJobs({
+    ...{ ledger: league.ledger(), clock: systemClock, queue, onChange: () => {}, isFedByCommits: false },
+    failures: createFailures(openLog(null, "test"), () => {}),
+  });
+  other.start(() => 10);
+  expect(other.holds(job("R1M1"))).toBe(false);
+  expect(await queue.stats()).toEqual({ waiting: 0, held: 1 });
+  expect(held()).toEqual([]);
+  await other.stop();
+});
+
+test("a dead job is added again if its match is open", async () => {
+  const { league, queue, jobs, report } = await leagueWithJobs(0);
+  await queue.complete(null, [job("R1M1"), job("R1M2")]);
+  await league.report("REF01", played(await league.order("REF01", "R1M1")));
+  report(job("R1M1"));
+  report(job("R1M2"));
+  expect(await queue.stats()).toEqual({ waiting: 1, held: 0 });
+  await jobs.stop();
+});
