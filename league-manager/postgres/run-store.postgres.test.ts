@@ -175,6 +175,14 @@ test("a manager has no right to change logs or the version of the tables", async
     await expect(execute(managerUrl(tested.url), sql)).rejects.toThrow(/permission denied|must be owner/);
 });
 
+test("commits have numbers without gaps if the default of the database is another isolation level", async () => {
+  const database = new URL(tested.url).pathname.slice(1);
+  await execute(tested.url, `ALTER DATABASE ${database} SET default_transaction_isolation = 'repeatable read'`);
+  const managers = await Promise.all([tested.connect(), tested.connect()]);
+  await Promise.all(managers.flatMap((manager) => Array.from({ length: 10 }, () => commitTo(manager, {}))));
+  expect((await run.news(0)).number).toBe(20);
+});
+
 test("a database that cannot store every name gets no tables", async () => {
   const server = await sharedPostgres();
   await execute(server.url, "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");

@@ -50,6 +50,20 @@ export function testCommits(current: () => { run: TestedRun; a: RunDatabase; b: 
       expect(texts(await a.news(2))).toEqual(["t 0 c", "t 1 d"]);
     });
 
+    test("a manager that has read the news appends to streams to which others have appended", async () => {
+      await commitTo(a, { appends: [appendTo("s", 0, "1")] });
+      await commitTo(b, { appends: [appendTo("s", 1, "2"), appendTo("t", 0, "3")] });
+      const { number } = await a.news(1);
+      await commitTo(a, { appends: [appendTo("s", 2, "4"), appendTo("t", 1, "5")] }, number);
+      await commitTo(a, { appends: [appendTo("s", 3, "6")] }, number + 1);
+      expect(texts(await b.news(number))).toEqual(["s 2 4", "t 1 5", "s 3 6"]);
+      const ofStream = (await b.news(0)).events.filter(({ stream }) => stream === "s");
+      expect(ofStream.map(({ prev_hash }) => prev_hash)).toEqual([
+        GENESIS,
+        ...ofStream.slice(0, -1).map(({ hash }) => hash),
+      ]);
+    });
+
     test("concurrent decisions of several managers are made one after the other, and their numbers have no gaps", async () => {
       const numbers: number[] = [];
       const repeat = async (database: RunDatabase, count: number): Promise<void> => {
