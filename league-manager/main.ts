@@ -2,7 +2,14 @@ import { resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
-import { playersOption, portOption, withExamples, withUsageExit } from "#shared/runtime/cli/options.ts";
+import {
+  databaseOption,
+  originOption,
+  playersOption,
+  portOption,
+  withExamples,
+  withUsageExit,
+} from "#shared/runtime/cli/options.ts";
 import { loadConfig } from "#shared/runtime/config/config-file.ts";
 import { DATA_FOLDER, DEFAULT_CONFIG, LOOPBACK_HOST, PORT_RANGES } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
@@ -21,11 +28,18 @@ const command = withUsageExit(new Command("league-manager"))
     "start each league when n players are registered, at least 2 (default: as the config says, else when the operator starts it)",
     playersOption,
   )
+  .addOption(databaseOption())
+  .option(
+    "--url <url>",
+    "address at which the other managers of the database reach this one (default: its own)",
+    originOption,
+  )
   .option("--roster", "start when exactly the players of the config are registered; no other player is admitted")
   .option("--seed <seed>", "make matches and results repeatable (default: a random seed)");
 withExamples(command, [
   "npm run manager -- --players 4                               # start when 4 players are registered",
   "npm run manager -- --config config/my-league.json --seed 7   # another config, repeatable",
+  "npm run manager -- --database postgres:///league             # one of several managers of a PostgreSQL database",
 ]).parse();
 
 const options = command.opts<{
@@ -36,6 +50,8 @@ const options = command.opts<{
   players?: number;
   roster?: boolean;
   seed?: string;
+  database?: string;
+  url?: string;
 }>();
 
 const loaded = await loadConfig(options.config, process.env);
@@ -49,6 +65,9 @@ setFlagsFromString("--heap-growing-percent=40");
 await runAgentProcess("league-manager", dataFolder, async (self) => {
   if (!loaded.ok) throw new StartError(loaded.error.join("\n"), EXIT.config);
   const { config } = loaded.value;
+  if (options.roster && options.database !== undefined) {
+    throw new StartError("name either --roster or --database", EXIT.usage);
+  }
   const leagues = config.leagues.map((league) => ({
     ...league,
     ...(options.players !== undefined && { min_players: options.players }),
@@ -66,11 +85,20 @@ await runAgentProcess("league-manager", dataFolder, async (self) => {
       dataFolder,
       seed: options.seed,
       startWhen: options.roster ? "roster" : undefined,
+      database: await databaseAt(options.database),
+      url: options.url,
       onEvent,
     },
     self,
   );
 });
+
+/** Returns the function that opens a database; undefined without one. The code for PostgreSQL is loaded only if it is needed. */
+async function databaseAt(url: string | undefined) {
+  if (!url) return undefined;
+  const { postgresDatabase } = await import("./start/postgres-database.ts");
+  return postgresDatabase(url);
+}
 
 /** The line that the manager prints for an event; null if it prints none. */
 function lineOf(event: LiveEvent): string | null {

@@ -5,14 +5,17 @@ import { Option } from "commander";
 import {
   clockFlag,
   countOption,
+  databaseOption,
   endpointOption,
   gameFilesOption,
   inspectOption,
   inspectPortOption,
   joinCodeOption,
   nameOption,
+  originOption,
   playersOption,
   portOption,
+  refereesOption,
   verboseOption,
 } from "#shared/runtime/cli/options.ts";
 import { withPermissionOptions } from "#shared/runtime/cli/permission-options.ts";
@@ -68,6 +71,7 @@ withFormatOptions(
     "npm run league -- serve --lan --players 4 --join-code oak  # only players with this code",
     "npm run league -- serve --players 8 --format swiss         # another format for every league",
     "npm run league -- serve --players 4 --data data-2          # the same leagues again, in a new folder",
+    "npm run league -- serve --database postgres:///league      # one of several managers of a PostgreSQL database",
   ]),
 )
   .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
@@ -85,6 +89,15 @@ withFormatOptions(
     joinCodeOption,
   )
   .option("--data <folder>", "folder of the leagues; a new folder plays them again (default: the config's)")
+  .option("--port <port>", "port of the manager (default: the config's)", portOption)
+  .addOption(new Option("--host <host>", "address to listen on (default: the config's)").conflicts("lan"))
+  .option("--referees <n>", "number of referees to start; 0 for a manager only (default: the config's)", refereesOption)
+  .addOption(databaseOption())
+  .option(
+    "--url <url>",
+    "address at which the other managers of the database reach this one (default: its own)",
+    originOption,
+  )
   .action(async (config: string, options) => exitWith((await import("./commands/serve.ts")).serve(config, options)));
 
 addOperatorCommands();

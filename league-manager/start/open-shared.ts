@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { throwLater } from "#shared/lib/clock.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
@@ -10,6 +11,7 @@ import type { Ledger } from "../ledger.ts";
 import { countedLedger } from "../metrics/counted-ledger.ts";
 import type { ManagerOptions } from "../options.ts";
 import { loadSharedState } from "../shared-run/load-shared-state.ts";
+import { DatabaseUnavailable } from "../shared-run/run-database.ts";
 import { SharedLedger } from "../shared-run/shared-ledger.ts";
 import { openRun } from "../store/run-identity.ts";
 import type { OpenedRun } from "./opened-run.ts";
@@ -22,9 +24,12 @@ const OPERATOR_TOKEN = "operator_token";
 export async function openShared(
   started: AsyncDisposableStack,
   openDatabase: NonNullable<ManagerOptions["database"]>,
-  { config, seed }: ManagerOptions,
-  { clock, ids, log, warn }: AgentProcess,
+  { config, seed, dataFolder }: ManagerOptions,
+  { clock, ids, log, disk, warn }: AgentProcess,
 ): Promise<OpenedRun> {
+  const lock = disk.lock(join(dataFolder, "league-manager"));
+  if (!lock) throw new StartError(`${dataFolder} is used by another manager: name another folder with --data`);
+  started.defer(() => lock.release());
   const { run: database, queue } = await openDatabase({ clock, ids, log });
   started.defer(() => database.close());
   const run = await openRun(database, seed, ids);
@@ -67,11 +72,12 @@ async function openConfigured(
   remove();
 }
 
-/** Runs the first reads of a database. A log that cannot be read is thrown as a StartError. */
+/** Starts a manager on a database. A database that does not answer, or whose log cannot be read, is thrown as a StartError. */
 export async function readingShared<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (thrown) {
+    if (thrown instanceof DatabaseUnavailable) throw new StartError(thrown.message);
     if (!(thrown instanceof UnusableEvent)) throw thrown;
     throw new StartError(`the log in the database is damaged: ${thrown.message}. Restore the database from a backup.`);
   }

@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { systemClock } from "#shared/lib/clock.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
@@ -29,10 +30,18 @@ interface ServeFlags extends FormatFlags {
   readonly joinCode?: string;
   /** The data folder; absent for the config's. */
   readonly data?: string;
+  /** The PostgreSQL database that several managers share; absent for a file in the data folder. */
+  readonly database?: string;
+  /** The address at which the other managers reach this one. */
+  readonly url?: string;
+  readonly port?: number;
+  readonly host?: string;
+  /** The number of referees; absent for the config's. */
+  readonly referees?: number;
 }
 
-const ALL_OVER =
-  "Every league is over. The standings stay on the page. To play new leagues, serve them with another folder: --data FOLDER.";
+const ALL_OVER = "Every league is over. The standings stay on the page.";
+const NEW_FOLDER = "To play new leagues, serve them with another folder: --data FOLDER.";
 
 /**
  * `league serve`: runs a manager and referees until it is interrupted. It starts no players: those of the config with a bot are ignored. Resolves with
@@ -63,7 +72,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
         progress.line(withResult(standingsTable(live.league_id, live.standings), live.result));
       if (live.type === "all_completed") {
         areAllOver = true;
-        progress.line(ALL_OVER);
+        progress.line(flags.database ? ALL_OVER : `${ALL_OVER} ${NEW_FOLDER}`);
       }
     },
     onLine: (agent, line) => progress.line(`${agent}: ${line}`),
@@ -72,10 +81,15 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
       ended.resolve(exitCode);
     },
   });
-  const location = { dataFolder: config.data, configFile: servedConfigFile, managerUrl: managerUrlOf(config) };
+  const location = {
+    ...{ dataFolder: config.data, configFile: servedConfigFile, managerUrl: managerUrlOf(config) },
+    // Referees of all managers of a database have different names.
+    ...(flags.database && { database: flags.database, refereeNames: `Referee ${hostname()}:${config.manager.port}` }),
+  };
   const managerArgs = [
     ...(flags.seed === undefined ? [] : ["--seed", flags.seed]),
     ...(flags.players === undefined ? [] : ["--players", String(flags.players)]),
+    ...(flags.url === undefined ? [] : ["--url", flags.url]),
   ];
   const start = async (): Promise<void> => {
     const { manager, others } = startAgents(supervisor, config, location, managerArgs);
@@ -102,16 +116,22 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
 }
 
 /** Returns the config with the options of the command, and only with the players that join by themselves. */
-async function servedConfig(configFile: string, { data, lan, joinCode, ...flags }: ServeFlags): Promise<Config> {
+async function servedConfig(
+  configFile: string,
+  { data, lan, joinCode, port, host, referees, ...flags }: ServeFlags,
+): Promise<Config> {
   const config = withFormat(withClock(await readConfig(configFile), flags.clock), flags);
   return {
     ...config,
     ...(data !== undefined && { data: resolve(data) }),
     manager: {
       ...config.manager,
+      ...(port !== undefined && { port }),
+      ...(host !== undefined && { host }),
       ...(lan && { host: wildcardHost(readInterfaces()) }),
       ...(joinCode !== undefined && { join_code: joinCode }),
     },
+    ...(referees !== undefined && { referees: { ...config.referees, count: referees } }),
     players: config.players.filter((player) => "endpoint" in player || "self" in player || "human" in player),
   };
 }

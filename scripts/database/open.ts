@@ -1,7 +1,6 @@
 import { inOneLine } from "#shared/lib/text.ts";
-import { EXIT, fileFault, StartError } from "#shared/runtime/process/exit.ts";
+import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import type { Postgres } from "#shared/store/postgres/connection.ts";
-import { DatabaseUnavailable } from "../../league-manager/shared-run/run-database.ts";
 
 /** The name of the connections of commands in `pg_stat_activity`. */
 const APPLICATION_NAME = "league command";
@@ -27,7 +26,8 @@ export async function withDatabase<T>(url: string, body: (database: Postgres<unk
       await database.close();
     }
   } catch (thrown) {
-    throw await startError(thrown, url);
+    const { startError } = await import("../../league-manager/start/database-error.ts");
+    throw startError(thrown, url);
   }
 }
 
@@ -36,16 +36,4 @@ export async function databaseName(url: string): Promise<string> {
   const { parseDatabaseUrl } = await import("#shared/store/postgres/url.ts");
   const { server, database } = parseDatabaseUrl(url);
   return inOneLine(database === null ? `the database at ${server}` : `the database ${database} at ${server}`);
-}
-
-/** Returns an error of the database as a StartError, and any other error unchanged. */
-async function startError(thrown: unknown, url: string): Promise<unknown> {
-  const { databaseFault, isOperatingFault } = await import("#shared/store/postgres/faults.ts");
-  const { BadDatabaseUrl } = await import("#shared/store/postgres/url.ts");
-  const { OtherSchema } = await import("#shared/store/postgres/migrations.ts");
-  if (thrown instanceof BadDatabaseUrl) return new StartError(thrown.message, EXIT.usage);
-  if (thrown instanceof OtherSchema) return new StartError(thrown.message);
-  const fault = thrown instanceof DatabaseUnavailable ? thrown.cause : thrown;
-  const isOfFile = fileFault(fault) !== null; // the body of the command may use files
-  return isOperatingFault(fault) && !isOfFile ? new StartError(databaseFault(fault, url)) : thrown;
 }

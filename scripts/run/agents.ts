@@ -20,6 +20,10 @@ interface RunLocation {
   /** The file with the config of the run, in its folder. */
   readonly configFile: string;
   readonly managerUrl: string;
+  /** The PostgreSQL database of the manager; absent for a file in the folder. */
+  readonly database?: string | undefined;
+  /** The names of the referees begin with this text; `Referee` by default. */
+  readonly refereeNames?: string;
 }
 
 /** Options of the process of a player that are not in the config. */
@@ -46,7 +50,13 @@ const gameArgs = ({ games }: Config): readonly string[] => games.flatMap((file) 
 
 function managerSpec(location: RunLocation, extraArgs: readonly string[]): AgentSpec {
   const args = ["--config", location.configFile, "--data", location.dataFolder, ...extraArgs];
-  return { name: "league manager", script: "league-manager/main.ts", args, reportsEvents: true };
+  return {
+    name: "league manager",
+    script: "league-manager/main.ts",
+    args,
+    reportsEvents: true,
+    database: location.database,
+  };
 }
 
 function refereeSpecs(config: Config, location: RunLocation): readonly AgentSpec[] {
@@ -55,7 +65,7 @@ function refereeSpecs(config: Config, location: RunLocation): readonly AgentSpec
     name: `referee ${index + 1}`,
     script: "referee/main.ts",
     args: [
-      ...["--port", String(firstPort + index), "--name", `Referee ${index + 1}`],
+      ...["--port", String(firstPort + index), "--name", `${location.refereeNames ?? "Referee"} ${index + 1}`],
       ...networkArgs(config, location.managerUrl),
       ...["--max-matches", String(max_concurrent_matches), "--data", location.dataFolder],
       ...["--register-ms", String(config.timeouts.referee_register_ms)],
@@ -181,6 +191,7 @@ function faultOfLimits({ leagues, players }: Config): ConfigFault | null {
 
 /** Returns the first fault of a config with absolute paths, from a file in `folder`, that prevents a run, with its path in the config; null if there is none. */
 export function faultOfRun(config: Config, folder: string): ConfigFault | null {
+  if (config.referees.count === 0) return { path: ["referees", "count"], message: "a run needs at least 1 referee" };
   if (config.players.length < 2) return { path: ["players"], message: "a run needs at least 2 players" };
   for (const [index, player] of config.players.entries()) {
     const [variable] = keyVariablesOf(player);

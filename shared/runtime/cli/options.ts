@@ -47,6 +47,13 @@ export const databaseOption = (): Option =>
     "PostgreSQL database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; a password in DATABASE_URL is not shown by ps",
   ).env("DATABASE_URL");
 
+/** Parses the address of a server, `http://HOST:PORT`. */
+export function originOption(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol === "http:" && /^\/?$/.test(url.pathname) && url.username === "") return url.origin;
+  throw new InvalidArgumentError("give an address such as http://10.0.0.5:8000.");
+}
+
 /** Parses a port of a command line; 0 lets the system choose. */
 export function portOption(text: string): number {
   const port = Number(text);
@@ -80,6 +87,14 @@ export const clockFlag = (fallback: string): Option =>
 export function playersOption(text: string): number {
   const count = countOption(text);
   if (count < 2) throw new InvalidArgumentError("a league needs two players.");
+  return count;
+}
+
+/** Parses a number of referees, which may be 0. */
+export function refereesOption(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 0 || count > 99)
+    throw new InvalidArgumentError("a number of referees is from 0 to 99.");
   return count;
 }
 

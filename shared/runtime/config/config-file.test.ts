@@ -22,7 +22,7 @@ test("a valid config has no faults", async () => {
 
 test.each<[string, string]>([
   ['"manager": { "port": "x" }', "2:14 manager.port: must be a number, not text"],
-  ['"referees": { "count": 0 }', "2:15 referees.count: must be at least 1"],
+  ['"referees": { "count": -1 }', "2:15 referees.count: must be at least 0"],
   ['"referees": { "firstPrt": 3 }', '2:15 referees.firstPrt: unknown field "firstPrt". Did you mean "firstPort"?'],
   ['"data": 3', "2:1 data: must be text, not 3"],
 ])("the field %s is reported as %j", async (field, expected) => {

@@ -52,7 +52,12 @@ export const Config = z
       .describe("the league manager"),
     referees: z
       .strictObject({
-        count: z.int().min(1).max(99).default(1).describe("the number of referees that are started"),
+        count: z
+          .int()
+          .min(0)
+          .max(99)
+          .default(1)
+          .describe("the number of referees that are started; 0 for a manager whose referees are started elsewhere"),
         firstPort: port
           .default(PORT_RANGES.referee[0])
           .describe("the port of the first referee; further referees have the next ports"),

@@ -31,6 +31,8 @@ export interface AgentSpec {
   readonly reportsEvents?: boolean;
   /** Environment variables that the agent does not get: the API keys of other agents. */
   readonly withheld?: readonly string[];
+  /** The PostgreSQL database of the agent. Other agents do not get DATABASE_URL, which may contain a password. */
+  readonly database?: string | undefined;
 }
 
 /** The state of an agent across its restarts. */
@@ -68,6 +70,7 @@ export interface Supervisor {
   pids(): ReadonlyMap<string, number>;
 }
 
+const DATABASE_URL = "DATABASE_URL";
 const MAX_RESTARTS = 3;
 const KILL_AFTER_MS = 3_000;
 /** The longest line of output that is passed on. The lines of a stack trace are shorter. */
@@ -79,9 +82,11 @@ const SLOW_START_MS = 10_000;
  * Returns the environment of an agent. Settings, including the operator token, are passed only to agents that run no
  * code of users.
  */
-function environmentFor({ reportsEvents = false, withheld = [] }: AgentSpec): NodeJS.ProcessEnv {
-  const variables = Object.entries(process.env).filter(([name]) => !withheld.includes(name));
-  return Object.fromEntries(variables.filter(([name]) => reportsEvents || !name.startsWith("LEAGUE__")));
+function environmentFor({ reportsEvents = false, withheld = [], database }: AgentSpec): NodeJS.ProcessEnv {
+  const isWithheld = (name: string): boolean => name === DATABASE_URL || withheld.includes(name);
+  const variables = Object.entries(process.env).filter(([name]) => !isWithheld(name));
+  const passed = variables.filter(([name]) => reportsEvents || !name.startsWith("LEAGUE__"));
+  return { ...Object.fromEntries(passed), ...(database !== undefined && { [DATABASE_URL]: database }) };
 }
 
 const slowStartMessage = ({ isExpendable = false }: AgentSpec): string =>
