@@ -53,7 +53,7 @@ export async function openPostgresRun({ url, queue, clock, ids }: PostgresRunOpt
       ...runStore(readers),
       ...runTransactions({ pool: writer.pool, queue, notify: notifications.notifyOfCommit }),
       ...notifications,
-      news: (after) => withRunErrors(inTransaction(readers.pool, (client) => newsOfOneMoment(client, after))),
+      news: (after) => withRunErrors(inTransaction(readers.pool, newsAfter(after), ONE_MOMENT)),
       heartbeat: (self) => recordHeartbeat(listener, self),
       leave: (managerId) => recordLeave(listener, managerId),
       async close() {
@@ -67,10 +67,10 @@ export async function openPostgresRun({ url, queue, clock, ids }: PostgresRunOpt
   }
 }
 
-/** Reads the news in a transaction without the lock of the run. All its statements see the commits of one moment. */
-async function newsOfOneMoment(client: PoolClient, after: number): Promise<News> {
-  const transaction = transactionOn(client);
-  const snapshot = transaction.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY", []);
-  const [, news] = await Promise.all([snapshot, readNews(transaction, after)]);
-  return news;
-}
+/** All statements of the transaction see the commits of one moment. */
+const ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+
+const newsAfter =
+  (after: number) =>
+  (client: PoolClient): Promise<News> =>
+    readNews(transactionOn(client), after);

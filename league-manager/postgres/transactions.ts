@@ -22,11 +22,9 @@ export function runTransactions(options: TransactionOptions): Pick<RunDatabase, 
   const heads = new StreamHeads();
   const inTurn = turns();
   const hasCommit = (id: string): Promise<boolean> =>
-    inTransaction(pool, async (client) => {
-      const transaction = transactionOn(client);
-      // The statements are sent at once. The database executes them in this order.
-      const [, found] = await Promise.all([lockRun(transaction), transaction.query(SELECT_COMMIT, [id])]);
-      return found.rows.length > 0;
+    inLockedTransaction(pool, async (transaction) => {
+      const { rows } = await transaction.query(SELECT_COMMIT, [id]);
+      return rows.length > 0;
     });
   return {
     transact: (after, decide) => inTurn(() => transact(options, heads, after, decide)),
@@ -60,13 +58,13 @@ async function transact(
     }
   };
   const decideAndAppend = async (transaction: RunTransaction): Promise<Pick<News, "number" | "events"> | null> => {
-    const [, news] = await Promise.all([lockRun(transaction), readNews(transaction, after)]);
+    const news = await readNews(transaction, after);
     heads.follow(after, news);
     const commit = decideOn(news);
     return commit && append(transaction, options, heads, news.number + 1, commit);
   };
   try {
-    const committed = await inTransaction(options.pool, (client) => decideAndAppend(transactionOn(client)));
+    const committed = await inLockedTransaction(options.pool, decideAndAppend);
     if (committed) heads.follow(committed.number - 1, committed);
   } catch (thrown) {
     // An exception of `decide` is passed on, whatever it is.
@@ -87,12 +85,19 @@ async function append(
 }
 
 /**
- * Waits for the lock of the run and takes it until the end of the transaction. Each later statement sees all commits, which a transaction with one
- * snapshot would not.
+ * Runs statements in a transaction that has the lock of the run from its begin to its end. Each of them sees all commits, which a transaction with one
+ * snapshot would not. BEGIN, the lock and the first statements of `body` are sent at once, and the database executes them in this order.
  */
-const lockRun = (transaction: RunTransaction): Promise<unknown> =>
-  Promise.all([transaction.query(READ_COMMITTED, []), transaction.query(LOCK, [])]);
+const inLockedTransaction = <T>(pool: Pool, body: (transaction: RunTransaction) => Promise<T>): Promise<T> =>
+  inTransaction(
+    pool,
+    async (client) => {
+      const transaction = transactionOn(client);
+      const [, result] = await Promise.all([transaction.query(LOCK, []), body(transaction)]);
+      return result;
+    },
+    "BEGIN ISOLATION LEVEL READ COMMITTED",
+  );
 
-const READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 const LOCK = `SELECT pg_advisory_xact_lock(${LOG_LOCK})`;
 const SELECT_COMMIT = "SELECT number FROM commits WHERE id = $1";

@@ -125,16 +125,23 @@ export class LostCommit extends Error {
 /** Errors after which the server may have committed, although it reports an error: its shutdown, and lost connections. */
 const MAY_HAVE_COMMITTED = /^(57P0|08)/;
 
+/** The kinds of transactions. The default is that of the database, which can be any of them. */
+type Begin = "BEGIN" | "BEGIN ISOLATION LEVEL READ COMMITTED" | "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+
 /**
  * Runs statements in a transaction of one connection. Rolls back if `body` throws. Rejects with LostCommit if the
  * connection was lost during COMMIT; after any other rejection nothing is committed.
  */
-export async function inTransaction<T>(pool: Pool, body: (client: PoolClient) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  pool: Pool,
+  body: (client: PoolClient) => Promise<T>,
+  begin: Begin = "BEGIN",
+): Promise<T> {
   const client = await pool.connect();
   let isCommitting = false;
   try {
-    await client.query("BEGIN");
-    const result = await body(client);
+    // The first statements of `body` are sent together with BEGIN.
+    const [, result] = await Promise.all([client.query(begin), body(client)]);
     isCommitting = true;
     const { command } = await client.query("COMMIT");
     // The server answers COMMIT with ROLLBACK if a statement has failed, even if `body` has ignored its error.
