@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/lib/clock.ts";
+import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { StoreBusy } from "#shared/store/store-errors.ts";
 import type { Commit, Decide, Ledger, ManagerState } from "../ledger.ts";
@@ -56,6 +56,7 @@ export class SharedLedger implements Ledger {
   /** The time of the first request that the database has not answered; null if it has answered all. */
   #waitingSince: number | null = null;
   #isNewsDue = false;
+  #cancelReading: Cancel = () => {};
   #readAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> = Promise.resolve();
 
@@ -102,6 +103,7 @@ export class SharedLedger implements Ledger {
   /** Reads no more news, and rejects commands that the database does not answer. Resolves when the last request to it has ended. */
   async stop(): Promise<void> {
     this.#removeListener();
+    this.#cancelReading();
     this.#stopped.abort();
     await this.#core.settled();
     await this.#running;
@@ -112,8 +114,9 @@ export class SharedLedger implements Ledger {
     const { clock } = this.#options;
     if (this.#isNewsDue || this.#stopped.signal.aborted) return;
     this.#isNewsDue = true;
-    clock.after(Math.max(0, this.#readAt + NEWS_EVERY_MS - clock.monotonic()), () => {
-      if (this.#isNewsDue && !this.#stopped.signal.aborted) this.#core.wake();
+    this.#cancelReading();
+    this.#cancelReading = clock.after(Math.max(0, this.#readAt + NEWS_EVERY_MS - clock.monotonic()), () => {
+      if (this.#isNewsDue) this.#core.wake();
     });
   }
 

@@ -5,26 +5,43 @@ import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { LOOPBACK_HOST, MANAGER_ENDPOINT, PORT_RANGES } from "#shared/runtime/defaults.ts";
 import { startManager } from "../../league-manager/service.ts";
+import type { ModelDatabase } from "../../league-manager/shared-run/testing/model-database.ts";
 import { startPlayer } from "../../player/service.ts";
 import { startReferee } from "../../referee/service.ts";
 import { withBehaviour } from "./behaviour.ts";
 import { type Choice, withOtherChoice } from "./checks/secrecy.ts";
 import type { Victims } from "./liar.ts";
-import { MANAGER, MOVE_MS, type Plan, playerName, refereeName } from "./plan.ts";
+import { managerName, playerName, refereeName } from "./machines/names.ts";
+import { MOVE_MS, type Plan } from "./plan.ts";
 
 /** Starts the production code of an agent as one process. */
 export type Start = (self: AgentProcess) => Promise<RunningAgent>;
 
 const HOST = LOOPBACK_HOST;
-const FIRST_PORT = { referee: PORT_RANGES.referee[0], player: PORT_RANGES.player[0], copy: 8201 } as const;
+const FIRST_PORT = {
+  referee: PORT_RANGES.referee[0],
+  player: PORT_RANGES.player[0],
+  copy: 8201,
+  manager: 8301,
+} as const;
 const manager = MANAGER_ENDPOINT;
 /** Half of the default, so that a lost message is repeated sooner and a run takes fewer steps. */
 const ATTEMPT_MS = 5_000;
 
-/** Returns the agents of a plan by the names of their machines. `choice` is a choice that its player replaces by another one. */
-export function agentsOf(plan: Plan, choice: Choice | null): ReadonlyMap<string, Start> {
-  const agents = new Map<string, Start>([[MANAGER, managerOf(plan)]]);
-  for (let n = 0; n < plan.referees; n++) agents.set(refereeName(n), refereeOf(n));
+/** The database that several managers share. */
+interface SharedDatabase {
+  /** Connects the process of a machine. */
+  connect(machine: string, self: Pick<AgentProcess, "clock">): ModelDatabase;
+}
+
+/**
+ * Returns the agents of a plan by the names of their machines. `choice` is a choice that its player replaces by another one. `shared` is null for
+ * one manager.
+ */
+export function agentsOf(plan: Plan, choice: Choice | null, shared: SharedDatabase | null): ReadonlyMap<string, Start> {
+  const agents = new Map<string, Start>();
+  for (let n = 0; n < plan.managers; n++) agents.set(managerName(n), managerOf(plan, n, shared));
+  for (let n = 0; n < plan.referees; n++) agents.set(refereeName(n), refereeOf(plan, n));
   for (let n = 0; n < plan.players.length; n++)
     agents.set(playerName(n), playerOf(plan, n, FIRST_PORT.player + n, choice));
   return agents;
@@ -36,7 +53,7 @@ export function copyOf(plan: Plan, player: string): Start {
   return playerOf(plan, n, FIRST_PORT.copy + n, null);
 }
 
-function managerOf({ seed, game, players, clock, format }: Plan): Start {
+function managerOf({ seed, game, players, clock, format }: Plan, n: number, shared: SharedDatabase | null): Start {
   const config = Config.parse({
     leagues: [
       {
@@ -45,18 +62,28 @@ function managerOf({ seed, game, players, clock, format }: Plan): Start {
       },
     ],
     timeouts: { move_ms: MOVE_MS, join_ms: MOVE_MS },
+    ...(shared && { manager: { endpoint: manager } }),
   });
-  return (self) =>
-    startManager({ dataFolder: "/manager", config, seed, onEvent: (event) => self.say(JSON.stringify(event)) }, self);
+  return (self) => {
+    const onEvent = (event: object): void => self.say(JSON.stringify(event));
+    const options = { dataFolder: "/manager", config, seed, onEvent };
+    if (!shared) return startManager(options, self);
+    const database = async () => {
+      const run = shared.connect(managerName(n), self);
+      return { run, queue: run.queue };
+    };
+    return startManager({ ...options, port: FIRST_PORT.manager + n, database }, self);
+  };
 }
 
 const refereeOf =
-  (n: number): Start =>
+  ({ capacity }: Plan, n: number): Start =>
   (self) =>
     startReferee(
       {
         ...{ name: `R${n + 1}`, host: HOST, ports: [FIRST_PORT.referee + n], manager, dataFolder: `/referee-${n}` },
         ...{ registerTimeoutMs: ATTEMPT_MS, reportTimeoutMs: ATTEMPT_MS },
+        ...(capacity !== undefined && { maxConcurrentMatches: capacity }),
       },
       self,
     );

@@ -10,6 +10,7 @@ export const FAILED_PLANS: Readonly<Record<string, Plan>> = {
       { type: "slow", at: 985, ms: 4_516, machine: "player 2", delayMs: 1_757 },
       { type: "slow", at: 2_097, ms: 4_591, machine: "referee 1", delayMs: 1_374 },
     ],
+    managers: 1,
     withoutSockets: ["manager", "referee 1", "referee 2", "player 1", "player 2"],
   },
 };

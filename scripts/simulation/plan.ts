@@ -2,41 +2,12 @@ import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import { TimeControl } from "#shared/lib/time-control.ts";
+import { DISTURBANCES_MS, Disturbance, endOf, PERMANENT_MS } from "./disturbance.ts";
+import { DATABASE, MANAGER, playerName, refereeName } from "./machines/names.ts";
+import { withManagers } from "./manager-plans.ts";
 
 const Behaviour = z.enum(["well", "slow", "silent", "illegal", "garbage", "declining", "lying"]);
 export type Behaviour = z.infer<typeof Behaviour>;
-
-const ms = z.number().min(0);
-const at = ms.describe("the start in ms since the start of the run");
-const machine = z.string().min(1);
-
-/** A disturbance of a run. */
-const Disturbance = z.discriminatedUnion("type", [
-  /** The process is killed and started again after `downMs`. */
-  z.strictObject({ type: z.literal("crash"), at, machine, downMs: ms }),
-  /** The process is killed at its next commit: before the commit is written, or after it and before the process is notified. */
-  z.strictObject({ type: z.literal("crash at commit"), at, machine, downMs: ms, isCommitted: z.boolean() }),
-  /** Two machines cannot connect to each other. The caller gets an error or, as on a half-open connection, no answer. */
-  z.strictObject({
-    type: z.literal("partition"),
-    ...{ at, ms },
-    between: z.tuple([machine, machine]).readonly(),
-    isSilent: z.boolean(),
-  }),
-  /** Of this share of the machine's requests the request or the reply is lost with the connection, or the request arrives twice. */
-  z.strictObject({ type: z.literal("lossy"), at, ms, machine, share: z.number().min(0).max(1) }),
-  /** Requests and replies of the machine are delayed by at most `delayMs`. */
-  z.strictObject({ type: z.literal("slow"), at, ms, machine, delayMs: ms }),
-  /** The machine's date is changed by `byMs`, and alternately changed back and again every 250 ms during `ms`. */
-  z.strictObject({ type: z.literal("clock set"), at, ms, machine, byMs: z.number() }),
-  /** Commits of the machine fail. */
-  z.strictObject({ type: z.literal("disk full"), at, ms, machine }),
-  /** The player is stopped and not started again. It stays until its first invitation, so that the league can start. */
-  z.strictObject({ type: z.literal("leave"), at, machine }),
-  /** A second process of the player starts with a copy of its files, not before its first invitation. */
-  z.strictObject({ type: z.literal("copy"), at, machine }),
-]);
-export type Disturbance = Readonly<z.infer<typeof Disturbance>>;
 
 /** The agents of one run and the disturbances that happen to them. A seed determines a plan; shrinking removes disturbances. */
 export const Plan = z.strictObject({
@@ -46,7 +17,11 @@ export const Plan = z.strictObject({
   players: z.array(Behaviour).min(2).max(99).readonly(),
   disturbances: z.array(Disturbance).readonly(),
   /** The machines that accept no WebSockets, although their agents offer them: a proxy in front of them does not forward the requests. */
-  withoutSockets: z.array(machine).readonly().default([]),
+  withoutSockets: z.array(z.string().min(1)).readonly().default([]),
+  /** The managers, which share a database if there are several. */
+  managers: z.int().min(1).max(3).default(1),
+  /** The `max_concurrent_matches` of each referee; absent for the default. */
+  capacity: z.int().min(1).optional(),
   /** The clocks of the matches; absent for matches without clocks. */
   clock: TimeControl.optional(),
   /** The format of the league; absent for a round robin. */
@@ -63,18 +38,15 @@ export const START_MS = 1_000;
 export const MOVE_MS = 30_000;
 /** The time that a slow player takes for a move. */
 export const SLOW_MOVE_MS = MOVE_MS / 10;
-/** Disturbances start within this time. */
-const DISTURBANCES_MS = 4_000;
 const MAX_DISTURBANCES = 10;
 /** Half of the disturbances start within this time after the focus of the plan. */
 const FOCUS_MS = 500;
-/** Longer than the time limit of a run: the process is not started again. */
-const PERMANENT_MS = 3_600_000;
-
 /** The time limit of a league if a player is silent, has left, or cannot be distinguished from a silent player. */
 const MAX_LEAGUE_MS = 600_000;
 /** The time limit of other leagues after the last disturbance. A referee that is lost while the manager is down costs 10 s of it. */
 const MAX_RECOVERY_MS = 40_000;
+/** The additional time with several managers: the jobs of one that is lost are given to another one after ten seconds. */
+const MAX_TAKEOVER_MS = 30_000;
 /** The additional time for each round with slow players. */
 const SLOW_ROUND_MS = 30_000;
 /** The number of rounds of formats besides the round robin, for each player: drawn pairings of eliminations are repeated. */
@@ -96,30 +68,25 @@ const FORMATS: readonly NonNullable<Plan["format"]>[] = [
   { id: "sprt", options: { elo0: 0, elo1: 400, max_games: SPRT_MATCHES } },
 ];
 
-export const MANAGER = "manager";
-export const refereeName = (index: number): string => `referee ${index + 1}`;
-export const playerName = (index: number): string => `player ${index + 1}`;
-export const copyName = (player: string): string => `${player} copy`;
-
 /** Returns the time limit of the league of a plan. */
-export function timeLimitMs({ players, disturbances, format }: Plan): number {
-  const hasSilence = disturbances.some((one) => one.type === "leave" || (one.type === "partition" && one.isSilent));
+export function timeLimitMs({ players, disturbances, format, managers }: Plan): number {
+  const hasSilence = disturbances.some((one) => one.type === "leave" || isSilentPartition(one));
   if (hasSilence || players.includes("silent")) return MAX_LEAGUE_MS;
   const rounds = players.length * (format ? ROUNDS_PER_PLAYER : 1);
   const slowMs = players.includes("slow") ? rounds * SLOW_ROUND_MS : 0;
-  return Math.max(START_MS, ...disturbances.map(endOf)) + MAX_RECOVERY_MS + slowMs;
+  const recoveryMs = MAX_RECOVERY_MS + (managers > 1 ? MAX_TAKEOVER_MS : 0);
+  return Math.max(START_MS, ...disturbances.map(endOf)) + recoveryMs + slowMs;
 }
+
+/** Whether machines cannot reach each other and are not told so. A manager notices that it has lost the database. */
+export const isSilentPartition = (one: Disturbance): boolean =>
+  one.type === "partition" && one.isSilent && !one.between.includes(DATABASE);
 
 /** The number of matches that the format of a plan plays at the same time besides those of one round. */
 export function matchesAtOnce({ players, format }: Plan): number {
   if (format?.id === "match") return players.length * (players.length - 1);
   return format?.id === "sprt" ? SPRT_MATCHES : 0;
 }
-
-const endOf = (one: Disturbance): number => {
-  if ("ms" in one) return one.at + one.ms;
-  return "downMs" in one && one.downMs < PERMANENT_MS ? one.at + one.downMs : one.at;
-};
 
 /**
  * Returns the plan of a seed. Its disturbances are of few kinds, and its players misbehave in one way. Faults that need several disturbances of one
@@ -143,13 +110,13 @@ export function planOf(seed: string): Plan {
   const disturbances = Array.from({ length: random.int(0, MAX_DISTURBANCES) }, () => random.pick(kinds)(context));
   const game = random.pick(GAMES);
   const machines = machinesIn(context);
-  return {
-    ...{ seed, game, referees, players },
+  return withManagers({
+    ...{ seed, game, referees, players, managers: 1 },
     disturbances: disturbances.sort((a, b) => a.at - b.at),
     withoutSockets: machines.filter(() => random.next() < SHARE_WITHOUT_SOCKETS),
     ...(random.next() < SHARE_WITH_CLOCKS && { clock: clockOf(random) }),
     ...(random.next() < SHARE_WITH_FORMATS && { format: random.pick(FORMATS) }),
-  };
+  });
 }
 
 /** No player that behaves well or slowly loses on time: the initial time is that for a move, and the increment is longer than a slow player takes. */

@@ -1,6 +1,9 @@
+import { AGREEMENT_MS, faultsOfAgreement } from "./checks/agreement.ts";
 import { createChecker } from "./checks/check.ts";
 import { type Choice, type Correspondence, createCorrespondence } from "./checks/secrecy.ts";
-import { isExpected, World } from "./machines/world.ts";
+import { endOf } from "./disturbance.ts";
+import { isExpected } from "./machines/endings.ts";
+import { World } from "./machines/world.ts";
 import { type Plan, planOf, timeLimitMs } from "./plan.ts";
 
 /** The result of a run. */
@@ -59,11 +62,16 @@ async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
   const steps = await world.play(checker.isOver, limitMs);
   const faults = checker.isOver() ? [] : [`the league did not end within ${Math.ceil(limitMs / 1_000)} s`];
   const endedAt = world.scheduler.now();
+  const { database } = world;
+  if (plan.managers > 1 && database && checker.isOver()) {
+    const agreeAt = Math.max(endedAt, ...plan.disturbances.map(endOf)) + AGREEMENT_MS;
+    await world.play(() => false, agreeAt);
+    faults.push(...(await faultsOfAgreement(plan, world, database)));
+  }
   await world.stop();
   if (world.timers() > 0) faults.push(`${world.timers()} timers are left after the stop`);
-  const databases = world.databasesOf("manager");
   return {
-    faults: [...world.faults, ...faults, ...(await checker.faults(databases))],
+    faults: [...world.faults, ...faults, ...(await checker.faults(database))],
     steps,
     endedAt,
     trace,

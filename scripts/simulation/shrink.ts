@@ -1,4 +1,5 @@
-import type { Disturbance, Plan } from "./plan.ts";
+import type { Disturbance } from "./disturbance.ts";
+import type { Plan } from "./plan.ts";
 import { runPlan } from "./run.ts";
 
 /** Removes the disturbances that a failing plan does not need to fail. Resolves with a plan that passes if any further disturbance is removed. */

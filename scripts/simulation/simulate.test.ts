@@ -14,7 +14,7 @@ describe("npm run simulate", () => {
     expect(code).toBe(0);
   }, 120_000);
 
-  it.each(["3", "17"])(
+  it.each(["3", "17", "25"])(
     "prints the same trace for seed %s in two processes",
     async (seed) => {
       const [first, second] = await Promise.all([

@@ -1,4 +1,4 @@
-import type { Clock } from "#shared/lib/clock.ts";
+import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import { DatabaseUnavailable } from "../run-database.ts";
 import type { ModelServer, ServerSide } from "./model-server.ts";
 
@@ -20,17 +20,24 @@ export interface ModelLink {
 export class Call {
   readonly #connection: ModelConnection;
   readonly #onLost: () => void;
+  readonly #cancelTimeout: Cancel;
   isOpen = true;
 
-  constructor(connection: ModelConnection, onLost: () => void) {
+  /** `onLost` is called if the connection is lost, or after `timeoutMs`. */
+  constructor(connection: ModelConnection, onLost: () => void, timeoutMs: number) {
     this.#connection = connection;
     this.#onLost = onLost;
+    connection.calls.add(this);
+    this.#cancelTimeout = connection.clock.after(timeoutMs, () => {
+      this.close();
+      onLost();
+    });
   }
 
   /** Sends a message to the server, where `run` is called. The call is lost if there is no connection. */
   send(run: () => void): void {
     const { server, link } = this.#connection;
-    server.time.after(this.#delayMs(), () => {
+    server.time.after(this.#connection.delayMs(), () => {
       if (!server.isUp || link.isRefused()) this.lose();
       else run();
     });
@@ -38,7 +45,7 @@ export class Call {
 
   /** Sends an answer to the manager, where `run` is called unless the connection is lost before. */
   answer(run: () => void): void {
-    this.#connection.clock.after(this.#delayMs(), () => {
+    this.#connection.deliver(() => {
       if (this.isOpen) run();
     });
   }
@@ -53,12 +60,8 @@ export class Call {
 
   close(): void {
     this.isOpen = false;
+    this.#cancelTimeout();
     this.#connection.calls.delete(this);
-  }
-
-  #delayMs(): number {
-    const { server, link } = this.#connection;
-    return Math.max(link.latencyMs(), link.silentUntil() - server.time.monotonic());
   }
 }
 
@@ -75,6 +78,7 @@ export class ModelConnection implements ServerSide {
   readonly calls = new Set<Call>();
   readonly newsListeners = new Set<() => void>();
   readonly signalListeners = new Set<(text: string) => void>();
+  readonly #deliveries = new Set<Cancel>();
   #isListening = true;
   #isClosed = false;
 
@@ -85,22 +89,11 @@ export class ModelConnection implements ServerSide {
     server.clients.add(this);
   }
 
-  /** Begins a request. `onLost` is called if the connection is lost, or after `timeoutMs`. */
-  call(onLost: () => void, timeoutMs = REQUEST_TIMEOUT_MS): Call {
-    const call = new Call(this, onLost);
-    this.calls.add(call);
-    this.clock.after(timeoutMs, () => {
-      if (!call.isOpen) return;
-      call.close();
-      onLost();
-    });
-    return call;
-  }
-
   /** Executes `run` at the server. Rejects with DatabaseUnavailable. */
   request<T>(run: () => T | Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const call = this.call(() => reject(new DatabaseUnavailable("the database does not answer")));
+      const onLost = (): void => reject(new DatabaseUnavailable("the database does not answer"));
+      const call = new Call(this, onLost, REQUEST_TIMEOUT_MS);
       const settle = (run: () => void): void =>
         call.answer(() => {
           call.close();
@@ -130,6 +123,8 @@ export class ModelConnection implements ServerSide {
   /** Ends the connections, as the end of the process does. */
   close(): void {
     this.#isClosed = true;
+    for (const call of this.calls) call.close();
+    for (const cancel of this.#deliveries) cancel();
     this.server.clients.delete(this);
     this.server.abortOf(this);
   }
@@ -153,8 +148,22 @@ export class ModelConnection implements ServerSide {
   /** Calls `run` at the manager, unless the manager does not listen. */
   notify(run: () => void): void {
     if (!this.#isListening || this.#isClosed) return;
-    const call = new Call(this, () => {});
-    call.answer(run);
+    this.deliver(run);
+  }
+
+  /** Calls `run` at the manager after the time that a message takes now. */
+  deliver(run: () => void): void {
+    if (this.#isClosed) return;
+    const cancel = this.clock.after(this.delayMs(), () => {
+      this.#deliveries.delete(cancel);
+      run();
+    });
+    this.#deliveries.add(cancel);
+  }
+
+  /** The time that a message takes now. */
+  delayMs(): number {
+    return Math.max(this.link.latencyMs(), this.link.silentUntil() - this.server.time.monotonic());
   }
 
   #reconnect(): void {

@@ -2,7 +2,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { MatchQueue } from "../../queue/match-queue.ts";
 import type { ManagerStore } from "../../store/manager-store.ts";
 import { CommitUnknown, DatabaseUnavailable, type NewCommit, type News, type RunDatabase } from "../run-database.ts";
-import { type Call, ModelConnection, type ModelLink } from "./model-connection.ts";
+import { Call, ModelConnection, type ModelLink } from "./model-connection.ts";
 import { modelQueue, type QueueTransaction } from "./model-queue.ts";
 import type { ModelServer, ModelTransaction } from "./model-server.ts";
 
@@ -70,11 +70,15 @@ function begin(connection: ModelConnection, onLost: () => void, onLock: () => vo
   const transaction: ModelTransaction = {
     ...{ client: connection, isOpen: true, isCommitting: false, cancelTimer: () => {}, onLock },
   };
-  const call = connection.call(() => {
-    // The server notices that the client has closed the connection, after everything that the client has sent before.
-    call.send(() => transaction.isCommitting || server.release(transaction));
-    onLost();
-  }, TRANSACTION_TIMEOUT_MS);
+  const call: Call = new Call(
+    connection,
+    () => {
+      // The server notices that the client has closed the connection, after everything that the client has sent before.
+      call.send(() => transaction.isCommitting || server.release(transaction));
+      onLost();
+    },
+    TRANSACTION_TIMEOUT_MS,
+  );
   call.send(() => {
     if (call.isOpen) server.lock(transaction);
   });

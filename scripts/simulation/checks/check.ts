@@ -8,7 +8,9 @@ import { writeExport } from "../../archive/files.ts";
 import { verifyExport } from "../../archive/verify/verify.ts";
 import { FORGED } from "../liar.ts";
 import type { ObservedRequest } from "../machines/connection.ts";
-import { MANAGER, MOVE_MS, type Plan, playerName } from "../plan.ts";
+import { DATABASE, MANAGER, managerNames, playerName } from "../machines/names.ts";
+import { isSilentPartition, MOVE_MS, type Plan } from "../plan.ts";
+import { faultsOfCapacity } from "./capacity.ts";
 import { createClocks } from "./clocks.ts";
 import { createCourse } from "./course.ts";
 import { type CheckedEnvelope, envelopesIn } from "./envelopes.ts";
@@ -29,20 +31,18 @@ export interface Checker {
   onRequest(passed: ObservedRequest): void;
   onAnswer(passed: ObservedRequest, reply: string): void;
   onCommitted(machine: string, db: Database): void;
-  /** Returns true when the league is completed in the manager's store. */
+  /** Returns true when the league is completed in the database of the run. */
   isOver(): boolean;
-  /** Returns the faults of a run that has ended. `databases` are those of the manager, by path. */
-  faults(databases: ReadonlyMap<string, Database>): Promise<readonly string[]>;
+  /** Returns the faults of a run that has ended. `db` is the database of the run. */
+  faults(db: Database | null): Promise<readonly string[]>;
 }
 
 export function createChecker(plan: Plan): Checker {
   const faults: string[] = [];
   const acknowledged: Acknowledged[] = [];
-  const course = createCourse(plan);
-  const [turns, clocks] = [createTurns(), createClocks(plan)];
-  /** The databases of the manager and the referees. */
+  const [course, turns, clocks] = [createCourse(plan), createTurns(), createClocks(plan)];
+  /** The databases of the managers and the referees. */
   const stores = new Map<string, Database>();
-  const hasFullDisk = plan.disturbances.some(({ type }) => type === "disk full");
   let isOver = false;
 
   const onSent = (from: string, sent: CheckedEnvelope, request: CheckedEnvelope | null): void => {
@@ -70,7 +70,8 @@ export function createChecker(plan: Plan): Checker {
       }
     },
     onAnswer({ from, to, body }, reply) {
-      if (!hasFullDisk && reply.includes('"code":-32603')) faults.push(`${to} answered an internal error: ${reply}`);
+      if (!mayFailToCommit(plan) && reply.includes('"code":-32603'))
+        faults.push(`${to} answered an internal error: ${reply}`);
       const requests = envelopesIn(body);
       for (const answer of envelopesIn(reply)) {
         const request = requests.find(({ id }) => id === answer.id);
@@ -85,13 +86,13 @@ export function createChecker(plan: Plan): Checker {
       }
     },
     onCommitted(machine, db) {
-      if (!isPlayer(machine)) stores.set(machine, db);
-      if (machine !== MANAGER || isOver) return;
-      isOver = db.prepare("SELECT 1 FROM log WHERE type = 'completed'").get() !== undefined;
+      if (isPlayer(machine)) return;
+      for (const writer of writersOf(plan, machine)) stores.set(writer, db);
+      if (stores.get(MANAGER) === db)
+        isOver ||= db.prepare("SELECT 1 FROM log WHERE type = 'completed'").get() !== undefined;
     },
     isOver: () => isOver,
-    async faults(databases) {
-      const db = [...databases].find(([file]) => file.includes("league-manager"))?.[1];
+    async faults(db) {
       if (!db) return [...faults, "the manager has no store"];
       const events = db
         .prepare("SELECT body FROM log JOIN streams ON number = stream WHERE name = 'league:sim' ORDER BY seq")
@@ -100,6 +101,7 @@ export function createChecker(plan: Plan): Checker {
       return [
         ...faults,
         ...faultsOfResults(events, acknowledged),
+        ...faultsOfCapacity(plan, events),
         ...course.faults(events),
         ...faultsOfCharges(plan, events, displayNamesIn(db)),
         ...(await faultsOfExport(db)),
@@ -107,6 +109,14 @@ export function createChecker(plan: Plan): Checker {
     },
   };
 }
+
+/** Whether a manager or referee may be unable to commit, so that it answers an internal error. */
+const mayFailToCommit = ({ managers, disturbances }: Plan): boolean =>
+  disturbances.some(({ type }) => type === "disk full") || (managers > 1 && disturbances.length > 0);
+
+/** The machines whose processes write to the database of a machine. */
+const writersOf = ({ managers }: Plan, machine: string): readonly string[] =>
+  machine === DATABASE ? managerNames(managers) : [machine];
 
 const isPlayer = (machine: string): boolean => machine.startsWith("player");
 
@@ -179,9 +189,9 @@ function mayBeCharged({ players, disturbances }: Plan, index: number): boolean {
     if ("machine" in one && others.includes(one.machine)) return 0;
     if (one.type === "partition") {
       if (one.between.some((name) => others.includes(name))) return 0;
-      return one.isSilent ? MOVE_MS : one.ms;
+      return isSilentPartition(one) ? MOVE_MS : one.ms;
     }
-    if (one.type === "crash" || one.type === "crash at commit") return Math.min(one.downMs, MAX_DOWN_MS) + RECOVERY_MS;
+    if ("downMs" in one) return Math.min(one.downMs, MAX_DOWN_MS) + RECOVERY_MS;
     return "ms" in one && one.type !== "clock set" ? one.ms : 0;
   });
   return durations.reduce((sum, ms) => sum + ms, 0) >= MOVE_MS;

@@ -10,6 +10,7 @@ const LEAGUE: Plan = {
   referees: 3,
   players: Array.from({ length: PLAYERS }, () => "well" as const),
   disturbances: [],
+  managers: 1,
   withoutSockets: [],
 };
 /** Memory is measured after these numbers of matches: when all agents are busy, and close to the end. */

@@ -1,5 +1,5 @@
 import type { Database } from "#shared/store/sqlite.ts";
-import { MANAGER } from "../plan.ts";
+import { isManager } from "../machines/names.ts";
 import type { CheckedEnvelope } from "./envelopes.ts";
 
 const RESULT_OF_MANAGER = `SELECT 1 FROM log WHERE type IN ('match_completed', 'match_released', 'match_aborted')
@@ -24,7 +24,7 @@ export function sentBeforeCommit(
   const { match_id, epoch } = { ...request?.payload, ...payload } as { match_id?: string; epoch?: number };
   const isStored = (sql: string, ...values: readonly unknown[]): boolean =>
     db.prepare(sql).get(...(values as (string | number)[])) !== undefined;
-  const isOfManager = from === MANAGER;
+  const isOfManager = isManager(from);
   const isCommitted = ((): boolean => {
     if (isOfManager && type === "MATCH_RESULT_RESPONSE") return isStored(RESULT_OF_MANAGER, match_id, epoch);
     if (isOfManager && type === "START_GAME") return isStored(ASSIGNMENT, match_id, epoch);

@@ -11,11 +11,15 @@ export interface ProcessClock extends Clock {
 /** The date at the start of each simulation. */
 const START_MS = Date.UTC(2026, 0, 1);
 
-/** Creates the clock of a process. `dateOffset` returns the difference between the machine's date and the virtual time, in ms. `onThrow` gets errors that timers throw. */
+/**
+ * Creates the clock of a process. `dateOffset` returns the difference between the machine's date and the virtual time, in ms. `onThrow` gets errors that
+ * timers throw. Timers that are due while the process is stopped fire at `resumesAt()`.
+ */
 export function processClock(
   scheduler: Scheduler,
   dateOffset: () => number,
   onThrow: (thrown: unknown) => void,
+  resumesAt: () => number = () => 0,
 ): ProcessClock {
   const startedAt = scheduler.now();
   const timers = new Set<Cancel>();
@@ -23,19 +27,26 @@ export function processClock(
 
   const after = (ms: number, run: () => void): Cancel => {
     if (isStopped) return () => {};
-    const cancel = scheduler.after(ms, () => {
+    const fire = (): void => {
+      const stoppedMs = resumesAt() - scheduler.now();
+      if (stoppedMs > 0) {
+        cancelNext = scheduler.after(stoppedMs, fire);
+        return;
+      }
       timers.delete(cancel);
       try {
         run();
       } catch (thrown) {
         onThrow(thrown);
       }
-    });
-    timers.add(cancel);
-    return () => {
-      timers.delete(cancel);
-      cancel();
     };
+    let cancelNext = scheduler.after(ms, fire);
+    const cancel = (): void => {
+      timers.delete(cancel);
+      cancelNext();
+    };
+    timers.add(cancel);
+    return cancel;
   };
   const now = (): number => START_MS + dateOffset() + Math.floor(scheduler.now());
 

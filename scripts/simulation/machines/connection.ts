@@ -1,4 +1,5 @@
 import type { Clock } from "#shared/lib/clock.ts";
+import type { Random } from "#shared/lib/rng.ts";
 import type { ListenOptions } from "#shared/rpc/http/listen.ts";
 import type { HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { DispatchController, DispatchHandler, DispatchOptions } from "#shared/rpc/peer/targets.ts";
@@ -28,10 +29,21 @@ export interface NetworkOptions {
   readonly fateOf: (from: string, to: string) => Fate;
   /** The machines that accept no WebSockets, although their agents offer them. */
   readonly withoutSockets: readonly string[];
+  /** Until when the process of a machine is stopped. What arrives meanwhile waits. */
+  readonly stoppedUntil: (machine: string) => number;
+  /** The address that a proxy forwards to any of the machines for which `isBehind` returns true; null without a proxy. */
+  readonly proxy: Proxy | null;
   /** Called when a request has arrived at a server. */
   readonly onRequest: (observed: ObservedRequest) => void;
   /** Called when a server has answered. The answer may be lost. */
   readonly onAnswer: (observed: ObservedRequest, reply: string) => void;
+}
+
+/** A proxy in front of several servers. It forwards each request to any server that listens. */
+export interface Proxy {
+  readonly origin: string;
+  readonly isBehind: (machine: string) => boolean;
+  readonly random: Random;
 }
 
 /** An HTTP request or a WebSocket between two processes. */
@@ -59,6 +71,20 @@ export interface Server {
 /** The network with its servers, by origin. */
 export interface Wire extends NetworkOptions {
   readonly servers: ReadonlyMap<string, Server>;
+}
+
+/** Calls `run` when the process of a machine runs: now, or after it was stopped. */
+export function whenRunning({ scheduler, stoppedUntil }: NetworkOptions, machine: string, run: () => void): void {
+  const stoppedMs = stoppedUntil(machine) - scheduler.now();
+  if (stoppedMs > 0) scheduler.after(stoppedMs, run);
+  else run();
+}
+
+/** Returns the origin of the server that answers a request to an origin. */
+export function routed({ proxy, servers }: Wire, origin: string): string {
+  if (origin !== proxy?.origin) return origin;
+  const behind = [...servers].filter(([, { machine }]) => proxy.isBehind(machine));
+  return behind.length > 0 ? proxy.random.pick(behind)[0] : origin;
 }
 
 /** The address of every machine. */
@@ -89,7 +115,7 @@ export class Connection implements Link {
   ) {
     this.#wire = wire;
     this.#from = from;
-    this.#origin = origin;
+    this.#origin = routed(wire, origin);
     this.#request = request;
     this.#handler = handler;
     this.#onEnd = onEnd;
@@ -109,7 +135,7 @@ export class Connection implements Link {
   fail(error: Error): void {
     if (this.#isOver) return;
     this.drop();
-    this.#handler.onResponseError?.(this.#controller, error);
+    whenRunning(this.#wire, this.#from, () => this.#handler.onResponseError?.(this.#controller, error));
   }
 
   #send(): void {
@@ -128,6 +154,10 @@ export class Connection implements Link {
       this.fail(server ? resetError() : refusedError());
       return;
     }
+    if (this.#wire.stoppedUntil(server.machine) > this.#wire.scheduler.now()) {
+      whenRunning(this.#wire, server.machine, () => this.#arrive(fate));
+      return;
+    }
     this.#server = server;
     server.open.add(this);
     if (fate.request === "arrives twice") void this.#answer(server, { ...fate, reply: "silent" });
@@ -140,7 +170,9 @@ export class Connection implements Link {
     server.answering.add(handling);
     const reply = await handling;
     server.answering.delete(handling);
-    const later = (run: () => void): void => void this.#wire.scheduler.after(fate.replyMs, run);
+    const wire = this.#wire;
+    const later = (run: () => void): void =>
+      void wire.scheduler.after(fate.replyMs, () => whenRunning(wire, this.#from, run));
     const deliver = (run: () => void): void => {
       if (fate.reply === "arrives") later(run);
     };

@@ -1,5 +1,6 @@
 import type { Random } from "#shared/lib/rng.ts";
-import type { Disturbance, Plan } from "../plan.ts";
+import type { Disturbance } from "../disturbance.ts";
+import type { Plan } from "../plan.ts";
 import type { Fate } from "./connection.ts";
 
 /** The maximum delay without disturbances. Most messages take a few milliseconds. */
@@ -26,7 +27,7 @@ function disturbed(fate: Fate, one: Disturbance, from: string, to: string, rando
     const isBetween = one.between.includes(from) && one.between.includes(to);
     return isBetween ? { ...fate, request: one.isSilent ? "silent" : "reset" } : fate;
   }
-  if (one.machine !== from && one.machine !== to) return fate;
+  if (!("machine" in one) || (one.machine !== from && one.machine !== to)) return fate;
   if (one.type === "slow") {
     const [request, reply] = [random.next() * one.delayMs, random.next() * one.delayMs];
     return { ...fate, requestMs: fate.requestMs + request, replyMs: fate.replyMs + reply };

@@ -20,8 +20,18 @@ export interface Machine {
   commitFate: CommitFate | null;
   /** The time until the restart after a crash at a commit. */
   downMs: number;
+  /** The process is stopped until this virtual time. */
+  stoppedUntil: number;
   /** The disk is full until this virtual time. */
   fullUntil: number;
+}
+
+/** The fate of the next commit to the disk of a machine. A fate that a disturbance has set is that of one commit. */
+export function nextCommitFate(machine: Machine, now: number): CommitFate {
+  if (now < machine.fullUntil) return "disk full";
+  const fate = machine.commitFate ?? "written";
+  machine.commitFate = null;
+  return fate;
 }
 
 /** The open resources of a process. */

@@ -11,6 +11,8 @@ import { SocketConnection } from "./socket.ts";
 export interface SimulatedNetwork {
   /** Returns the network for one process of a machine. `stop` closes all connections and servers, as a kill does. */
   forProcess(machine: string, clock: ProcessClock): Network & { stop(): void; connections(): number };
+  /** Returns the server of a machine; undefined while it does not listen. */
+  serverOf(machine: string): Server | undefined;
 }
 
 /** The time that a stopping server waits for pending answers. */
@@ -19,6 +21,7 @@ const STOP_TIMEOUT_MS = 300;
 export function createNetwork(options: NetworkOptions): SimulatedNetwork {
   const servers = new Map<string, Server>();
   return {
+    serverOf: (machine) => [...servers.values()].find((server) => server.machine === machine),
     forProcess(machine, clock) {
       const connections = new Set<Link>();
       const closeFunctions: (() => void)[] = [];

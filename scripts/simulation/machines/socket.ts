@@ -3,7 +3,16 @@ import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { FrameEvents, Frames } from "#shared/rpc/websocket/frames.ts";
 import { messageSocket } from "#shared/rpc/websocket/message-socket.ts";
 import type { OpeningEvents, SocketAddress } from "#shared/rpc/websocket/open-socket.ts";
-import { HOST, type Link, type ObservedRequest, resetError, type Server, type Wire } from "./connection.ts";
+import {
+  HOST,
+  type Link,
+  type ObservedRequest,
+  resetError,
+  routed,
+  type Server,
+  type Wire,
+  whenRunning,
+} from "./connection.ts";
 
 type Side = "client" | "server";
 
@@ -30,7 +39,7 @@ export class SocketConnection implements Link {
   constructor(wire: Wire, from: string, address: SocketAddress, opening: OpeningEvents, onEnd: () => void) {
     this.#wire = wire;
     this.#from = from;
-    this.#origin = new URL(address.url.replace(/^ws/, "http")).origin;
+    this.#origin = routed(wire, new URL(address.url.replace(/^ws/, "http")).origin);
     this.#address = address;
     this.#opening = opening;
     this.#onEnd = onEnd;
@@ -67,10 +76,12 @@ export class SocketConnection implements Link {
   #request(): void {
     if (!this.#isOpening) return;
     const { scheduler, servers, fateOf } = this.#wire;
-    const fate = fateOf(this.#from, servers.get(this.#origin)?.machine ?? this.#origin);
+    const machine = servers.get(this.#origin)?.machine ?? this.#origin;
+    const fate = fateOf(this.#from, machine);
     scheduler.after(fate.requestMs, () => {
       if (fate.request === "reset") this.fail(resetError());
-      else if (fate.request !== "silent") void this.#accept(fate.reply, fate.replyMs);
+      else if (fate.request !== "silent")
+        whenRunning(this.#wire, machine, () => void this.#accept(fate.reply, fate.replyMs));
     });
   }
 
@@ -149,8 +160,10 @@ export class SocketConnection implements Link {
     this.#arrivals[side] = arrivesAt;
     scheduler.after(arrivesAt - scheduler.now(), () => {
       if (fate.request === "reset") return this.fail(resetError());
-      arrive();
-      if (fate.request === "arrives twice") arrive();
+      whenRunning(this.#wire, machines[otherSide[side]], () => {
+        arrive();
+        if (fate.request === "arrives twice") arrive();
+      });
     });
   }
 

@@ -1,17 +1,22 @@
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
-import { StartError } from "#shared/runtime/process/exit.ts";
+import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import type { Database } from "#shared/store/sqlite.ts";
 import { agentsOf, copyOf, type Start, seededIds } from "../agents.ts";
 import type { Choice } from "../checks/secrecy.ts";
-import { copyName, type Disturbance, matchesAtOnce, type Plan, START_MS } from "../plan.ts";
+import type { Disturbance } from "../disturbance.ts";
+import { matchesAtOnce, type Plan, START_MS } from "../plan.ts";
+import { ask } from "./ask.ts";
 import { processClock } from "./clock.ts";
-import type { ObservedRequest } from "./connection.ts";
-import { type CommitFate, createDisk, DiskFull, type MachineDisk } from "./disk.ts";
+import { SimulatedDatabase } from "./database.ts";
+import { createDisk, type MachineDisk } from "./disk.ts";
+import { isExpected, isExpectedAtStart } from "./endings.ts";
 import { fatesOf } from "./fates.ts";
-import { faultsOfLoad, type Load, type Machine, type Process } from "./machine.ts";
+import { faultsOfLoad, type Load, type Machine, nextCommitFate, type Process } from "./machine.ts";
+import { copyName, DATABASE, isManager, MANAGER } from "./names.ts";
 import { createNetwork, type SimulatedNetwork } from "./network.ts";
+import type { Observer } from "./observer.ts";
 import { createScheduler, settled } from "./scheduler.ts";
 
 /** The time until the restart of a process that has ended with an error. */
@@ -26,18 +31,6 @@ const MAX_COMMIT_MS = 5;
 /** A process that has not stopped after this number of events is reported as a fault. */
 const MAX_STOP_STEPS = 100_000;
 
-/** Receives the messages, commits and trace lines of a run. */
-export interface Observer {
-  onRequest(request: ObservedRequest): void;
-  onAnswer(request: ObservedRequest, reply: string): void;
-  /** Called after a commit to a database of a machine, before the process is notified. */
-  onCommitted(machine: string, db: Database): void;
-  trace(line: string): void;
-}
-
-/** Returns true for errors with which a process ends by design. */
-export const isExpected = (thrown: unknown): boolean => thrown instanceof StartError || thrown instanceof DiskFull;
-
 /** The machines of a plan in virtual time. The production code runs with simulated clocks, ids and disks and one simulated network. */
 export class World {
   readonly scheduler = createScheduler();
@@ -48,6 +41,8 @@ export class World {
   readonly #random: Random;
   readonly #network: SimulatedNetwork;
   readonly #machines = new Map<string, Machine>();
+  /** The database of several managers; null for one manager. */
+  readonly #database: SimulatedDatabase | null;
   #isStopping = false;
 
   /** `choice` is a choice that its player replaces by another one. */
@@ -57,21 +52,37 @@ export class World {
     this.#random = createRandom(`${plan.seed}/run`);
     const { scheduler } = this;
     const fateOf = fatesOf(plan, scheduler.now, this.#random);
+    this.#database = plan.managers > 1 ? this.#openDatabase() : null;
     this.#network = createNetwork({
       ...{ scheduler, fateOf, onAnswer: observer.onAnswer, withoutSockets: plan.withoutSockets },
+      stoppedUntil: (machine) => this.#machines.get(machine)?.stoppedUntil ?? 0,
+      proxy: this.#database && {
+        origin: new URL(MANAGER_ENDPOINT).origin,
+        isBehind: isManager,
+        random: createRandom(`${plan.seed}/proxy`),
+      },
       onRequest: (request) => {
         const machine = this.#machines.get(request.to);
         if (machine && request.body.includes('"GAME_INVITE"')) machine.isInvited = true;
         observer.onRequest(request);
       },
     });
-    for (const [name, start] of agentsOf(plan, choice)) this.#add(name, start, this.#random.next() * START_MS);
+    for (const [name, start] of agentsOf(plan, choice, this.#database))
+      this.#add(name, start, this.#random.next() * START_MS);
     for (const one of plan.disturbances) scheduler.after(one.at, () => this.#disturb(one));
   }
 
-  /** Returns the databases of a machine by path. */
-  databasesOf(machine: string): ReadonlyMap<string, Database> {
-    return this.#machines.get(machine)?.disk.databases() ?? new Map();
+  /** Returns the database of the run; null before a manager has created it. */
+  get database(): Database | null {
+    if (this.#database) return this.#database.server.db;
+    const databases = [...(this.#machines.get(MANAGER)?.disk.databases() ?? [])];
+    return databases.find(([file]) => file.includes("league-manager"))?.[1] ?? null;
+  }
+
+  /** Sends a request to the server of a machine, without delays and losses. Resolves with its answer; null without a server. */
+  async ask(machine: string, body: string): Promise<string | null> {
+    const server = this.#network.serverOf(machine);
+    return server ? ask(server, this.scheduler, body) : null;
   }
 
   /** Returns the number of timers of all processes. */
@@ -110,6 +121,14 @@ export class World {
     await this.scheduler.finishTurn();
   }
 
+  #openDatabase(): SimulatedDatabase {
+    return new SimulatedDatabase({
+      ...{ plan: this.#plan, scheduler: this.scheduler, machineOf: (name) => this.#machines.get(name) },
+      onCommitted: (db) => this.#observer.onCommitted(DATABASE, db),
+      onCrash: (machine) => this.#kill(machine, machine.downMs, "is killed at a commit"),
+    });
+  }
+
   #trace(line: string): void {
     this.#observer.trace(`${this.scheduler.now().toFixed(0).padStart(8)} ${line}`);
   }
@@ -118,7 +137,7 @@ export class World {
     const disk = createDisk(
       {
         commitMs: () => this.#random.next() * MAX_COMMIT_MS,
-        fate: () => this.#fateOfCommit(machine),
+        fate: () => nextCommitFate(machine, this.scheduler.now()),
         onCommitted: (db) => this.#observer.onCommitted(name, db),
         onCrash: () => this.#kill(machine, machine.downMs, "is killed at a commit"),
       },
@@ -126,7 +145,7 @@ export class World {
     );
     const machine: Machine = {
       ...{ name, disk, start, process: null, isInvited: false, hasLeft: false },
-      ...{ dateOffset: 0, starts: 0, commitFate: null, downMs: 0, fullUntil: 0 },
+      ...{ dateOffset: 0, starts: 0, commitFate: null, downMs: 0, fullUntil: 0, stoppedUntil: 0 },
     };
     this.#machines.set(name, machine);
     this.scheduler.after(afterMs, () => this.#start(machine));
@@ -141,11 +160,18 @@ export class World {
     const onThrow = (thrown: unknown): void => {
       if (machine.process === process) this.#end(machine, thrown);
     };
-    const clock = processClock(this.scheduler, () => machine.dateOffset, onThrow);
+    const clock = processClock(
+      this.scheduler,
+      () => machine.dateOffset,
+      onThrow,
+      () => machine.stoppedUntil,
+    );
     const [network, disk] = [this.#network.forProcess(name, clock), machine.disk.forProcess(clock)];
     const killed = Promise.withResolvers<void>();
     const kill = (): void => {
       for (const one of [clock, network, disk]) one.stop();
+      this.#database?.end(name);
+      machine.stoppedUntil = 0;
       killed.resolve();
     };
     const load = (): Load => ({
@@ -167,7 +193,8 @@ export class World {
   /** Ends a process after an error and starts it again, as `league run` does. */
   #end(machine: Machine, thrown: unknown): void {
     const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-    if (!isExpected(thrown)) this.faults.add(`${machine.name}: ${text}`);
+    const isStarting = machine.process?.agent === null;
+    if (!(isStarting ? isExpectedAtStart(thrown) : isExpected(thrown))) this.faults.add(`${machine.name}: ${text}`);
     this.#kill(machine, RESTART_MS, `ends: ${text.split("\n")[0]}`);
   }
 
@@ -199,13 +226,6 @@ export class World {
     if (!this.#machines.has(copy)) this.#add(copy, copyOf(this.#plan, name), 0, disk);
   }
 
-  #fateOfCommit(machine: Machine): CommitFate {
-    if (this.scheduler.now() < machine.fullUntil) return "disk full";
-    const fate = machine.commitFate ?? "written";
-    machine.commitFate = null;
-    return fate;
-  }
-
   #disturb(one: Disturbance): void {
     const machine = "machine" in one ? this.#machines.get(one.machine) : undefined;
     if ((one.type === "leave" || one.type === "copy") && machine?.isInvited === false) {
@@ -213,7 +233,10 @@ export class World {
       return;
     }
     this.#trace(JSON.stringify(one));
+    if (one.type === "database crash") this.#database?.crash(one.downMs);
+    if (one.type === "partition" && !one.isSilent) this.#database?.separate(one);
     if (!machine) return;
+    if (one.type === "stop") machine.stoppedUntil = Math.max(machine.stoppedUntil, one.at + one.ms);
     if (one.type === "leave") this.#leave(machine);
     if (one.type === "copy") this.#copy(machine);
     if (one.type === "crash") this.#kill(machine, one.downMs, "is killed");

@@ -1,0 +1,43 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Database } from "#shared/store/sqlite.ts";
+import { noWriter } from "#shared/store/writer.ts";
+import { scheduleOf } from "../../../league-manager/projections/schedule.ts";
+import { loadState } from "../../../league-manager/store/load-state.ts";
+import { managerStore } from "../../../league-manager/store/manager-store.ts";
+import { managerNames } from "../machines/names.ts";
+import type { World } from "../machines/world.ts";
+import type { Plan } from "../plan.ts";
+
+/** The time after the end of the last disturbance in which every manager has started and has read all commits. */
+export const AGREEMENT_MS = 10_000;
+
+const request = (name: string): string =>
+  JSON.stringify({
+    ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
+    params: { name, arguments: { league_id: "sim" } },
+  });
+
+/** Returns the faults of managers that show another state of the league than the log of their database. */
+export async function faultsOfAgreement(plan: Plan, world: World, db: Database): Promise<readonly string[]> {
+  const { state } = await loadState(managerStore(db, noWriter), ["sim"]);
+  const league = state.leagues.get("sim");
+  if (!league) return [];
+  const schedule: unknown = JSON.parse(JSON.stringify(scheduleOf(league)));
+  const faults: string[] = [];
+  const standings = new Set<string>();
+  for (const name of managerNames(plan.managers)) {
+    const shown = resultIn(await world.ask(name, request("get_schedule")));
+    if (!isDeepStrictEqual(shown, schedule))
+      faults.push(`${name} shows another schedule than the log: ${JSON.stringify(shown)}`);
+    standings.add(JSON.stringify(resultIn(await world.ask(name, request("get_standings")))));
+  }
+  if (standings.size > 1) faults.push(`the managers show different standings: ${[...standings].join(" and ")}`);
+  return faults;
+}
+
+/** The result of a tool in an answer; null without one. */
+function resultIn(answer: string | null): unknown {
+  const { result } = JSON.parse(answer ?? "{}") as { result?: { content?: readonly { text?: string }[] } };
+  const text = result?.content?.[0]?.text;
+  return text === undefined ? null : JSON.parse(text);
+}
