@@ -55,9 +55,9 @@ describe("docs/requirements.md", () => {
     expect(faultsOf(text, titlesOf)).toEqual([]);
   });
 
-  it("has requirements with each of the five prefixes", () => {
+  it("has requirements with each of the six prefixes", () => {
     const prefixes = [...text.matchAll(/^\| ([A-Z]{2})-\d+ \|/gm)].map(([, prefix]) => prefix);
-    expect([...new Set(prefixes)].sort()).toEqual(["CN", "CT", "LA", "LP", "SH"]);
+    expect([...new Set(prefixes)].sort()).toEqual(["CN", "CT", "LA", "LP", "SH", "SM"]);
   });
 });
 
