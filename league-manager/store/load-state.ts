@@ -28,6 +28,8 @@ const LEAGUE_PREFIX = leagueStream("");
 const AGENT_PREFIX = agentStream("");
 /** The number of events that are read from a stream at once. */
 const EVENTS_PER_READ = 5_000;
+/** The number of streams of agents that are read at the same time. */
+const STREAMS_PER_READ = 100;
 
 /** Loads the state of a store: folds the streams of all leagues, from their snapshots, and of all agents. Throws `UnusableEvent`. */
 export async function loadState(store: ReadStore, leagueIds: readonly string[]): Promise<Loaded> {
@@ -50,11 +52,10 @@ export async function loadState(store: ReadStore, leagueIds: readonly string[]):
   const profiles = await store.loadProfiles();
   const agents = new Map<string, Agent>();
   let lastForgotten: ManagerState["lastForgotten"] = { player: 0, referee: 0 };
-  for (const stream of await store.streams(AGENT_PREFIX)) {
+  for await (const { stream, events } of agentEvents(store)) {
     const id = stream.slice(AGENT_PREFIX.length);
     const profile = profiles.get(id) ?? erased(id);
     let agent: Agent | null = null;
-    const events = await store.readEvents(stream);
     for (const { body, seq } of events) {
       const next = folded(stream, seq, () => evolveAgent(agent, parseAgentEvent(body), profile, seq + 1));
       if (agent && !next) lastForgotten = withForgotten(lastForgotten, agent);
@@ -76,6 +77,17 @@ function folded<T>(stream: string, seq: number, fold: () => T): T {
     return fold();
   } catch (thrown) {
     throw new UnusableEvent(stream, seq, inOneLine(messageOf(thrown)));
+  }
+}
+
+/** Reads the streams of all agents. Many are read at once, because a database on another machine answers each read after some time. */
+async function* agentEvents(
+  store: ReadStore,
+): AsyncGenerator<{ readonly stream: string; readonly events: readonly RecordedEvent[] }> {
+  const streams = await store.streams(AGENT_PREFIX);
+  for (let first = 0; first < streams.length; first += STREAMS_PER_READ) {
+    const group = streams.slice(first, first + STREAMS_PER_READ);
+    yield* await Promise.all(group.map(async (stream) => ({ stream, events: await store.readEvents(stream) })));
   }
 }
 
