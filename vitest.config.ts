@@ -16,6 +16,7 @@ export const SLOW_TESTS: readonly string[] = [
   "scripts/hidden-information/*.test.ts",
   "scripts/match/local/wire.test.ts",
   "scripts/run/run.test.ts",
+  "scripts/cluster/figures/cpu-meter.test.ts",
   "{shared,league-manager,referee,player,scripts}/**/*.postgres.test.ts",
 ];
 

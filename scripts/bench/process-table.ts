@@ -27,7 +27,7 @@ export function processTable(): ReadonlyMap<number, ProcessEntry> {
 }
 
 /** Returns a process; null if it does not exist. */
-export function entryOf(pid: number): ProcessEntry | null {
+function entryOf(pid: number): ProcessEntry | null {
   const fields = fieldsOf(pid);
   if (fields === null) return null;
   const cpu = (first: number): number => (Number(fields[first]) + Number(fields[first + 1])) * MICROSECONDS_PER_TICK;

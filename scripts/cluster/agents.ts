@@ -49,9 +49,9 @@ export const managerSpecs = (agents: Agents, configFile: string): readonly Agent
     args: [
       ...["--config", configFile, "--port", String(port), "--seed", agents.seed],
       ...["--data", join(agents.folder, managerName(index).replace(" ", "-"))],
-      ...(database === null ? [] : ["--database", database]),
     ],
     reportsEvents: true,
+    ...(database !== null && { database }),
   }));
 
 export const refereeSpecs = ({ folder, frontPort, refereePorts }: Agents): readonly AgentSpec[] =>

@@ -1,13 +1,14 @@
-import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isDeepStrictEqual, promisify } from "node:util";
+import { isDeepStrictEqual } from "node:util";
 import { matchRef } from "#shared/lib/ids.ts";
 import { parseLeagueEvent } from "../../league-manager/league/events.ts";
+import type { Termination } from "../../league-manager/league/league.ts";
 import { leagueLogFile } from "../archive/files.ts";
 import { type Verified, verifyExport } from "../archive/verify/verify.ts";
-import { callTool, root } from "../testing/processes.ts";
+import { callTool } from "../testing/processes.ts";
 import { type Agents, managerName } from "./agents.ts";
+import { runLeague } from "./league-command.ts";
 import type { PlannedLeague } from "./leagues.ts";
 
 /** What the check of a run has found. */
@@ -17,9 +18,6 @@ export interface Checked {
   readonly verified: number;
   /** The number of assignments that were discarded: the match was taken from its referee and got a new epoch. */
   readonly discarded: number;
-  /** The number of matches that ended by a forfeit of a player or were aborted. */
-  readonly forfeits: number;
-  readonly aborts: number;
 }
 
 /**
@@ -39,8 +37,6 @@ export async function checkRun(agents: Agents, matches: number): Promise<Checked
     ],
     verified: verified.matches,
     discarded: verified.discarded,
-    forfeits: results.filter(({ termination }) => termination === "forfeit").length,
-    aborts: results.filter(({ termination }) => termination === "aborted").length,
   };
 }
 
@@ -51,14 +47,9 @@ async function exportRun({ folder, managers }: Agents, out: string): Promise<voi
   await runLeague(["export", ...source, "--out", out]);
 }
 
-/** Runs `league ARGS`. Rejects with its output if it fails. */
-export async function runLeague(args: readonly string[]): Promise<void> {
-  await promisify(execFile)(process.execPath, [join(root, "scripts/league.ts"), ...args], { cwd: root });
-}
-
 interface Result {
   readonly match: string;
-  readonly termination: string;
+  readonly termination: Termination;
 }
 
 /** Returns the results in the logs of the leagues, in their order. An abort ends a match too. */
@@ -74,12 +65,20 @@ const resultsIn = (folder: string, leagues: readonly PlannedLeague[]): readonly 
     });
   });
 
-/** Returns a text for each match with more than one result, and one if their number is wrong. */
-export function faultsOfResults(results: readonly Pick<Result, "match">[], matches: number): readonly string[] {
+/**
+ * Returns a text for each match with more than one result or without a normal end, and one if the number of matches is wrong. No fault of a cluster
+ * concerns a player, so a forfeit or an abort would charge the players with it.
+ */
+export function faultsOfResults(results: readonly Result[], matches: number): readonly string[] {
   const counts = new Map<string, number>();
   for (const { match } of results) counts.set(match, (counts.get(match) ?? 0) + 1);
-  const repeated = [...counts].flatMap(([match, count]) => (count > 1 ? [`${match} has ${count} results`] : []));
-  return counts.size === matches ? repeated : [`${counts.size} matches have a result, not ${matches}`, ...repeated];
+  return [
+    ...(counts.size === matches ? [] : [`${counts.size} matches have a result, not ${matches}`]),
+    ...[...counts].flatMap(([match, count]) => (count > 1 ? [`${match} has ${count} results`] : [])),
+    ...results.flatMap(({ match, termination }) =>
+      termination === "normal" ? [] : [`${match} has not ended normally: ${termination}`],
+    ),
+  ];
 }
 
 /** Returns a text for each manager and league whose standings differ from those that follow from the export. */

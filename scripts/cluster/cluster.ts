@@ -6,10 +6,10 @@ import { messageOf } from "#shared/lib/result.ts";
 import { countOption, playersOption, withUsageExit } from "#shared/runtime/cli/options.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { startPostgres } from "#shared/store/testing/postgres-server.ts";
-import { compareCosts } from "./comparison.ts";
+import { compareCosts } from "./figures/comparison.ts";
+import { type ClusterReport, reportLines } from "./figures/report.ts";
 import { planLeagues } from "./leagues.ts";
 import { proveRun } from "./proof.ts";
-import { type ClusterReport, reportLines } from "./report.ts";
 
 const command = withUsageExit(new Command("npm run cluster --"))
   .description(

@@ -1,9 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { execute, type PostgresServer } from "#shared/store/testing/postgres-server.ts";
-import { entryOf } from "../bench/process-table.ts";
+import { runLeague } from "./league-command.ts";
 
 /** A temporary PostgreSQL server with the database of one run. */
 export interface ClusterDatabase {
-  /** The URL of the database, at another port for a manager behind a forwarder. */
+  /** The URL of the database for the managers, at another port for a manager behind a forwarder. */
   urlAt(port: number): string;
   readonly port: number;
   /** The process id of the server; null while it is not running. */
@@ -22,19 +24,27 @@ export interface DatabaseSizes {
 }
 
 const SIZES = `SELECT pg_database_size(current_database()) AS size, pg_current_wal_lsn() - '0/0' AS wal`;
-const BACKEND = "SELECT pg_backend_pid() AS pid";
 
-/** Creates an empty database in a server. */
-export async function openDatabase(server: PostgresServer): Promise<ClusterDatabase> {
+/** The role of the managers, which has the rights that `league db migrate` grants. */
+const ROLE = "league_manager";
+const CREATE_ROLE = `
+  DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${ROLE}') THEN
+      CREATE ROLE ${ROLE} LOGIN PASSWORD '${ROLE}';
+    END IF;
+  END $$`;
+
+/** Creates a database with the tables of a run in a server. */
+export async function createDatabase(server: PostgresServer): Promise<ClusterDatabase> {
   const url = await server.createDatabase();
-  /** The server is the parent of the process of each connection. */
-  const serverPid = async (): Promise<number | null> => {
-    const [row] = await execute(url, BACKEND);
-    return entryOf(Number(row?.pid))?.parent ?? null;
-  };
-  let pid = await serverPid();
+  await execute(url, CREATE_ROLE);
+  await runLeague(["db", "migrate", "--database", url, "--role", ROLE]);
+  const [settings] = await execute(url, "SHOW data_directory");
+  const pidFile = join(String(settings?.data_directory), "postmaster.pid");
+  const serverPid = (): number => Number(readFileSync(pidFile, "utf8").split("\n")[0]);
+  let pid: number | null = serverPid();
   return {
-    urlAt: (port) => Object.assign(new URL(url), { port: String(port) }).href,
+    urlAt: (port) => Object.assign(new URL(url), { port: String(port), username: ROLE, password: ROLE }).href,
     port: server.port,
     pid: () => pid,
     async kill() {
@@ -43,7 +53,7 @@ export async function openDatabase(server: PostgresServer): Promise<ClusterDatab
     },
     async restart() {
       await server.restart();
-      pid = await serverPid();
+      pid = serverPid();
     },
     async sizes() {
       const [row] = await execute(url, SIZES);

@@ -1,11 +1,11 @@
 import { createRandom } from "#shared/lib/rng.ts";
 import type { PostgresServer } from "#shared/store/testing/postgres-server.ts";
 import { processesIn } from "../testing/processes.ts";
-import { type Checked, checkRun, runLeague } from "./check.ts";
+import { type Checked, checkRun } from "./check.ts";
 import { startCluster } from "./cluster-run.ts";
-import { type ClusterDatabase, openDatabase } from "./database.ts";
-import { planFaults } from "./fault-plan.ts";
-import { FaultInjector, type InjectedFault } from "./faults.ts";
+import { createDatabase } from "./database.ts";
+import { FaultInjector, type InjectedFault } from "./faults/injector.ts";
+import { planFaults } from "./faults/plan.ts";
 import { planLeagues } from "./leagues.ts";
 
 export interface ProofOptions {
@@ -43,7 +43,7 @@ export async function proveRun(
   log: (line: string) => void,
 ): Promise<Proof> {
   const { folder, matches, players, seed, hasFaults } = options;
-  const database = await openMigrated(server);
+  const database = await createDatabase(server);
   const before = await database.sizes();
   const leagues = planLeagues(matches, players);
   const cluster = await startCluster({ ...options, leagues, database, isCuttable: hasFaults });
@@ -78,13 +78,6 @@ export async function proveRun(
   } finally {
     await cluster.stop();
   }
-}
-
-/** Creates a database with the current tables. */
-export async function openMigrated(server: PostgresServer): Promise<ClusterDatabase> {
-  const database = await openDatabase(server);
-  await runLeague(["db", "migrate", "--database", database.urlAt(database.port)]);
-  return database;
 }
 
 /** Returns a text for each process that the run has left behind. */

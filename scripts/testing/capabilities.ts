@@ -87,7 +87,7 @@ const EXEMPT_FILES: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^player\/bot-process\/(main|guard)\.ts$/, "the entry point of the process of a bot, and its watching thread"],
   [/^scripts\/bench\//, "measures real processes"],
   [
-    /^scripts\/(chaos|cluster|conformance)\/[\w-]+\.ts$/,
+    /^scripts\/(chaos|conformance|cluster(\/\w+)?)\/[\w-]+\.ts$/,
     "starts real processes and kills or tests them, or is loaded into those",
   ],
   [/^scripts\/examples\//, "a player without code of this project, which runs as a separate process"],

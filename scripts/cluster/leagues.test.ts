@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Config } from "#shared/runtime/config/config.ts";
-import { FAULT_KINDS, planFaults } from "./fault-plan.ts";
 import { type PlannedLeague, planLeagues } from "./leagues.ts";
 
 const matchesOf = ({ format, format_options, min_players: players }: PlannedLeague): number =>
@@ -28,29 +27,5 @@ describe("planLeagues", () => {
 
   it("rejects more matches than 100 leagues have", () => {
     expect(() => planLeagues(1_000, 4)).toThrow("1000 matches of 4 players are more than 100 leagues");
-  });
-});
-
-describe("planFaults", () => {
-  it("has every kind of fault in each five faults in a row, while matches are played", () => {
-    const faults = planFaults(20_000, "a");
-    expect(faults).toHaveLength(80);
-    for (let first = 0; first < faults.length; first += FAULT_KINDS.length) {
-      const kinds = faults.slice(first, first + FAULT_KINDS.length).map(({ kind }) => kind);
-      expect(kinds.toSorted()).toEqual(FAULT_KINDS.toSorted());
-    }
-    const moments = faults.map(({ afterMatches }) => afterMatches);
-    expect(moments).toEqual(moments.toSorted((a, b) => a - b));
-    expect(moments.every((moment) => moment >= 1_000 && moment <= 19_000)).toBe(true);
-  });
-
-  it("has every kind of fault once in a short run", () => {
-    const kinds = planFaults(66, "a").map(({ kind }) => kind);
-    expect(kinds.toSorted()).toEqual(FAULT_KINDS.toSorted());
-  });
-
-  it("is determined by the seed", () => {
-    expect(planFaults(1_000, "a")).toEqual(planFaults(1_000, "a"));
-    expect(planFaults(1_000, "a")).not.toEqual(planFaults(1_000, "b"));
   });
 });

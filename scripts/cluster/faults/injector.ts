@@ -1,8 +1,8 @@
 import type { Random } from "#shared/lib/rng.ts";
-import { managerName, refereeName } from "./agents.ts";
-import type { Cluster } from "./cluster-run.ts";
-import type { FaultKind, PlannedFault } from "./fault-plan.ts";
-import { sleep, untilReady } from "./readiness.ts";
+import { managerName, refereeName } from "../agents.ts";
+import type { Cluster } from "../cluster-run.ts";
+import { sleep, untilReady } from "../readiness.ts";
+import type { FaultKind, PlannedFault } from "./plan.ts";
 
 /** A fault that was injected. */
 export interface InjectedFault {

@@ -1,6 +1,6 @@
+import { FAULT_KINDS } from "../faults/plan.ts";
+import type { Proof } from "../proof.ts";
 import type { MatchCost } from "./comparison.ts";
-import { FAULT_KINDS } from "./fault-plan.ts";
-import type { Proof } from "./proof.ts";
 
 /** The report that is printed on stdout. */
 export interface ClusterReport {
@@ -49,7 +49,7 @@ function proofLines(proof: Proof): readonly string[] {
     `${matches} matches in ${seconds.toFixed(0)} s, ${matchesPerSecond.toFixed(1)} per second`,
     `CPU time per match in ms: ${cpu}`,
     `bytes per match: ${bytesPerMatch.database.toFixed(0)} in the database, ${bytesPerMatch.writeAheadLog.toFixed(0)} in the write-ahead log`,
-    `assignments discarded: ${proof.discarded}, forfeits: ${proof.forfeits}, aborts: ${proof.aborts}`,
+    `assignments that were discarded and played again: ${proof.discarded}`,
     ...(kinds.length === 0 ? [] : ["faults injected:", ...kinds]),
   ];
 }

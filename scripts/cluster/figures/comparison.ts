@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import type { PostgresServer } from "#shared/store/testing/postgres-server.ts";
-import { type Cluster, startCluster } from "./cluster-run.ts";
-import { planLeagues } from "./leagues.ts";
+import { type Cluster, startCluster } from "../cluster-run.ts";
+import { createDatabase } from "../database.ts";
+import { planLeagues } from "../leagues.ts";
+import type { ProofOptions } from "../proof.ts";
 import { type LatencyProbe, percentile, probeLatency } from "./live-latency.ts";
-import { openMigrated, type ProofOptions } from "./proof.ts";
 
 /** The cost of a match, measured over a part of a run without faults. */
 export interface MatchCost {
@@ -40,7 +41,7 @@ export async function compareCosts(
       folder: join(options.folder, `comparison-${managers}`),
       leagues: planLeagues(options.matches, options.players),
       managers: Math.max(1, managers),
-      database: managers === 0 ? null : await openMigrated(server),
+      database: managers === 0 ? null : await createDatabase(server),
       isCuttable: false,
     });
     try {

@@ -1,4 +1,4 @@
-import { type ProcessEntry, processTable, withDescendants } from "../bench/process-table.ts";
+import { type ProcessEntry, processTable, withDescendants } from "../../bench/process-table.ts";
 
 /** Processes that are measured together, e.g. all managers. `roots` returns the ids of those that run now; their descendants count too. */
 export interface MeteredGroup {

@@ -1,4 +1,4 @@
-import { type Agents, originOf } from "./agents.ts";
+import { type Agents, originOf } from "../agents.ts";
 
 /** Reads the events of a league at each manager and compares the times at which they arrive. */
 export interface LatencyProbe {

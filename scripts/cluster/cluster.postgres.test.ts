@@ -1,0 +1,20 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { cleanUp, start } from "../testing/processes.ts";
+import type { InjectedFault } from "./faults/injector.ts";
+import { FAULT_KINDS } from "./faults/plan.ts";
+import type { ClusterReport } from "./figures/report.ts";
+
+const SHAPE = ["--players", "12", "--matches", "130", "--managers", "3", "--referees", "2", "--no-compare"];
+
+describe("npm run cluster", () => {
+  afterEach(cleanUp);
+
+  it("plays every match once while managers, referees and the database are killed, cut off and stopped", async () => {
+    const { code, stdout, stderr } = await start("scripts/cluster/cluster.ts", [...SHAPE, "--seed", "suite"]).ended;
+    expect(code, stdout + stderr).toBe(0);
+    const { proof }: ClusterReport = JSON.parse(stdout);
+    expect(proof).toMatchObject({ faults: [], matches: 130, verified: 130 });
+    expect(proof.injected.map(({ kind }: InjectedFault) => kind).toSorted()).toEqual(FAULT_KINDS.toSorted());
+    expect(proof.injected.every(({ atMatches }) => atMatches < 130)).toBe(true);
+  }, 120_000);
+});
