@@ -61,6 +61,7 @@ describe("a transaction", () => {
       const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
       const nextLine = async () => (await lines.next()).value;
       expect(await nextLine()).toBe("stopping");
+      await untilAvailable(run);
       expect((await commitTo(run, { appends: [appendTo("s", 0, "of another manager")] })).number).toBe(0);
       child.kill("SIGCONT");
       expect([await nextLine(), await nextLine()]).toEqual(["DatabaseUnavailable", "committed after 1"]);
