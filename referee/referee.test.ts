@@ -84,6 +84,17 @@ it("a withdrawn match is removed from memory when its driver ends", async () => 
   expect(referee.running().map(({ ref }) => ref)).toEqual(["two/R1M1"]);
 });
 
+it("matches that are stopped can be resumed, unless they are given up because the manager has taken them back", async () => {
+  await begin("one", 1);
+  const session = sessionOf("one/R1M1");
+  const status = () => host.read(session)?.session.status;
+  await referee.stop();
+  expect(status()).toBe("active");
+  await referee.giveUp();
+  expect(status()).toBe("completed");
+  expect(host.read(session)?.session).toMatchObject({ termination: "aborted" });
+});
+
 describe("the session of a replaced match is aborted in lists, for its watchers and in memory", () => {
   const listed = async () =>
     (await sessionTable(db, systemClock).watchable(10)).map(({ status, result }) => [status, result?.reason]);

@@ -25,6 +25,8 @@ export interface Referee {
   activeMatches(): ReadonlySet<string>;
   /** Stops all matches without a result. They are resumed after a restart. */
   stop(): Promise<void>;
+  /** Ends the matches that `stop` has stopped, because the manager has taken them back. */
+  giveUp(): Promise<void>;
 }
 
 /** An order that is being handled. */
@@ -53,6 +55,8 @@ export function createReferee(options: RefereeOptions): Referee {
   };
   /** The order of each match that is handled last. Orders of one match are handled one after the other, because each depends on the result of the previous one. */
   const starting = new Map<string, Starting>();
+  /** The sessions of the matches that `stop` has stopped, by `league_id/match_id`. */
+  const stopped = new Map<string, string>();
   return {
     start(order) {
       const ref = matchRef(order.league_id, order.match_id);
@@ -85,7 +89,15 @@ export function createReferee(options: RefereeOptions): Referee {
     activeMatches: () => new Set([...running.keys(), ...starting.keys()]),
     async stop() {
       state.isStopped = true;
-      for (const { withdraw } of running.values()) withdraw.abort();
+      for (const [ref, match] of running) {
+        stopped.set(ref, match.sessionId);
+        match.withdraw.abort();
+      }
+    },
+    async giveUp() {
+      // A session that is completed stays so, although its result was not recorded.
+      const aborts = [...stopped.values()].map((sessionId) => options.driver.host.abort(sessionId, WITHDRAWN));
+      await Promise.allSettled(aborts);
     },
   };
 }

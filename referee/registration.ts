@@ -1,8 +1,11 @@
 import { knownGameIds } from "#shared/games/registry.ts";
+import { flat } from "#shared/lib/text.ts";
 import { isOnLoopback } from "#shared/protocol/addresses.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
 import { RefereeRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import { OWN_TRANSPORTS, offersWebSocket } from "#shared/protocol/transports.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
+import { asRefused } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { addressLabel, contactEndpoint } from "#shared/runtime/contact-endpoint.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
@@ -52,6 +55,41 @@ export async function registerReferee(
   identity.managerPages = pagesOfManager(manager, response.page_urls ?? []);
   self.say(`registered as ${identity.id}`);
   for (const order of response.matches ?? []) await referee.start(order);
+}
+
+interface LeavingOptions {
+  readonly manager: string;
+  readonly parts: Pick<Parts, "peers" | "referee">;
+  readonly identity: Identity;
+  readonly self: AgentProcess;
+}
+
+/** The time limit for the manager's answer. If there is none, the manager finds out by its health probes. */
+const LEAVE_TIMEOUT_MS = 2_000;
+
+/** Stops the matches of a registered referee and gives them back to the manager, which assigns them to other referees and forgets this one. */
+export async function leaveManager({ manager, parts, identity, self }: LeavingOptions): Promise<void> {
+  const { peers, referee } = parts;
+  const { id, token } = identity;
+  if (token === null) return;
+  await referee.stop();
+  const envelope = newEnvelope(
+    "REFEREE_LEAVE",
+    flat("referee:", id),
+    {},
+    {
+      messageId: self.ids.uuid(),
+      authToken: token,
+      at: self.clock.iso(),
+    },
+  );
+  const reply = await peers.message(manager, envelope, { timeoutMs: LEAVE_TIMEOUT_MS, bearer: token }).catch(asRefused);
+  if (!reply.ok || reply.value.type !== "REFEREE_LEAVE_RESPONSE") {
+    self.warn("the manager does not know that this referee ends; it assigns the matches again when its probes fail");
+    return;
+  }
+  await referee.giveUp();
+  self.say(`${id} has left`);
 }
 
 /**

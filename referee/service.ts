@@ -15,7 +15,7 @@ import { isManager } from "./operations/context.ts";
 import { GAME_CREATIONS } from "./operations/operations.ts";
 import { ServiceOptions } from "./options.ts";
 import { composeParts, type Identity, type Parts } from "./parts.ts";
-import { registerReferee } from "./registration.ts";
+import { leaveManager, registerReferee } from "./registration.ts";
 import type { Streams } from "./rest/streams.ts";
 import { startHousekeeping } from "./sessions/housekeeping.ts";
 import { loadAdvice } from "./sessions/rejections.ts";
@@ -80,6 +80,9 @@ export async function startReferee(
     });
   }
   return {
+    leave: async () => {
+      if (manager !== null) await leaveManager({ manager, parts, identity, self });
+    },
     pages: parts.pagesUrl,
     mcp: parts.mcp,
     rejections: server.rejections,

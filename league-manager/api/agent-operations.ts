@@ -9,6 +9,7 @@ import {
 } from "#shared/protocol/registration-messages.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Agent } from "../agents/agent.ts";
+import { leaveReferee } from "../commands/leave.ts";
 import { reportResult } from "../commands/report.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Views } from "../projections/views.ts";
@@ -25,6 +26,7 @@ interface AgentContext {
 export const agentOperations = (context: AgentContext): readonly Operation<unknown>[] => [
   ...registrations(context),
   matchResult(context),
+  refereeLeave(context),
 ];
 
 /** The registration of players. `league check` has the same operation. */
@@ -79,6 +81,20 @@ function matchResult({ ledger, views }: AgentContext): Operation<unknown> {
       const reported = await ledger.execute(reportResult(result, referee.id, seed));
       if (!reported.ok) return reported;
       return reported.value.status === "FAULTY" ? err(reported.value.fault) : ok(reported.value);
+    },
+  });
+}
+
+function refereeLeave({ ledger, views }: AgentContext): Operation<unknown> {
+  return operation({
+    request: "REFEREE_LEAVE",
+    reply: "REFEREE_LEAVE_RESPONSE",
+    payload: messages.RefereeLeave,
+    handle(_payload, caller) {
+      const referee = senderOf(views, caller);
+      return referee?.kind === "referee"
+        ? ledger.execute(leaveReferee(referee.id))
+        : err(protocolError("L004", "only a registered referee can leave"));
     },
   });
 }

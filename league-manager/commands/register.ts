@@ -88,7 +88,7 @@ export const registerReferee =
     if (!admitted.ok) return admitted;
     const { replaced } = admitted.value;
     const draft = new Draft(state, at);
-    if (replaced) dropReferee(draft, replaced.id);
+    if (replaced) dropReferee(draft, replaced.id, "silent");
     writeAgent(draft, "referee", admitted.value, capabilities);
     const isRunning = [...state.leagues.values()].some(({ status }) => status === "running");
     if (isRunning) activateReferee(draft, admitted.value.id);

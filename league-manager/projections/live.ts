@@ -191,7 +191,7 @@ function liveOfAgent(
     const newName = state.agents.get(nextId)?.name ?? nextId;
     events.push(notice(`${name} (${agentId}) has left; ${newName} (${nextId}) has its endpoint now and replaces it`));
   }
-  if (event.type === "forgotten" && agent?.kind === "referee") {
+  if (event.type === "forgotten" && agent?.kind === "referee" && event.reason !== "left") {
     events.push(notice(`referee ${agentId} does not answer and is replaced by another referee`));
   }
   if (event.type === "removed" || (event.type === "forgotten" && event.reason === "removed")) {

@@ -53,7 +53,7 @@ export const withoutReferee =
   (refereeId: string): Decide<null> =>
   (state, at) => {
     const draft = new Draft(state, at);
-    dropReferee(draft, refereeId);
+    dropReferee(draft, refereeId, "silent");
     return draft.decision(null);
   };
 

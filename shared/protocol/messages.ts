@@ -10,6 +10,8 @@ import { Transports } from "./transports.ts";
 export const messageTypes = [
   "REFEREE_REGISTER_REQUEST",
   "REFEREE_REGISTER_RESPONSE",
+  "REFEREE_LEAVE",
+  "REFEREE_LEAVE_RESPONSE",
   "PLAYER_REGISTER_REQUEST",
   "PLAYER_REGISTER_RESPONSE",
   "ROUND_ANNOUNCEMENT",
@@ -97,6 +99,9 @@ export type MessageType = (typeof messageTypes)[number];
 
 /** Unknown fields are ignored, as in all messages. */
 const TimeControlOnWire = z.object(TimeControl.shape);
+
+/** A referee ends, and has stopped its matches. */
+export const RefereeLeave = z.object({});
 
 /** The arguments of `start_game`, with which the manager assigns a match to a referee. */
 export const StartGame = z.object({

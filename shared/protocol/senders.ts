@@ -9,6 +9,8 @@ type AgentType = "player" | "referee" | "league_manager";
 const senders: Partial<Record<MessageType, AgentType>> = {
   REFEREE_REGISTER_REQUEST: "referee",
   REFEREE_REGISTER_RESPONSE: "league_manager",
+  REFEREE_LEAVE: "referee",
+  REFEREE_LEAVE_RESPONSE: "league_manager",
   PLAYER_REGISTER_REQUEST: "player",
   PLAYER_REGISTER_RESPONSE: "league_manager",
   ROUND_ANNOUNCEMENT: "league_manager",

@@ -37,6 +37,8 @@ export interface AgentProcess {
 export interface RunningAgent {
   /** Resolves when the agent has nothing more to do. The process then stops. */
   readonly ended?: Promise<void>;
+  /** Tells other agents that this one ends for good. Called before `stop` after SIGTERM, unless a parent process manages the agent. */
+  leave?(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -112,20 +114,21 @@ function agentProcess(name: string, log: Logger): AgentProcess {
 
 function stopOnSignals(life: Life): void {
   let signals = 0;
-  const onSignal = (code: number): void => {
+  const onSignal = (code: number, isLeaving: boolean): void => {
     signals++;
     if (signals > 1) process.exit(EXIT.interrupted);
-    void stop(life, code);
+    void stop(life, code, isLeaving);
   };
-  process.on("SIGINT", () => onSignal(EXIT.interrupted));
-  process.on("SIGTERM", () => onSignal(EXIT.ok));
+  process.on("SIGINT", () => onSignal(EXIT.interrupted, false));
+  process.on("SIGTERM", () => onSignal(EXIT.ok, !isUnderParent()));
   process.on("disconnect", () => void stop(life, EXIT.ok));
 }
 
-async function stop(life: Life, code: number): Promise<void> {
+async function stop(life: Life, code: number, isLeaving = false): Promise<void> {
   if (life.isStopping) return;
   life.isStopping = true;
   try {
+    if (isLeaving) await life.running?.leave?.();
     await life.running?.stop();
   } catch (thrown) {
     life.log.error({ err: thrown }, "could not stop cleanly");
