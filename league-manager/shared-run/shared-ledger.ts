@@ -154,6 +154,7 @@ export class SharedLedger implements Ledger {
     this.#onAnswered();
     if (caughtUp) this.#core.publish(caughtUp);
     this.#onCommitted(attempt);
+    if (attempt.decided.length < commands.length) this.#putBack(commands.slice(attempt.decided.length));
   }
 
   /** Decides commands on the known state. Returns their commit. */
@@ -164,9 +165,8 @@ export class SharedLedger implements Ledger {
     const answers = decideCommands(batch, commands, followUps, { leagueIds, versions });
     attempt.decided = answers.map((answer, index) => ({ answer, command: commands[index] as QueuedCommand }));
     if (isEmpty(batch)) return null;
-    const { at, events, writes } = batch;
-    const jobs = jobChanges(events, batch.state);
-    attempt.commit = { ...{ id: ids.uuid(), at, appends: [...batch.appends.values()], writes, jobs }, batch };
+    const [appends, jobs] = [[...batch.appends.values()], jobChanges(batch.events, batch.state)];
+    attempt.commit = { id: ids.uuid(), at: batch.at, appends, writes: batch.writes, jobs, batch };
     return attempt.commit;
   }
 
@@ -190,11 +190,14 @@ export class SharedLedger implements Ledger {
   }
 
   async #onFailure(thrown: unknown, commands: readonly QueuedCommand[], { commit, decided }: Attempt): Promise<void> {
-    if (thrown instanceof CommitUnknown && commit) return this.#findOut(commit.id, decided);
+    if (thrown instanceof CommitUnknown && commit) {
+      this.#putBack(commands.slice(decided.length));
+      return this.#findOut(commit.id, decided);
+    }
     // Without a commit, a transaction whose end is unknown has changed nothing.
     const isUnavailable = thrown instanceof DatabaseUnavailable || thrown instanceof CommitUnknown;
     if (!isUnavailable) return this.#onFatal(thrown, commands);
-    await this.#pause(commands);
+    await this.#pause();
     this.#putBack(commands);
   }
 
@@ -217,24 +220,24 @@ export class SharedLedger implements Ledger {
         return;
       } catch (thrown) {
         if (!(thrown instanceof DatabaseUnavailable)) return this.#onFatal(thrown, commands);
-        await this.#pause(commands);
+        await this.#pause();
       }
     }
     this.#putBack(commands);
   }
 
-  /** Executes commands again that are not answered. Without any, the next batch finds out whether the database answers. */
+  /** Executes commands again that a failure or a full batch has left. Without any, the next batch finds out whether the database answers. */
   #putBack(commands: readonly QueuedCommand[]): void {
+    this.#rejectLate(commands);
     this.#core.putBack(commands.filter((command) => !this.#isLate(command)));
     if (!this.#stopped.signal.aborted) this.#core.wake();
   }
 
   /** Waits after a failure, each time longer. */
-  async #pause(commands: readonly QueuedCommand[]): Promise<void> {
+  async #pause(): Promise<void> {
     const ms = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, MAX_PAUSE_MS);
     this.#failures++;
     await this.#options.clock.pause(ms, this.#stopped.signal);
-    this.#rejectLate(commands);
   }
 
   /** Rejects the commands that have waited too long: of `commands`, which are being executed, and of the queue. */

@@ -12,7 +12,12 @@ export interface Batch {
   readonly events: CommittedEvent[];
   readonly appends: Map<string, StreamAppend & { readonly events: NewEvent[] }>;
   readonly writes: Write[];
+  /** The characters of its session logs. */
+  logLength: number;
 }
+
+/** A batch has no further command when its session logs have this number of characters. The database has a time limit for a statement. */
+const FULL_LOG_LENGTH = 8_000_000;
 
 export interface BatchContext {
   readonly leagueIds: readonly string[];
@@ -21,10 +26,12 @@ export interface BatchContext {
 }
 
 export const newBatch = (state: ManagerState, at: string): Batch => ({
-  ...{ at, state, events: [], appends: new Map(), writes: [] },
+  ...{ at, state, events: [], appends: new Map(), writes: [], logLength: 0 },
 });
 
 export const isEmpty = ({ appends, writes }: Batch): boolean => appends.size === 0 && writes.length === 0;
+
+export const isFull = ({ logLength }: Batch): boolean => logLength >= FULL_LOG_LENGTH;
 
 /** Adds a decision to a batch. Throws if an event cannot follow; the batch is then unchanged. */
 export function addDecision(batch: Batch, decision: Decision<unknown>, context: BatchContext): void {
@@ -51,6 +58,14 @@ export function addDecision(batch: Batch, decision: Decision<unknown>, context: 
     batch.events.push(committed);
   }
   batch.writes.push(...writes);
+  batch.logLength += logLengthOf(writes);
+}
+
+function logLengthOf(writes: readonly Write[]): number {
+  let length = 0;
+  for (const write of writes)
+    if (write.type === "session_log") for (const { length: entry } of write.log) length += entry;
+  return length;
 }
 
 interface AddedEvent {

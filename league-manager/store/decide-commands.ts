@@ -1,7 +1,7 @@
 import type { Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
-import type { Decide, FollowUps } from "../ledger.ts";
-import { addDecision, type Batch, type BatchContext } from "./batch.ts";
+import type { Decide, FollowUps, ManagerState } from "../ledger.ts";
+import { addDecision, type Batch, type BatchContext, isFull } from "./batch.ts";
 
 /** A command that is not answered yet. */
 export interface PendingCommand {
@@ -18,7 +18,7 @@ const MAX_PASSES = 5;
 
 /**
  * Decides commands, each on the state after the earlier ones of its batch, and then the commands that follow from the new state. Adds their decisions to
- * the batch. Returns the answers to the commands.
+ * the batch. Returns the answers to the commands. If the batch is full, the last commands are not decided and have no answers.
  */
 export function decideCommands(
   batch: Batch,
@@ -27,13 +27,26 @@ export function decideCommands(
   context: BatchContext,
 ): readonly Answer[] {
   let { state: before } = batch;
-  const answers = commands.map((command) => decideOne(batch, command, context));
+  const answers: Answer[] = [];
+  for (const command of commands) {
+    if (isFull(batch)) break;
+    answers.push(decideOne(batch, command, context));
+  }
   for (let pass = 0; pass < MAX_PASSES && batch.state !== before; pass++) {
-    const following = followUps(before, batch.state);
+    const following = followUpsOf(followUps, before, batch.state);
     before = batch.state;
     for (const decide of following) decideFollowUp(batch, decide, context);
   }
   return answers;
+}
+
+/** An exception must not fail the batch: every manager would decide the same commands, and end. */
+function followUpsOf(followUps: FollowUps, before: ManagerState, state: ManagerState): ReturnType<FollowUps> {
+  try {
+    return followUps(before, state);
+  } catch {
+    return []; // the reconciler finds the same work, and reports why it fails
+  }
 }
 
 function decideOne(batch: Batch, { decide, resolve, reject }: PendingCommand, context: BatchContext): Answer {

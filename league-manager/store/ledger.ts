@@ -1,8 +1,8 @@
 import { StoreBusy } from "#shared/store/store-errors.ts";
 import type { Ledger } from "../ledger.ts";
 import { type Batch, isEmpty, newBatch } from "./batch.ts";
-import { decideCommands, type PendingCommand } from "./decide-commands.ts";
-import { LedgerCore, type LedgerOptions } from "./ledger-core.ts";
+import { decideCommands } from "./decide-commands.ts";
+import { LedgerCore, type LedgerOptions, type QueuedCommand } from "./ledger-core.ts";
 import type { LedgerStore } from "./manager-store.ts";
 
 interface StoreLedgerOptions extends LedgerOptions {
@@ -18,7 +18,7 @@ export function openLedger(options: StoreLedgerOptions): Ledger {
 async function executeBatch(
   options: StoreLedgerOptions,
   core: LedgerCore,
-  commands: readonly PendingCommand[],
+  commands: readonly QueuedCommand[],
 ): Promise<void> {
   const { clock, loaded, onFatal, followUps = () => [] } = options;
   const batch = newBatch(core.state, clock.iso());
@@ -32,6 +32,7 @@ async function executeBatch(
     return;
   }
   for (const answer of answers) answer();
+  core.putBack(commands.slice(answers.length));
 }
 
 /** Commits a batch and makes its state the current one. */
