@@ -62,6 +62,10 @@ const distributedWork = (shared: SharedRun | null, cluster: Cluster | null) =>
           ownsLeague: (leagueId: string) => cluster.isMine(leagueKey(leagueId)),
           onChange: cluster.onChange,
         },
+        signals: {
+          send: (text: string) => void shared.database.signal(text).catch(() => {}),
+          onSignal: (listener: (text: string) => void) => shared.database.onSignal(listener),
+        },
       }
     : {};
 
