@@ -11,6 +11,7 @@ import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operatio
 import type { Agent } from "../agents/agent.ts";
 import { leaveReferee } from "../commands/leave.ts";
 import { reportResult } from "../commands/report.ts";
+import { replayInAdvance } from "../league/result-check.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Views } from "../projections/views.ts";
 import type { Registration } from "./registration.ts";
@@ -78,6 +79,7 @@ function matchResult({ ledger, views }: AgentContext): Operation<unknown> {
       if (referee?.kind !== "referee")
         return err(protocolError("L004", "only a registered referee can report a match result"));
       const seed = views.seedOf(result.league_id, result.match_id, result.epoch);
+      replayInAdvance(views.projections.league(result.league_id), result, referee.id, seed);
       const reported = await ledger.execute(reportResult(result, referee.id, seed));
       if (!reported.ok) return reported;
       return reported.value.status === "FAULTY" ? err(reported.value.fault) : ok(reported.value);

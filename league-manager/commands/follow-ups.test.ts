@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { League } from "../league/league.ts";
 import { LEAGUE_SEED } from "../league/testing/leagues.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
 import { leagueFollowUps } from "./follow-ups.ts";
@@ -73,6 +74,16 @@ describe("the follow-ups of a league", () => {
 
   it("pair nothing for a format that needs the number of free slots", () => {
     expect(following(entered("match", 2, { games: 4 }), start).events).toEqual([]);
+  });
+
+  it("leave the pairing of more than 400 players to a separate command", () => {
+    const { state } = following(entered("swiss", 2, { rounds: 2 }), start);
+    const paired = (players: number): number => {
+      const entrants = new Map(Array.from({ length: players }, (_, n) => [`P${n}`, "commitment"]));
+      const league = { ...(state.leagues.get("rps") as League), entrants, currentRound: null };
+      return followUps(state, { ...state, leagues: new Map([["rps", league]]) }).length;
+    };
+    expect([paired(400), paired(401)]).toEqual([1, 0]);
   });
 
   it("are none for a change of another league or of an agent", () => {

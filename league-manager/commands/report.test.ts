@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { MatchResult } from "#shared/protocol/messages.ts";
+import { replayInAdvance } from "../league/result-check.ts";
 import { startLeague } from "./leagues.ts";
 import { assignMatch } from "./matches.ts";
 import { removePlayer } from "./players.ts";
@@ -28,6 +30,26 @@ describe("the result of a match", () => {
       .leadsTo()
       .replies({ status: "ALREADY_RECORDED" })
       .writes();
+  });
+
+  it("is not replayed again if its referee has the match and its log was replayed in advance", () => {
+    let replays = 0;
+    const counted = (result: MatchResult): MatchResult => {
+      const entries = () => {
+        replays++;
+        return result.log.entries();
+      };
+      return { ...result, log: Object.assign([...result.log], { entries }) };
+    };
+    const state = stateAfter(assigned);
+    const league = state.leagues.get("rps") ?? null;
+    const result = counted(won(R1M1));
+    replayInAdvance(league, result, "REF02", SEED);
+    replayInAdvance(league, { ...result, epoch: 2 }, "REF01", SEED);
+    expect(replays).toBe(0);
+    replayInAdvance(league, result, "REF01", SEED);
+    for (let times = 0; times < 2; times++) givenState(state).when(report(result)).leadsTo("rps match_completed");
+    expect(replays).toBe(1);
   });
 
   it("is recorded once if one batch contains it twice", () => {

@@ -3,6 +3,7 @@ import type { MatchResult } from "#shared/protocol/messages.ts";
 import { faultsOfReplayed } from "#shared/session/match-result.ts";
 import { replayTexts } from "#shared/session/replay.ts";
 import type { MatchSummary } from "./events.ts";
+import { matchOf } from "./evolve.ts";
 import { type League, type Match, optionsOf } from "./league.ts";
 import { forfeitOf, rolesOf } from "./outcome.ts";
 
@@ -23,7 +24,33 @@ export function faultOfResult(
   const { game, clock } = league;
   const options = optionsOf(league, match);
   const reported = { ...result, game, options, clock, seed, roles: rolesOf(league, match) };
-  return faultsOfReplayed(reported, replayed ?? replayTexts(result.log, seed))[0] ?? null;
+  return faultsOfReplayed(reported, replayed ?? replayedOnce(result.log, seed))[0] ?? null;
+}
+
+interface Replay {
+  readonly seed: string;
+  readonly replayed: ReturnType<typeof replayTexts>;
+}
+
+/** The last replay of each log. */
+const replays = new WeakMap<readonly string[], Replay>();
+
+function replayedOnce(log: readonly string[], seed: string): Replay["replayed"] {
+  const known = replays.get(log);
+  if (known?.seed === seed) return known.replayed;
+  const replayed = replayTexts(log, seed);
+  replays.set(log, { seed, replayed });
+  return replayed;
+}
+
+/**
+ * Replays the log of a result if the referee may report it. To be called before the command that records the result: several managers replay at the same
+ * time, but decide one after the other.
+ */
+export function replayInAdvance(league: League | null, result: MatchResult, refereeId: string, seed: string): void {
+  const match = league && matchOf(league, result.match_id);
+  const isOpen = match?.status === "assigned" && match.refereeId === refereeId && match.epoch === result.epoch;
+  if (isOpen && result.log.length > 0) replayedOnce(result.log, seed);
 }
 
 /** Returns the fault of a result without a session log, or null. Only an abort and a forfeit of absent players have no log. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { LeagueCommand } from "../commands.ts";
-import { entered, given, LEAGUE_SEED, pair, running, SETTINGS, START } from "../testing/leagues.ts";
+import type { League } from "../league.ts";
+import { afterCommands, entered, given, LEAGUE_SEED, pair, running, SETTINGS, START } from "../testing/leagues.ts";
+import { decideLeague } from "./decide.ts";
 
 const PLAYERS = ["P01", "P02", "P03"];
 
@@ -68,4 +70,19 @@ it("a league with a format that this version does not know cannot be paired", ()
   expect(() => given(...entered(PLAYERS, unknown)).when({ type: "start", seed: LEAGUE_SEED })).toThrow(
     "league rps has the unknown format swis",
   );
+});
+
+describe("the pairing of a state", () => {
+  it("is computed once, because a manager that has lost the lock of its run decides again", () => {
+    const { league } = afterCommands(entered(PLAYERS, { ...SETTINGS, format: "swiss", formatOptions: { rounds: 2 } }));
+    const decided = (state: League) => {
+      const events = decideLeague(state, START);
+      return events.ok ? events.value.slice(1) : [];
+    };
+    const [first] = decided(league);
+    expect(first).toMatchObject({ type: "round_paired" });
+    expect(decided(league)[0]).toBe(first);
+    expect(decided({ ...league })[0]).not.toBe(first);
+    expect(decided({ ...league })).toEqual([first]);
+  });
 });

@@ -16,12 +16,36 @@ export function decideStart(league: League, { seed }: CommandOf<"start">): Decid
     const message = `league ${league_id} has ${entrants.size} of at least ${roles.length} players`;
     return err(protocolError("L001", message, {}, true));
   }
-  return ok([{ type: "started" }, ...pairingEvents({ ...league, status: "running" }, seed, 0)]);
+  return ok([
+    { type: "started" },
+    ...pairedOnce(league, 0, () => pairingEvents({ ...league, status: "running" }, seed, 0)),
+  ]);
 }
 
 /** Pairs the rounds that the format adds now. */
 export function decidePair(league: League, { seed, slots }: CommandOf<"pair">): Decided {
-  return ok(canPair(league) ? pairingEvents(league, seed, Math.min(slots, MAX_SLOTS)) : []);
+  const limited = Math.min(slots, MAX_SLOTS);
+  return ok(canPair(league) ? pairedOnce(league, limited, () => pairingEvents(league, seed, limited)) : []);
+}
+
+interface Paired {
+  readonly slots: number;
+  readonly events: readonly NewLeagueEvent[];
+}
+
+/** The last pairing of each state of a league. */
+const paired = new WeakMap<League, Paired>();
+
+/**
+ * Returns the events of `pair`, which is called once for a state of a league. The pairing of many players takes seconds, for which several managers must
+ * not hold the lock of their run: a manager that loses the lock decides again, on the same state.
+ */
+function pairedOnce(league: League, slots: number, pair: () => readonly NewLeagueEvent[]): readonly NewLeagueEvent[] {
+  const known = paired.get(league);
+  if (known?.slots === slots) return known.events;
+  const events = pair();
+  paired.set(league, { slots, events });
+  return events;
 }
 
 function pairingEvents(league: League, seed: Seed, slots: number): readonly NewLeagueEvent[] {
