@@ -102,6 +102,21 @@ describe("league db migrate", () => {
     expect(errors).toEqual([]);
   });
 
+  test("a database whose encoding does not have every character is rejected in one line", async () => {
+    const latin = await newDatabase(server);
+    const name = new URL(latin).pathname.slice(1);
+    await execute(server.url, `DROP DATABASE ${name}`);
+    await execute(
+      server.url,
+      `CREATE DATABASE ${name} OWNER ${OWNER} ENCODING LATIN1 LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+    );
+    const [code, line] = await faultOf(["migrate"], latin);
+    expect([code, line]).toEqual([
+      1,
+      expect.stringMatching(/^PostgreSQL at .*: the database has the encoding LATIN1.*UTF8$/),
+    ]);
+  });
+
   test("a role that does not exist or owns the tables is rejected", async () => {
     expect(await faultOf(["migrate", "--role", "nobody"], url)).toEqual([
       ...[1, 'there is no role "nobody": create it, e.g. with createuser --pwprompt'],

@@ -30,8 +30,8 @@ export function isUnavailable(thrown: unknown): boolean {
   return UNAVAILABLE_MESSAGES.test(thrown.message);
 }
 
-/** Codes of errors that the operator causes: a wrong user, password or database, and missing rights. */
-const OPERATOR_STATES = /^(28...|3D000|42501)$/;
+/** Codes of errors that the operator causes: a wrong user, password or database, missing rights, and a database that a migration rejects. */
+const OPERATOR_STATES = /^(28...|3D000|42501|P0001)$/;
 
 /** Codes of Node for a certificate of the server that it does not accept. */
 const CERTIFICATE_CODES = /^(ERR_TLS_CERT_|UNABLE_TO_(GET|VERIFY)_|(DEPTH_ZERO_)?SELF_SIGNED_CERT|CERT_)/;
