@@ -27,23 +27,25 @@ export interface PostgresRunOptions {
 }
 
 /** The maximum number of connections of one manager for reads: of pages, archives and the start. */
-const READERS = 8;
+const READERS = 7;
 /** The time limits of the statements of a transaction, including the wait for the lock, and of the connection that listens. */
 const WRITER_TIMEOUT_MS = 5_000;
 const LISTENER_TIMEOUT_MS = 1_000;
 
 /**
  * Opens a run, whose tables `league db migrate` has created. Rejects with the error of pg if the database does not answer, and with OtherSchema if its
- * tables have another version. A manager has up to ten connections: one for its transactions, one that listens, and those of its reads.
+ * tables have another version. A manager has up to ten connections: one for its transactions, one for news, one that listens, and those of its reads.
  */
 export async function openPostgresRun({ url, queue, clock, ids }: PostgresRunOptions): Promise<PostgresRun> {
   const open = (options: Partial<PostgresOptions>) =>
-    openPostgres<RunTables>(url, { applicationName: "league-manager", ...options });
+    openPostgres<RunTables>(url, { applicationName: "league-manager", isPrimary: true, ...options });
   const readers = open({ maxConnections: READERS });
   const writer = open({ maxConnections: 1, statementTimeoutMs: WRITER_TIMEOUT_MS });
+  // Slow reads must not delay the commands, which wait for news.
+  const news = open({ maxConnections: 1, statementTimeoutMs: WRITER_TIMEOUT_MS });
   const listening = open({ maxConnections: 1, statementTimeoutMs: LISTENER_TIMEOUT_MS });
   const closeAll = async (): Promise<void> => {
-    await Promise.all([readers, writer, listening].map(({ close }) => close()));
+    await Promise.all([readers, writer, news, listening].map(({ close }) => close()));
   };
   try {
     await assertSchema(readers.pool, MIGRATIONS);
@@ -53,7 +55,7 @@ export async function openPostgresRun({ url, queue, clock, ids }: PostgresRunOpt
       ...runStore(readers),
       ...runTransactions({ pool: writer.pool, queue, notify: notifications.notifyOfCommit }),
       ...notifications,
-      news: (after) => withRunErrors(inTransaction(readers.pool, newsAfter(after), ONE_MOMENT)),
+      news: (after) => withRunErrors(inTransaction(news.pool, newsAfter(after), ONE_MOMENT)),
       heartbeat: (self) => recordHeartbeat(listener, self),
       leave: (managerId) => recordLeave(listener, managerId),
       async close() {

@@ -21,6 +21,8 @@ export function transactionOn(client: ClientBase): RunTransaction {
   let failure: { readonly reason: unknown } | null = null;
   return {
     async query(text, values) {
+      // The transaction may have ended, so that the statement would be one of its own.
+      if (failure) throw failure.reason;
       try {
         // A text without values may consist of several statements, which cannot be prepared.
         return await client.query({ name: values.length > 0 ? nameOf(text) : undefined, text, values });

@@ -20,6 +20,8 @@ export interface PostgresOptions {
   readonly maxConnections?: number;
   /** The time limit of a statement; 0 for none. */
   readonly statementTimeoutMs?: number;
+  /** Whether a standby server is refused, like a server that does not answer. What it says of the latest commits may be wrong. */
+  readonly isPrimary?: boolean;
 }
 
 /** The time limit of a new connection, and of the wait for a connection of the pool. */
@@ -88,7 +90,12 @@ const isReadTimeout = (thrown: unknown): boolean => thrown instanceof Error && t
  */
 export function openPostgres<Tables>(
   url: string,
-  { applicationName, maxConnections = 10, statementTimeoutMs = STATEMENT_TIMEOUT_MS }: PostgresOptions,
+  {
+    applicationName,
+    maxConnections = 10,
+    statementTimeoutMs = STATEMENT_TIMEOUT_MS,
+    isPrimary = false,
+  }: PostgresOptions,
 ): Postgres<Tables> {
   parseDatabaseUrl(url);
   const pool = new Pool({
@@ -103,6 +110,7 @@ export function openPostgres<Tables>(
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(" "),
     types: parsers,
+    ...(isPrimary ? { verify: refuseStandby } : {}),
     // Statements are sent without waiting for the answers to earlier ones of the same connection.
     pipeline: true,
     Client: PromptClient,
@@ -113,6 +121,19 @@ export function openPostgres<Tables>(
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   return { pool, kysely, close: () => pool.end() };
 }
+
+/** Passes an error to `done` if a new connection is one to a standby server. It has the code of a transaction that is read-only. */
+function refuseStandby(client: Connection, done: (error?: Error) => void): void {
+  client
+    .query("SELECT pg_is_in_recovery() AS standby")
+    .then(
+      ({ rows: [row] }) => done(row?.standby ? Object.assign(new Error(STANDBY), { code: "25006" }) : undefined),
+      done,
+    );
+}
+
+const STANDBY =
+  "the server is a standby, which takes no changes: name the primary server, or wait until this one is promoted";
 
 /** Returns a URL whose `sslmode` has the same meaning for pg as for the programs of PostgreSQL, e.g. pg_dump. */
 const withLibpqModes = (url: string): string => `${url}${url.includes("?") ? "&" : "?"}uselibpqcompat=true`;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { inTransaction, openPostgres } from "./connection.ts";
-import { databaseFault, isOperatingFault } from "./faults.ts";
+import { databaseFault, isOperatingFault, isUnavailable } from "./faults.ts";
 
 test("a certificate that is not accepted is a fault of the operator, with the remedy", () => {
   const url = "postgres://league:secret@db.example/league?sslmode=verify-full";
@@ -28,3 +28,8 @@ test("a server without TLS is a fault of the operator if the URL requires TLS", 
     /^PostgreSQL at 127\.0\.0\.1:\d+ does not offer TLS: set ssl = on there, or omit sslmode$/,
   );
 });
+
+test.each(["EMFILE", "EADDRNOTAVAIL", "25P04", "53100", "53300", "57P01", "57P03", "25006"])(
+  "an error with the code %s means that the database does not answer now",
+  (code) => expect(isUnavailable(Object.assign(new Error("any text"), { code }))).toBe(true),
+);

@@ -5,12 +5,14 @@ import { BadDatabaseUrl, parseDatabaseUrl } from "./url.ts";
  * Codes of errors that say nothing about the statement: the database is starting, stopping, overloaded or read-only, or
  * it has ended the transaction because of another one or of a time limit.
  */
-const UNAVAILABLE_STATES = /^(08...|53...|57P0.|57014|58030|40001|40P01|55P03|25P03|25006)$/;
+const UNAVAILABLE_STATES = /^(08...|53...|57P0.|57014|58030|40001|40P01|55P03|25P0[34]|25006)$/;
 
 /** Codes of errors of the system and of its network. */
 const UNAVAILABLE_SYSTEM_ERRORS = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENETDOWN"],
   ...["EAI_AGAIN", "ENOTFOUND"],
+  // This process has too many open files, or the system too many connections.
+  ...["EMFILE", "ENFILE", "ENOBUFS", "EADDRNOTAVAIL"],
 ]);
 
 /** Messages of errors of pg and its pool, which have no codes. */

@@ -130,7 +130,7 @@ async function startServer(data: string, options: SpawnOptions): Promise<ChildPr
   // The output is read to its end: the server would wait when the pipe is full.
   createInterface({ input: output })
     .on("line", (line) => {
-      if (line.includes("ready to accept connections")) ready.resolve();
+      if (/ready to accept (read-only )?connections/.test(line)) ready.resolve();
       lines.push(line);
       if (lines.length > 20) lines.shift();
     })
