@@ -11,12 +11,13 @@ test("a repeated rejection of an effect's command is logged as a warning once fo
   const failures = createFailures(log, () => {});
   const expected = protocolError("G005", "R1M1 is completed");
   const repeated = protocolError("L005", "round 1 is not opened");
-  for (const error of [expected, repeated, repeated, repeated]) failures.ofCommand("rps", error);
+  const full = protocolError("G005", "referee REF01 has no free capacity", {}, true);
+  for (const error of [expected, repeated, repeated, repeated, full, full]) failures.ofCommand("rps", error);
   failures.ofCommand("chess", repeated);
   failures.ofCommand("chess", repeated);
   expect(lines.filter((line) => line.startsWith("warn"))).toEqual([
     "warn rps round 1 is not opened",
     "warn chess round 1 is not opened",
   ]);
-  expect(lines).toHaveLength(6);
+  expect(lines).toHaveLength(8);
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { StartGame } from "#shared/protocol/messages.ts";
-import { type SeveralManagers, startTwoManagers } from "./testing/several-managers.ts";
+import { startLeague } from "../commands/leagues.ts";
+import { SeveralManagers, startTwoManagers } from "./testing/several-managers.ts";
 
 const NAMES = ["A", "B", "C", "D", "E", "F", "G", "H"];
 
@@ -131,4 +132,20 @@ describe("two managers", () => {
     while (run.at(1).ledger.state.agents.get("REF01")?.maxConcurrent !== 32) await run.clock.advance(1);
     expect(run.managers.map(({ effects }) => effects.silentReferees())).toEqual([[], []]);
   });
+});
+
+test("matches that no referee can play do not keep a manager from taking the jobs of others", async () => {
+  const run = new SeveralManagers({
+    ...{ leagueIds: ["chess", "rps"], games: { chess: "chess.v1" } },
+    minPlayers: 36,
+    maxJobs: 64,
+  });
+  await run.start();
+  await run.registerReferee(0, "one", 1);
+  const names = Array.from({ length: 36 }, (_, n) => `chess ${n}`);
+  for (const name of names) await run.registerPlayer(0, name, { game_types: ["chess.v1"] });
+  await run.eventually(() => expect(run.league("chess").currentRound).toBe(1));
+  for (const name of ["A", "B"]) await run.registerPlayer(0, name);
+  await run.execute(0, startLeague("rps", "seed"));
+  await run.eventually(() => expect(run.orders()).toMatchObject([{ league_id: "rps" }]));
 });

@@ -78,7 +78,12 @@ export class Dispatch implements Part {
     const up = this.#referees.up();
     let slots = AHEAD;
     for (const free of this.freeCapacity().values()) slots += Math.max(0, free);
-    for (const [league, match] of waiting) if (this.#referees.eligible(league, up)(match).size > 0) slots--;
+    const eligibleOf = new Map<League, ReturnType<Referees["eligible"]>>();
+    for (const [league, match] of waiting) {
+      const eligible = eligibleOf.get(league) ?? this.#referees.eligible(league, up);
+      eligibleOf.set(league, eligible);
+      if (eligible(match).size > 0) slots--;
+    }
     return slots;
   }
 

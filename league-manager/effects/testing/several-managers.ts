@@ -42,6 +42,8 @@ interface Manager {
 
 interface Options {
   readonly leagueIds: readonly string[];
+  /** The games of the leagues, if they are not rock-paper-scissors. */
+  readonly games?: Readonly<Record<string, string>>;
   /** The number of players at which each league starts. */
   readonly minPlayers: number;
   /** The number of jobs that a manager holds at most. */
@@ -71,7 +73,7 @@ export class SeveralManagers {
 
   /** Starts another manager. */
   async start(): Promise<void> {
-    const { leagueIds, minPlayers, maxJobs } = this.#options;
+    const { leagueIds, games = {}, minPlayers, maxJobs } = this.#options;
     const { clock, managers } = this;
     const by = managers.length;
     const database = await this.#run.connect();
@@ -82,7 +84,8 @@ export class SeveralManagers {
       throw error;
     };
     const ledger = new SharedLedger({ database, loaded, clock, ids: systemIds, leagueIds, followUps, onFatal });
-    await this.settled(ledger.execute(openLeagues(leagueIds.map((leagueId) => ({ ...SETTINGS, leagueId })))));
+    const leagues = leagueIds.map((leagueId) => ({ ...SETTINGS, leagueId, game: games[leagueId] ?? SETTINGS.game }));
+    await this.settled(ledger.execute(openLeagues(leagues)));
     const peers = createPeers({ clock: systemClock });
     const timeouts = Timeouts.parse({ default_ms: 2_000 });
     const effects = createEffects({
