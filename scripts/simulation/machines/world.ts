@@ -96,11 +96,11 @@ export class World {
    */
   async play(isDone: () => boolean, limitMs: number): Promise<number> {
     let steps = 0;
+    const ofPlan = { managers: this.#plan.managers, matchesAtOnce: matchesAtOnce(this.#plan) };
     while (!isDone() && this.scheduler.now() < limitMs && (await this.scheduler.step())) {
       steps++;
       for (const machine of this.#machines.values()) {
-        for (const fault of faultsOfLoad(machine, this.#machines.size, matchesAtOnce(this.#plan)))
-          this.faults.add(fault);
+        for (const fault of faultsOfLoad(machine, { ...ofPlan, agents: this.#machines.size })) this.faults.add(fault);
       }
     }
     return steps;

@@ -3,6 +3,7 @@ import type { Mutation } from "./mutation.ts";
 import { PLAYER_FAULTS } from "./player-faults.ts";
 import { REFEREE_FAULTS } from "./referee-faults.ts";
 import { SHARED_FAULTS } from "./shared-faults.ts";
+import { SHARED_RUN_FAULTS } from "./shared-run-faults.ts";
 
 /** The faults that the simulation must find. */
 export const MUTATIONS: readonly Mutation[] = [
@@ -10,4 +11,5 @@ export const MUTATIONS: readonly Mutation[] = [
   ...REFEREE_FAULTS,
   ...PLAYER_FAULTS,
   ...SHARED_FAULTS,
+  ...SHARED_RUN_FAULTS,
 ];

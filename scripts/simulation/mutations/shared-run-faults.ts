@@ -1,0 +1,53 @@
+import type { Mutation } from "./mutation.ts";
+
+/** Faults in the code of several managers that share a run. */
+export const SHARED_RUN_FAULTS: readonly Mutation[] = [
+  {
+    name: "a commit whose end is unknown counts as made",
+    file: "league-manager/shared-run/shared-ledger.ts",
+    from: "if (!(await database.hasCommit(id))) break;",
+    to: "await database.hasCommit(id);",
+  },
+  {
+    name: "a commit whose end is unknown is not made again",
+    file: "league-manager/shared-run/shared-ledger.ts",
+    from: "return this.#findOut(commit.id, decided);",
+    to: "for (const { answer } of decided) answer();\n      return;",
+  },
+  {
+    name: "a manager answers before its transaction ends",
+    file: "league-manager/shared-run/shared-ledger.ts",
+    from: "if (isEmpty(batch)) return null;",
+    to: "for (const answer of answers) answer();\n    if (isEmpty(batch)) return null;",
+  },
+  {
+    name: "commands are decided on the state before the news",
+    file: "league-manager/shared-run/news.ts",
+    from: "  known.state = state;\n",
+    to: "",
+  },
+  {
+    name: "news are not read without a command",
+    file: "league-manager/shared-run/shared-ledger.ts",
+    from: "if (this.#isNewsDue) this.#core.wake();",
+    to: "",
+  },
+  {
+    name: "the capacity of a referee is not part of the decision",
+    file: "league-manager/commands/matches.ts",
+    from: "if (occupiedIn(state, refereeId) >= referee.maxConcurrent) {",
+    to: "if (occupiedIn(state, refereeId) < 0) {",
+  },
+  {
+    name: "an opened round has no jobs",
+    file: "league-manager/queue/job-changes.ts",
+    from: '      case "round_opened":\n',
+    to: "",
+  },
+  {
+    name: "a released match has no job",
+    file: "league-manager/queue/job-changes.ts",
+    from: "        add({ leagueId, matchId: event.match_id, epoch: event.epoch + 1 });\n",
+    to: "",
+  },
+];
