@@ -5,11 +5,18 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { parseLeagueEvent } from "../../league-manager/league/events.ts";
 import type { Termination } from "../../league-manager/league/league.ts";
 import { leagueLogFile } from "../archive/files.ts";
-import { type Verified, verifyExport } from "../archive/verify/verify.ts";
 import { callTool } from "../testing/processes.ts";
 import { type Agents, managerName } from "./agents.ts";
-import { runLeague } from "./league-command.ts";
+import { leagueDocument, runLeague } from "./league-command.ts";
 import type { PlannedLeague } from "./leagues.ts";
+
+/** The document of `league verify --json`. */
+interface Verified {
+  readonly faults: readonly { readonly file: string; readonly message: string }[];
+  readonly matches: number;
+  readonly discarded: number;
+  readonly standings: Readonly<Record<string, readonly object[]>>;
+}
 
 /** What the check of a run has found. */
 export interface Checked {
@@ -27,7 +34,8 @@ export interface Checked {
 export async function checkRun(agents: Agents, matches: number): Promise<Checked> {
   const folder = join(agents.folder, "export");
   await exportRun(agents, folder);
-  const verified = verifyExport(folder);
+  // A separate process: the connections of the managers to the database pass through this one.
+  const verified = await leagueDocument<Verified>(["verify", folder]);
   const results = resultsIn(folder, agents.leagues);
   return {
     faults: [
@@ -84,11 +92,11 @@ export function faultsOfResults(results: readonly Result[], matches: number): re
 /** Returns a text for each manager and league whose standings differ from those that follow from the export. */
 async function faultsOfStandings(agents: Agents, { standings }: Verified): Promise<readonly string[]> {
   const faults: string[] = [];
-  for (const [leagueId, rows] of standings) {
+  for (const [leagueId, rows] of Object.entries(standings)) {
     for (const [index, { port }] of agents.managers.entries()) {
       const { value } = await callTool(port, "get_standings", { league_id: leagueId });
       const shown = (value.standings as readonly Record<string, unknown>[]).map(({ league_id, state, ...row }) => row);
-      if (isDeepStrictEqual(shown, JSON.parse(JSON.stringify(rows)))) continue;
+      if (isDeepStrictEqual(shown, rows)) continue;
       faults.push(`${managerName(index)} shows other standings of ${leagueId} than follow from the export`);
     }
   }

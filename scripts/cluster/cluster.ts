@@ -7,7 +7,7 @@ import { countOption, playersOption, withUsageExit } from "#shared/runtime/cli/o
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { startPostgres } from "#shared/store/testing/postgres-server.ts";
 import { compareCosts } from "./figures/comparison.ts";
-import { type ClusterReport, reportLines } from "./figures/report.ts";
+import { type ClusterReport, costLines, proofLines } from "./figures/report.ts";
 import { planLeagues } from "./leagues.ts";
 import { proveRun } from "./proof.ts";
 
@@ -56,9 +56,10 @@ async function run(): Promise<number> {
   const server = await startPostgres();
   try {
     const costs = compare !== false ? await compareCosts({ ...shape, folder }, compare, server, log) : [];
+    for (const line of costLines(costs)) log(line);
     const proof = await proveRun({ ...shape, folder: join(folder, "run"), hasFaults }, server, log);
     const report: ClusterReport = { seed: shape.seed, proof, costs };
-    for (const line of reportLines(report)) log(line);
+    for (const line of proofLines(proof)) log(line);
     process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
     return proof.faults.length === 0 ? EXIT.ok : EXIT.failed;
   } finally {

@@ -11,19 +11,11 @@ export interface ClusterReport {
 
 const GROUPS = ["managers", "database", "proxy", "referees", "players"] as const;
 
-/** Returns the report as lines for people. */
-export const reportLines = ({ costs, proof }: ClusterReport): readonly string[] => [
-  ...(costs.length === 0 ? [] : ["", ...costLines(costs)]),
-  ...["", ...proofLines(proof), ""],
-  ...(proof.faults.length === 0
-    ? ["no fault found"]
-    : [...proof.faults.slice(0, MAX_FAULTS), `faults found: ${proof.faults.length}`]),
-];
-
 const MAX_FAULTS = 20;
 
-/** A table with one row for each number of managers. The columns after the rate are milliseconds of processor time per match. */
-function costLines(costs: readonly MatchCost[]): readonly string[] {
+/** Returns a table with one row for each number of managers. The columns after the rate are milliseconds of processor time per match. */
+export function costLines(costs: readonly MatchCost[]): readonly string[] {
+  if (costs.length === 0) return [];
   const header = ["managers", "matches/s", "CPU ms", ...GROUPS, "live update ms (median, p95)"];
   const rows = costs.map(({ managers, matchesPerSecond, cpuTotalMs, cpuMs, liveUpdateMs }) => [
     String(managers),
@@ -36,7 +28,8 @@ function costLines(costs: readonly MatchCost[]): readonly string[] {
   return [header, ...rows].map((row) => row.map((cell, column) => cell.padStart(widths[column] ?? 0)).join("  "));
 }
 
-function proofLines(proof: Proof): readonly string[] {
+/** Returns the figures and the faults of a run. */
+export function proofLines(proof: Proof): readonly string[] {
   const { matches, seconds, matchesPerSecond, bytesPerMatch, injected } = proof;
   const kinds = FAULT_KINDS.flatMap((kind) => {
     const times = injected.filter((fault) => fault.kind === kind).map(({ healedAfterMs }) => healedAfterMs / 1_000);
@@ -51,5 +44,8 @@ function proofLines(proof: Proof): readonly string[] {
     `bytes per match: ${bytesPerMatch.database.toFixed(0)} in the database, ${bytesPerMatch.writeAheadLog.toFixed(0)} in the write-ahead log`,
     `assignments that were discarded and played again: ${proof.discarded}`,
     ...(kinds.length === 0 ? [] : ["faults injected:", ...kinds]),
+    ...(proof.faults.length === 0
+      ? ["no fault found"]
+      : [...proof.faults.slice(0, MAX_FAULTS), `faults found: ${proof.faults.length}`]),
   ];
 }
