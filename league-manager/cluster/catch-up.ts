@@ -10,12 +10,14 @@ export const catchUpOf =
     ledger
       .execute(() => ok({ reply: null }))
       .then(
-        () => {},
-        () => {}, // without the database the request is answered from the state that is known
+        () => true,
+        () => false,
       );
 
 /** Tokens in the arguments of a call. */
 const TOKENS = /"(?:auth_token|player_token)"\s*:\s*"([\w-]{1,200})"/g;
+
+const UNAVAILABLE = { status: 503, body: "", headers: { "retry-after": "1" } };
 
 interface NewTokensOptions {
   /** Whether a token is valid. */
@@ -34,9 +36,11 @@ export const withNewTokens =
   async (body, http) => {
     const verdict = await gate(body, http);
     if (verdict?.rejection) return verdict;
-    const { bearer, target = "" } = http;
+    const { bearer, target = "", isRead } = http;
+    if (isRead) return verdict; // pages are public
     const inBody = isInbox(target.split("?", 1)[0] ?? "") ? [] : [...body.matchAll(TOKENS)];
     const tokens = [...(bearer === null ? [] : [bearer]), ...inBody.map(([, token = ""]) => token)];
-    if (!tokens.every(isToken)) await catchUp();
+    // Without the database an unknown token may be valid. A player that is rejected with 401 would end.
+    if (!tokens.every(isToken) && !(await catchUp())) return { rejection: UNAVAILABLE, headers: {} };
     return verdict;
   };

@@ -34,7 +34,7 @@ export interface Cluster extends OtherManagers {
 }
 
 interface ClusterOptions {
-  readonly database: Pick<RunDatabase, "heartbeat" | "leave">;
+  readonly database: Pick<RunDatabase, "heartbeat" | "leave" | "signal" | "onSignal">;
   readonly ledger: Pick<Ledger, "execute">;
   /** The secret of the run that its managers share. */
   readonly secret: string;
@@ -44,6 +44,9 @@ interface ClusterOptions {
   readonly ids: Ids;
   readonly network: Pick<Network, "createPeers">;
 }
+
+/** The beginning of the signal that the process of a manager has ended; its id follows. */
+const GONE = "manager gone ";
 
 /** The time in which another manager answers whether it is ready. */
 const READY_MS = 1_000;
@@ -65,6 +68,13 @@ export function createCluster({ database, ledger, secret, playerOf, clock, ids, 
   const notify = (): void => {
     for (const listener of [...listeners]) listener();
   };
+  const onGone = ({ managerId: gone }: Member): void => {
+    members?.exclude(gone);
+    void database.signal(`${GONE}${gone}`).catch(() => {}); // without the signal the others find out by themselves
+  };
+  const removeListener = database.onSignal((text) => {
+    if (text.startsWith(GONE)) members?.exclude(text.slice(GONE.length));
+  });
   return {
     homes: {
       of(playerId) {
@@ -76,7 +86,7 @@ export function createCluster({ database, ledger, secret, playerOf, clock, ids, 
     },
     catchUp: catchUpOf(ledger),
     forwarding: managerForwarding({
-      ...{ self: { managerId }, members: () => members?.all() ?? [], homeOf, playerOf, signature },
+      ...{ self: { managerId }, members: () => members?.all() ?? [], homeOf, playerOf, signature, onGone },
     }),
     mcp: { sessionPrefix: sessionPrefix({ managerId }), stateKey: hmacBase64Url(secret, "state of calls") },
     isJoined: () => members?.isFresh() ?? false,
@@ -91,6 +101,7 @@ export function createCluster({ database, ledger, secret, playerOf, clock, ids, 
       notify();
     },
     async leave() {
+      removeListener();
       await members?.stop();
       notify();
     },

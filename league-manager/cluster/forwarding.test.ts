@@ -6,6 +6,7 @@ import { managerForwarding, sessionPrefix } from "./forwarding.ts";
 const A = { managerId: "a", url: "http://10.0.0.1:8000" };
 const B = { managerId: "b", url: "http://10.0.0.2:8000" };
 const signature = callerSignature("secret of the run");
+const gone: string[] = [];
 /** The rules of manager a: P1 is at home here, P2 at b, P3 nowhere. `page` requests belong to the player whose token they have. */
 const rules = managerForwarding({
   self: A,
@@ -13,6 +14,7 @@ const rules = managerForwarding({
   homeOf: (playerId) => ({ P1: A, P2: B })[playerId] ?? null,
   playerOf: (path, bearer) => /^\/inbox\/(P\d)$/.exec(path)?.[1] ?? (path === "/page" ? bearer : null),
   signature,
+  onGone: ({ managerId }) => void gone.push(managerId),
 });
 const requestOf = (url: string, headers: Record<string, string> = {}) =>
   ({ url, headers }) as unknown as IncomingMessage;
@@ -42,6 +44,11 @@ describe("the manager to which a request belongs", () => {
     ]);
     const session = rules.destinationOf(requestOf("/mcp", { "mcp-session-id": "b.1" }));
     expect(session?.whenGone?.status).toBe(404);
+  });
+
+  it("is reported if it has ended", () => {
+    rules.onGone({ origin: B.url });
+    expect(gone).toEqual(["b"]);
   });
 
   it("knows the addresses of the other managers", () => {

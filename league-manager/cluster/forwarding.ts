@@ -13,6 +13,8 @@ interface ForwardingOptions {
   /** Returns the player whose home answers a request; null if any manager can answer it. `path` has no query. */
   readonly playerOf: (path: string, bearer: string | null) => string | null;
   readonly signature: CallerSignature;
+  /** Called when no program listens at the address of another manager. */
+  readonly onGone: (member: Member) => void;
 }
 
 /** Separates the id of a manager from the rest of the id of an MCP session that it has opened. */
@@ -46,6 +48,9 @@ export function managerForwarding(options: ForwardingOptions): Forwarding {
     },
     headersFor: signature.headersFor,
     callerIn: (request) => signature.callerIn(request.headers[HEADER]),
+    onGone({ origin }) {
+      for (const member of members()) if (member.url === origin) options.onGone(member);
+    },
     isServer: (address) => members().some(({ url }) => bareHost(new URL(url)) === address.replace(/^::ffff:/, "")),
   };
 }

@@ -40,12 +40,14 @@ export interface Homes {
 /** The other managers of a run, as the interfaces of a manager see them. */
 export interface OtherManagers {
   readonly homes: Homes;
-  /** Waits until this manager has applied all commits that were made before the call. Never rejects. */
-  readonly catchUp: () => Promise<void>;
+  /**
+   * Waits until this manager has applied all commits that were made before the call. Resolves with false if the database does not answer. Never rejects.
+   */
+  readonly catchUp: () => Promise<boolean>;
 }
 
 /** For a manager that works alone. */
 export const ALONE: OtherManagers = {
   homes: { of: () => "here", onChange: () => () => {} },
-  catchUp: async () => {},
+  catchUp: async () => true,
 };

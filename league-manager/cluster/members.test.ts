@@ -129,6 +129,17 @@ describe("members", () => {
     expect(mineOf(a)).toEqual(KEYS);
   });
 
+  it("take over the keys of an excluded manager at once, until it has another id", async () => {
+    const [a, b] = [await join(A), await join(B)];
+    await clock.advance(1_000);
+    b.exclude("b");
+    expect(mineOf(b).length).toBeGreaterThan(0);
+    a.exclude("b");
+    expect(mineOf(a)).toEqual(KEYS);
+    await clock.advance(2_000);
+    expect(mineOf(a)).toEqual(KEYS);
+  });
+
   it("reject if the first heartbeat fails", async () => {
     table.cut.add(A);
     await expect(join(A)).rejects.toThrow(DatabaseUnavailable);

@@ -15,6 +15,8 @@ export interface Members {
   isFresh(): boolean;
   /** The known managers, ordered by id. */
   all(): readonly Member[];
+  /** Takes the keys of a manager whose process has ended, before its heartbeats are five seconds old. A manager that starts again has another id. */
+  exclude(managerId: string): void;
   /** Adds a listener that is called when the home of a key may have changed. */
   onChange(listener: () => void): () => void;
   /** Leaves the members, so that the others take over at once. */
@@ -44,13 +46,13 @@ export async function createMembers({ database, self, clock, isReady }: MembersO
   /** The start of the last heartbeat that succeeded, on the monotonic clock. */
   let seenAtMs = Number.NEGATIVE_INFINITY;
   let cancelExpiry = (): void => {};
+  const excluded = new Set<string>();
+  const withoutExcluded = (members: readonly Member[]) => members.filter(({ managerId }) => !excluded.has(managerId));
 
   const isFresh = (): boolean => clock.monotonic() - seenAtMs < FRESH_MS;
-  const notify = (): void => {
-    for (const listener of [...listeners]) listener();
-  };
+  const notify = (): void => [...listeners].forEach((listener) => void listener());
   const setView = (next: readonly Member[], hasChanged: boolean): void => {
-    const isSame = next.length === view.length && next.every(({ managerId }, at) => view[at]?.managerId === managerId);
+    const isSame = idsOf(next) === idsOf(view);
     view = next;
     if (hasChanged || !isSame) notify();
   };
@@ -59,11 +61,11 @@ export async function createMembers({ database, self, clock, isReady }: MembersO
     const members = await database.heartbeat(self);
     if (stopped.signal.aborted) return;
     const wasFresh = isFresh();
-    known = members;
+    known = withoutExcluded(members);
     seenAtMs = startedMs;
     cancelExpiry();
     cancelExpiry = clock.after(seenAtMs + FRESH_MS - clock.monotonic(), notify);
-    setView(members, !wasFresh);
+    setView(known, !wasFresh);
   };
   /** Finds out which other managers reach the database. A manager that is cut off passes its keys on; if none reaches it, each keeps its own. */
   const askOthers = async (): Promise<void> => {
@@ -73,23 +75,23 @@ export async function createMembers({ database, self, clock, isReady }: MembersO
     const ready = others.filter((_, index) => answers[index]);
     setView(ready.length > 0 ? ready : known, false);
   };
-  const every = async (work: () => Promise<void>): Promise<void> => {
-    while (await clock.pause(HEARTBEAT_MS, stopped.signal)) await work();
-  };
-
   await beat();
   // A heartbeat can take long while the database does not answer, so it does not delay the questions to the others.
   const loops = [
-    every(() => beat().catch(ignoreUnavailable)),
-    every(async () => {
+    repeat(clock, stopped.signal, () => beat().catch(ignoreUnavailable)),
+    repeat(clock, stopped.signal, async () => {
       if (!isFresh()) await askOthers();
     }),
   ];
-  const home = (key: string): Member | null => homeOf(key, view);
   return {
-    home,
+    home: (key) => homeOf(key, view),
     isFresh,
-    isMine: (key) => isFresh() && home(key)?.managerId === self.managerId,
+    exclude(managerId) {
+      if (managerId !== self.managerId) excluded.add(managerId);
+      known = withoutExcluded(known);
+      setView(withoutExcluded(view), false);
+    },
+    isMine: (key) => isFresh() && homeOf(key, view)?.managerId === self.managerId,
     all: () => view,
     onChange(listener) {
       listeners.add(listener);
@@ -103,6 +105,12 @@ export async function createMembers({ database, self, clock, isReady }: MembersO
       await database.leave(self.managerId).catch(ignoreUnavailable); // the others then take over after five seconds
     },
   };
+}
+
+const idsOf = (members: readonly Member[]): string => members.map(({ managerId }) => managerId).join();
+
+async function repeat(clock: Pick<Clock, "pause">, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  while (await clock.pause(HEARTBEAT_MS, signal)) await work();
 }
 
 function ignoreUnavailable(thrown: unknown): void {

@@ -22,7 +22,7 @@ function startInbox() {
     agent: () => ({ endpoint: inboxEndpoint("P01", false), tokenHash: sha256Hex("T") }),
     authenticate: (token: string | null) => (token === "T" ? { id: "P01" } : null),
   };
-  const context = { inboxes, homes, projections, catchUp: async () => {} };
+  const context = { inboxes, homes, projections, catchUp: async () => true };
   const { handler } = inboxRoutes(context);
   const upgrade = inboxSocket(context);
   const http = { bearer: "T", remoteAddress: "127.0.0.1" };

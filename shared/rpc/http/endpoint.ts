@@ -186,7 +186,8 @@ async function answer(
 ): Promise<void> {
   try {
     const rejection = (gate && (await gate(body, http)))?.rejection ?? null;
-    if (rejection) logRejection(http, request, rejection.status, "too many requests");
+    const reason = rejection?.status === 429 ? "too many requests" : "unavailable";
+    if (rejection) logRejection(http, request, rejection.status, reason);
     if (rejection) return sendReply(response, rejection);
     const route: McpRoute = sessions ? await routeOf(request, body, sessions) : { to: "plain" };
     if (route.to === "plain") {

@@ -18,6 +18,8 @@ let received: HttpContext[] = [];
 let answer: (body: string, http: HttpContext) => Promise<HttpReply>;
 let web: (request: IncomingMessage, response: import("node:http").ServerResponse) => void;
 let isGone404 = false;
+/** The servers that did not listen. */
+let gone: string[] = [];
 
 const HEADER = "test-caller";
 
@@ -32,6 +34,7 @@ const rules = (passesOn: boolean): Forwarding => ({
       : null,
   headersFor: (caller) => ({ [HEADER]: JSON.stringify(caller) }),
   callerIn: ({ headers }) => (headers[HEADER] === undefined ? null : JSON.parse(String(headers[HEADER]))),
+  onGone: ({ origin }) => void gone.push(origin),
   isServer: () => false,
 });
 
@@ -75,6 +78,7 @@ beforeEach(async () => {
   ports = [];
   received = [];
   isGone404 = false;
+  gone = [];
   answer = async (body) => ({ status: 201, body: JSON.stringify({ length: body.length }) });
   web = (_, response) => void response.end("page");
   await start(true);
@@ -169,6 +173,7 @@ describe("a request that belongs to another server of the service", () => {
     await expect(post("/far/post", "{}")).rejects.toThrow("fetch failed");
     await new Promise((resolve) => servers[1]?.server.close(resolve).closeAllConnections());
     await expect(post("/far/post", "{}")).rejects.toThrow("fetch failed");
+    expect(gone).toEqual([`http://127.0.0.1:${ports[1]}`]);
     isGone404 = true;
     const reply = await post("/far/post", "{}");
     expect([reply.status, await reply.json()]).toEqual([404, { gone: true }]);

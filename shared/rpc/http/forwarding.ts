@@ -26,6 +26,8 @@ export interface Forwarding {
   headersFor(caller: Caller): Readonly<Record<string, string>>;
   /** Returns the caller of a request that another server of the service has passed on; null for any other request. */
   callerIn(request: IncomingMessage): Caller | null;
+  /** Called when no program listens at the address of another server. */
+  onGone(destination: Destination): void;
   /** Whether an address is that of another server of the service. */
   isServer(address: string): boolean;
 }
@@ -65,7 +67,8 @@ export function createForwarder(forwarding: Forwarding): Forwarder {
     destinationOf: forwarding.destinationOf,
     callerIn: forwarding.callerIn,
     isServer: forwarding.isServer,
-    async request(request, response, { origin, whenGone }) {
+    async request(request, response, destination) {
+      const { origin, whenGone } = destination;
       const hasBody = (request.headers["content-length"] ?? request.headers["transfer-encoding"]) !== undefined;
       // A failed call destroys its body. The request itself is still answered.
       const body = hasBody ? request.pipe(new PassThrough()) : null;
@@ -80,14 +83,18 @@ export function createForwarder(forwarding: Forwarding): Forwarder {
           return response;
         });
       } catch (thrown) {
-        const isGone = !response.headersSent && connectionFault(thrown).isNothingListening;
+        const isGone = !response.headersSent && connectionFault(thrown).isNothingListening === true;
+        if (isGone) forwarding.onGone(destination);
         if (whenGone && isGone) sendReply(response, whenGone);
         else response.destroy();
       }
     },
-    upgrade(request, connection, head, { origin }) {
-      const url = new URL(origin);
+    upgrade(request, connection, head, destination) {
+      const url = new URL(destination.origin);
       const upstream = connect({ host: bareHost(url), port: Number(url.port) || 80 });
+      upstream.once("error", (thrown) => {
+        if (connectionFault(thrown).isNothingListening) forwarding.onGone(destination);
+      });
       const headers = { ...headersOf(request), host: url.host, connection: "Upgrade", upgrade: "websocket" };
       const lines = Object.entries(headers).flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}`));
       upstream.write([`GET ${request.url ?? "/"} HTTP/1.1`, ...lines, "", ""].join("\r\n"));

@@ -57,6 +57,7 @@ const BEARER_PREFIX = "bearer.";
 const GOING_AWAY = 1001;
 const NOT_FOUND = { status: 404, code: "NOT_FOUND", message: "no WebSocket at this path" };
 const TOO_MANY = { status: 429, code: "TOO_MANY_REQUESTS", message: "Too many requests; see Retry-After" };
+const UNAVAILABLE = { status: 503, code: "UNAVAILABLE", message: "The server cannot answer now: try again" };
 const INTERNAL = { status: 500, code: "INTERNAL_ERROR", message: "Internal error" };
 
 /** Whether a request asks for a WebSocket. Other upgrades, such as HTTP/2 (h2c), are answered as plain requests. */
@@ -69,7 +70,9 @@ export function createUpgrades({ handler, gate, bodyLimit, clock, onError }: Upg
 
   const verdictOf = async (request: IncomingMessage, http: HttpContext) => {
     const verdict = gate ? await gate("", http) : null;
-    if (verdict?.rejection) return { ...TOO_MANY, headers: verdict.headers };
+    const status = verdict?.rejection?.status;
+    if (verdict && status !== undefined)
+      return { ...(status === 429 ? TOO_MANY : UNAVAILABLE), headers: verdict.headers };
     const query = URL.parse(request.url ?? "/", "http://localhost")?.searchParams ?? new URLSearchParams();
     return (await handler({ path: pathOf(request), query, http })) ?? NOT_FOUND;
   };
