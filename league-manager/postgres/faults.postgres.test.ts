@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GENESIS } from "#shared/lib/hash-chain.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { LOG_LOCK } from "#shared/store/postgres/event-log.ts";
 import { sharedPostgres, startPostgres } from "#shared/store/testing/postgres-server.ts";
 import { appendTo, commitOf, commitTo, job, texts, untilAvailable } from "../shared-run/testing/commits.ts";
@@ -73,10 +74,12 @@ describe("a transaction", () => {
 
   test("that the server ends rejects with DatabaseUnavailable, and the next one succeeds", async () => {
     const ending = await openRun(tested.url, {
-      async enqueue(transaction) {
-        await transaction?.query("SELECT pg_terminate_backend(pg_backend_pid())", []);
+      queue: {
+        async enqueue(transaction) {
+          await transaction?.query("SELECT pg_terminate_backend(pg_backend_pid())", []);
+        },
+        async complete() {},
       },
-      async complete() {},
     });
     const commit = commitOf({ appends: [appendTo("s", 0, "lost")], jobs: { added: [job("M1")], ended: [] } });
     await expect(ending.transact(0, () => commit)).rejects.toMatchObject({ name: "DatabaseUnavailable" });
@@ -114,6 +117,17 @@ describe("a transaction", () => {
     await commitTo(other, {});
     await commitTo(run, {});
     expect((await other.news(0)).number).toBe(2);
+  });
+
+  test("that only reads and loses its connection during COMMIT rejects with DatabaseUnavailable", async () => {
+    await commitTo(run, { appends: [appendTo("s", 0, "1")] });
+    for (const moment of ["before", "after"] as const) {
+      for (const read of [() => run.news(0), () => run.hasCommit(systemIds.uuid())]) {
+        tested.proxy.loseNextCommit(moment);
+        await expect(read()).rejects.toMatchObject({ name: "DatabaseUnavailable" });
+      }
+    }
+    expect(texts(await run.news(0))).toEqual(["s 0 1"]);
   });
 
   test("over a network that forwards nothing ends, and so does the wait for its answer", async () => {

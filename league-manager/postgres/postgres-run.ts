@@ -1,17 +1,15 @@
-import type { PoolClient } from "pg";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
-import { inTransaction, openPostgres, type PostgresOptions } from "#shared/store/postgres/connection.ts";
+import { openPostgres, type PostgresOptions } from "#shared/store/postgres/connection.ts";
 import { assertSchema } from "#shared/store/postgres/migrations.ts";
-import type { News, RunDatabase } from "../shared-run/run-database.ts";
+import type { RunDatabase } from "../shared-run/run-database.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
 import { recordHeartbeat, recordLeave } from "./members.ts";
 import { MIGRATIONS } from "./migrations.ts";
-import { readNews } from "./news.ts";
+import { COMMITS_OF_A_READ, joinParts, readParts } from "./news.ts";
 import { openNotifications } from "./notifications.ts";
-import { withRunErrors } from "./run-errors.ts";
+import { withReadErrors } from "./run-errors.ts";
 import { runStore } from "./run-store.ts";
-import { transactionOn } from "./run-transaction.ts";
 import type { RunTables } from "./tables.ts";
 import { runTransactions } from "./transactions.ts";
 import type { JobWriter } from "./write-commit.ts";
@@ -24,6 +22,8 @@ export interface PostgresRunOptions {
   readonly queue: JobWriter;
   readonly clock: Pick<Clock, "pause">;
   readonly ids: Pick<Ids, "uuid">;
+  /** The maximum number of commits that one read of news covers. */
+  readonly maxCommits?: number;
 }
 
 /** The maximum number of connections of one manager for reads: of pages, archives and the start. */
@@ -36,7 +36,13 @@ const LISTENER_TIMEOUT_MS = 1_000;
  * Opens a run, whose tables `league db migrate` has created. Rejects with the error of pg if the database does not answer, and with OtherSchema if its
  * tables have another version. A manager has up to ten connections: one for its transactions, one for news, one that listens, and those of its reads.
  */
-export async function openPostgresRun({ url, queue, clock, ids }: PostgresRunOptions): Promise<PostgresRun> {
+export async function openPostgresRun({
+  url,
+  queue,
+  clock,
+  ids,
+  maxCommits = COMMITS_OF_A_READ,
+}: PostgresRunOptions): Promise<PostgresRun> {
   const open = (options: Partial<PostgresOptions>) =>
     openPostgres<RunTables>(url, { applicationName: "league-manager", isPrimary: true, ...options });
   const readers = open({ maxConnections: READERS });
@@ -50,12 +56,13 @@ export async function openPostgresRun({ url, queue, clock, ids }: PostgresRunOpt
   try {
     await assertSchema(readers.pool, MIGRATIONS);
     const notifications = await openNotifications({ pool: listening.pool, clock, sender: ids.uuid() });
-    const { listener } = notifications;
+    const { listener, notifyOfCommit: notify } = notifications;
+    const partsAfter = (after: number) => withReadErrors(readParts(news.pool, after, maxCommits));
     return {
       ...runStore(readers),
-      ...runTransactions({ pool: writer.pool, queue, notify: notifications.notifyOfCommit }),
+      ...runTransactions({ pool: writer.pool, queue, notify, partsAfter, maxCommits }),
       ...notifications,
-      news: (after) => withRunErrors(inTransaction(news.pool, newsAfter(after), ONE_MOMENT)),
+      news: async (after) => joinParts(await partsAfter(after)),
       heartbeat: (self) => recordHeartbeat(listener, self),
       leave: (managerId) => recordLeave(listener, managerId),
       async close() {
@@ -68,11 +75,3 @@ export async function openPostgresRun({ url, queue, clock, ids }: PostgresRunOpt
     throw thrown;
   }
 }
-
-/** All statements of the transaction see the commits of one moment. */
-const ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
-
-const newsAfter =
-  (after: number) =>
-  (client: PoolClient): Promise<News> =>
-    readNews(transactionOn(client), after);

@@ -2,8 +2,8 @@ import type { Pool } from "pg";
 import { inTransaction } from "#shared/store/postgres/connection.ts";
 import { LOG_LOCK } from "#shared/store/postgres/event-log.ts";
 import type { NewCommit, News, RunDatabase } from "../shared-run/run-database.ts";
-import { readNews } from "./news.ts";
-import { runError, withRunErrors } from "./run-errors.ts";
+import { joinParts, type NewsPart, readPart } from "./news.ts";
+import { runError, withReadErrors } from "./run-errors.ts";
 import { type RunTransaction, transactionOn } from "./run-transaction.ts";
 import { StreamHeads } from "./stream-heads.ts";
 import { type JobWriter, writeCommit } from "./write-commit.ts";
@@ -14,6 +14,10 @@ interface TransactionOptions {
   readonly queue: JobWriter;
   /** Notifies the other managers when the transaction is committed. */
   readonly notify: (transaction: RunTransaction) => Promise<unknown>;
+  /** Reads the news after a commit without the lock. Rejects with DatabaseUnavailable. */
+  readonly partsAfter: (after: number) => Promise<readonly NewsPart[]>;
+  /** The maximum number of commits that are read with the lock. */
+  readonly maxCommits: number;
 }
 
 /** Returns the operations that take the lock of the run. */
@@ -28,7 +32,7 @@ export function runTransactions(options: TransactionOptions): Pick<RunDatabase, 
     });
   return {
     transact: (after, decide) => inTurn(() => transact(options, heads, after, decide)),
-    hasCommit: (id) => inTurn(() => withRunErrors(hasCommit(id))),
+    hasCommit: (id) => inTurn(() => withReadErrors(hasCommit(id))),
   };
 }
 
@@ -42,12 +46,21 @@ function turns(): <T>(operation: () => Promise<T>) => Promise<T> {
   };
 }
 
+/** The end of a transaction of a manager that knew all news, or of one that was too far behind to decide. */
+type Decision =
+  | { readonly isBehind: true }
+  | { readonly isBehind: false; readonly committed: Pick<News, "number" | "events"> | null };
+
+/** A manager that is far behind gives the lock back and reads the old news without it, so that the other managers do not wait. */
 async function transact(
   options: TransactionOptions,
   heads: StreamHeads,
   after: number,
   decide: (news: News) => NewCommit | null,
 ): Promise<void> {
+  const { pool, partsAfter, maxCommits } = options;
+  const parts: NewsPart[] = [];
+  const newest = (): number => parts.at(-1)?.number ?? after;
   let rejected: { readonly reason: unknown } | null = null;
   const decideOn = (news: News): NewCommit | null => {
     try {
@@ -57,15 +70,28 @@ async function transact(
       throw reason;
     }
   };
-  const decideAndAppend = async (transaction: RunTransaction): Promise<Pick<News, "number" | "events"> | null> => {
-    const news = await readNews(transaction, after);
+  const decideAndAppend = async (transaction: RunTransaction): Promise<Decision> => {
+    const part = await readPart(transaction, newest(), maxCommits);
+    parts.push(part);
+    if (!part.isLast) return { isBehind: true };
+    const news = joinParts(parts);
     heads.follow(after, news);
     const commit = decideOn(news);
-    return commit && append(transaction, options, heads, news.number + 1, commit);
+    return {
+      isBehind: false,
+      committed: commit && (await append(transaction, options, heads, news.number + 1, commit)),
+    };
   };
   try {
-    const committed = await inLockedTransaction(options.pool, decideAndAppend);
-    if (committed) heads.follow(committed.number - 1, committed);
+    for (;;) {
+      const decision = await inLockedTransaction(pool, decideAndAppend);
+      if (!decision.isBehind) {
+        const { committed } = decision;
+        if (committed) heads.follow(committed.number - 1, committed);
+        return;
+      }
+      parts.push(...(await partsAfter(newest())));
+    }
   } catch (thrown) {
     // An exception of `decide` is passed on, whatever it is.
     throw rejected === null ? runError(thrown) : thrown;

@@ -67,8 +67,11 @@ async function writeJobs(transaction: RunTransaction | null, change: string, job
 }
 
 /** Opens a run as a manager does. */
-export const openRun = (url: string, queue = jobTable): Promise<PostgresRun> =>
-  openPostgresRun({ url: managerUrl(url), queue, clock: systemClock, ids: systemIds });
+export const openRun = (
+  url: string,
+  options: Partial<Pick<PostgresRunOptions, "queue" | "maxCommits">> = {},
+): Promise<PostgresRun> =>
+  openPostgresRun({ url: managerUrl(url), queue: jobTable, clock: systemClock, ids: systemIds, ...options });
 
 /** The run of a test, with the proxy through which its managers reach the database. */
 export interface TestedPostgresRun extends TestedRun {

@@ -6,7 +6,7 @@ import { events, NOTES, type OpenedLog } from "../testing/event-log.ts";
 import { execute, type PostgresServer, sharedPostgres } from "../testing/postgres-server.ts";
 import { inTransaction, openPostgres, type Postgres } from "./connection.ts";
 import { postgresEventLog } from "./event-log.ts";
-import { appendWithin, readAfterCommit } from "./log-statements.ts";
+import { appendWithin, readCommits } from "./log-statements.ts";
 import { EVENT_LOG_TABLES } from "./log-tables.ts";
 
 /** Counts the transactions that append. */
@@ -118,8 +118,9 @@ describe("the event log in PostgreSQL", () => {
     const third = await commit(3, ["z", 0], ["s", 2], ["a", 0]);
     const fourth = await commit(4, ["a", 2], ["z", 2]);
     expect(third.map(({ stream, seq }) => `${stream}${seq}`)).toEqual(["z0", "z1", "s2", "s3", "a0", "a1"]);
-    expect(await readAfterCommit(db.pool, 2)).toEqual([...third, ...fourth]);
-    expect(await readAfterCommit(db.pool, 3)).toEqual(fourth);
+    expect(await readCommits(db.pool, 2, 9)).toEqual([...third, ...fourth]);
+    expect(await readCommits(db.pool, 3, 9)).toEqual(fourth);
+    expect(await readCommits(db.pool, 2, 3)).toEqual(third);
     expect(await log.streams()).toEqual(["s", "z", "a"]);
     await expect(commit(4, ["a", 4])).rejects.toMatchObject({ code: "23505" });
     await expect(commit(5, ["a", 3])).rejects.toMatchObject({ name: "VersionConflict", actualVersion: 4 });
@@ -163,9 +164,9 @@ describe("the event log in PostgreSQL", () => {
        SELECT 1, n, 't', repeat('x', 330), CASE n WHEN 2 THEN '${recorded[1]?.hash}' ELSE 'h' END, 'h', n + 1, 0
        FROM generate_series(2, 30000) AS n`,
     );
-    expect(await readAfterCommit(db.pool, 30_000)).toHaveLength(1);
+    expect(await readCommits(db.pool, 30_000, 31_000)).toHaveLength(1);
     const explained = { query: (text: string, values: unknown[]) => db.pool.query(`EXPLAIN ${text}`, values) };
-    const plan = JSON.stringify(await readAfterCommit(explained, 30_000));
+    const plan = JSON.stringify(await readCommits(explained, 30_000, 31_000));
     expect(plan).not.toMatch(/Parallel|Seq Scan on log/);
   });
 });

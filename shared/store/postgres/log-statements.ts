@@ -41,7 +41,7 @@ const SELECT_STREAM = `
 /** With two limits the planner expects few rows and uses the index, even without statistics. */
 const SELECT_COMMITS = `
   SELECT ${EVENT} FROM log JOIN streams ON streams.number = log.stream
-  WHERE commit_number > $1 AND commit_number <= (SELECT max(commit_number) FROM log) ORDER BY commit_number, commit_index`;
+  WHERE commit_number > $1 AND commit_number <= $2 ORDER BY commit_number, commit_index`;
 const SELECT_NAMES = "SELECT name FROM streams WHERE starts_with(name, $1) ORDER BY number";
 
 /** Returns the heads of those streams that have events. */
@@ -120,9 +120,9 @@ export async function readStream(
   return (await db.query(SELECT_STREAM, [stream, from, limit])).rows as unknown as readonly RecordedEvent[];
 }
 
-/** Returns the events of all commits after a commit, in the order of the commits. */
-export async function readAfterCommit(db: Queryable, commitNumber: number): Promise<readonly RecordedEvent[]> {
-  return (await db.query(SELECT_COMMITS, [commitNumber])).rows as unknown as readonly RecordedEvent[];
+/** Returns the events of the commits after a commit up to another one, in the order of the commits. */
+export async function readCommits(db: Queryable, after: number, last: number): Promise<readonly RecordedEvent[]> {
+  return (await db.query(SELECT_COMMITS, [after, last])).rows as unknown as readonly RecordedEvent[];
 }
 
 /** Returns the committed streams whose name begins with a prefix, in the order of their creation. */
