@@ -1,3 +1,5 @@
+import { Unavailable } from "../lib/unavailable.ts";
+
 /**
  * The result codes of SQLite after which all other statements would fail too: read-only, I/O error, corrupt, full,
  * cannot open.
@@ -15,7 +17,7 @@ export const isBroken = (thrown: unknown): thrown is Error => BROKEN.has(codeOf(
 export const isBusy = (thrown: unknown): thrown is Error => codeOf(thrown) === BUSY;
 
 /** Thrown if nothing was written because another process had locked the file. The caller may try again. */
-export class StoreBusy extends Error {
+export class StoreBusy extends Unavailable {
   override readonly name = "StoreBusy";
 }
 

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { Unavailable } from "../../lib/unavailable.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { rpcNotification, rpcRequest, rpcResponse } from "../testing/json-rpc.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
@@ -18,6 +19,9 @@ const methods: Record<string, Method> = {
   },
   crash: async () => {
     throw new Error("secret: /srv/league/tokens");
+  },
+  busy: async () => {
+    throw new Unavailable("the database does not answer");
   },
   unwritable: () => ({ big: 1n }),
   nothing: () => undefined,
@@ -102,6 +106,12 @@ describe("a JSON-RPC server that reports an error (PROTOCOL.md, section 4)", () 
     const internal = { jsonrpc: "2.0", id: 1, error: { code: -32603, message: "Internal error" } };
     expect(await ask(rpcRequest("crash"))).toEqual([500, internal]);
     expect(internalErrors).toEqual([new Error("secret: /srv/league/tokens")]);
+  });
+
+  test("answers with the text of an error that will pass", async () => {
+    const [status, answer] = await ask(rpcRequest("busy"));
+    expect(status).toBe(500);
+    expect(answer).toMatchObject({ error: { code: -32603, message: "the database does not answer; try again later" } });
   });
 
   test("answers a result that cannot be written as JSON with an internal error", async () => {

@@ -8,6 +8,7 @@ import {
   JSONRPCServer,
 } from "json-rpc-2.0";
 import { z } from "zod";
+import { Unavailable } from "../../lib/unavailable.ts";
 import type { HttpContext, HttpReply } from "./http-context.ts";
 
 const PARSE_ERROR = -32700;
@@ -55,7 +56,7 @@ interface JsonRpc {
 
 /**
  * Creates a JSON-RPC 2.0 server for named methods. An `rpcError` that a method throws is sent to the caller. Any other error is passed to
- * `onInternalError`, and the caller receives "Internal error". `answerForeign` answers requests that are in another dialect of the league's protocol; it returns null
+ * `onInternalError`, and the caller receives "Internal error", or the message of an `Unavailable`. `answerForeign` answers requests that are in another dialect of the league's protocol; it returns null
  * for all others.
  */
 export function jsonRpc(
@@ -71,7 +72,7 @@ export function jsonRpc(
   server.mapErrorToJSONRPCErrorResponse = (id: JSONRPCID, error: unknown): JSONRPCErrorResponse =>
     error instanceof JSONRPCErrorException
       ? createJSONRPCErrorResponse(id, error.code, error.message, error.data)
-      : internalError(id);
+      : internalError(id, error);
 
   const single = async (request: unknown, http: HttpContext): Promise<HttpReply> => {
     const foreign = answerForeign(request, http);
@@ -87,13 +88,13 @@ export function jsonRpc(
       return reply(response);
     } catch (thrown) {
       reportInternal(thrown); // the result cannot be written as JSON
-      return reply(internalError(response?.id ?? null));
+      return reply(internalError(response?.id ?? null, thrown));
     }
   };
 
   const internalFailure = (request: unknown, thrown: unknown): HttpReply => {
     reportInternal(thrown);
-    return reply(internalError(idOf(request)));
+    return reply(internalError(idOf(request), thrown));
   };
 
   return {
@@ -126,8 +127,12 @@ function reject(http: HttpContext, id: JSONRPCID, code: number, reason: string):
   return reply(createJSONRPCErrorResponse(id, code, reason));
 }
 
-const internalError = (id: JSONRPCID): JSONRPCErrorResponse =>
-  createJSONRPCErrorResponse(id, INTERNAL_ERROR, "Internal error");
+const internalError = (id: JSONRPCID, thrown: unknown): JSONRPCErrorResponse =>
+  createJSONRPCErrorResponse(
+    id,
+    INTERNAL_ERROR,
+    thrown instanceof Unavailable ? `${thrown.message}; try again later` : "Internal error",
+  );
 
 function reply(response: JSONRPCResponse | null): HttpReply {
   if (response === null) return { status: 202, body: "" };

@@ -76,7 +76,7 @@ export function databaseFault(thrown: unknown, url: string): string {
     case "3D000":
       return `PostgreSQL at ${server} has no database "${database ?? user}": create it, e.g. with createdb`;
     case "42501":
-      return `${as} lacks a right in the database at ${server}: ${inOneLine(message)}`;
+      return `${as} lacks a right in the database at ${server}: ${inOneLine(message)}; "league db migrate --role USER", entered as the owner of the tables, grants a manager its rights`;
     case "53300":
       return `PostgreSQL at ${server} has too many connections: raise max_connections or start fewer managers`;
     case "57P03":
