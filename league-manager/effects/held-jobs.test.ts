@@ -17,8 +17,8 @@ async function leagueWithJobs(slots: number) {
   const queue = localQueue();
   const onChange = vi.fn();
   const failures = createFailures(openLog(null, "test"), () => {});
-  const dead = new Set<(job: MatchJob) => void>();
-  const onDead = (listener: (job: MatchJob) => void): (() => void) => {
+  const dead = new Set<(job: MatchJob) => Promise<void>>();
+  const onDead = (listener: (job: MatchJob) => Promise<void>): (() => void) => {
     dead.add(listener);
     return () => void dead.delete(listener);
   };
@@ -31,8 +31,8 @@ async function leagueWithJobs(slots: number) {
     return [...assigned.values(), ...unassigned.values()].map(({ matchId, epoch }) => `${matchId}/${epoch}`);
   };
   jobs.start(() => slots - held().length);
-  const report = (job: MatchJob): void => {
-    for (const listener of dead) listener(job);
+  const report = async (job: MatchJob): Promise<void> => {
+    await Promise.all([...dead].map((listener) => listener(job)));
   };
   return { league, queue, jobs, onChange, held, report };
 }
@@ -81,8 +81,8 @@ test("a dead job is added again if its match is open", async () => {
   const { league, queue, jobs, report } = await leagueWithJobs(0);
   await queue.complete(null, [job("R1M1"), job("R1M2")]);
   await league.report("REF01", played(await league.order("REF01", "R1M1")));
-  report(job("R1M1"));
-  report(job("R1M2"));
+  await report(job("R1M1"));
+  await report(job("R1M2"));
   expect(await queue.stats()).toEqual({ waiting: 1, held: 0 });
   await jobs.stop();
 });

@@ -43,7 +43,7 @@ export class HeldJobs {
     );
     this.#worker = queue.work(slots, (job, held) => this.#onJob(job, held));
     // Nothing else adds the jobs of a database that was restored, or those of a run with one manager.
-    this.#enqueue("open", () => openJobs(ledger.state));
+    this.#addOpenJobs();
   }
 
   /** Looks for jobs, because this manager can take more. */
@@ -123,19 +123,18 @@ export class HeldJobs {
   }
 
   /** Adds a job again that too many managers have lost, if its match is still open. */
-  #onDead(job: MatchJob): void {
-    this.#enqueue(`${job.leagueId}/${job.matchId}`, () =>
-      isOpenJob(this.#options.ledger.state.leagues.get(job.leagueId), job) ? [job] : [],
-    );
+  async #onDead(job: MatchJob): Promise<void> {
+    const { ledger, queue } = this.#options;
+    if (isOpenJob(ledger.state.leagues.get(job.leagueId), job)) await queue.enqueue(null, [job]);
   }
 
-  /** Adds jobs, and tries again while the database does not answer. */
-  #enqueue(key: string, jobs: () => readonly MatchJob[]): void {
-    const { queue, clock, failures } = this.#options;
-    this.#tasks.start(key, async (signal) => {
+  /** Adds the jobs of all open matches, and tries again while the database does not answer. */
+  #addOpenJobs(): void {
+    const { ledger, queue, clock, failures } = this.#options;
+    this.#tasks.start("open", async (signal) => {
       while (!signal.aborted) {
         try {
-          return await queue.enqueue(null, jobs());
+          return await queue.enqueue(null, openJobs(ledger.state));
         } catch (thrown) {
           failures.other(thrown, "jobs could not be added");
           await clock.pause(RETRY_MS, signal);

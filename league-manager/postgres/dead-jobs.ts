@@ -1,4 +1,4 @@
-import type { PgBoss } from "pg-boss";
+import type { Job, PgBoss } from "pg-boss";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { MatchJob } from "../queue/match-queue.ts";
 import { LOST_MATCHES } from "./job-queue-tables.ts";
@@ -12,39 +12,46 @@ interface DeadJobsOptions {
   readonly onError: (thrown: unknown) => void;
 }
 
-/** Reports the jobs that too many managers have lost, each to one manager. */
+/** Reports the jobs that too many managers have lost, each to one manager at a time, until a manager has handled it. */
 export class DeadJobs {
   readonly #options: DeadJobsOptions;
-  readonly #listeners = new Set<(job: MatchJob) => void>();
+  readonly #listeners = new Set<(job: MatchJob) => Promise<void>>();
   readonly #cancel: () => void;
-  #isLooking = false;
+  #looking: Promise<void> | null = null;
 
   constructor(options: DeadJobsOptions) {
     this.#options = options;
-    this.#cancel = options.clock.every(LOOK_EVERY_MS, () => void this.#look());
+    this.#cancel = options.clock.every(LOOK_EVERY_MS, () => this.#look());
   }
 
-  onDead(listener: (job: MatchJob) => void): () => void {
+  onDead(listener: (job: MatchJob) => Promise<void>): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     this.#cancel();
+    await this.#looking;
   }
 
-  async #look(): Promise<void> {
-    if (this.#isLooking || this.#listeners.size === 0) return;
-    this.#isLooking = true;
+  #look(): void {
+    if (this.#looking || this.#listeners.size === 0) return;
+    this.#looking = this.#reportAll()
+      .catch(this.#options.onError)
+      .finally(() => {
+        this.#looking = null;
+      });
+  }
+
+  async #reportAll(): Promise<void> {
     const { boss, onError } = this.#options;
-    try {
-      const jobs = await boss.fetch<MatchJob>(LOST_MATCHES, { batchSize: BATCH });
-      for (const { data } of jobs) for (const listener of this.#listeners) listener(data);
-      if (jobs.length > 0) await boss.complete(LOST_MATCHES, jobs);
-    } catch (thrown) {
-      onError(thrown);
-    } finally {
-      this.#isLooking = false;
-    }
+    const jobs = await boss.fetch<MatchJob>(LOST_MATCHES, { batchSize: BATCH });
+    for (const job of jobs) await this.#report(job).catch(onError);
+  }
+
+  /** Reports a job before its end, because a job that had ended would be lost if the manager ended before the report. */
+  async #report(job: Job<MatchJob>): Promise<void> {
+    await Promise.all([...this.#listeners].map((listener) => listener(job.data)));
+    await this.#options.boss.complete(LOST_MATCHES, job.id);
   }
 }

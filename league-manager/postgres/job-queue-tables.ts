@@ -21,6 +21,14 @@ const OPTIONS = {
   deleteAfterSeconds: 60,
 };
 
+/** A dead job that a manager has not added again after a minute is reported to another one. */
+const LOST_OPTIONS = {
+  retentionSeconds: OPTIONS.retentionSeconds,
+  expireInSeconds: 60,
+  retryLimit: 1_000,
+  retryDelay: 0,
+};
+
 /** Creates the tables of the queue, or updates them after pg-boss was updated. A part of `league db migrate`. */
 export async function createJobQueue(url: string): Promise<void> {
   const postgres = openPostgres<unknown>(url, {
@@ -41,7 +49,8 @@ export async function createJobQueue(url: string): Promise<void> {
 
 async function createQueues(boss: PgBoss): Promise<void> {
   await boss.start();
-  await boss.createQueue(LOST_MATCHES, { retentionSeconds: OPTIONS.retentionSeconds });
+  await boss.createQueue(LOST_MATCHES, LOST_OPTIONS);
+  await boss.updateQueue(LOST_MATCHES, LOST_OPTIONS);
   const { policy, ...options } = OPTIONS;
   await boss.createQueue(MATCHES, { policy, ...options, deadLetter: LOST_MATCHES });
   await boss.updateQueue(MATCHES, { ...options, deadLetter: LOST_MATCHES });

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { execute } from "#shared/store/testing/postgres-server.ts";
 import { jobKey } from "../queue/job-changes.ts";
 import type { MatchJob } from "../queue/match-queue.ts";
 import { eventually, job, startManager } from "../queue/testing/contract.ts";
@@ -87,11 +88,16 @@ test("a manager without the database loses its jobs, and takes jobs again when i
   await Promise.all([manager.worker.stop(), other.worker.stop()]);
 });
 
-test("a job that many managers have lost is reported as dead once, and can be added again", async () => {
+test("a job that many managers have lost is reported as dead until a manager adds it again", async () => {
   const queues = await createTestJobQueues();
   const queue = await queues.open();
   const dead: MatchJob[] = [];
-  queue.onDead((lost) => dead.push(lost));
+  let isFailing = true;
+  queue.onDead(async (lost) => {
+    dead.push(lost);
+    if (isFailing) throw new Error("not added");
+    await queue.enqueue(null, [lost]);
+  });
   await queues.commit((transaction) => queue.enqueue(transaction, [job(1)]));
   while (dead.length === 0) {
     const manager = startManager(queue, 1);
@@ -99,10 +105,16 @@ test("a job that many managers have lost is reported as dead once, and can be ad
     await manager.worker.stop();
   }
   expect(dead).toEqual([job(1)]);
-  await queue.enqueue(null, [job(1)]);
+  isFailing = false;
+  await execute(
+    queues.url,
+    "UPDATE pgboss.job SET started_on = started_on - interval '61 s' WHERE name = 'lost_matches'",
+  );
   const manager = startManager(queue, 1);
   await eventually(() => expect(manager.held).toEqual([KEY]));
-  expect(dead).toEqual([job(1)]);
+  expect(dead).toEqual([job(1), job(1)]);
+  const ended = "SELECT count(*) FROM pgboss.job WHERE name = 'lost_matches' AND state = 'completed'";
+  await expect.poll(() => execute(queues.url, ended)).toMatchObject([{ count: "1" }]);
   await manager.worker.stop();
 });
 

@@ -64,7 +64,7 @@ export async function openJobQueue({ url, clock, onError }: JobQueueOptions): Pr
       return { waiting: counts?.queuedCount ?? 0, held: counts?.activeCount ?? 0 };
     },
     async close() {
-      dead.stop();
+      await dead.stop();
       await boss.stop({ graceful: false });
       await postgres.close();
     },

@@ -32,8 +32,11 @@ export interface MatchQueue<Transaction> {
    * manager no longer holds the job. The job of a manager that has died is passed to another one.
    */
   work(slots: () => number, handler: (job: MatchJob, held: AbortSignal) => void): QueueWorker;
-  /** Adds a listener for jobs that too many managers have lost, and that the queue passes to no manager. */
-  onDead(listener: (job: MatchJob) => void): () => void;
+  /**
+   * Adds a listener for jobs that too many managers have lost, and that the queue passes to no manager. A job is reported again later, perhaps to
+   * another manager, if the promise of the listener rejects, or if the manager ends before it resolves.
+   */
+  onDead(listener: (job: MatchJob) => Promise<void>): () => void;
   /** The numbers of jobs, which may be some seconds old. */
   stats(): Promise<QueueStats>;
 }
