@@ -114,8 +114,9 @@ export class Dispatch implements Part {
   }
 
   /**
-   * Assigns matches to the least loaded referees, as far as there is capacity. Of equally loaded ones the nth match of a round prefers the nth, so that
-   * each run has the same assignments.
+   * Assigns matches to the least loaded referees, as far as there is capacity. Of equally loaded ones the nth match of a round prefers the nth. Loads are
+   * compared in quarters of the capacity, because several leagues load a referee in an order that differs between runs: a run of few matches has the
+   * same assignments each time.
    */
   #assignAll(league: League, unassigned: Iterable<Match>): void {
     const up = this.#referees.up();
@@ -197,9 +198,9 @@ export class Dispatch implements Part {
 const turnOf = (league: League, { matchId, roundId }: Match): number =>
   (positionOf(matchId)?.index ?? 0) + (opensAtOnce(league) ? roundId - 1 : 0);
 
-/** The referee with free capacity of which the least part is occupied. Of equal ones it is the first. */
+/** The referee with free capacity of which the fewest quarters are occupied. Of equal ones it is the first. */
 function leastLoaded(referees: readonly Agent[], occupied: ReadonlyMap<string, number>): Agent | undefined {
-  const loadOf = ({ id, maxConcurrent }: Agent): number => (occupied.get(id) ?? 0) / maxConcurrent;
+  const loadOf = ({ id, maxConcurrent }: Agent): number => Math.floor((4 * (occupied.get(id) ?? 0)) / maxConcurrent);
   let least: Agent | undefined;
   for (const referee of referees) {
     const isFree = (occupied.get(referee.id) ?? 0) < referee.maxConcurrent;
