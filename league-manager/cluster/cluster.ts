@@ -3,10 +3,12 @@ import { hmacBase64Url } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { Forwarding } from "#shared/rpc/http/forwarding.ts";
 import type { Network } from "#shared/rpc/network.ts";
+import type { Config } from "#shared/runtime/config/config.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Member, RunDatabase } from "../shared-run/run-database.ts";
 import { callerSignature } from "./caller-signature.ts";
 import { catchUpOf } from "./catch-up.ts";
+import { compareConfigs } from "./compared-configs.ts";
 import { managerForwarding, sessionPrefix } from "./forwarding.ts";
 import type { Homes, OtherManagers } from "./homes.ts";
 import { createMembers, type Members } from "./members.ts";
@@ -36,6 +38,7 @@ export interface Cluster extends OtherManagers {
 interface ClusterOptions {
   readonly database: Pick<RunDatabase, "heartbeat" | "leave" | "signal" | "onSignal">;
   readonly ledger: Pick<Ledger, "execute">;
+  readonly config: Config;
   /** The secret of the run that its managers share. */
   readonly secret: string;
   /** Returns the player whose home answers a request; null if any manager can answer it. `path` has no query. */
@@ -43,6 +46,8 @@ interface ClusterOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly network: Pick<Network, "createPeers">;
+  /** Prints a warning. */
+  readonly warn: (line: string) => void;
 }
 
 /** The beginning of the signal that the process of a manager has ended; its id follows. */
@@ -53,13 +58,15 @@ const READY_MS = 1_000;
 
 const inboxKey = (playerId: string): string => `inbox/${playerId}`;
 
-export function createCluster({ database, ledger, secret, playerOf, clock, ids, network }: ClusterOptions): Cluster {
+export function createCluster(options: ClusterOptions): Cluster {
+  const { database, ledger, config, secret, playerOf, clock, ids, network, warn } = options;
   const managerId = ids.uuid().slice(0, 8);
   const peers = network.createPeers();
   const signature = callerSignature(secret);
   const elsewhere = otherHomes({ peers, signature, clock, ids });
   const listeners = new Set<() => void>();
   let members: Members | null = null;
+  let endComparing = (): void => {};
   const homeOf = (playerId: string): Member | null => members?.home(inboxKey(playerId)) ?? null;
   const onChange: Homes["onChange"] = (listener) => {
     listeners.add(listener);
@@ -96,12 +103,15 @@ export function createCluster({ database, ledger, secret, playerOf, clock, ids, 
     async join(url) {
       const isReady = ({ url: other }: Member): Promise<boolean> =>
         peers.isAlive(`${other}/ready`, READY_MS).catch(() => false); // a shortage of this machine
-      members = await createMembers({ database, self: { managerId, url }, clock, isReady });
+      const self = { managerId, url };
+      members = await createMembers({ database, self, clock, isReady });
+      endComparing = compareConfigs({ database, config, self, secret, warn });
       members.onChange(notify);
       notify();
     },
     async leave() {
       removeListener();
+      endComparing();
       await members?.stop();
       notify();
     },

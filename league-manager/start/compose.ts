@@ -50,7 +50,7 @@ function joiningOf({ config, listening }: Core, policy: AdmissionPolicy): ApiOpt
 function clusterOf({ database, secret }: SharedRun, core: Core, projections: Projections, self: AgentProcess): Cluster {
   const playerOf = (path: string, bearer: string | null): string | null =>
     isForHome(path) ? (projections.authenticate(bearer)?.id ?? null) : (inboxAt(path)?.playerId ?? null);
-  return createCluster({ ...self, database, ledger: core.commands.ledger, secret, playerOf });
+  return createCluster({ ...self, database, config: core.config, ledger: core.commands.ledger, secret, playerOf });
 }
 
 /** The part of the effects that differs for one of several managers. */

@@ -16,16 +16,22 @@ const NAMES = ["Ann", "Bob", "Cleo", "Dan", "Eve", "Finn"];
 let run: ModelRun;
 let managers: TestManager[] = [];
 let notices: string[] = [];
+/** The warnings of each manager. */
+let warnings: string[][] = [];
 /** The number of members that each manager has seen at its last heartbeat. */
 let seen: Map<number, number>;
 
-async function startOne(leagues: readonly object[] = LEAGUES, warn = (_line: string) => {}): Promise<TestManager> {
+/** Starts a manager. `more` is merged into its config. */
+async function startOne(leagues: readonly object[] = LEAGUES, more: object = {}): Promise<TestManager> {
   const number = seen.size;
   seen.set(number, 0);
   const onEvent = (event: { readonly type: string; readonly message?: string }): void => {
     if (event.type === "notice") notices.push(event.message ?? "");
   };
-  return startTestManager(leagues, {}, onEvent, { warn }, async () => {
+  const list: string[] = [];
+  warnings.push(list);
+  const warn = (line: string): void => void list.push(line);
+  return startTestManager(leagues, more, onEvent, { warn }, async () => {
     const database = await run.connect();
     const heartbeat: typeof database.heartbeat = async (self) => {
       const members = await database.heartbeat(self);
@@ -42,6 +48,7 @@ const knowEachOther = (count: number) =>
 
 beforeEach(async () => {
   notices = [];
+  warnings = [];
   seen = new Map();
   run = modelRun();
   managers = [];
@@ -217,10 +224,33 @@ describe("three managers of a run", () => {
   });
 });
 
-it("a manager with another config changes the open leagues for all managers, and warns", async () => {
-  const warnings: string[] = [];
-  const other = [{ league_id: "rps", game: "even_odd.v1" }, LEAGUES[1] as object];
-  managers.push(await startOne(other, (line) => warnings.push(line)));
-  expect(warnings).toEqual(["league rps has new settings from this config: start every manager with the same config"]);
-  await vi.waitFor(async () => expect((await at(0).leagues())[0].game).toBe("even_odd.v1"), WAIT_OPTIONS);
+/** The warning about the config of a manager. */
+const otherConfig = (manager: TestManager, parts: string): string =>
+  `the manager at ${originOf(manager)} has another config: ${parts}. Start every manager with the same config`;
+
+describe("a manager with another config", () => {
+  it("changes the open leagues for all managers, and warns", async () => {
+    const other = [{ league_id: "rps", game: "even_odd.v1" }, LEAGUES[1] as object];
+    managers.push(await startOne(other));
+    const own = "league rps has new settings from this config: start every manager with the same config";
+    expect(warnings[3]?.[0]).toBe(own);
+    await vi.waitFor(async () => expect((await at(0).leagues())[0].game).toBe("even_odd.v1"), WAIT_OPTIONS);
+  });
+
+  it("is named by each other manager with the parts that differ, and names each of them, once", async () => {
+    const more = { timeouts: { join_ms: 20_000, default_ms: 300 }, manager: { join_code: "other", port: 8765 } };
+    const other = await startOne([...LEAGUES, { league_id: "more", game: "rps.v1" }], more);
+    const before = [...managers];
+    managers.push(other);
+    const differing = "leagues, manager.join_code, timeouts.join_ms differ";
+    const ofBefore = before.map((manager) => otherConfig(manager, differing)).sort();
+    const expected = [...before.map(() => [otherConfig(other, differing)]), ofBefore];
+    const seenWarnings = () => warnings.map((lines) => lines.filter((line) => !line.startsWith("league ")).sort());
+    await vi.waitFor(() => expect(seenWarnings()).toEqual(expected), WAIT_OPTIONS);
+    // A manager with the same config as the last one warns of the first three only. Its start changes none of the earlier warnings.
+    const same = await startOne([...LEAGUES, { game: "rps.v1", league_id: "more" }], more);
+    managers.push(same);
+    const later = [...before.map(() => [otherConfig(other, differing), otherConfig(same, differing)].sort())];
+    await vi.waitFor(() => expect(seenWarnings()).toEqual([...later, ofBefore, ofBefore]), WAIT_OPTIONS);
+  });
 });

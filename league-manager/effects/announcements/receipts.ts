@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
+import { parsedJson } from "#shared/lib/text.ts";
 
 /** Short texts to the other managers of a run. A manager that is not connected misses them. */
 export interface Signals {
@@ -67,19 +68,10 @@ export class Receipts {
   }
 
   #onSignal(text: string): void {
-    const receipt = Receipt.safeParse(parsed(text));
+    const receipt = Receipt.safeParse(parsedJson(text)); // other kinds of signals need not be JSON
     if (!receipt.success) return;
     const { league_id, round_id, player_ids } = receipt.data;
     for (const playerId of player_ids) this.#options.onReceived(league_id, round_id, playerId);
-  }
-}
-
-/** The value of a JSON text. There are signals of other kinds, which need not be JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 
