@@ -15,7 +15,7 @@ export interface SharedDatabase {
   readonly queue: MatchQueue<never>;
 }
 
-export type OpenDatabase = (self: Pick<AgentProcess, "clock" | "ids" | "log">) => Promise<SharedDatabase>;
+export type OpenDatabase = (self: Pick<AgentProcess, "clock" | "ids" | "log" | "warn">) => Promise<SharedDatabase>;
 
 /** The options of the league manager's start. */
 export const ManagerOptions = z.object({

@@ -59,6 +59,7 @@ export interface ApiOptions extends GamePages {
   readonly others: OtherManagers & Partial<Pick<Cluster, "forwarding" | "mcp">>;
   /** Whether the manager can answer every request. */
   readonly isReady: () => boolean;
+  readonly whyNotReady: () => string | null;
   readonly seats: Seats;
   readonly metrics: Pick<ManagerMetrics, "families">;
   readonly clock: Clock;
@@ -116,6 +117,7 @@ export function createApi(options: ApiOptions): Api {
       gate,
       ...(others.forwarding && { forwarding: others.forwarding }),
       isReady: options.isReady,
+      whyNotReady: options.whyNotReady,
       isTrustedProxy: trustedProxies(config.manager.trusted_proxies),
       web: webApp(log, (app) => {
         metricsRoutes(options.metrics, operatorToken)(app);

@@ -54,7 +54,7 @@ test("a release that could not be stored is repeated", async () => {
   await league.order("REF01", "R1M1");
   store.isBusy = true;
   await league.clock.advance(60_000);
-  expect(league.notices).toEqual(["rps cannot continue: database is locked"]);
+  expect(league.notices).toEqual(["rps waits: database is locked"]);
   expect(league.round()).toMatchObject([{ epoch: 1 }]);
   store.isBusy = false;
   await league.eventually(() => expect(league.round()).toMatchObject([{ epoch: 2 }]));

@@ -1,4 +1,5 @@
 import { messageOf } from "#shared/lib/result.ts";
+import { Unavailable } from "#shared/lib/unavailable.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 
@@ -24,11 +25,14 @@ export function createFailures(log: Logger, notice: (message: string) => void): 
   const rejections = new Map<string, Map<string, number>>();
   return {
     ofLeague(leagueId, thrown) {
-      log.error({ err: thrown, league: leagueId }, "a league cannot continue");
       const message = messageOf(thrown);
+      // The effect is repeated, so the league continues when its store answers again.
+      const waits = thrown instanceof Unavailable;
+      if (waits) log.warn({ reason: message, league: leagueId }, "a league waits");
+      else log.error({ err: thrown, league: leagueId }, "a league cannot continue");
       if (lastMessage.get(leagueId) === message) return;
       lastMessage.set(leagueId, message);
-      notice(`${leagueId} cannot continue: ${message}`);
+      notice(`${leagueId} ${waits ? "waits" : "cannot continue"}: ${message}`);
     },
     ofCommand(leagueId, error) {
       const current = rejections.get(leagueId);

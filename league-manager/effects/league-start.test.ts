@@ -50,7 +50,7 @@ describe("a league with a roster", () => {
     const league = await rosterLeague({ players: 2, ledger: store.ledger });
     store.isBusy = true;
     await league.clock.advance(65_000);
-    expect(league.notices).toEqual(["league rps starts without P03", "rps cannot continue: database is locked"]);
+    expect(league.notices).toEqual(["league rps starts without P03", "rps waits: database is locked"]);
     store.isBusy = false;
     await league.eventually(() => expect(league.league().status).toBe("running"));
     expect(league.notices).toHaveLength(2);

@@ -2,6 +2,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { openPostgres, type PostgresOptions } from "#shared/store/postgres/connection.ts";
 import { assertSchema } from "#shared/store/postgres/migrations.ts";
+import { userWithoutLimits } from "#shared/store/postgres/rights.ts";
 import type { RunDatabase } from "../shared-run/run-database.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
 import { recordHeartbeat, recordLeave } from "./members.ts";
@@ -22,6 +23,8 @@ export interface PostgresRunOptions {
   readonly queue: JobWriter;
   readonly clock: Pick<Clock, "pause">;
   readonly ids: Pick<Ids, "uuid">;
+  /** Is called at the start with a line for the operator if the user could remove events from the log. */
+  readonly warn?: (line: string) => void;
   /** The maximum number of commits that one read of news covers. */
   readonly maxCommits?: number;
 }
@@ -41,6 +44,7 @@ export async function openPostgresRun({
   queue,
   clock,
   ids,
+  warn,
   maxCommits = COMMITS_OF_A_READ,
 }: PostgresRunOptions): Promise<PostgresRun> {
   const open = (options: Partial<PostgresOptions>) =>
@@ -55,6 +59,8 @@ export async function openPostgresRun({
   };
   try {
     await assertSchema(readers.pool, MIGRATIONS);
+    const user = warn ? await userWithoutLimits(readers.pool) : null;
+    if (user !== null) warn?.(withoutLimits(user));
     const notifications = await openNotifications({ pool: listening.pool, clock, sender: ids.uuid() });
     const { listener, notifyOfCommit: notify } = notifications;
     const partsAfter = (after: number) => withReadErrors(readParts(news.pool, after, maxCommits));
@@ -75,3 +81,6 @@ export async function openPostgresRun({
     throw thrown;
   }
 }
+
+const withoutLimits = (user: string): string =>
+  `user "${user}" may remove results from the database: create a role for the managers, enter "league db migrate --role ROLE", and name that role in the URL`;

@@ -146,6 +146,7 @@ export function compose(core: Core, self: AgentProcess) {
     registration.player(request, caller, { isHosted: true });
   const hosting = createHosting({ ledger, inboxes, homes: others.homes, register, ...readable }, self);
   const isReady = (): boolean => cluster === null || (cluster.isJoined() && (shared?.isAvailable() ?? true));
+  let hasJoined = false;
   const api = createApi({
     metrics: managerMetrics({
       ...{ ...effects, ledger, commands: core.commands, clock },
@@ -153,6 +154,7 @@ export function compose(core: Core, self: AgentProcess) {
     }),
     ...{ config, ledger, registration, policy, clock, ids, log, inboxes, others, ...readable },
     isReady,
+    whyNotReady: () => (hasJoined ? "the database does not answer" : null),
     ...{ operatorToken: operator.token, seats: hosting.seats, openEventStream: network.openEventStream },
     joining,
     gamesAt: () => pagesOfReferees(ledger.state.agents, effects.silentReferees()),
@@ -166,6 +168,7 @@ export function compose(core: Core, self: AgentProcess) {
     /** Joins the other managers, which reach this one at `url`, and starts the effects. */
     async start(url: string) {
       await cluster?.join(url);
+      hasJoined = true;
       if (cluster) stopNotices = watchDatabase({ isAvailable: isReady, clock, notice });
       for (const event of liveEventsAtStart(projections, dataFolder)) emit(event);
       await registerListedPlayers({ config, ledger, register: registration.player, warn: self.warn });

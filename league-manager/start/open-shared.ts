@@ -30,7 +30,7 @@ export async function openShared(
   const lock = disk.lock(join(dataFolder, "league-manager"));
   if (!lock) throw new StartError(`${dataFolder} is used by another manager: name another folder with --data`);
   started.defer(() => lock.release());
-  const { run: database, queue } = await openDatabase({ clock, ids, log });
+  const { run: database, queue } = await openDatabase({ clock, ids, log, warn });
   started.defer(() => database.close());
   const run = await openRun(database, seed, ids);
   const secret = (await database.getMeta(SECRET)) ?? (await database.initMeta(SECRET, ids.token()));

@@ -56,8 +56,13 @@ async function dump(url: string, output: number): Promise<void> {
   });
   if (code === 0) return;
   const lines = (await messages).trim().split("\n").map(inOneLine);
-  const hint = lines.some((line) => line.includes("version mismatch"))
-    ? "; install the package postgresql-client of the server's version"
-    : "";
-  throw new StartError(`no backup was written: ${lines.join("; ") || `pg_dump has ended with ${code}`}${hint}`);
+  const reason = lines.join("; ") || `pg_dump has ended with ${code}`;
+  throw new StartError(`no backup was written: ${reason}${hintFor(reason)}`);
+}
+
+/** Returns what the operator can do about a message of pg_dump; empty if that is not known. */
+function hintFor(reason: string): string {
+  if (reason.includes("version mismatch")) return "; install the package postgresql-client of the server's version";
+  if (reason.includes("permission denied")) return "; use the URL of the owner of the tables, who may read all of them";
+  return "";
 }

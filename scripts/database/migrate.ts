@@ -1,9 +1,8 @@
 import { counted } from "#shared/lib/text.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
-import type { Connection } from "#shared/store/postgres/connection.ts";
 import { appendOnlyTables } from "#shared/store/postgres/log-tables.ts";
 import { inMigration, migrate } from "#shared/store/postgres/migrations.ts";
-import { grantedRoles, grantRights, UnusableRole } from "#shared/store/postgres/rights.ts";
+import { assertRole, grantedRoles, grantRights, UnusableRole } from "#shared/store/postgres/rights.ts";
 import { createJobQueue } from "../../league-manager/postgres/job-queue-tables.ts";
 import { MIGRATIONS } from "../../league-manager/postgres/migrations.ts";
 import { requireDatabase, withDatabase } from "./open.ts";
@@ -18,12 +17,14 @@ interface MigrateFlags {
 export async function migrateDatabase(flags: MigrateFlags): Promise<number> {
   const url = requireDatabase(flags.database);
   return withDatabase(url, async ({ pool }) => {
+    const { role: newRole } = flags;
+    if (newRole !== undefined) await usable(assertRole(pool, newRole));
     const applied = await migrate(pool, MIGRATIONS);
     const roles = await inMigration(pool, async (client) => {
       await createJobQueue(url);
       // New tables need rights too, so the roles of earlier calls are granted theirs again.
-      const named = flags.role === undefined ? await grantedRoles(client) : [flags.role];
-      for (const role of named) await grant(client, role);
+      const named = newRole === undefined ? await grantedRoles(client) : [newRole];
+      for (const role of named) await usable(grantRights(client, role, appendOnlyTables(MIGRATIONS)));
       return named;
     });
     const lines = [
@@ -37,9 +38,10 @@ export async function migrateDatabase(flags: MigrateFlags): Promise<number> {
   });
 }
 
-async function grant(client: Connection, role: string): Promise<void> {
+/** Rejects with StartError if a role cannot be the one of the managers. */
+async function usable(step: Promise<void>): Promise<void> {
   try {
-    await grantRights(client, role, appendOnlyTables(MIGRATIONS));
+    await step;
   } catch (thrown) {
     throw thrown instanceof UnusableRole ? new StartError(thrown.message) : thrown;
   }

@@ -1,3 +1,4 @@
+import { StoreBusy } from "#shared/store/store-errors.ts";
 import type { Ledger } from "../../ledger.ts";
 
 interface BusyStore {
@@ -15,7 +16,7 @@ export function busyStore(): BusyStore {
       get state() {
         return real.state;
       },
-      execute: (decide) => (store.isBusy ? Promise.reject(new Error("database is locked")) : real.execute(decide)),
+      execute: (decide) => (store.isBusy ? Promise.reject(new StoreBusy("database is locked")) : real.execute(decide)),
       onCommit: (listener) => real.onCommit(listener),
       settled: () => real.settled(),
     }),

@@ -121,6 +121,11 @@ describe("league db migrate", () => {
     expect(await faultOf(["migrate", "--role", "nobody"], url)).toEqual([
       ...[1, 'there is no role "nobody": create it, e.g. with createuser --pwprompt'],
     ]);
+    // The role is checked before the tables are created.
+    expect(await faultOf(["check"], url)).toEqual([
+      1,
+      expect.stringMatching(/^the database has no tables of a league/),
+    ]);
     const rejected = `role "${OWNER}" owns the tables or is a superuser, so its rights cannot be limited: name another role`;
     expect(await faultOf(["migrate", "--role", OWNER], url)).toEqual([1, rejected]);
   });

@@ -199,14 +199,17 @@ describe("the endpoint (PROTOCOL.md, section 3)", () => {
 
   test("answers pages that cannot be loaded with 500 and loads them again, and answers /mcp and the probes meanwhile", async () => {
     let loads = 0;
+    let why: string | null = null;
     const web = () => (++loads > 1 && options.web()) || Promise.reject(new Error("secret"));
-    const failingServer = httpEndpoint({ ...options, web, isReady: () => loads > 0 });
+    const failingServer = httpEndpoint({ ...options, web, isReady: () => loads > 0, whyNotReady: () => why });
     const url = `http://127.0.0.1:${await portOf(failingServer)}`;
     const probe = async (path: string, method = "GET"): Promise<unknown> => {
       const answer = await fetch(`${url}${path}`, { method });
       return [answer.status, await answer.text()];
     };
     expect(await probe("/ready")).toEqual([503, '{"status":"starting"}']);
+    why = "the database does not answer";
+    expect(await probe("/ready")).toEqual([503, '{"status":"the database does not answer"}']);
     const page = await fetch(url);
     expect([page.status, await page.text()]).toEqual([500, expect.not.stringContaining("secret")]);
     expect(await probe("/ready?x")).toEqual([200, '{"status":"ready"}']);

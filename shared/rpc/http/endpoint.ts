@@ -9,7 +9,7 @@ import type { McpSessions } from "../mcp/sessions.ts";
 import { callerCheck, isJson } from "./caller-check.ts";
 import { limitConnections } from "./connection-limit.ts";
 import type { Destination, Forwarder } from "./forwarding.ts";
-import { probeOf } from "./probes.ts";
+import { probeOf, type Readiness } from "./probes.ts";
 import { contextOf, type IsTrustedProxy, identifyCaller, pathOf, readBody } from "./request.ts";
 import { send, sendError, sendReply } from "./response.ts";
 import { isWebSocketRequest, refuse, type Upgrades } from "./upgrade.ts";
@@ -29,6 +29,7 @@ export interface EndpointOptions {
   readonly sessions?: () => Promise<McpSessions>;
   /** Whether `GET /ready` is answered with 200; otherwise with 503. If it is absent, `web` answers the probes. */
   readonly isReady?: () => boolean;
+  readonly whyNotReady?: Readiness["whyNotReady"];
   /** Loads the handler of all paths except `/mcp` and the probes; called for the first such request, and again after a failure. */
   readonly web: () => Promise<RequestListener>;
   /** The WebSockets of this endpoint. Without it, a request for a WebSocket is answered as a plain request. */
@@ -110,7 +111,8 @@ export function httpEndpoint(options: EndpointOptions): Server {
     } else if (posts?.isAt(path)) {
       handlePost(request, response, { ...forPosts, handler: posts.handler });
     } else {
-      const probe = options.isReady && probeOf(request, options.isReady);
+      const { isReady, whyNotReady } = options;
+      const probe = isReady && probeOf(request, { isReady, whyNotReady });
       if (probe) sendReply(response, probe);
       else void handlePage(request, response);
     }

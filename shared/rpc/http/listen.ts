@@ -11,6 +11,7 @@ import { createForwarder, type Forwarding } from "./forwarding.ts";
 import { isWildcard, localUrl, machineAddresses, urlsOf } from "./machine-addresses.ts";
 import { mcpSocket } from "./mcp-socket.ts";
 import type { Interfaces } from "./network-interfaces.ts";
+import type { Readiness } from "./probes.ts";
 import type { IsTrustedProxy } from "./request.ts";
 import { createUpgrades, type UpgradeHandler } from "./upgrade.ts";
 
@@ -32,6 +33,7 @@ export interface ListenOptions {
   readonly gate?: Gate;
   readonly sessions?: () => Promise<McpSessions>;
   readonly isReady: () => boolean;
+  readonly whyNotReady?: Readiness["whyNotReady"];
   readonly web: () => Promise<RequestListener>;
   readonly isTrustedProxy?: IsTrustedProxy;
   /** The other servers of the service; absent if there are none. */

@@ -242,7 +242,7 @@ test("sslmode in the URL has the meaning that it has for pg_dump", async () => {
     await own.restart();
 
     expect(await faultOf(own.url)).toBe(
-      `PostgreSQL at 127.0.0.1:${own.port} requires TLS: add ?sslmode=require to the URL`,
+      `PostgreSQL at 127.0.0.1:${own.port} requires TLS: add ?sslmode=verify-full&sslrootcert=FILE to the URL; FILE has the certificate of its issuer`,
     );
     const isEncrypted = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
     const required = `${own.url}?sslmode=require`;

@@ -71,7 +71,7 @@ export function databaseFault(thrown: unknown, url: string): string {
       return `PostgreSQL at ${server} rejects ${as}: the name or the password is wrong`;
     case "28000":
       return /no encryption/.test(message)
-        ? `PostgreSQL at ${server} requires TLS: add ?sslmode=require to the URL`
+        ? `PostgreSQL at ${server} requires TLS: add ?sslmode=verify-full&sslrootcert=FILE to the URL; FILE has the certificate of its issuer`
         : `PostgreSQL at ${server} rejects ${as}: ${inOneLine(message)}`;
     case "3D000":
       return `PostgreSQL at ${server} has no database "${database ?? user}": create it, e.g. with createdb`;

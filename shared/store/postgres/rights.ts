@@ -1,4 +1,4 @@
-import { type ClientBase, escapeIdentifier } from "pg";
+import { type ClientBase, escapeIdentifier, type Pool } from "pg";
 
 /** Thrown if a role cannot be the one of the managers. */
 export class UnusableRole extends Error {
@@ -24,6 +24,7 @@ const SELECT_GRANTED = `
 const SELECT_ROLE = `
   SELECT rolsuper OR pg_has_role(pg_roles.oid, relowner, 'MEMBER') AS "isOwner" FROM pg_roles, pg_class
   WHERE rolname = $1 AND pg_class.oid = to_regclass('log')`;
+const SELECT_UNLIMITED = "SELECT current_user AS name WHERE has_table_privilege('log', 'DELETE')";
 const SELECT_TABLES = `
   SELECT schemaname AS schema, tablename AS name FROM pg_tables
   WHERE schemaname IN (current_schema(), '${QUEUE_SCHEMA}') ORDER BY schemaname, tablename`;
@@ -42,16 +43,28 @@ export async function grantedRoles(client: ClientBase): Promise<readonly string[
   return (await client.query(SELECT_GRANTED)).rows.map(({ role }) => role);
 }
 
+/** Throws UnusableRole if there is no such role. It needs no tables. */
+export async function assertRole(client: ClientBase | Pool, role: string): Promise<void> {
+  const { rowCount } = await client.query("SELECT FROM pg_roles WHERE rolname = $1", [role]);
+  if (rowCount === 0) {
+    throw new UnusableRole(`there is no role "${role}": create it, e.g. with createuser --pwprompt`);
+  }
+}
+
+/** Returns the name of the current user if it could remove events from the log; otherwise null. */
+export async function userWithoutLimits(client: ClientBase | Pool): Promise<string | null> {
+  const { rows } = await client.query(SELECT_UNLIMITED);
+  return rows[0]?.name ?? null;
+}
+
 /**
  * Grants a role exactly the rights that a manager needs: to insert into append-only tables and to read them, and to
  * change the rows of all other tables. The database must have no tables of other programs. Throws UnusableRole.
  */
 export async function grantRights(client: ClientBase, role: string, appendOnly: readonly string[]): Promise<void> {
+  await assertRole(client, role);
   const { rows } = await client.query(SELECT_ROLE, [role]);
-  if (rows.length === 0) {
-    throw new UnusableRole(`there is no role "${role}": create it, e.g. with createuser --pwprompt`);
-  }
-  if (rows[0].isOwner) {
+  if (rows[0]?.isOwner) {
     throw new UnusableRole(
       `role "${role}" owns the tables or is a superuser, so its rights cannot be limited: name another role`,
     );
