@@ -61,6 +61,7 @@ export interface ApiOptions extends GamePages {
   readonly isReady: () => boolean;
   readonly whyNotReady: () => string | null;
   readonly seats: Seats;
+  readonly silentReferees: () => readonly string[];
   readonly metrics: Pick<ManagerMetrics, "families">;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -83,6 +84,7 @@ export function createApi(options: ApiOptions): Api {
   const operations = managerOperations({
     ...{ ledger, views, registration, operatorToken, places, maxPlayers, ids },
     seats: options.seats,
+    silentReferees: options.silentReferees,
   });
   const mcp = mcpEndpoint(
     {

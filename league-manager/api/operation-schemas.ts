@@ -75,6 +75,13 @@ export const LeagueStatus = z.object({
       ),
     }),
   ),
-  referees: z.array(z.object({ referee_id: z.string(), state: z.enum(agentStates), max_matches: z.int() })),
+  referees: z.array(
+    z.object({
+      referee_id: z.string(),
+      state: z.enum(agentStates),
+      answers: z.boolean().describe("false while the referee does not answer the manager"),
+      max_matches: z.int(),
+    }),
+  ),
 });
 export type LeagueStatus = z.infer<typeof LeagueStatus>;

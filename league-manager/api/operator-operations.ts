@@ -27,6 +27,7 @@ import {
 interface OperatorContext {
   readonly ledger: Pick<Ledger, "execute" | "state">;
   readonly views: Pick<Views, "projections" | "leagueSeedOf" | "awaited">;
+  readonly silentReferees: () => readonly string[];
   readonly operatorToken: string;
   readonly places: readonly Place[];
   readonly ids: Ids;

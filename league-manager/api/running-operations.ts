@@ -27,6 +27,8 @@ type Answer = Result<object, ProtocolError>;
 interface RunningContext {
   readonly ledger: Pick<Ledger, "execute" | "state">;
   readonly views: Pick<Views, "projections" | "awaited">;
+  /** Returns the ids of the referees that do not answer. */
+  readonly silentReferees: () => readonly string[];
   /** Wraps a handler that needs the operator token. */
   readonly operatorOnly: <P>(
     handle: (payload: P) => Promise<Answer>,
@@ -169,7 +171,7 @@ const annulment = (context: RunningContext): Operation<unknown> =>
     ),
   });
 
-function statusOperation({ ledger, views, operatorOnly }: RunningContext): Operation<unknown> {
+function statusOperation({ ledger, views, silentReferees, operatorOnly }: RunningContext): Operation<unknown> {
   return operation({
     request: "LEAGUE_STATUS",
     reply: "LEAGUE_STATUS_RESPONSE",
@@ -188,11 +190,12 @@ function statusOperation({ ledger, views, operatorOnly }: RunningContext): Opera
       if (league_id !== undefined && !projections.league(league_id))
         return err(noLeague(league_id, projections.leagues()));
       const leagues = projections.leagues().filter(({ leagueId }) => league_id === undefined || leagueId === league_id);
+      const silent = new Set(silentReferees());
       const referees = [...ledger.state.agents.values()].filter(({ kind }) => kind === "referee");
       return ok({
         leagues: leagues.map((league) => leagueStatus(views, league)),
         referees: referees.map(({ id, state, maxConcurrent }) => ({
-          ...{ referee_id: id, state, max_matches: maxConcurrent },
+          ...{ referee_id: id, state, answers: !silent.has(id), max_matches: maxConcurrent },
         })),
       });
     }),

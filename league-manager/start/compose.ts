@@ -157,6 +157,7 @@ export function compose(core: Core, self: AgentProcess) {
     whyNotReady: () => (hasJoined ? "the database does not answer" : null),
     ...{ operatorToken: operator.token, seats: hosting.seats, openEventStream: network.openEventStream },
     joining,
+    silentReferees: effects.silentReferees,
     gamesAt: () => pagesOfReferees(ledger.state.agents, effects.silentReferees()),
   });
   let stopNotices = (): void => {};

@@ -38,7 +38,7 @@ const LEAGUE: LeagueStatus["leagues"][number] = {
 };
 
 test("the status has the rule for late entries, the clocks, the numbers of matches and the capacity of each referee", () => {
-  const referees = [{ referee_id: "REF01", state: "ACTIVE", max_matches: 64 }] as const;
+  const referees = [{ referee_id: "REF01", state: "ACTIVE", answers: true, max_matches: 64 }] as const;
   expect(statusLines({ leagues: [LEAGUE], referees: [...referees] })).toEqual([
     "rps: running, rps.v1, round-robin, cycles 2",
     "  late_entry: makeup",
@@ -46,6 +46,10 @@ test("the status has the rule for late entries, the clocks, the numbers of match
     "  round 1: 0 matches completed, 2 being played, 2 paired, at most 4 at the end",
     "",
     "referees: REF01 ACTIVE (at most 64 matches at once)",
+  ]);
+  const silent = referees.map((referee) => ({ ...referee, answers: false }));
+  expect(statusLines({ leagues: [], referees: silent })).toEqual([
+    "referees: REF01 ACTIVE, does not answer (at most 64 matches at once)",
   ]);
   const completed = {
     ...LEAGUE,

@@ -7,8 +7,8 @@ type Status = z.infer<typeof LeagueStatus>;
 /** The status of leagues and referees as lines of text. */
 export function statusLines({ leagues, referees }: Status): readonly string[] {
   const busy = referees.map(
-    ({ referee_id, state, max_matches }) =>
-      `${referee_id} ${state} (at most ${counted(max_matches, "match", "matches")} at once)`,
+    ({ referee_id, state, answers, max_matches }) =>
+      `${referee_id} ${state}${answers ? "" : ", does not answer"} (at most ${counted(max_matches, "match", "matches")} at once)`,
   );
   return [
     ...leagues.flatMap(leagueLines),

@@ -185,3 +185,34 @@ it("an agent that is stopped during a request sends no more requests", async () 
   await expect(registered).rejects.toThrow("stopped before it was registered");
   expect(attempts).toBe(1);
 });
+
+it("a registration that the manager does not answer soon is reported once", async () => {
+  const lines: string[] = [];
+  const held: Attempt[] = [];
+  const delayed: (() => void)[] = [];
+  const clock: Clock = {
+    ...systemClock,
+    after(ms, callback) {
+      if (ms !== 2_000) return systemClock.after(ms, callback);
+      delayed.push(callback);
+      return () => {};
+    },
+  };
+  const received = Promise.withResolvers<void>();
+  const { registered } = await registering(
+    (attempt) => {
+      held.push(attempt);
+      received.resolve();
+    },
+    { overrides: { clock, warn: (line) => void lines.push(line) } },
+  );
+  await received.promise;
+  expect(lines).toEqual([]);
+  for (const callback of [...delayed, ...delayed]) callback();
+  expect(lines).toEqual([
+    expect.stringMatching(/^the manager at http:.*\/mcp has not answered the registration yet; waiting for it$/),
+  ]);
+  const [attempt] = held;
+  if (attempt) reply(attempt, { status: "ACCEPTED", player_id: "P01", auth_token: attempt.token, league_ids: ["l"] });
+  await registered;
+});

@@ -31,6 +31,8 @@ const FIRST_RETRY_MS = 25;
 const LAST_RETRY_MS = 500;
 /** The pause after a rejection that is retryable (PROTOCOL.md, section 2). */
 const REJECTED_RETRY_MS = 1_000;
+/** A registration that takes longer is reported: the manager then waits for its database, for example. */
+const SLOW_MS = 2_000;
 const REPLY_BYTES = 64 * 1024 * 1024;
 
 /** The manager has too many callers, or is behind a proxy that cannot reach it. */
@@ -74,6 +76,7 @@ export async function register<
 >(options: RegistrationOptions<Response>): Promise<{ response: Response; token: string }> {
   const { peers, manager, self, signal, token: sentToken } = options;
   let hasReported = false;
+  let wasRejected = false;
   for (let attempt = 0; ; attempt++) {
     const envelope = newEnvelope(options.type, options.sender, options.payload, {
       messageId: self.ids.uuid(),
@@ -81,7 +84,11 @@ export async function register<
       at: self.clock.iso(),
     });
     const call = { timeoutMs: options.timeoutMs, maxReplyBytes: REPLY_BYTES, signal };
-    const reply = await peers.message(manager, envelope, call).catch(asRefused);
+    const cancel = self.clock.after(SLOW_MS, () => {
+      if (!hasReported) self.warn(`the manager at ${manager} has not answered the registration yet; waiting for it`);
+      hasReported = true;
+    });
+    const reply = await peers.message(manager, envelope, call).catch(asRefused).finally(cancel);
     if (signal.aborted) throw stopped();
     if (reply.ok) {
       const response = options.response.safeParse(reply.value.payload);
@@ -92,8 +99,8 @@ export async function register<
         const hint = error_code === "L003" ? `. The token that was sent is in ${options.tokenFile}` : "";
         const why = `registration was rejected: ${inOneLine(reason ?? "no reason given")}`;
         if (retryable !== true || status === "ACCEPTED") throw new StartError(`${why}${hint}`);
-        if (!hasReported) self.warn(`${why}. Trying again every second`);
-        hasReported = true;
+        if (!wasRejected) self.warn(`${why}. Trying again every second`);
+        wasRejected = true;
         if (!(await self.clock.pause(REJECTED_RETRY_MS, signal))) throw stopped();
         continue;
       }
