@@ -1,4 +1,5 @@
 import { describe, test } from "vitest";
+import type { ManagerState } from "../ledger.ts";
 import { assignMatch, releaseMatches, settleWithdrawal } from "./matches.ts";
 import { openRound } from "./rounds.ts";
 import { givenState, startedLeague, stateAfter } from "./testing/commands.ts";
@@ -22,6 +23,33 @@ describe("the assignment of a match", () => {
     givenState(stateAfter([...withdrawn, settled]))
       .when(assign("rps", "R1M2"))
       .leadsTo("rps match_assigned");
+  });
+});
+
+describe("a player of another dialect", () => {
+  const assign = (leagueId: string) => assignMatch({ leagueId, matchId: "R1M1", epoch: 1, refereeId: "REF01" });
+  const release = releaseMatches([{ leagueId: "rps", matchId: "R1M1", epoch: 1, reason: "overdue", detail: "late" }]);
+  const settled = settleWithdrawal({ leagueId: "rps", matchId: "R1M1", epoch: 1, refereeId: "REF01" });
+  const opened = [...startedLeague("rps", 2), ...startedLeague("b", 2), openRound("rps", 1), openRound("b", 1)];
+  const withDialect = (state: ManagerState, id: string): ManagerState => {
+    const agent = state.agents.get(id);
+    if (!agent) throw new Error(`no ${id}`);
+    return { ...state, agents: new Map(state.agents).set(id, { ...agent, dialect: "league.v1" }) };
+  };
+
+  test("has one match at a time over all leagues, and the next one when the first is no longer assigned", () => {
+    const first = withDialect(stateAfter([...opened, assign("rps")]), "P02");
+    givenState(first).when(assign("b")).isRejected("G005", "player P02 has another match than b/R1M1");
+    givenState(first).when(assign("rps")).isRejected("G005", "rps/R1M1 is assigned under epoch 1");
+    givenState(withDialect(stateAfter([...opened, assign("rps"), release, settled]), "P02"))
+      .when(assign("b"))
+      .leadsTo("b match_assigned");
+  });
+
+  test("does not concern players of the native dialect, which have several matches at the same time", () => {
+    givenState(stateAfter([...opened, assign("rps")]))
+      .when(assign("b"))
+      .leadsTo("b match_assigned");
   });
 });
 

@@ -5,6 +5,7 @@ import type { LeagueCommand } from "../league/commands.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
 import { Draft } from "./draft.ts";
+import { foreignPlayers, occupiedPlayers } from "./foreign-players.ts";
 
 type Fields<T extends LeagueCommand["type"]> = { readonly leagueId: string } & Omit<
   Extract<LeagueCommand, { type: T }>,
@@ -15,8 +16,8 @@ type Release = Fields<"release">;
 type SettledWithdrawal = Fields<"settle_withdrawal">;
 
 /**
- * Assigns a match to a referee. Rejects an unregistered referee with L004, and one that has its maximum number of matches over all leagues with G005,
- * which is retryable.
+ * Assigns a match to a referee. Rejects an unregistered referee with L004. Rejects a referee that has its maximum number of matches over all leagues,
+ * and a player of another dialect that has another match, with G005, which is retryable.
  */
 export const assignMatch =
   ({ leagueId, ...command }: Assignment): Decide<null> =>
@@ -29,6 +30,11 @@ export const assignMatch =
     if (occupiedIn(state, refereeId) >= referee.maxConcurrent) {
       const message = `referee ${refereeId} has no free capacity for ${matchRef(leagueId, matchId)}`;
       return err(protocolError("G005", message, { referee_id: refereeId, match_id: matchId }, true));
+    }
+    const occupied = occupiedForeignPlayer(state, leagueId, matchId);
+    if (occupied !== undefined) {
+      const message = `player ${occupied} has another match than ${matchRef(leagueId, matchId)}`;
+      return err(protocolError("G005", message, { player_id: occupied, match_id: matchId }, true));
     }
     const draft = new Draft(state, at);
     const assigned = draft.league(leagueId, { type: "assign", ...command });
@@ -71,6 +77,16 @@ export const settleWithdrawal =
     const settled = draft.league(leagueId, { type: "settle_withdrawal", ...command });
     return settled.ok ? draft.decision(null) : settled;
   };
+
+/** A player of a scheduled match that speaks another dialect and has an assigned match. */
+function occupiedForeignPlayer(state: ManagerState, leagueId: string, matchId: string): string | undefined {
+  const league = state.leagues.get(leagueId);
+  const match = league && matchOf(league, matchId);
+  const foreign = match?.status === "scheduled" ? foreignPlayers(state, match) : [];
+  if (foreign.length === 0) return undefined;
+  const occupied = occupiedPlayers(state);
+  return foreign.find((id) => occupied.has(id));
+}
 
 /** The number of matches of all leagues that occupy a referee. */
 function occupiedIn({ leagues }: ManagerState, refereeId: string): number {

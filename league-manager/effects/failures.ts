@@ -40,7 +40,7 @@ export function createFailures(log: Logger, notice: (message: string) => void): 
       rejections.set(leagueId, counts);
       const count = (counts.get(error.message) ?? 0) + 1;
       counts.set(error.message, count);
-      // Another manager has used the free capacity of a referee. The next pass tries again.
+      // Another manager has used the free capacity of a referee, or given a player of another dialect a match. The next pass tries again.
       const isFull = error.error_code === "G005" && error.retryable;
       const level = count === 2 && !isFull ? "warn" : "debug";
       log[level]({ league: leagueId, error }, "a command of an effect was rejected");

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { isSignedFor } from "#shared/protocol/signing.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
+import { openLog } from "#shared/runtime/process/logger.ts";
 import { aborted, played } from "../../testing/results.ts";
 import type { TestLeague } from "../testing/league.ts";
 import { startTestLeague } from "../testing/league.ts";
@@ -25,6 +26,22 @@ describe("dispatch", () => {
     await league.eventually(() => expect(refereesOf(league)).toEqual(["REF01", "REF02", "REF01", "REF02"]));
     await league.order("REF01", "R1M3");
     await league.order("REF02", "R1M4");
+  });
+
+  test("a player of another dialect has one match at a time over all leagues, and no command is tried in vain", async () => {
+    const log = openLog(null, "test");
+    const logged = vi.spyOn(log, "debug");
+    const league = await startTestLeague({ players: 0, minPlayers: 2, leagues: ["rps", "b"], log });
+    await league.registerPlayer("P01");
+    await league.registerPlayer("P02", undefined, {}, "league.v1");
+    const states = (): readonly (string | undefined)[] =>
+      ["rps", "b"].map((leagueId) => league.round(1, leagueId)[0]?.status);
+    await league.eventually(() => expect(states()).toEqual(["assigned", "scheduled"]));
+    await league.clock.advance(3_000);
+    expect(states()).toEqual(["assigned", "scheduled"]);
+    await league.report("REF01", played(await league.order("REF01", "R1M1")));
+    await league.eventually(() => expect(states()).toEqual(["completed", "assigned"]));
+    expect(logged.mock.calls.filter(([, text]) => String(text).includes("rejected"))).toEqual([]);
   });
 
   test("a match goes to the referee of which the least part is occupied", async () => {

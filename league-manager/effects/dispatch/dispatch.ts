@@ -9,6 +9,7 @@ import { positionOf } from "../../league/match-ids.ts";
 import type { OpenWork } from "../../league/open-work.ts";
 import type { EffectsContext, Part } from "../effects-context.ts";
 import { FailedAttempts } from "./failed-attempts.ts";
+import { ForeignTurns } from "./foreign-turns.ts";
 import type { Health } from "./health.ts";
 import type { Referees } from "./referees.ts";
 
@@ -72,17 +73,18 @@ export class Dispatch implements Part {
 
   /**
    * The number of further jobs that this manager can take. `waiting` are the matches that it holds and that are not assigned. A match that no referee
-   * can play does not count, so that it does not keep others from being played.
+   * can play does not count, nor one whose player of another dialect has another match, so that it does not keep others from being played.
    */
   slots(waiting: Iterable<readonly [League, Match]>): number {
     const up = this.#referees.up();
     let slots = AHEAD;
     for (const free of this.freeCapacity().values()) slots += Math.max(0, free);
     const eligibleOf = new Map<League, ReturnType<Referees["eligible"]>>();
+    const turns = new ForeignTurns(this.#context.ledger.state, this.#pending.values());
     for (const [league, match] of waiting) {
       const eligible = eligibleOf.get(league) ?? this.#referees.eligible(league, up);
       eligibleOf.set(league, eligible);
-      if (eligible(match).size > 0) slots--;
+      if (turns.isTurnOf(match) && eligible(match).size > 0) slots--;
     }
     return slots;
   }
@@ -123,11 +125,13 @@ export class Dispatch implements Part {
     const occupied = this.#occupied();
     const hasCapacity = ({ id, maxConcurrent }: Agent): boolean => (occupied.get(id) ?? 0) < maxConcurrent;
     if (!up.some(hasCapacity)) return;
+    const turns = new ForeignTurns(this.#context.ledger.state, this.#pending.values());
     const eligibleFor = this.#referees.eligible(league, up);
     const withoutReferee: Match[] = [];
     for (const match of unassigned) {
       if (this.#pending.has(matchRef(league.leagueId, match.matchId))) continue;
       if (!up.some(hasCapacity)) break;
+      if (!turns.isTurnOf(match)) continue;
       const eligible = eligibleFor(match);
       if (eligible.size === 0) withoutReferee.push(match);
       if (![...eligible].some(hasCapacity)) continue;
@@ -137,6 +141,7 @@ export class Dispatch implements Part {
       if (!referee) continue;
       occupied.set(referee.id, (occupied.get(referee.id) ?? 0) + 1);
       this.#assign(league, match, referee);
+      turns.assign(match);
     }
     this.#noticeWithoutReferee(league, withoutReferee, up);
   }

@@ -15,7 +15,6 @@ import type { MatchJob } from "../../queue/match-queue.ts";
 import { type EffectsContext, MANAGER_SENDER, type Part } from "../effects-context.ts";
 import { Tasks } from "../tasks.ts";
 import type { Dispatch } from "./dispatch.ts";
-import { isTurnOf } from "./foreign-players.ts";
 import type { Referees } from "./referees.ts";
 import { type SeedOf, startGameOf } from "./start-game.ts";
 
@@ -87,9 +86,6 @@ export class HandOver implements Part {
   async #handOver(leagueId: string, match: Match, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#context;
     await Promise.all(match.players.map((id) => this.#options.mayInvite(leagueId, match.roundId, id)));
-    const isWaiting = (): boolean =>
-      this.#leagueWhileAssigned(leagueId, match) !== null && !isTurnOf(this.#context.ledger.state, leagueId, match);
-    while (!signal.aborted && isWaiting()) await clock.pause(RESEND_MS, signal);
     const startedAtMs = clock.monotonic();
     while (!signal.aborted) {
       const league = this.#leagueWhileAssigned(leagueId, match);

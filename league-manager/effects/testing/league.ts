@@ -117,7 +117,7 @@ export class TestLeague {
     }
   }
 
-  async registerPlayer(id: string, agent?: TestAgent, more: object = {}): Promise<void> {
+  async registerPlayer(id: string, agent?: TestAgent, more: object = {}, dialect = "native"): Promise<void> {
     const testAgent = await this.#agentFor(id, agent);
     const request = {
       display_name: id,
@@ -130,7 +130,7 @@ export class TestLeague {
       request,
       ...this.#registrationContext(testAgent.token),
       departed: new Set(),
-      dialect: "native",
+      dialect,
     });
     testAgent.token = acceptedToken(id, await this.#manager.ledger.execute(command));
   }
