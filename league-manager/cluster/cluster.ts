@@ -13,6 +13,7 @@ import { managerForwarding, sessionPrefix } from "./forwarding.ts";
 import type { Homes, OtherManagers } from "./homes.ts";
 import { createMembers, type Members } from "./members.ts";
 import { otherHomes } from "./other-homes.ts";
+import { checkOwnUrl } from "./own-url.ts";
 
 /** A manager among the other managers of its run. */
 export interface Cluster extends OtherManagers {
@@ -67,6 +68,7 @@ export function createCluster(options: ClusterOptions): Cluster {
   const listeners = new Set<() => void>();
   let members: Members | null = null;
   let endComparing = (): void => {};
+  let endCheck = (): void => {};
   const homeOf = (playerId: string): Member | null => members?.home(inboxKey(playerId)) ?? null;
   const onChange: Homes["onChange"] = (listener) => {
     listeners.add(listener);
@@ -106,12 +108,14 @@ export function createCluster(options: ClusterOptions): Cluster {
       const self = { managerId, url };
       members = await createMembers({ database, self, clock, isReady });
       endComparing = compareConfigs({ database, config, self, secret, warn });
+      endCheck = checkOwnUrl({ self, members: () => members?.all() ?? [], peers, clock, warn });
       members.onChange(notify);
       notify();
     },
     async leave() {
       removeListener();
       endComparing();
+      endCheck();
       await members?.stop();
       notify();
     },
