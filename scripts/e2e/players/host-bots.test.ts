@@ -60,7 +60,7 @@ describe("a built-in bot", () => {
     const seats = await Promise.all(gameIds.map((id) => against(host, "random", id, { options: options[id] ?? {} })));
     const others = await Promise.all(["counter", "cycle", "greedy"].map((bot) => against(host, bot, "rps")));
     for (const { value } of await Promise.all([...seats, ...others].map((seat) => playOn(seat)))) {
-      expect(value.result.termination).toBe("normal");
+      expect(value.result).toMatchObject({ termination: "normal" });
       expect(Object.values(value.players)).toContainEqual({ kind: "bot", name: expect.any(String), joined: true });
     }
     expect(agentsIn(folder)).toHaveLength(4);
