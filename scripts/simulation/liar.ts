@@ -29,6 +29,8 @@ interface Forgery {
 /** The types of messages that a player must not send. */
 export const FORGED: readonly MessageType[] = ["MATCH_RESULT", "MATCH_WITHDRAWN", "MOVE_REQUEST", "GAME_RESULT"];
 const SEND_MS = 1_000;
+/** The maximum number of forgeries without an answer. It is below the limits of open resources, which are meant for the production code. */
+const MAX_PENDING = 24;
 /** The delay of each answer. The other role of the turn chooses in this time. */
 const ANSWER_MS = 200;
 
@@ -39,6 +41,7 @@ const ANSWER_MS = 200;
 export function createLiar({ network, clock }: AgentProcess, victims: Victims, closed: AbortSignal): Change {
   const peers = network.createPeers();
   closed.addEventListener("abort", () => peers.close());
+  let pending = 0;
   const send = (forgery: Forgery, request: CheckedEnvelope): void => {
     const { type, to, payload } = forgery;
     const target = chosenBy(`${type} ${request.payload.tick}`, to);
@@ -47,7 +50,9 @@ export function createLiar({ network, clock }: AgentProcess, victims: Victims, c
       authToken: request.auth_token,
       at: clock.iso(),
     });
-    if (target !== undefined) void peers.notify(target, envelope, { timeoutMs: SEND_MS });
+    if (target === undefined || pending >= MAX_PENDING) return;
+    pending++;
+    void peers.notify(target, envelope, { timeoutMs: SEND_MS }).finally(() => pending--);
   };
   return async (body, honest) => {
     // The player rejects MOVE_REQUEST messages that other liars have forged.

@@ -24,8 +24,8 @@ export function createTurns(): Turns {
   const moves = new Map<string, string>();
   const playerIds = new Map<string, string>();
   const requested = new Map<string, RequestedTurn>();
-  /** The last valid move of each role in each tick. */
-  const answeredMoves = new Map<string, Map<number, string>>();
+  /** The valid moves of each role in each tick. A request for another move that arrives twice may get two moves, of which the referee gets one. */
+  const answeredMoves = new Map<string, Map<number, ReadonlySet<string>>>();
   /** Stores a value. Returns a fault if it differs from the previous value of the key. */
   const changed = (values: Map<string, string>, key: string, value: unknown, fault: string): readonly string[] => {
     const text = JSON.stringify(value);
@@ -59,10 +59,9 @@ export function createTurns(): Turns {
       const isOfPlayer = sender === `player:${playerIds.get(seat)}`;
       if (turn && turn.tick === payload.tick && isOfMatch && isOfPlayer) {
         turn.isAnswered = true;
-        answeredMoves.set(
-          seat,
-          (answeredMoves.get(seat) ?? new Map()).set(Number(turn.tick), JSON.stringify(payload.move)),
-        );
+        const ofSeat = answeredMoves.get(seat) ?? new Map<number, ReadonlySet<string>>();
+        const tick = Number(turn.tick);
+        answeredMoves.set(seat, ofSeat.set(tick, new Set([...(ofSeat.get(tick) ?? []), JSON.stringify(payload.move)])));
       }
       const key = `${turnOf(request.payload)}/${from}`;
       if (request.payload.error) {
@@ -78,8 +77,8 @@ export function createTurns(): Turns {
         const seat = seatOf({ ...payload, your_role: role });
         const moves = [...(answeredMoves.get(seat) ?? [])].sort(([a], [b]) => a - b).map(([, move]) => move);
         const acted = log.filter((entry) => entry.type === "acted" && entry.role === role);
-        const wrong = acted.findIndex(({ action }, index) => JSON.stringify(action) !== moves[index]);
-        return wrong < 0 ? [] : [`${seat}: action ${wrong + 1} in the log is not the answer of the player`];
+        const wrong = acted.findIndex(({ action }, index) => !moves[index]?.has(JSON.stringify(action)));
+        return wrong < 0 ? [] : [`${seat}: action ${wrong + 1} in the log is not an answer of the player`];
       });
     },
   };

@@ -66,6 +66,8 @@ export interface Server {
   readonly open: Set<Link>;
   /** The pending answers. */
   readonly answering: Set<Promise<unknown>>;
+  /** True after its process was killed or has closed it. A server that is closing still sends its pending answers. */
+  isClosed: boolean;
 }
 
 /** The network with its servers, by origin. */
@@ -180,8 +182,7 @@ export class Connection implements Link {
     deliver(() => this.#start(reply.status));
     if (reply.body !== "") deliver(() => this.#data(reply.body));
     deliver(() => this.#end());
-    const isAlive = this.#wire.servers.get(this.#origin) === server;
-    if (isAlive && this.#request.method !== "GET") this.#wire.onAnswer(this.#observed(server), reply.body);
+    if (!server.isClosed && this.#request.method !== "GET") this.#wire.onAnswer(this.#observed(server), reply.body);
   }
 
   #observed({ machine }: Server): ObservedRequest {

@@ -32,7 +32,7 @@ export function createNetwork(options: NetworkOptions): SimulatedNetwork {
           const origin = originOf(port);
           const takesSockets = !options.withoutSockets.includes(machine);
           const sets = { open: new Set<Link>(), answering: new Set<Promise<unknown>>() };
-          const server: Server = { machine, options: listenOptions, clock, takesSockets, ...sets };
+          const server: Server = { machine, options: listenOptions, clock, takesSockets, ...sets, isClosed: false };
           servers.set(origin, server);
           const close = async (): Promise<void> => {
             if (servers.get(origin) === server) servers.delete(origin);
@@ -41,10 +41,12 @@ export function createNetwork(options: NetworkOptions): SimulatedNetwork {
             const answered = Promise.all(server.answering);
             await Promise.race([answered, clock.pause(STOP_TIMEOUT_MS, waiting.signal)]);
             waiting.abort();
+            server.isClosed = true;
             for (const connection of server.open) connection.fail(resetError());
           };
           closeFunctions.push(() => {
             if (servers.get(origin) === server) servers.delete(origin);
+            server.isClosed = true;
             for (const connection of server.open) connection.fail(resetError());
           });
           return ok({

@@ -113,8 +113,7 @@ export class SocketConnection implements Link {
     const { handler, gate, log } = server.options;
     const answer: typeof handler = async (body, context) => {
       const reply = await handler(body, context);
-      const isAlive = this.#wire.servers.get(this.#origin) === server;
-      if (isAlive) this.#wire.onAnswer(this.#observed(server, body), reply.body);
+      if (!server.isClosed) this.#wire.onAnswer(this.#observed(server, body), reply.body);
       return reply;
     };
     const onError = (thrown: unknown): void => log.error({ err: thrown }, "internal error");
