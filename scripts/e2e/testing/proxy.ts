@@ -36,7 +36,16 @@ export async function startProxy(
   const user = process.getuid?.() === 0 ? "user root; " : "";
   const args =
     kind === "nginx"
-      ? ["-c", file, "-p", folder, "-e", "stderr", "-g", `${user}daemon off; pid ${join(folder, "nginx.pid")};`]
+      ? [
+          "-c",
+          file,
+          "-p",
+          folder,
+          "-e",
+          "stderr",
+          "-g",
+          `${user}daemon off; master_process off; pid ${join(folder, "nginx.pid")};`,
+        ]
       : ["-db", "-f", file];
   const proxy: ChildProcess = spawn(program, args, { stdio: ["ignore", "ignore", "pipe"] });
   let output = "";
