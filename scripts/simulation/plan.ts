@@ -43,6 +43,8 @@ const MAX_DISTURBANCES = 10;
 const FOCUS_MS = 500;
 /** The time limit of a league if a player is silent, has left, or cannot be distinguished from a silent player. */
 const MAX_LEAGUE_MS = 600_000;
+/** The maximum duration of a round with silent players, if it has no other disturbances. A player with a clock has up to 46 s. */
+const SILENT_ROUND_MS = 50_000;
 /** The time limit of other leagues after the last disturbance. A referee that is lost while the manager is down costs 10 s of it. */
 const MAX_RECOVERY_MS = 40_000;
 /** The additional time with several managers: the jobs of one that is lost are given to another one after ten seconds. */
@@ -71,8 +73,8 @@ const FORMATS: readonly NonNullable<Plan["format"]>[] = [
 /** Returns the time limit of the league of a plan. */
 export function timeLimitMs({ players, disturbances, format, managers }: Plan): number {
   const hasSilence = disturbances.some((one) => one.type === "leave" || isSilentPartition(one));
-  if (hasSilence || players.includes("silent")) return MAX_LEAGUE_MS;
   const rounds = players.length * (format ? ROUNDS_PER_PLAYER : 1);
+  if (hasSilence || players.includes("silent")) return Math.max(MAX_LEAGUE_MS, rounds * SILENT_ROUND_MS);
   const slowMs = players.includes("slow") ? rounds * SLOW_ROUND_MS : 0;
   const recoveryMs = MAX_RECOVERY_MS + (managers > 1 ? MAX_TAKEOVER_MS : 0);
   return Math.max(START_MS, ...disturbances.map(endOf)) + recoveryMs + slowMs;

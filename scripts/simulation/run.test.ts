@@ -3,7 +3,7 @@ import { type Checker, createChecker } from "./checks/check.ts";
 import { createCorrespondence } from "./checks/secrecy.ts";
 import { FORGED } from "./liar.ts";
 import { World } from "./machines/world.ts";
-import { type Plan, timeLimitMs } from "./plan.ts";
+import { type Plan, planOf, timeLimitMs } from "./plan.ts";
 import { recordMessages, runPlan, warmUp } from "./run.ts";
 import { shrink } from "./shrink.ts";
 
@@ -123,6 +123,11 @@ describe("the comparison of sealed choices", () => {
     expect(sent.differences(repeated, { ...sealed, before: sent.length() })).toEqual([
       expect.stringContaining(`the choice of ${sealed.choice.machine} in ${sealed.choice.turn} shows`),
     ]);
+  });
+
+  it("ignores messages that are sent after the end of a league, because the repetition ends with it", async () => {
+    // An SPRT ends while other matches are being played.
+    expect((await runPlan(planOf("406255"))).faults).toEqual([]);
   });
 });
 

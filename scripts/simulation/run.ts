@@ -43,16 +43,18 @@ export async function runPlan(plan: Plan): Promise<Outcome> {
 async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
   const trace: string[] = [];
   const checker = createChecker(plan);
+  // The repetition of a part of the run ends with the league, so later messages cannot be compared.
+  let isCompared = true;
   const world = new World(plan, {
     onRequest: (request) => {
       const at = world.scheduler.now();
       const arrow = request.isOverSocket ? ">>" : ">";
       trace.push(`${at.toFixed(3)} ${request.from} ${arrow} ${request.to} ${request.body.slice(0, 2_000)}`);
-      sent.onRequest(at, request);
+      if (isCompared) sent.onRequest(at, request);
       checker.onRequest(request);
     },
     onAnswer: (request, reply) => {
-      sent.onAnswer(world.scheduler.now(), request, reply);
+      if (isCompared) sent.onAnswer(world.scheduler.now(), request, reply);
       checker.onAnswer(request, reply);
     },
     onCommitted: (machine, db) => checker.onCommitted(machine, db),
@@ -60,6 +62,7 @@ async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
   });
   const limitMs = timeLimitMs(plan);
   const steps = await world.play(checker.isOver, limitMs);
+  isCompared = false;
   const faults = checker.isOver() ? [] : [`the league did not end within ${Math.ceil(limitMs / 1_000)} s`];
   const endedAt = world.scheduler.now();
   const { database } = world;
