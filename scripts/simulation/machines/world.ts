@@ -100,6 +100,8 @@ export class World {
     while (!isDone() && this.scheduler.now() < limitMs && (await this.scheduler.step())) {
       steps++;
       for (const machine of this.#machines.values()) {
+        // Messages that wait for a stopped process count as its timers.
+        if (machine.stoppedUntil >= this.scheduler.now()) continue;
         for (const fault of faultsOfLoad(machine, { ...ofPlan, agents: this.#machines.size })) this.faults.add(fault);
       }
     }
