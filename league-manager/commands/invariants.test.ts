@@ -14,6 +14,10 @@ import { aborted, lost, SEED, won } from "./testing/results.ts";
 const PLACE: Place = { id: "P02", kind: "player", name: "B", endpoint: null, startedByRun: null };
 const policy = { ...POLICY, places: [PLACE], maxPlayers: new Map([["rps", 4]]) };
 const leagues = ["rps", "b", "c"];
+/** The leagues "b" and "c" accept players after their start. */
+const settings = leagues.map((id) =>
+  id !== "rps" ? { ...settingsOf(id), formatOptions: { makeup: true }, lateEntry: "makeup" as const } : settingsOf(id),
+);
 
 const name = fc.constantFrom("A", "B", "C", "D", "E");
 const port = fc.integer({ min: 1, max: 5 });
@@ -49,8 +53,13 @@ const advanceLeague =
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
-    weight: 4,
-    arbitrary: fc.record({ name, port, departed }).map(({ name, ...more }) => fixed(player(name, more, policy))),
+    weight: 8,
+    arbitrary: fc
+      .record(
+        { name, port, departed, league_ids: fc.subarray(leagues, { minLength: 1 }) },
+        { requiredKeys: ["name", "port", "departed"] },
+      )
+      .map(({ name, ...more }) => fixed(player(name, more, policy))),
   },
   {
     weight: 1,
@@ -98,7 +107,10 @@ function checkState({ agents, leagues }: ManagerState): void {
   }
 }
 
-/** Checks that an agent leaves SHUTDOWN only by `renewed`, and that only the id of a place is used again. */
+/**
+ * Checks that an agent leaves SHUTDOWN only by `renewed` and in no league that was already running, that only the id of a place is used again, and
+ * that a player plays in a running league that it enters.
+ */
 function checkChange(
   before: ManagerState,
   { agentEvents = [] }: Decision<unknown>,
@@ -114,7 +126,14 @@ function checkChange(
     const nextState = after.agents.get(agent.id)?.state;
     if (agent.state !== "SHUTDOWN" || nextState === undefined || nextState === "SHUTDOWN") continue;
     expect(agentEvents.map(({ agentId, event }) => `${agentId} ${event.type}`)).toContain(`${agent.id} renewed`);
-    expect(nextState).toBe("REGISTERED");
+    const running = [...before.leagues.values()].filter(({ status }) => status === "running");
+    if (agent.kind === "player") expect(running.some(({ entrants }) => entrants.has(agent.id))).toBe(false);
+  }
+  for (const { leagueId, status, entrants } of after.leagues.values()) {
+    const earlier = before.leagues.get(leagueId);
+    if (status !== "running" || earlier?.status !== "running") continue;
+    const late = [...entrants.keys()].filter((id) => !earlier.entrants.has(id));
+    expect(late.filter((id) => after.agents.get(id)?.state !== "ACTIVE")).toEqual([]);
   }
 }
 
@@ -124,7 +143,7 @@ it("every sequence of commands keeps the invariants of names, endpoints, tokens,
     fc.property(fc.array(step, { minLength: 100, maxLength: 300, size: "max" }), (steps) => {
       const ids = new Set<string>();
       let state = EMPTY_STATE;
-      for (const make of [() => openLeagues(leagues.map((id) => settingsOf(id))), ...steps]) {
+      for (const make of [() => openLeagues(settings), ...steps]) {
         const decided = make(state)(state, AT);
         if (!decided.ok) continue;
         const after = applied(state, decided.value);

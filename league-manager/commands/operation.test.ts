@@ -1,7 +1,7 @@
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { LEAGUE_SEED } from "../league/testing/leagues.ts";
-import { openLeagues, startLeague } from "./leagues.ts";
-import { addPlayer } from "./operation.ts";
+import { completeLeague, openLeagues, startLeague } from "./leagues.ts";
+import { addPlayer, endLeague } from "./operation.ts";
 import { removePlayer } from "./players.ts";
 import { given, player, referee, settingsOf } from "./testing/commands.ts";
 
@@ -20,6 +20,24 @@ describe("a player that registers after the start", () => {
       .when(player("Late", { port: 3 }))
       .leadsTo("rps player_entered", "P03 registered", "P03 activated")
       .replies({ leagueIds: ["rps"] });
+  });
+
+  it("is active again if it was dismissed at the end of its former league", () => {
+    const inBoth = ["A", "B"].map((name, index) => player(name, { port: 1 + index }));
+    const { state } = given(
+      openLeagues([settingsOf("former"), { ...settingsOf("rps"), ...makeup, lateEntry: "makeup" }]),
+      ...inBoth,
+      player("Late", { port: 3, league_ids: ["former"] }),
+      referee("R"),
+      startLeague("former", LEAGUE_SEED),
+      startLeague("rps", LEAGUE_SEED),
+      endLeague("former"),
+      completeLeague("former"),
+    )
+      .when(player("Late", { port: 3 }))
+      .leadsTo("rps player_entered", "P03 renewed", "P03 activated")
+      .replies({ leagueIds: ["former", "rps"] });
+    expect(state.agents.get("P03")).toMatchObject({ state: "ACTIVE" });
   });
 
   it("is rejected by an elimination, which has no matches for it", () => {

@@ -158,16 +158,17 @@ function displace(draft: Draft, { displaced, forgotten }: AdmittedPlayer): void 
   for (const { id } of forgotten) draft.agent(id, { type: "forget", reason: "absent" });
 }
 
-/** Enters a player into its leagues. Recovers a suspended player, and renews a player whose former leagues are over. */
+/**
+ * Enters a player into its leagues. Recovers a suspended player, and renews a player whose former leagues are over. A player is never renewed in the
+ * middle of a league, where it was shut down for its faults.
+ */
 function enter(draft: Draft, { id, profile, returning, leagueIds }: AdmittedPlayer): void {
   const leagues = leagueIds.flatMap((leagueId) => draft.state.leagues.get(leagueId) ?? []);
-  for (const { leagueId, entrants, status } of leagues) {
-    if (entrants.has(id)) continue;
+  const entered = leagues.filter(({ entrants }) => !entrants.has(id));
+  const isRenewed = !isPlaying(draft.state, id) && leagues.some(({ status }) => status !== "completed");
+  for (const { leagueId } of entered)
     draft.mustLeague(leagueId, { type: "enter", playerId: id, nameCommitment: nameCommitment(profile) });
-    if (status === "running") draft.agent(id, { type: "activate" });
-  }
   if (returning?.state !== "SHUTDOWN") draft.agent(id, { type: "recover", by: "registration" });
-  else if (leagues.some(({ status }) => status === "open") && !isPlaying(draft.state, id)) {
-    draft.agent(id, { type: "renew" });
-  }
+  else if (isRenewed) draft.agent(id, { type: "renew" });
+  if (entered.some(({ status }) => status === "running")) draft.agent(id, { type: "activate" });
 }

@@ -68,11 +68,12 @@ export async function writeStore(
   const db = openSqlite(file, MANAGER_SCHEMA);
   const store = managerStore(db, testWriter(db));
   const { runId } = await openRun(store, RUN_SEED, systemIds);
+  let commits = 0;
   const ledger = openLedger({
     store,
     leagueIds,
     loaded: await loadState(store, leagueIds),
-    clock: { ...systemClock, iso: () => AT },
+    clock: { ...systemClock, iso: () => new Date(Date.parse(AT) + commits++).toISOString() },
     onFatal: () => {},
   });
   const run = testRun(file, ledger, leagueIds);

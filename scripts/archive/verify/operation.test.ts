@@ -11,7 +11,7 @@ import {
 import { player } from "../../../league-manager/commands/testing/commands.ts";
 import { testExports } from "../testing/exports.ts";
 import { eventOf, forgeRun } from "../testing/forgery.ts";
-import { saltOf, type TestRun, writeStore } from "../testing/store.ts";
+import { lostBy, saltOf, type TestRun, writeStore } from "../testing/store.ts";
 import { verifyExport } from "./verify.ts";
 
 const exports = testExports();
@@ -96,6 +96,29 @@ describe("verify accepts a league", () => {
     expect({ verdict, faults, exceptions, matches }).toEqual({
       ...{ verdict: "verified", faults: [], exceptions: [], matches: 3 },
     });
+  });
+
+  it.each([
+    ["plays", ""],
+    ["is shut down", "P01"],
+  ])("that a player enters late, after the end of its former league, and in which it %s", async (_, silent) => {
+    const late = async (run: TestRun) => {
+      await run.execute(player("Eve", { port: 9005, salt: saltOf("Eve"), league_ids: ["second"] }));
+      await run.start("Ann", "Bob");
+      while (run.league("second").currentRound !== null) await run.round("second");
+      await run.complete("second");
+      await run.execute(player("Eve", { port: 9005, salt: saltOf("Eve") }));
+      while (run.league("rps").currentRound !== null) {
+        await run.round("rps", (match) => lostBy(silent, match));
+        await run.pair("rps");
+      }
+      await run.complete("rps");
+    };
+    const formatOptions = { makeup: true, cycles: 3 };
+    const folder = await exports.exported((parent) =>
+      writeStore(parent, ["rps", "second"], late, { formatOptions, lateEntry: "makeup" }),
+    );
+    expect(verifyExport(folder).faults).toEqual([]);
   });
 
   it("to which the operator added a player", async () => {

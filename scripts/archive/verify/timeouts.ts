@@ -41,6 +41,7 @@ function followLeague(
   const positions = new Map<string, LogPosition>();
   const playersByRound = new Map<number, Set<string>>();
   const startedAt = events.find(({ type }) => type === "started")?.at ?? "";
+  const entries = lateEntriesIn(events);
   const firstAbsences = firstAbsencesIn(events);
   const positionOf = (playerId: string): LogPosition | null => {
     const ofPlayer = matchEvents.get(playerId);
@@ -49,7 +50,7 @@ function followLeague(
       positions.get(playerId) ??
       new LogPosition(ofPlayer, {
         leagueId,
-        startedAt,
+        enteredAt: entries.get(playerId) ?? startedAt,
         areTimesOrdered,
         absentAt: firstAbsences.get(playerId) ?? null,
       });
@@ -73,6 +74,12 @@ function followLeague(
       if (fault !== null) findings.blame(file, `${playerId} ${fault} round ${event.round_id} of ${leagueId}`);
     }
   }
+}
+
+/** Returns the time of the entry of each player that entered after the start, by player id. */
+function lateEntriesIn(events: readonly LeagueEvent[]): ReadonlyMap<string, string> {
+  const late = events.filter((event) => event.type === "player_entered" && event.entered_after !== undefined);
+  return new Map(late.map((event) => [(event as EventOf<"player_entered">).player_id, event.at]));
 }
 
 /** Returns the version of each player's log at the player's first absence, by player id. */
@@ -135,8 +142,8 @@ class MatchEvents {
 
 interface PositionOptions {
   readonly leagueId: string;
-  /** The time of the league's start. */
-  readonly startedAt: string;
+  /** The time of the league's start, or of the player's entry after it. */
+  readonly enteredAt: string;
   readonly areTimesOrdered: boolean;
   /** The version of the log at the player's first absence from a round of the league; null if the player is never absent. */
   readonly absentAt: number | null;
@@ -153,14 +160,14 @@ class LogPosition {
   readonly #lastVersion: number;
   #version: number;
 
-  constructor(matchEvents: MatchEvents, { leagueId, startedAt, areTimesOrdered, absentAt }: PositionOptions) {
+  constructor(matchEvents: MatchEvents, { leagueId, enteredAt, areTimesOrdered, absentAt }: PositionOptions) {
     this.#matchEvents = matchEvents;
     this.#leagueId = leagueId;
     this.#areTimesOrdered = areTimesOrdered;
     const { steps } = matchEvents;
     const ofLeague = steps.findIndex(({ event }) => "league_id" in event && event.league_id === leagueId);
     const duringLeague =
-      ofLeague >= 0 ? ofLeague : (absentAt ?? steps.findLastIndex(({ event }) => event.at <= startedAt) + 1) - 1;
+      ofLeague >= 0 ? ofLeague : (absentAt ?? steps.findLastIndex(({ event }) => event.at <= enteredAt) + 1) - 1;
     const isBeginning = (step: AgentLog["steps"][number]): boolean =>
       step.event.type === "registered" || step.event.type === "renewed";
     const first = steps.slice(0, duringLeague + 1).findLastIndex(isBeginning);
