@@ -97,7 +97,7 @@ describe("league match", { timeout: 60_000 }, () => {
 
   it("ends when a sequential test decides, with an export that can be verified", async () => {
     const { match, folder } = newRun();
-    const args = ["minimax", "random", "--game", "connect_four", "--sprt", "elo0=0,elo1=100", "--seed", "3"];
+    const args = ["minimax", "random", "--game", "connect_four", "--sprt", "elo0=0,elo1=400", "--seed", "3"];
     const { code, stdout } = await match(...args);
     expect([code, lastLine(stdout)]).toEqual([
       0,
