@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { hostname } from "node:os";
 import { bareHost, isLoopback, isThisMachine, type MachineAddresses } from "../../protocol/addresses.ts";
+import { BODILESS } from "./request.ts";
 
 /** The names and addresses by which a server may be called. */
 interface ServerNames {
@@ -22,8 +23,6 @@ interface CallerFault {
 const MAX_KNOWN_HOSTS = 1_000;
 /** The longest part of a header in an error message, in characters. */
 const SHOWN_CHARACTERS = 100;
-/** Methods whose requests have no body. */
-const BODILESS = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
 
 /**
  * Returns a function that protects a server from the web pages in the browser of a user. It returns null for an accepted request, otherwise the

@@ -168,6 +168,38 @@ describe("a request that belongs to another server of the service", () => {
     expect(await failed).toBe("aborted");
   });
 
+  it("fails alone if the other server closes the connection before it has read the body and ended the answer", async () => {
+    const part = Promise.withResolvers<void>();
+    web = async (_, response) => {
+      response.writeHead(200).flushHeaders();
+      await part.promise;
+      response.destroy();
+    };
+    const headers = { "content-length": 1_000 };
+    const request = httpRequest({ port: ports[0], path: "/far/page", method: "POST", headers });
+    request.on("error", () => {}).write("part");
+    const [reply] = (await once(request, "response")) as [IncomingMessage];
+    reply.on("error", () => {}).resume();
+    const closed = new Promise((resolve) => reply.once("close", resolve));
+    part.resolve();
+    await closed;
+    expect([reply.statusCode, reply.complete]).toEqual([200, false]);
+    expect((await fetch(`http://127.0.0.1:${ports[0]}/far/page`)).status).toBe(200);
+  });
+
+  it.each(["GET", "HEAD", "DELETE"])("is passed on without its body if it is a %s", async (method) => {
+    let passedOn: unknown[] = [];
+    web = (request, response) => {
+      passedOn = [request.method, request.headers["content-length"], request.headers["transfer-encoding"]];
+      response.end();
+    };
+    const headers = { "content-length": 4 };
+    const request = httpRequest({ port: ports[0], path: "/far/page", method, headers });
+    const [reply] = (await once(request.end("body"), "response")) as [IncomingMessage];
+    reply.resume();
+    expect([reply.statusCode, passedOn]).toEqual([200, [method, undefined, undefined]]);
+  });
+
   it("is refused if the other server refuses it or does not listen", async () => {
     answer = async () => ({ status: 503, body: "", isRefused: true });
     await expect(post("/far/post", "{}")).rejects.toThrow("fetch failed");

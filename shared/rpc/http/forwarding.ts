@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Duplex, PassThrough } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { Agent } from "undici";
 import { lazily } from "../../lib/lazy.ts";
 import { bareHost } from "../../protocol/addresses.ts";
 import type { HttpReply } from "../jsonrpc/http-context.ts";
 import { connectionFault } from "../peer/connection-fault.ts";
-import { type Caller, disconnectSignal, originOf, remoteAddressOf } from "./request.ts";
+import { BODILESS, type Caller, disconnectSignal, originOf, remoteAddressOf } from "./request.ts";
 import { sendReply } from "./response.ts";
 
 const { connect } = process.getBuiltinModule("node:net");
@@ -69,19 +70,20 @@ export function createForwarder(forwarding: Forwarding): Forwarder {
     isServer: forwarding.isServer,
     async request(request, response, destination) {
       const { origin, whenGone } = destination;
-      const hasBody = (request.headers["content-length"] ?? request.headers["transfer-encoding"]) !== undefined;
+      const { method = "GET", url: path = "/" } = request;
+      const { "content-length": length, ...headers } = headersOf(request);
+      const hasBody = !BODILESS.has(method) && (length ?? request.headers["transfer-encoding"]) !== undefined;
       // A failed call destroys its body. The request itself is still answered.
       const body = hasBody ? request.pipe(new PassThrough()) : null;
       const options = {
-        ...{ origin, path: request.url ?? "/", method: request.method as "GET", headers: headersOf(request) },
-        ...{ body, signal: disconnectSignal(response) },
+        ...{ origin, path, method: method as "GET", body, signal: disconnectSignal(response) },
+        headers: hasBody && length !== undefined ? { ...headers, "content-length": length } : headers,
       };
       try {
         const connections = await agent();
-        await connections.stream(options, ({ statusCode, headers }) => {
-          response.writeHead(statusCode, passedOn(headers)).flushHeaders();
-          return response;
-        });
+        const answer = await connections.request(options);
+        response.writeHead(answer.statusCode, passedOn(answer.headers)).flushHeaders();
+        await pipeline(answer.body, response);
       } catch (thrown) {
         const isGone = !response.headersSent && connectionFault(thrown).isNothingListening === true;
         if (isGone) forwarding.onGone(destination);

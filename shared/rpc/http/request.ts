@@ -4,6 +4,9 @@ import { isLoopback } from "../../protocol/addresses.ts";
 import type { HttpContext } from "../jsonrpc/http-context.ts";
 import type { RejectionLog } from "../jsonrpc/rejection-log.ts";
 
+/** Methods whose requests have no body. */
+export const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
+
 /** Returns the path of a request without its query. The target may be an absolute URL, as for a proxy (RFC 9112, section 3.2.2). */
 export const pathOf = ({ url = "/" }: IncomingMessage): string =>
   url.replace(/^https?:\/\/[^/?]+/i, "").split("?", 1)[0] || "/";
