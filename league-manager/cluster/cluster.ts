@@ -95,7 +95,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     },
     catchUp: catchUpOf(ledger),
     forwarding: managerForwarding({
-      ...{ self: { managerId }, members: () => members?.all() ?? [], homeOf, playerOf, signature, onGone },
+      ...{ self: { managerId }, members: () => members?.all() ?? [], homeOf, playerOf, signature, onGone, onChange },
     }),
     mcp: { sessionPrefix: sessionPrefix({ managerId }), stateKey: hmacBase64Url(secret, "state of calls") },
     isJoined: () => members?.isFresh() ?? false,

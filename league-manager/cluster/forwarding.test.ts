@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type CallerSignature, callerSignature, HEADER } from "./caller-signature.ts";
 import { managerForwarding, sessionPrefix } from "./forwarding.ts";
 
@@ -7,14 +7,16 @@ const A = { managerId: "a", url: "http://10.0.0.1:8000" };
 const B = { managerId: "b", url: "http://10.0.0.2:8000" };
 const signature = callerSignature("secret of the run");
 const gone: string[] = [];
+let members = [A, B];
 /** The rules of manager a: P1 is at home here, P2 at b, P3 nowhere. `page` requests belong to the player whose token they have. */
 const rules = managerForwarding({
   self: A,
-  members: () => [A, B],
+  members: () => members,
   homeOf: (playerId) => ({ P1: A, P2: B })[playerId] ?? null,
   playerOf: (path, bearer) => /^\/inbox\/(P\d)$/.exec(path)?.[1] ?? (path === "/page" ? bearer : null),
   signature,
   onGone: ({ managerId }) => void gone.push(managerId),
+  onChange: () => () => {},
 });
 const requestOf = (url: string, headers: Record<string, string> = {}) =>
   ({ url, headers }) as unknown as IncomingMessage;
@@ -47,8 +49,18 @@ describe("the manager to which a request belongs", () => {
   });
 
   it("is reported if it has ended", () => {
-    rules.onGone({ origin: B.url });
+    rules.onGone({ id: B.managerId, origin: B.url });
     expect(gone).toEqual(["b"]);
+  });
+
+  it("is unknown when it is no longer a member, even if another manager has its address", () => {
+    const { managerId: id, url: origin } = B;
+    expect(rules.isKnown({ id, origin })).toBe(true);
+    onTestFinished(() => {
+      members = [A, B];
+    });
+    members = [A, { ...B, managerId: "b2" }];
+    expect(rules.isKnown({ id, origin })).toBe(false);
   });
 
   it("knows the addresses of the other managers", () => {

@@ -15,6 +15,8 @@ interface ForwardingOptions {
   readonly signature: CallerSignature;
   /** Called when no program listens at the address of another manager. */
   readonly onGone: (member: Member) => void;
+  /** Adds a listener that is called when the known managers have changed. */
+  readonly onChange: Forwarding["onChange"];
 }
 
 /** Separates the id of a manager from the rest of the id of an MCP session that it has opened. */
@@ -33,7 +35,7 @@ const SESSION_NOT_FOUND = {
 export function managerForwarding(options: ForwardingOptions): Forwarding {
   const { self, members, homeOf, playerOf, signature } = options;
   const other = (member: Member | null | undefined, whenGone: Pick<Destination, "whenGone">): Destination | null =>
-    member && member.managerId !== self.managerId ? { origin: member.url, ...whenGone } : null;
+    member && member.managerId !== self.managerId ? { id: member.managerId, origin: member.url, ...whenGone } : null;
   return {
     destinationOf(request) {
       const path = pathOf(request);
@@ -51,6 +53,8 @@ export function managerForwarding(options: ForwardingOptions): Forwarding {
     onGone({ origin }) {
       for (const member of members()) if (member.url === origin) options.onGone(member);
     },
+    isKnown: ({ id }) => members().some(({ managerId }) => managerId === id),
+    onChange: options.onChange,
     isServer: (address) => members().some(({ url }) => bareHost(new URL(url)) === address.replace(/^::ffff:/, "")),
   };
 }

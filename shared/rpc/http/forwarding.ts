@@ -2,17 +2,18 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Duplex, PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Agent } from "undici";
+import type { Clock } from "../../lib/clock.ts";
 import { lazily } from "../../lib/lazy.ts";
-import { bareHost } from "../../protocol/addresses.ts";
 import type { HttpReply } from "../jsonrpc/http-context.ts";
 import { connectionFault } from "../peer/connection-fault.ts";
 import { BODILESS, type Caller, disconnectSignal, originOf, remoteAddressOf } from "./request.ts";
 import { sendReply } from "./response.ts";
-
-const { connect } = process.getBuiltinModule("node:net");
+import { CONNECT_MS, openTunnel } from "./tunnel.ts";
 
 /** The server of a service that consists of several servers, and that a request belongs to. */
 export interface Destination {
+  /** Names the process of the server. A server that starts again has another id. */
+  readonly id: string;
   /** E.g. `http://10.0.0.6:8000`. */
   readonly origin: string;
   /** The answer if no program listens there; absent if the connection of the caller is then closed without an answer. */
@@ -31,9 +32,13 @@ export interface Forwarding {
   onGone(destination: Destination): void;
   /** Whether an address is that of another server of the service. */
   isServer(address: string): boolean;
+  /** Whether a server still belongs to the service. */
+  isKnown(destination: Destination): boolean;
+  /** Adds a listener that is called when servers have left the service, e.g. because their machine has lost its power. */
+  onChange(listener: () => void): () => void;
 }
 
-/** Passes requests on to the other servers of a service. */
+/** Passes requests on to the other servers of a service. Requests and WebSockets end when their server has left the service. */
 export interface Forwarder extends Pick<Forwarding, "destinationOf" | "callerIn" | "isServer"> {
   /** Passes a request on, and its answer back. If the other server closes the connection without an answer, so does this one. */
   request(request: IncomingMessage, response: ServerResponse, destination: Destination): Promise<void>;
@@ -48,12 +53,15 @@ const NOT_PASSED_ON = new Set([
   ...["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"],
   ...["host", "origin", "expect", "x-forwarded-for", "x-forwarded-proto"],
 ]);
-const CONNECT_MS = 2_000;
 
-export function createForwarder(forwarding: Forwarding): Forwarder {
+export function createForwarder(forwarding: Forwarding, clock: Pick<Clock, "after">): Forwarder {
   let opened: Agent | null = null;
   let isClosed = false;
-  const tunnels = new Set<Duplex>();
+  /** The requests and WebSockets that are passed on, each as the function that ends it. */
+  const passing = new Map<() => void, Destination>();
+  const removeListener = forwarding.onChange(() => {
+    for (const [end, destination] of passing) if (!forwarding.isKnown(destination)) end();
+  });
   const agent = lazily(async () => {
     const undici = await import("undici");
     opened = new undici.Agent({ pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_MS });
@@ -79,6 +87,8 @@ export function createForwarder(forwarding: Forwarding): Forwarder {
         ...{ origin, path, method: method as "GET", body, signal: disconnectSignal(response) },
         headers: hasBody && length !== undefined ? { ...headers, "content-length": length } : headers,
       };
+      const end = (): void => void response.destroy();
+      passing.set(end, destination);
       try {
         const connections = await agent();
         const answer = await connections.request(options);
@@ -89,31 +99,27 @@ export function createForwarder(forwarding: Forwarding): Forwarder {
         if (isGone) forwarding.onGone(destination);
         if (whenGone && isGone) sendReply(response, whenGone);
         else response.destroy();
+      } finally {
+        passing.delete(end);
       }
     },
     upgrade(request, connection, head, destination) {
-      const url = new URL(destination.origin);
-      const upstream = connect({ host: bareHost(url), port: Number(url.port) || 80 });
+      const { url: target = "/" } = request;
+      const upstream = openTunnel(
+        { connection, head, origin: destination.origin, target, headers: headersOf(request) },
+        clock,
+      );
+      const end = (): void => void upstream.destroy();
+      passing.set(end, destination);
+      upstream.once("close", () => passing.delete(end));
       upstream.once("error", (thrown) => {
         if (connectionFault(thrown).isNothingListening) forwarding.onGone(destination);
       });
-      const headers = { ...headersOf(request), host: url.host, connection: "Upgrade", upgrade: "websocket" };
-      const lines = Object.entries(headers).flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}`));
-      upstream.write([`GET ${request.url ?? "/"} HTTP/1.1`, ...lines, "", ""].join("\r\n"));
-      upstream.write(head);
-      for (const [from, to] of [[upstream, connection] as const, [connection, upstream] as const]) {
-        tunnels.add(from);
-        from.pipe(to);
-        from.on("error", () => to.destroy());
-        from.once("close", () => {
-          tunnels.delete(from);
-          to.destroy();
-        });
-      }
     },
     close() {
       isClosed = true;
-      for (const tunnel of tunnels) tunnel.destroy();
+      removeListener();
+      for (const end of passing.keys()) end();
       void opened?.destroy();
     },
   };

@@ -92,7 +92,7 @@ export async function listenHttp(
     clock,
     onError,
   });
-  const forwarder = forwarding && createForwarder(forwarding);
+  const forwarder = forwarding && createForwarder(forwarding, clock);
   const server = httpEndpoint({ ...handlers, ...names, upgrades, forwarder, bodyLimit, rejections, onError });
   const close = (): void => {
     upgrades.close();
