@@ -13,7 +13,7 @@ interface GateOptions {
   readonly projections: Pick<Projections, "authenticate">;
   readonly operatorToken: string;
   readonly limitCreations: CreationLimit;
-  readonly inbox: Pick<ReturnType<typeof inboxRoutes>, "isAt" | "isSigned">;
+  readonly inbox: Pick<ReturnType<typeof inboxRoutes>, "isAt" | "isSigned" | "isOfManager">;
   /** Whether other managers of the run issue tokens too, and the function that waits for them. */
   readonly others: Pick<OtherManagers, "catchUp"> & { readonly forwarding?: unknown };
 }
@@ -23,7 +23,7 @@ export function managerGate(options: GateOptions): Gate {
   const { config, projections, operatorToken, limitCreations, inbox, others } = options;
   const isToken = (token: string): boolean =>
     projections.authenticate(token) !== null || equalSecrets(token, operatorToken);
-  const gate = rateLimit({
+  const limited = rateLimit({
     perMinute: REQUESTS_PER_MINUTE.manager,
     loopback: config.limits.loopback,
     isTrusted: ({ token, subject }, { target = "" }) => isToken(token) || inbox.isSigned(target, token, subject),
@@ -33,5 +33,6 @@ export function managerGate(options: GateOptions): Gate {
       isReturn: (token, creation) => isReturn(projections.authenticate(token), creation),
     },
   });
+  const gate: Gate = async (body, http) => (inbox.isOfManager(http) ? null : limited(body, http));
   return others.forwarding ? withNewTokens(gate, { isToken, isInbox: inbox.isAt, catchUp: others.catchUp }) : gate;
 }

@@ -63,7 +63,7 @@ export function createCluster(options: ClusterOptions): Cluster {
   const { database, ledger, config, secret, playerOf, clock, ids, network, warn } = options;
   const managerId = ids.uuid().slice(0, 8);
   const peers = network.createPeers();
-  const signature = callerSignature(secret);
+  const signature = callerSignature({ secret, clock, warn });
   const elsewhere = otherHomes({ peers, signature, clock, ids });
   const listeners = new Set<() => void>();
   let members: Members | null = null;

@@ -1,11 +1,20 @@
 import type { IncomingMessage } from "node:http";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { type CallerSignature, callerSignature, HEADER } from "./caller-signature.ts";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
+import { callerSignature, HEADER } from "./caller-signature.ts";
 import { managerForwarding, sessionPrefix } from "./forwarding.ts";
 
 const A = { managerId: "a", url: "http://10.0.0.1:8000" };
 const B = { managerId: "b", url: "http://10.0.0.2:8000" };
-const signature = callerSignature("secret of the run");
+let clock: ManualClock = manualClock();
+let warnings: string[] = [];
+beforeEach(() => {
+  clock = manualClock();
+  warnings = [];
+});
+const signatureBy = (secret: string) =>
+  callerSignature({ secret, clock: { now: () => clock.now() }, warn: (line) => void warnings.push(line) });
+const signature = signatureBy("secret of the run");
 const gone: string[] = [];
 let members = [A, B];
 /** The rules of manager a: P1 is at home here, P2 at b, P3 nowhere. `page` requests belong to the player whose token they have. */
@@ -70,19 +79,53 @@ describe("the manager to which a request belongs", () => {
 
 describe("the signed caller of a request", () => {
   const caller = { remoteAddress: "2001:db8::1", origin: "https://league.example" };
-  const callerIn = (headers: Record<string, string>, by: CallerSignature = signature) => by.callerIn(headers[HEADER]);
+  const request = { managerId: "a", method: "POST", target: "/inbox/P1?after=3" };
+  const sign = (more: Partial<typeof request> = {}, by = signature) =>
+    by.headersFor(caller, { ...request, ...more })[HEADER] ?? "";
+  const callerOf = (header: string | undefined) => signature.callerIn(header, request);
 
-  it("is read by the managers of the run", () => {
-    expect(rules.callerIn(requestOf("/", signature.headersFor(caller)))).toEqual(caller);
+  it("is read by the manager that the request is for", () => {
+    expect(callerOf(sign())).toEqual(caller);
+    const passedOn = { method: "POST", url: "/inbox/P1", headers: {} } as IncomingMessage;
+    const headers = rules.headersFor(caller, passedOn, { id: "a", origin: A.url });
+    expect(rules.callerIn({ ...passedOn, headers } as IncomingMessage)).toEqual(caller);
   });
 
   it("is ignored with another signature", () => {
-    const signed = signature.headersFor(caller)[HEADER] ?? "";
-    const forged = Buffer.from(JSON.stringify(["127.0.0.1", ""])).toString("base64url");
-    expect(callerIn({ [HEADER]: `${forged}.${signed.split(".")[1]}` })).toBeNull();
-    expect(callerIn({ [HEADER]: forged })).toBeNull();
-    expect(callerIn({})).toBeNull();
-    expect(callerIn({ [HEADER]: signed }, callerSignature("secret of another run"))).toBeNull();
-    expect(callerIn({ [HEADER]: signed })).toEqual(caller);
+    const forged = Buffer.from(JSON.stringify(["127.0.0.1", "", clock.now()])).toString("base64url");
+    expect(callerOf(`${forged}.${sign().split(".")[1]}`)).toBeNull();
+    expect(callerOf(forged)).toBeNull();
+    expect(callerOf(undefined)).toBeNull();
+    expect(callerOf(sign({}, signatureBy("secret of another run")))).toBeNull();
+  });
+
+  it.each([{ managerId: "b" }, { method: "GET" }, { target: "/inbox/P1" }, { target: "/mcp" }])(
+    "is ignored in another request than that with %j",
+    (other) => {
+      expect(callerOf(sign(other))).toBeNull();
+    },
+  );
+
+  it("is ignored when the signature is older than a minute", async () => {
+    const header = sign();
+    await clock.advance(60_000);
+    expect(callerOf(header)).toEqual(caller);
+    await clock.advance(1);
+    expect(callerOf(header)).toBeNull();
+    expect(warnings).toEqual([]);
+  });
+
+  it("is ignored with a time of the future, with one warning about the clocks", async () => {
+    await clock.advance(75_000);
+    const header = sign();
+    clock = manualClock();
+    expect([callerOf(header), callerOf(header)]).toEqual([null, null]);
+    expect(warnings).toEqual([
+      "the clock of another manager is 75 s ahead of this one, so the requests that it passes on may be rejected: synchronize both clocks",
+    ]);
+  });
+
+  it("whose signature does not count is not passed on again", () => {
+    expect(destination("/inbox/P2", { [HEADER]: "old" })).toBe("here");
   });
 });

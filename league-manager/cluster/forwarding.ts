@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { bareHost } from "#shared/protocol/addresses.ts";
 import type { Destination, Forwarding } from "#shared/rpc/http/forwarding.ts";
 import { bearerOf, pathOf } from "#shared/rpc/http/request.ts";
@@ -25,6 +26,10 @@ const SEPARATOR = ".";
 /** Returns the beginning of the ids of the MCP sessions of a manager. */
 export const sessionPrefix = ({ managerId }: Pick<Member, "managerId">): string => `${managerId}${SEPARATOR}`;
 
+const signedFor = ({ method = "", url: target = "" }: Pick<IncomingMessage, "method" | "url">, managerId: string) => ({
+  ...{ managerId, method, target },
+});
+
 /** The answer to a request in an MCP session whose manager has ended. The client then opens a new session. */
 const SESSION_NOT_FOUND = {
   status: 404,
@@ -38,6 +43,8 @@ export function managerForwarding(options: ForwardingOptions): Forwarding {
     member && member.managerId !== self.managerId ? { id: member.managerId, origin: member.url, ...whenGone } : null;
   return {
     destinationOf(request) {
+      // If the clocks of two managers differ, the header counts for nothing, but the request was passed on all the same.
+      if (request.headers[HEADER] !== undefined) return null;
       const path = pathOf(request);
       const session = path === "/mcp" ? request.headers["mcp-session-id"] : undefined;
       if (typeof session === "string") {
@@ -48,8 +55,8 @@ export function managerForwarding(options: ForwardingOptions): Forwarding {
       const playerId = playerOf(path, bearerOf(request));
       return playerId === null ? null : other(homeOf(playerId), {});
     },
-    headersFor: signature.headersFor,
-    callerIn: (request) => signature.callerIn(request.headers[HEADER]),
+    headersFor: (caller, request, { id }) => signature.headersFor(caller, signedFor(request, id)),
+    callerIn: (request) => signature.callerIn(request.headers[HEADER], signedFor(request, self.managerId)),
     onGone({ origin }) {
       for (const member of members()) if (member.url === origin) options.onGone(member);
     },

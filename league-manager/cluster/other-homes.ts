@@ -3,8 +3,8 @@ import type { Ids } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
+import type { Caller } from "#shared/rpc/http/request.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
-import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import type { Member } from "../shared-run/run-database.ts";
 import type { CallerSignature } from "./caller-signature.ts";
 import type { OtherHome } from "./homes.ts";
@@ -18,24 +18,28 @@ interface OtherHomesOptions {
 
 /** The sender of requests that a manager passes on for a player. */
 const SENDER = "league_manager:LM01";
+/** The caller in a question of this manager itself. It has no address, and so no rights. */
+const THIS_MANAGER: Caller = { remoteAddress: "", origin: "" };
 /** The state of a player contains the positions and the legal moves of its open matches. */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 
 /** Returns the functions of other managers for the players whose home they are. */
 export function otherHomes({ peers, signature, clock, ids }: OtherHomesOptions) {
-  return ({ url }: Member, playerId: string): OtherHome => {
-    const inbox = `${url}/inbox/${playerId}`;
+  return ({ managerId, url }: Member, playerId: string): OtherHome => {
+    const headersFor = (caller: Caller, target: string) =>
+      signature.headersFor(caller, { managerId, method: "POST", target });
     return {
-      inboxEndpoint: `${inbox}/mcp`,
+      inboxEndpoint: `${url}/inbox/${playerId}/mcp`,
       async isAttended(timeoutMs, signal) {
-        const options = { timeoutMs, headers: signature.headersFor({ remoteAddress: LOOPBACK_HOST, origin: "" }) };
-        const reply = await peers.post(`${inbox}/attended`, "", signal ? { ...options, signal } : options);
+        const target = `/inbox/${playerId}/attended`;
+        const options = { timeoutMs, headers: headersFor(THIS_MANAGER, target) };
+        const reply = await peers.post(`${url}${target}`, "", signal ? { ...options, signal } : options);
         return reply.ok && reply.value.status === 200;
       },
       async ask(type, payload, { remoteAddress, origin = "" }, { timeoutMs, signal }) {
         const envelope = newEnvelope(type, SENDER, payload, { messageId: ids.uuid(), at: clock.iso() });
         const reply = await peers.message(`${url}/mcp`, envelope, {
-          ...{ timeoutMs, maxReplyBytes: MAX_REPLY_BYTES, headers: signature.headersFor({ remoteAddress, origin }) },
+          ...{ timeoutMs, maxReplyBytes: MAX_REPLY_BYTES, headers: headersFor({ remoteAddress, origin }, "/mcp") },
           ...(signal && { signal }),
         });
         if (!reply.ok) return null;

@@ -33,6 +33,12 @@ export function inboxAt(target: string): InboxPath | null {
   return playerId === undefined ? null : { playerId, face: face as InboxPath["face"] };
 }
 
+/** Returns the player whose home answers a request; null for any other path, and for a question of another manager, which goes to the home itself. */
+export function playerAt(path: string): string | null {
+  const inbox = inboxAt(path);
+  return inbox === null || inbox.face === "attended" ? null : inbox.playerId;
+}
+
 /** Returns the player with this id if it has an inbox, else null. */
 export function ownerOf({ projections }: InboxContext, playerId: string): Owner | null {
   const player = projections.agent(playerId);

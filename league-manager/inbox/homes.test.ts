@@ -7,6 +7,7 @@ import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { serveTools } from "#shared/rpc/testing/loopback.ts";
 import { inboxEndpoint } from "../agents/inbox-endpoint.ts";
 import type { Home } from "../cluster/homes.ts";
+import { playerAt } from "./access.ts";
 import { withInboxes } from "./inbox-peers.ts";
 import { Inboxes } from "./inboxes.ts";
 import { inboxRoutes } from "./routes.ts";
@@ -57,6 +58,7 @@ it("only another manager can ask whether a player polls its inbox", async () => 
   await poll();
   expect(await attended({ isPassedOn: true })).toMatchObject({ status: 200 });
   expect(await attended()).toMatchObject({ status: 404 });
+  expect(["/inbox/P01", "/inbox/P01/mcp", "/inbox/P01/attended"].map(playerAt)).toEqual(["P01", "P01", null]);
 });
 
 it("messages to a player whose inbox is at another manager are sent there", async () => {

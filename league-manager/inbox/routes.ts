@@ -22,6 +22,9 @@ export function inboxRoutes(context: InboxContext) {
       if (context.homes.of(playerId) !== "here") return REFUSED;
       return face === "mcp" ? deliver(context, playerId, body, http) : poll(context, playerId, body, http);
     },
+    /** Whether a request is a question that another manager asks on its own behalf. */
+    isOfManager: ({ target = "", isPassedOn }: HttpContext): boolean =>
+      isPassedOn === true && inboxAt(target)?.face === "attended",
     /** Whether a token is the signature of a message to the player of this inbox. */
     isSigned(target: string, token: string, subject: string | null): boolean {
       const inbox = inboxAt(target);

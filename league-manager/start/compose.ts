@@ -15,7 +15,7 @@ import { registerListedPlayers } from "../effects/listed-players.ts";
 import { createEffects } from "../effects.ts";
 import { createHosting, type HostingOptions } from "../hosted/hosting.ts";
 import { isForHome } from "../hosted/page-routes.ts";
-import { inboxAt } from "../inbox/access.ts";
+import { playerAt } from "../inbox/access.ts";
 import { managerInboxes } from "../inbox/manager-inboxes.ts";
 import { type LeagueEvent, leagueStream } from "../league/events.ts";
 import { leagueSeed, matchSeeds } from "../league/seeds.ts";
@@ -49,7 +49,7 @@ function joiningOf({ config, listening }: Core, policy: AdmissionPolicy): ApiOpt
 /** Returns this manager among the other managers of its run. */
 function clusterOf({ database, secret }: SharedRun, core: Core, projections: Projections, self: AgentProcess): Cluster {
   const playerOf = (path: string, bearer: string | null): string | null =>
-    isForHome(path) ? (projections.authenticate(bearer)?.id ?? null) : (inboxAt(path)?.playerId ?? null);
+    isForHome(path) ? (projections.authenticate(bearer)?.id ?? null) : playerAt(path);
   return createCluster({ ...self, database, config: core.config, ledger: core.commands.ledger, secret, playerOf });
 }
 

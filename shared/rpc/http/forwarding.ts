@@ -25,7 +25,7 @@ export interface Forwarding {
   /** Returns the server that a request belongs to; null for this server. */
   destinationOf(request: IncomingMessage): Destination | null;
   /** Returns the headers that tell the other server the caller of a request. */
-  headersFor(caller: Caller): Readonly<Record<string, string>>;
+  headersFor(caller: Caller, request: IncomingMessage, destination: Destination): Readonly<Record<string, string>>;
   /** Returns the caller of a request that another server of the service has passed on; null for any other request. */
   callerIn(request: IncomingMessage): Caller | null;
   /** Called when no program listens at the address of another server. */
@@ -68,10 +68,10 @@ export function createForwarder(forwarding: Forwarding, clock: Pick<Clock, "afte
     if (isClosed) await opened.destroy();
     return opened;
   });
-  const headersOf = (request: IncomingMessage): Record<string, string | string[]> => ({
-    ...passedOn(request.headers),
-    ...forwarding.headersFor({ remoteAddress: remoteAddressOf(request), origin: originOf(request) }),
-  });
+  const headersOf = (request: IncomingMessage, destination: Destination): Record<string, string | string[]> => {
+    const caller = { remoteAddress: remoteAddressOf(request), origin: originOf(request) };
+    return { ...passedOn(request.headers), ...forwarding.headersFor(caller, request, destination) };
+  };
   return {
     destinationOf: forwarding.destinationOf,
     callerIn: forwarding.callerIn,
@@ -79,7 +79,7 @@ export function createForwarder(forwarding: Forwarding, clock: Pick<Clock, "afte
     async request(request, response, destination) {
       const { origin, whenGone } = destination;
       const { method = "GET", url: path = "/" } = request;
-      const { "content-length": length, ...headers } = headersOf(request);
+      const { "content-length": length, ...headers } = headersOf(request, destination);
       const hasBody = !BODILESS.has(method) && (length ?? request.headers["transfer-encoding"]) !== undefined;
       // A failed call destroys its body. The request itself is still answered.
       const body = hasBody ? request.pipe(new PassThrough()) : null;
@@ -106,7 +106,7 @@ export function createForwarder(forwarding: Forwarding, clock: Pick<Clock, "afte
     upgrade(request, connection, head, destination) {
       const { url: target = "/" } = request;
       const upstream = openTunnel(
-        { connection, head, origin: destination.origin, target, headers: headersOf(request) },
+        { connection, head, origin: destination.origin, target, headers: headersOf(request, destination) },
         clock,
       );
       const end = (): void => void upstream.destroy();
