@@ -140,6 +140,33 @@ describe("members", () => {
     expect(mineOf(a)).toEqual(KEYS);
   });
 
+  it("give an excluded manager its keys again if it still sends heartbeats six seconds later", async () => {
+    const [a, b] = [await join(A), await join(B)];
+    await clock.advance(1_000);
+    a.exclude("b");
+    await clock.advance(5_000);
+    expect(mineOf(a)).toEqual(KEYS);
+    let changes = 0;
+    a.onChange(() => changes++);
+    await clock.advance(1_000);
+    expect(changes).toBe(1);
+    expect(homesOf(a)).toEqual(homesOf(b));
+    expect(mineOf(a).length).toBeLessThan(KEYS.length);
+  });
+
+  it("keep an excluded manager out that sends no more heartbeats", async () => {
+    const [a, b] = [await join(A), await join(B)];
+    await clock.advance(1_000);
+    table.cut.add(B); // its heartbeats end, as those of a killed process
+    a.exclude("b");
+    let changes = 0;
+    a.onChange(() => changes++);
+    await clock.advance(10_000);
+    expect(changes).toBe(0);
+    expect(mineOf(a)).toEqual(KEYS);
+    expect(mineOf(b)).toEqual([]);
+  });
+
   it("reject if the first heartbeat fails", async () => {
     table.cut.add(A);
     await expect(join(A)).rejects.toThrow(DatabaseUnavailable);

@@ -15,7 +15,10 @@ export interface Members {
   isFresh(): boolean;
   /** The known managers, ordered by id. */
   all(): readonly Member[];
-  /** Takes the keys of a manager whose process has ended, before its heartbeats are five seconds old. A manager that starts again has another id. */
+  /**
+   * Takes the keys of a manager whose process seems to have ended, before its last heartbeat is five seconds old. A manager that still sends heartbeats
+   * has its keys again after about six seconds. A manager that starts again has another id.
+   */
   exclude(managerId: string): void;
   /** Adds a listener that is called when the home of a key may have changed. */
   onChange(listener: () => void): () => void;
@@ -34,6 +37,8 @@ interface MembersOptions {
 const HEARTBEAT_MS = 1_000;
 /** The age of the last heartbeat from which this manager has no keys. It is below the five seconds after which the others take over. */
 const FRESH_MS = 4_000;
+/** The duration of an exclusion. It is above the five seconds after which the heartbeats of a manager that has ended no longer count. */
+const EXCLUDED_MS = 6_000;
 
 /** Joins the members of a run. Resolves after the first heartbeat. Rejects with DatabaseUnavailable. */
 export async function createMembers({ database, self, clock, isReady }: MembersOptions): Promise<Members> {
@@ -46,8 +51,7 @@ export async function createMembers({ database, self, clock, isReady }: MembersO
   /** The start of the last heartbeat that succeeded, on the monotonic clock. */
   let seenAtMs = Number.NEGATIVE_INFINITY;
   let cancelExpiry = (): void => {};
-  const excluded = new Set<string>();
-  const withoutExcluded = (members: readonly Member[]) => members.filter(({ managerId }) => !excluded.has(managerId));
+  const exclusions = new Exclusions();
 
   const isFresh = (): boolean => clock.monotonic() - seenAtMs < FRESH_MS;
   const notify = (): void => [...listeners].forEach((listener) => void listener());
@@ -61,7 +65,7 @@ export async function createMembers({ database, self, clock, isReady }: MembersO
     const members = await database.heartbeat(self);
     if (stopped.signal.aborted) return;
     const wasFresh = isFresh();
-    known = withoutExcluded(members);
+    known = exclusions.without(members, startedMs); // only heartbeats after the end of an exclusion show that a manager works
     seenAtMs = startedMs;
     cancelExpiry();
     cancelExpiry = clock.after(seenAtMs + FRESH_MS - clock.monotonic(), notify);
@@ -87,9 +91,10 @@ export async function createMembers({ database, self, clock, isReady }: MembersO
     home: (key) => homeOf(key, view),
     isFresh,
     exclude(managerId) {
-      if (managerId !== self.managerId) excluded.add(managerId);
-      known = withoutExcluded(known);
-      setView(withoutExcluded(view), false);
+      const nowMs = clock.monotonic();
+      if (managerId !== self.managerId) exclusions.add(managerId, nowMs + EXCLUDED_MS);
+      known = exclusions.without(known, nowMs);
+      setView(exclusions.without(view, nowMs), false);
     },
     isMine: (key) => isFresh() && homeOf(key, view)?.managerId === self.managerId,
     all: () => view,
@@ -105,6 +110,21 @@ export async function createMembers({ database, self, clock, isReady }: MembersO
       await database.leave(self.managerId).catch(ignoreUnavailable); // the others then take over after five seconds
     },
   };
+}
+
+/** The managers that are excluded, until a time of the monotonic clock. */
+class Exclusions {
+  readonly #endMs = new Map<string, number>();
+
+  add(managerId: string, endMs: number): void {
+    this.#endMs.set(managerId, endMs);
+  }
+
+  /** Returns the managers that are not excluded at a time, and forgets the exclusions that have ended. */
+  without(members: readonly Member[], nowMs: number): readonly Member[] {
+    for (const [managerId, endMs] of this.#endMs) if (endMs <= nowMs) this.#endMs.delete(managerId);
+    return members.filter(({ managerId }) => !this.#endMs.has(managerId));
+  }
 }
 
 const idsOf = (members: readonly Member[]): string => members.map(({ managerId }) => managerId).join();
