@@ -1,6 +1,6 @@
 import { Kysely, PostgresDialect } from "kysely";
 import { Client, Pool, type PoolClient, types } from "pg";
-import { parseDatabaseUrl } from "./url.ts";
+import { assertFiles, parseDatabaseUrl } from "./url.ts";
 
 /** A database, as a pool of connections and as Kysely over the same pool. */
 export interface Postgres<Tables> {
@@ -86,7 +86,7 @@ const isReadTimeout = (thrown: unknown): boolean => thrown instanceof Error && t
 
 /**
  * Opens a database. Connects when the first query is executed. Throws BadDatabaseUrl if the URL is not one of
- * PostgreSQL.
+ * PostgreSQL, or names a file that cannot be read.
  */
 export function openPostgres<Tables>(
   url: string,
@@ -98,6 +98,7 @@ export function openPostgres<Tables>(
   }: PostgresOptions,
 ): Postgres<Tables> {
   parseDatabaseUrl(url);
+  assertFiles(url);
   const pool = new Pool({
     connectionString: withLibpqModes(url),
     application_name: applicationName,

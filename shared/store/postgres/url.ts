@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { inOneLine } from "../../lib/text.ts";
+
 /** The parts of the URL of a database that may be shown: all but the password. */
 export interface DatabaseAddress {
   readonly user: string | null;
@@ -10,17 +13,25 @@ export interface DatabaseAddress {
 /** Thrown if a text is not the URL of a PostgreSQL database. The message does not contain it, because it may contain a password. */
 export class BadDatabaseUrl extends Error {
   override readonly name = "BadDatabaseUrl";
-  constructor() {
-    super("not the URL of a PostgreSQL database: use postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %-escapes");
+  constructor(
+    message = "not the URL of a PostgreSQL database: use postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %-escapes",
+  ) {
+    super(message);
   }
 }
 
+/** The parameters that name files. */
+const FILES = ["sslcert", "sslkey", "sslrootcert"] as const;
+const PARAMETERS: readonly string[] = ["host", "sslmode", ...FILES];
+/** The modes that pg implements as the programs of PostgreSQL do. */
+const SSL_MODES: readonly string[] = ["disable", "require", "verify-ca", "verify-full"];
+/** Parameters of PostgreSQL that would replace settings of the program. */
+const SETTINGS = /^(options|application_name|\w+_timeout|tcp_\w+|keepalives\w*)$/;
+
 /** Parses the URL of a database, e.g. `postgres://league@db.example:5432/league` or `postgres:///league?host=/run/postgresql`. */
 export function parseDatabaseUrl(text: string): DatabaseAddress {
-  // A URL without a host, for a Unix socket, is not one for the parser if it has a user.
-  const url = /^postgres(ql)?:\/\//.test(text) ? URL.parse(text.replace(/^(\w+:\/\/[^@/]*@)\//, "$1localhost/")) : null;
-  // A password in the query could not be hidden from other users by `splitPassword`.
-  if (!url || url.searchParams.has("password")) throw new BadDatabaseUrl();
+  const url = parsed(text);
+  for (const [name, value] of url.searchParams) assertParameter(name, value);
   try {
     decodeURIComponent(url.password);
     const host = url.searchParams.get("host") ?? (url.hostname || "localhost");
@@ -31,6 +42,55 @@ export function parseDatabaseUrl(text: string): DatabaseAddress {
     };
   } catch {
     throw new BadDatabaseUrl(); // an invalid %-escape
+  }
+}
+
+function parsed(text: string): URL {
+  if (!/^postgres(ql)?:\/\//.test(text)) throw new BadDatabaseUrl();
+  // Each parser would take another part of such a URL for the password.
+  if (/#|^\w+:\/\/[^@/?]*[@/?].*@/s.test(text)) {
+    throw new BadDatabaseUrl(
+      "the URL of the database has a character that needs a %-escape: in the user and the password, write @ as %40, / as %2F, # as %23, ? as %3F, % as %25",
+    );
+  }
+  // A URL without a host, for a Unix socket, is not one for the parser if it has a user.
+  const url = URL.parse(text.replace(/^(\w+:\/\/[^@/]*@)\//, "$1localhost/"));
+  // A password in the query could not be hidden from other users by `splitPassword`.
+  if (!url || url.searchParams.has("password")) throw new BadDatabaseUrl();
+  return url;
+}
+
+function assertParameter(name: string, value: string): void {
+  if (SETTINGS.test(name)) {
+    throw new BadDatabaseUrl(
+      `the URL of the database must not have the parameter "${name}": the program sets it itself, because results would be unsafe with other time limits`,
+    );
+  }
+  if (!PARAMETERS.includes(name)) {
+    throw new BadDatabaseUrl(
+      `the URL of the database has an unknown parameter "${inOneLine(name)}": allowed are ${PARAMETERS.join(", ")}`,
+    );
+  }
+  if (name === "sslmode" && !SSL_MODES.includes(value)) {
+    throw new BadDatabaseUrl(
+      `the URL of the database has an unknown sslmode "${inOneLine(value)}": allowed are ${SSL_MODES.join(", ")}`,
+    );
+  }
+}
+
+/** Throws BadDatabaseUrl if a valid URL names a file that cannot be read, e.g. `sslrootcert`. */
+export function assertFiles(text: string): void {
+  const { searchParams } = parsed(text);
+  for (const name of FILES) {
+    const file = searchParams.get(name);
+    if (file === null) continue;
+    try {
+      readFileSync(file);
+    } catch (thrown) {
+      throw new BadDatabaseUrl(
+        `the file ${inOneLine(file)} cannot be read (${(thrown as NodeJS.ErrnoException).code}): correct ${name} in the URL of the database`,
+      );
+    }
   }
 }
 
