@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { execute } from "#shared/store/testing/postgres-server.ts";
 import { jobKey } from "../queue/job-changes.ts";
 import type { MatchJob } from "../queue/match-queue.ts";
@@ -35,6 +36,31 @@ test("a transaction that is rolled back adds and ends no job", async () => {
   await queues.commit((transaction) => queue.enqueue(transaction, [job(3)]));
   const manager = startManager(queue, 10);
   await eventually(() => expect([...manager.held].sort()).toEqual([KEY, jobKey(job(3))]));
+  await manager.worker.stop();
+});
+
+test.each([
+  [1, 2],
+  [2, 1],
+])("a commit that ends jobs %i and %i while they are confirmed causes no deadlock", async (first, last) => {
+  const queues = await createTestJobQueues();
+  // The manager confirms its jobs more often, because the server ends a transaction that waits two seconds for its client.
+  const queue = await queues.open(queues.url, {
+    ...systemClock,
+    every: (ms, callback) => systemClock.every(ms / 10, callback),
+  });
+  const manager = startManager(queue, 10);
+  await queues.commit((transaction) => queue.enqueue(transaction, [job(1), job(2)]));
+  await eventually(() => expect(manager.held).toHaveLength(2));
+  await queues.commit(async (transaction) => {
+    await queue.complete(transaction, [job(first)]);
+    const waiting =
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'league-queue' AND wait_event_type = 'Lock'";
+    await eventually(async () => expect(await execute(queues.url, waiting)).toHaveLength(1));
+    await queue.complete(transaction, [job(last)]);
+  });
+  await eventually(() => expect(manager.held).toEqual([]));
+  expect(queues.errors).toEqual([]);
   await manager.worker.stop();
 });
 

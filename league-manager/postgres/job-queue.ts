@@ -1,13 +1,14 @@
-import { PgBoss } from "pg-boss";
+import type { Pool } from "pg";
+import { type Db, PgBoss } from "pg-boss";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
-import { openPostgres } from "#shared/store/postgres/connection.ts";
+import { inTransaction, LostCommit, openPostgres } from "#shared/store/postgres/connection.ts";
 import { jobKey } from "../queue/job-changes.ts";
 import type { MatchJob, MatchQueue } from "../queue/match-queue.ts";
 import { DeadJobs } from "./dead-jobs.ts";
 import { databaseOf, MATCHES } from "./job-queue-tables.ts";
-import { workOn } from "./job-worker.ts";
-import type { RunTransaction } from "./run-transaction.ts";
+import { type ChangeJobs, workOn } from "./job-worker.ts";
+import { type RunTransaction, transactionOn } from "./run-transaction.ts";
 
 /** pg-boss looks for lost jobs at this interval. One manager does so for all. */
 const MONITOR_SECONDS = 1;
@@ -43,20 +44,21 @@ export async function openJobQueue({ url, clock, onError }: JobQueueOptions): Pr
     throw thrown;
   }
   const dead = new DeadJobs({ boss, clock, onError });
+  const changeJobs = jobChanger(postgres.pool);
   return {
     async enqueue(transaction, jobs) {
       if (jobs.length === 0) return;
       const rows = jobs.map((job) => ({ id: jobId(job), data: job }));
-      await boss.insert(MATCHES, rows, transaction ? { db: inTransaction(transaction) } : {});
+      await boss.insert(MATCHES, rows, transaction ? { db: connectionOf(transaction) } : {});
       // The row of a dead job still exists. In a commit all jobs are new.
       if (!transaction) await boss.retry(MATCHES, jobs.map(jobId));
     },
     async complete(transaction, jobs) {
       if (jobs.length === 0) return;
-      const options = { includeQueued: true, ...(transaction && { db: inTransaction(transaction) }) };
-      await boss.complete(MATCHES, jobs.map(jobId), undefined, options);
+      const complete = (db: Db) => boss.complete(MATCHES, jobs.map(jobId), undefined, { includeQueued: true, db });
+      await (transaction ? lockJobs(transaction, complete) : changeJobs(complete));
     },
-    work: (slots, handler) => workOn({ boss, clock, onError, slots, handler }),
+    work: (slots, handler) => workOn({ boss, changeJobs, clock, onError, slots, handler }),
     onDead: (listener) => dead.onDead(listener),
     async stats() {
       // The maintenance has counted the jobs within the last seconds.
@@ -79,9 +81,33 @@ export function jobId(job: MatchJob): string {
   );
 }
 
-const inTransaction = (transaction: RunTransaction) => ({
+/** A transaction as a database of pg-boss. */
+const connectionOf = (transaction: RunTransaction): Db => ({
   executeSql: async (text: string, values: unknown[] = []) => {
     const { rows } = await transaction.query(text, values);
     return { rows: [...rows] };
   },
 });
+
+const LOCK = "SELECT pg_advisory_xact_lock(7211003)";
+
+/**
+ * Changes several jobs that other transactions may change too. pg-boss locks their rows in no fixed order, so without this lock two such transactions
+ * could wait for each other. A commit takes it after the lock of the run.
+ */
+async function lockJobs<T>(transaction: RunTransaction, change: (db: Db) => Promise<T>): Promise<T> {
+  const [, result] = await Promise.all([transaction.query(LOCK, []), change(connectionOf(transaction))]);
+  return result;
+}
+
+/** Returns the function that changes jobs in a transaction of its own. */
+const jobChanger =
+  (pool: Pool): ChangeJobs =>
+  async (change) => {
+    try {
+      return await inTransaction(pool, (client) => lockJobs(transactionOn(client), change));
+    } catch (thrown) {
+      // The caller repeats the change, whether it was committed or not.
+      throw thrown instanceof LostCommit ? thrown.cause : thrown;
+    }
+  };

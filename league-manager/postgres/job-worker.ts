@@ -1,4 +1,4 @@
-import type { PgBoss } from "pg-boss";
+import type { Db, PgBoss } from "pg-boss";
 import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { MatchJob, QueueWorker } from "../queue/match-queue.ts";
@@ -15,8 +15,12 @@ const LOST_AFTER_MS = HEARTBEAT_SECONDS * 1_000 - 1_000;
 /** The answer of pg-boss to `touch`: the ids of the jobs that this manager still holds. The types of pg-boss do not declare it. */
 const Touched = z.object({ settled: z.array(z.string()) });
 
+/** Changes several jobs in a transaction of its own. */
+export type ChangeJobs = <T>(change: (db: Db) => Promise<T>) => Promise<T>;
+
 interface WorkerOptions {
   readonly boss: PgBoss;
+  readonly changeJobs: ChangeJobs;
   readonly clock: Pick<Clock, "every" | "monotonic">;
   readonly onError: (thrown: unknown) => void;
   readonly slots: () => number;
@@ -77,7 +81,8 @@ class JobWorker {
     for (const job of held) this.#lose(job);
     if (held.length === 0) return;
     // pg-boss gives a failed job to the next manager at once.
-    await this.#options.boss.fail(MATCHES, held).catch(this.#options.onError);
+    const { boss, changeJobs, onError } = this.#options;
+    await changeJobs((db) => boss.fail(MATCHES, held, undefined, { db })).catch(onError);
   }
 
   async #look(): Promise<void> {
@@ -112,10 +117,10 @@ class JobWorker {
   }
 
   async #confirmAll(jobs: readonly HeldJob[]): Promise<void> {
-    const { boss, clock, onError } = this.#options;
+    const { boss, changeJobs, clock, onError } = this.#options;
     const startedAtMs = clock.monotonic();
     try {
-      const { settled } = Touched.parse(await boss.touch(MATCHES, [...jobs]));
+      const { settled } = Touched.parse(await changeJobs((db) => boss.touch(MATCHES, [...jobs], { db })));
       const confirmed = new Set(settled);
       for (const job of jobs) {
         if (confirmed.has(job.id)) job.confirmedAtMs = startedAtMs;

@@ -2,7 +2,7 @@ import { onTestFinished } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { inTransaction, openPostgres } from "#shared/store/postgres/connection.ts";
 import { sharedPostgres } from "#shared/store/testing/postgres-server.ts";
-import { type JobQueue, openJobQueue } from "../job-queue.ts";
+import { type JobQueue, type JobQueueOptions, openJobQueue } from "../job-queue.ts";
 import { createJobQueue } from "../job-queue-tables.ts";
 import { type RunTransaction, transactionOn } from "../run-transaction.ts";
 
@@ -11,7 +11,7 @@ export interface TestJobQueues {
   /** The errors that the queues have reported. */
   readonly errors: unknown[];
   /** Opens the queue for another manager. It is closed at the end of the current test. */
-  open(url?: string): Promise<JobQueue>;
+  open(url?: string, clock?: JobQueueOptions["clock"]): Promise<JobQueue>;
   commit(change: (transaction: RunTransaction) => Promise<void>): Promise<void>;
 }
 
@@ -25,10 +25,10 @@ export async function createTestJobQueues(): Promise<TestJobQueues> {
   return {
     url,
     errors,
-    async open(ofManager = url) {
+    async open(ofManager = url, clock = systemClock) {
       const queue = await openJobQueue({
         url: ofManager,
-        clock: systemClock,
+        clock,
         onError: (thrown) => errors.push(thrown),
       });
       onTestFinished(() => queue.close());
