@@ -8,7 +8,7 @@ import type { RunDatabase } from "./shared-run/run-database.ts";
 import type { ManagerStore } from "./store/manager-store.ts";
 
 /** The database that the managers of a run share, as one of them uses it. */
-export interface SharedDatabase {
+interface SharedDatabase {
   /** `close` closes its connections. */
   readonly run: ManagerStore & RunDatabase;
   /** The queue whose jobs the run changes in its transactions. */

@@ -18,7 +18,7 @@ export interface Place {
 }
 
 /** The properties that determine the place of a registering agent. `key` is the `endpointKey` of its endpoint on this machine. */
-export interface Claim {
+interface Claim {
   readonly kind: AgentKind;
   readonly name: string;
   readonly key: string;

@@ -13,7 +13,7 @@ import type { AdmissionPolicy } from "../agents/policy.ts";
 import { type Registered, registerPlayer, registerReferee } from "../commands/register.ts";
 import type { Ledger } from "../ledger.ts";
 
-export interface RegistrationOptions {
+interface RegistrationOptions {
   readonly ledger: Pick<Ledger, "execute">;
   readonly policy: AdmissionPolicy;
   readonly ids: Ids;

@@ -31,7 +31,7 @@ export const announceRound =
     return announced.ok ? draft.decision(null) : announced;
   };
 
-export interface ScheduledMatch {
+interface ScheduledMatch {
   readonly leagueId: string;
   readonly matchId: string;
   readonly roundId: number;

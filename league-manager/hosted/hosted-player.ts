@@ -7,7 +7,7 @@ import { GameInvite, GameResult, GameStart, type MessageType, MoveRequest } from
 import { openingView } from "./opening-view.ts";
 
 /** An open MOVE_REQUEST. */
-export interface HostedTurn {
+interface HostedTurn {
   /** The number of the request in the inbox. */
   readonly number: number;
   readonly messageId: string;
@@ -57,7 +57,7 @@ interface Received {
 }
 
 /** A message of the inbox, with its number and the time at which it was taken. */
-export interface InboxMessage {
+interface InboxMessage {
   readonly number: number;
   readonly envelope: Envelope;
   readonly nowMs: number;

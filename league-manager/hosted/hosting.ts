@@ -22,7 +22,7 @@ export interface HostingOptions {
 }
 
 /** The players that the manager hosts, for people and models without a program. */
-export interface Hosting {
+interface Hosting {
   readonly seats: Seats;
   start(): void;
   stop(): void;

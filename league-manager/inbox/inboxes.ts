@@ -23,7 +23,7 @@ type Asked =
   | { readonly kind: "cancelled" };
 
 /** The result of a poll: the requests for the player, "replaced" if a newer poll has ended it, or "closed" if the inbox has ended. */
-export type Polled = Page | "replaced" | "closed";
+type Polled = Page | "replaced" | "closed";
 
 interface PollOptions {
   readonly after: number;

@@ -23,7 +23,7 @@ interface ManagerInboxesOptions {
 }
 
 /** The inboxes of a manager, with the parts of the manager that depend on them. */
-export interface ManagerInboxes {
+interface ManagerInboxes {
   readonly inboxes: Inboxes;
   /** The client for the endpoints of other agents, and for the inboxes. */
   readonly peers: DialectPeers;

@@ -66,7 +66,7 @@ export type LeagueCommand =
  * The rule for players that enter after the start. `forfeit`: they play the rounds that are paired later. `makeup`: in a round robin they also play the
  * matches that they have missed.
  */
-export type LateEntry = "closed" | "forfeit" | "makeup";
+type LateEntry = "closed" | "forfeit" | "makeup";
 
 /** The properties of a league that the config and the run determine. */
 export interface LeagueSettings {

@@ -20,7 +20,7 @@ export interface PairedRound {
 }
 
 /** The players of a match, in the order of the game's roles. */
-export interface Pairing {
+interface Pairing {
   readonly match_id: string;
   readonly players: readonly string[];
   /** Options of the game for this match. */

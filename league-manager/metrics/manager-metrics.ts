@@ -10,7 +10,7 @@ import { stateFigures } from "./state-figures.ts";
 /** The maximum time for which a scrape waits for the queue, whose answer may come from a database. */
 const QUEUE_MS = 2_000;
 
-export interface MetricsSources {
+interface MetricsSources {
   readonly ledger: Pick<Ledger, "state" | "onCommit">;
   readonly commands: Pick<CountedLedger, "families">;
   readonly clock: Pick<Clock, "after">;

@@ -6,7 +6,7 @@ import { EVENT_STREAM_HEADERS } from "#shared/rpc/http/event-stream.ts";
 import { remoteAddressOf } from "#shared/rpc/http/request.ts";
 
 /** A document that is sent to its readers after each change. */
-export interface LiveDocument {
+interface LiveDocument {
   /** Identifies the document: its path with its query. */
   readonly key: string;
   /** Returns the document, or null if it no longer exists. */

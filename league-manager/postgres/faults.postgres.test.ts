@@ -6,12 +6,12 @@ import { Client } from "pg";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GENESIS } from "#shared/lib/hash-chain.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import { LOG_LOCK } from "#shared/store/postgres/event-log.ts";
 import { sharedPostgres, startPostgres } from "#shared/store/testing/postgres-server.ts";
 import { appendTo, commitOf, commitTo, job, texts, untilAvailable } from "../shared-run/testing/commits.ts";
 import type { PostgresRun } from "./postgres-run.ts";
 import { CountingManager } from "./testing/counting-manager.ts";
 import { createRun, openRun, openTestedRun, type TestedPostgresRun } from "./testing/postgres-runs.ts";
+import { RUN_LOCK } from "./transactions.ts";
 
 describe("a run on a server that is killed", () => {
   test("has every confirmed commit exactly once", async () => {
@@ -92,7 +92,7 @@ describe("a transaction", () => {
   test("that the server ends while it waits for the lock rejects with DatabaseUnavailable, without a decision", async () => {
     const holder = new Client(tested.url);
     await holder.connect();
-    await holder.query(`BEGIN; SELECT pg_advisory_xact_lock(${LOG_LOCK})`);
+    await holder.query(`BEGIN; SELECT pg_advisory_xact_lock(${RUN_LOCK})`);
     let decisions = 0;
     const waiting = run.transact(0, () => {
       decisions++;
@@ -111,7 +111,7 @@ describe("a transaction", () => {
   test("that waits too long for the lock rejects with DatabaseUnavailable, and does not have it later", async () => {
     const holder = new Client(tested.url);
     await holder.connect();
-    await holder.query(`BEGIN; SELECT pg_advisory_xact_lock(${LOG_LOCK})`);
+    await holder.query(`BEGIN; SELECT pg_advisory_xact_lock(${RUN_LOCK})`);
     await expect(run.transact(0, () => commitOf())).rejects.toMatchObject({ name: "DatabaseUnavailable" });
     await holder.end();
     await commitTo(other, {});

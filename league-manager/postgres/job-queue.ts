@@ -16,7 +16,7 @@ const DELETE_SECONDS = 30;
 /** Connections for taking, confirming and giving back jobs, and for the maintenance. Jobs are added and ended in the transactions of the commits. */
 const MAX_CONNECTIONS = 3;
 
-export interface JobQueueOptions {
+interface JobQueueOptions {
   readonly url: string;
   readonly clock: Pick<Clock, "every" | "monotonic">;
   /** Reports an error, e.g. that the database does not answer. The queue then tries again. */
@@ -74,7 +74,7 @@ export async function openJobQueue({ url, clock, onError }: JobQueueOptions): Pr
 }
 
 /** The id of a job, a UUID that follows from its match and epoch: a job that exists cannot be added again. */
-export function jobId(job: MatchJob): string {
+function jobId(job: MatchJob): string {
   const hex = sha256Hex(jobKey(job));
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
     "-",

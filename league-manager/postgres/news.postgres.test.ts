@@ -2,13 +2,13 @@ import { Client } from "pg";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { GENESIS } from "#shared/lib/hash-chain.ts";
 import { openPostgres } from "#shared/store/postgres/connection.ts";
-import { LOG_LOCK } from "#shared/store/postgres/event-log.ts";
 import { sharedPostgres } from "#shared/store/testing/postgres-server.ts";
 import type { News } from "../shared-run/run-database.ts";
 import { appendTo, commitOf, commitTo, profileOf, texts, versionIn } from "../shared-run/testing/commits.ts";
 import { joinParts, readParts } from "./news.ts";
 import type { PostgresRun } from "./postgres-run.ts";
 import { createRun, openRun } from "./testing/postgres-runs.ts";
+import { RUN_LOCK } from "./transactions.ts";
 
 let url: string;
 let run: PostgresRun;
@@ -55,7 +55,7 @@ test("a manager that is far behind gives the lock back: the commit of a manager 
   await commitMany(10);
   const locking = new Client(url);
   await locking.connect();
-  await locking.query(`BEGIN; SELECT pg_advisory_xact_lock(${LOG_LOCK})`);
+  await locking.query(`BEGIN; SELECT pg_advisory_xact_lock(${RUN_LOCK})`);
   const waiting = "SELECT count(*)::int AS count FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
   const untilWaiting = async (count: number): Promise<void> => {
     while ((await locking.query(waiting)).rows[0]?.count < count);

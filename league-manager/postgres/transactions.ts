@@ -1,12 +1,14 @@
 import type { Pool } from "pg";
 import { inTransaction } from "#shared/store/postgres/connection.ts";
-import { LOG_LOCK } from "#shared/store/postgres/event-log.ts";
 import type { NewCommit, News, RunDatabase } from "../shared-run/run-database.ts";
 import { joinParts, type NewsPart, readPart } from "./news.ts";
 import { runError, withReadErrors } from "./run-errors.ts";
 import { type RunTransaction, transactionOn } from "./run-transaction.ts";
 import { StreamHeads } from "./stream-heads.ts";
 import { type JobWriter, writeCommit } from "./write-commit.ts";
+
+/** The advisory lock of the run. Only one manager at a time decides and commits. */
+export const RUN_LOCK = 7_211_002;
 
 interface TransactionOptions {
   /** A pool of one connection: the transactions of one manager wait for each other here, not in the database. */
@@ -125,5 +127,5 @@ const inLockedTransaction = <T>(pool: Pool, body: (transaction: RunTransaction) 
     "BEGIN ISOLATION LEVEL READ COMMITTED",
   );
 
-const LOCK = `SELECT pg_advisory_xact_lock(${LOG_LOCK})`;
+const LOCK = `SELECT pg_advisory_xact_lock(${RUN_LOCK})`;
 const SELECT_COMMIT = "SELECT number FROM commits WHERE id = $1";

@@ -4,7 +4,7 @@ import type { League, Match } from "../league/league.ts";
 import { teamSeats } from "./ratings.ts";
 
 /** A completed match for one of its players: won, drawn, lost, or without points for either. */
-export type Mark = "win" | "draw" | "loss" | "none";
+type Mark = "win" | "draw" | "loss" | "none";
 
 /** The matches of one player, and counts over the completed ones. */
 export interface PlayerMatches {

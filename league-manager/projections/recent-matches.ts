@@ -5,7 +5,7 @@ import { CANCELLED } from "../league/outcome.ts";
 /** The number of matches of a league that are remembered. */
 const MAX_MATCHES = 20;
 /** The number of matches of each player that are remembered. */
-export const MAX_FORM = 5;
+const MAX_FORM = 5;
 
 /** The ids of the matches of a league that were completed last, and of those of each player. It advances with each result. */
 export interface RecentMatches {

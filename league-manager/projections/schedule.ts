@@ -8,7 +8,7 @@ export const MAX_SCHEDULE_MATCHES = 1_000;
 export const ROUND_TEMPLATE = "league://{league_id}/schedule/{round_id}";
 
 /** A schedule as `get_schedule` and the schedule resources return it. A complete schedule has only the fields `schedule` and `byes`. */
-export interface Schedule {
+interface Schedule {
   readonly schedule: readonly ScheduleRow[];
   readonly truncated?: true;
   /** The number of matches of the complete schedule. */
@@ -79,7 +79,7 @@ const rowsOf = (league: League, rounds: readonly Round[]): readonly ScheduleRow[
   rounds.flatMap(({ matches }) => matches.map((match) => scheduleRow(league, match)));
 
 /** The rounds that are shown without a requested round: all rounds of a short schedule, else the current and the adjacent rounds. */
-export function roundsShown(league: League, matchLimit = MAX_SCHEDULE_MATCHES): readonly Round[] {
+function roundsShown(league: League, matchLimit = MAX_SCHEDULE_MATCHES): readonly Round[] {
   if (league.matchCount <= matchLimit) return league.rounds;
   const current = league.currentRound ?? league.rounds.length;
   return league.rounds.slice(Math.max(0, current - 2), current + 1);

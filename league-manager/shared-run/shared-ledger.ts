@@ -9,7 +9,7 @@ import { LedgerCore, type LedgerOptions, type QueuedCommand } from "../store/led
 import { addNews, type Known } from "./news.ts";
 import { CommitUnknown, DatabaseUnavailable, type NewCommit, type News, type RunDatabase } from "./run-database.ts";
 
-export interface SharedLedgerOptions extends LedgerOptions {
+interface SharedLedgerOptions extends LedgerOptions {
   readonly database: Pick<RunDatabase, "news" | "transact" | "hasCommit" | "onNews">;
   /** The state has the events of all commits up to `number`. It may have events of later ones, because other managers commit while it is loaded. */
   readonly loaded: LedgerOptions["loaded"] & { readonly number: number };

@@ -70,7 +70,7 @@ const distributedWork = (shared: SharedRun | null, cluster: Cluster | null) =>
     : {};
 
 /** The key of a league among those that are distributed to the managers. */
-export const leagueKey = (leagueId: string): string => `league/${leagueId}`;
+const leagueKey = (leagueId: string): string => `league/${leagueId}`;
 
 /** Creates the parts that the effects and the API of a manager use. */
 function sharedParts(core: Core, self: AgentProcess) {

@@ -20,7 +20,7 @@ export interface SessionLog {
 }
 
 /** A snapshot of a league's stream, as it is stored. */
-export interface StoredSnapshot extends LeagueSnapshot {
+interface StoredSnapshot extends LeagueSnapshot {
   /** The version of the stream. */
   readonly version: number;
 }

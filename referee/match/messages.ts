@@ -90,7 +90,7 @@ export function turnFor(
 }
 
 /** The player ids of an order, by role. */
-export const playerIds = (order: StartGame): Record<Role, string> =>
+const playerIds = (order: StartGame): Record<Role, string> =>
   Object.fromEntries(Object.entries(order.roles).map(([role, { player_id }]) => [role, player_id]));
 
 /** Notifies the players that all have accepted and the match begins. Does not wait for the delivery. */

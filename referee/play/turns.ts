@@ -17,7 +17,7 @@ import type { Play } from "./play.ts";
 import type { SeatAccess } from "./seat-access.ts";
 
 /** A request to finish a turn. */
-export interface Turn {
+interface Turn {
   readonly gameId: string;
   readonly token: string | null;
   /** An action, or its text: SAN or UCI in chess. */

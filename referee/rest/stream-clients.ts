@@ -50,7 +50,7 @@ const RESTART = 1012;
 export const TRY_AGAIN_LATER = 1013;
 
 /** The client of a WebSocket. */
-export interface SocketClient extends StreamClient {
+interface SocketClient extends StreamClient {
   /** Sends the text that `reply` resolves with. The WebSocket is not closed at the end of the session before the replies to its actions are sent. */
   reply(reply: Promise<string>): Promise<void>;
   /** The number of actions without a reply. */

@@ -48,7 +48,7 @@ interface NewSessionOptions extends Partial<Access> {
 }
 
 /** A session after one entry of its log. */
-export interface Step {
+interface Step {
   readonly seq: number;
   readonly session: Session;
 }

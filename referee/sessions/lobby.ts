@@ -3,7 +3,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { Session } from "#shared/session/session.ts";
 
 /** The reason why a session accepts no moves yet. */
-export interface Waiting {
+interface Waiting {
   /** The roles whose players have not joined yet. */
   readonly roles: readonly Role[];
   readonly message: string;

@@ -72,7 +72,7 @@ export function writeExport(
 }
 
 /** The entries below a folder, as paths relative to it. */
-export interface Contents {
+interface Contents {
   readonly files: readonly string[];
   /** Symbolic links, sockets and other entries that are neither a file nor a folder. */
   readonly others: readonly string[];

@@ -53,7 +53,7 @@ export const QUICK: Pace = {
 };
 
 /** The durations of `npm start`. */
-export interface Starts {
+interface Starts {
   /** Without compiled code. */
   readonly firstMs: number;
   /** With compiled code. */

@@ -46,7 +46,7 @@ interface ChaosReport {
  * has exactly one result, no match was aborted, every view of a player is in the logs, every log replays to its result, and the standings are correct.
  * `seed` determines the agents and the pauses; the exact moments depend on the machine.
  */
-export async function chaos(killCount: number, seed: string, log: (line: string) => void): Promise<ChaosReport> {
+async function chaos(killCount: number, seed: string, log: (line: string) => void): Promise<ChaosReport> {
   const random = createRandom(seed);
   const total = { leagues: 0, matches: 0, forfeits: 0, playedAgain: 0, aborts: 0, seenViews: 0 };
   const kills: Record<string, number> = { "league manager": 0, referee: 0, player: 0 };

@@ -12,7 +12,7 @@ import type { RegistrationRecord } from "./league/registration-desk.ts";
 import type { Subject } from "./league/subject.ts";
 import { type CheckResult, runChecks, selectedChecks } from "./run-checks.ts";
 
-export interface CheckOptions {
+interface CheckOptions {
   /** The client with which the player is called. It is closed at the end. */
   readonly caller: Caller;
   readonly clock: Clock;

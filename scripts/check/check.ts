@@ -69,7 +69,7 @@ export interface CheckContext {
 }
 
 /** Set by checks for the checks that need them. */
-export interface Facts {
+interface Facts {
   /** The games that the player accepts. */
   games: readonly Game[];
   /** The findings about matches that were played one after the other. */

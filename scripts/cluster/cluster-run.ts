@@ -14,7 +14,7 @@ import type { PlannedLeague } from "./leagues.ts";
 import { Progress } from "./progress.ts";
 
 /** The shape of a cluster. */
-export interface ClusterShape {
+interface ClusterShape {
   readonly folder: string;
   readonly seed: string;
   readonly leagues: readonly PlannedLeague[];

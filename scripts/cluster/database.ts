@@ -18,7 +18,7 @@ export interface ClusterDatabase {
   sizes(): Promise<DatabaseSizes>;
 }
 
-export interface DatabaseSizes {
+interface DatabaseSizes {
   readonly sizeBytes: number;
   readonly walBytes: number;
 }

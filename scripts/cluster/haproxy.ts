@@ -10,7 +10,7 @@ const PATHS = ["/usr/sbin/haproxy"];
 const START_MS = 10_000;
 
 /** HAProxy in front of the managers of a run. */
-export interface Proxy {
+interface Proxy {
   readonly pid: number;
   stop(): Promise<void>;
 }

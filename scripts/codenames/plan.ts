@@ -25,7 +25,7 @@ export interface CodenamesFlags {
 }
 
 /** The checked options of `league codenames`. */
-export interface Plan {
+interface Plan {
   /** The token of the game to continue; null for a new game. */
   readonly token: string | null;
   /** The stored data of the game to continue; null if there is none. */

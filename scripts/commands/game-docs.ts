@@ -138,7 +138,7 @@ const shortened = (view: unknown): unknown =>
     ? { ...view, cards: view.cards.slice(0, MAX_CARDS) }
     : view;
 
-export const GAME_DOCS_FILE = fileURLToPath(new URL("../../docs/games.md", import.meta.url));
+const GAME_DOCS_FILE = fileURLToPath(new URL("../../docs/games.md", import.meta.url));
 
 const BLOCK = /(<!-- begin: ([a-z0-9_.]+), written by npm run docs:games -->\n).*?(\n<!-- end -->)/gs;
 

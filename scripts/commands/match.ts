@@ -24,7 +24,7 @@ import type { MatchSystem } from "../match/system.ts";
 import { isMatchRun, readTerms, type Terms, writeTerms } from "../match/terms-file.ts";
 import { beginRun, type RunFolder, resumeRun } from "../run/run-folder.ts";
 
-export interface MatchFlags extends SetupFlags {
+interface MatchFlags extends SetupFlags {
   readonly json?: boolean;
   /** The folder for reports, or true for the default folder. */
   readonly csv?: string | true;

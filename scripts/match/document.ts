@@ -5,7 +5,7 @@ import type { Comparison } from "./score.ts";
 import { verdictText } from "./texts.ts";
 
 /** The facts of a run that the games do not contain. */
-export interface MatchFacts {
+interface MatchFacts {
   readonly game: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly seed: string;

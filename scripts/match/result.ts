@@ -6,7 +6,7 @@ import { type Comparison, comparisonOf, isPlayed, scoresOf } from "./score.ts";
 import { gamesOfTeams } from "./team-games.ts";
 
 /** A player of a match. In a game of teams it is a team, whose members play with the same bot. */
-export interface MatchPlayer {
+interface MatchPlayer {
   /** The id of the player, or of the team. */
   readonly playerId: string;
   readonly name: string;

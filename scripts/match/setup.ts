@@ -43,7 +43,7 @@ export interface SetupFlags extends PermissionFlags {
 }
 
 /** A match that can begin. */
-export interface Setup {
+interface Setup {
   readonly config: Config;
   readonly seed: string;
   readonly terms: Terms;

@@ -1,7 +1,7 @@
 import type { Browser, Page, Request } from "playwright-core";
 
 /** What a browser without a cache loads for a page. */
-export interface FirstLoad {
+interface FirstLoad {
   /** The bytes that are transferred: the document, scripts, styles, images, data and the script of the shared worker. */
   readonly bytes: number;
   /** The kind of the page with its board, e.g. "match chess". */

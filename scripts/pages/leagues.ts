@@ -1,7 +1,7 @@
 import type { ReportedLeague } from "../testing/reported-leagues.ts";
 
 /** Names that are hard to show: of the maximum length, right-to-left, emoji, combining characters, and text that looks like HTML. */
-export const HARD_NAMES: readonly string[] = [
+const HARD_NAMES: readonly string[] = [
   "Wolfeschlegelsteinhausenbergerdorff".repeat(3).slice(0, 100),
   "مريم العلي",
   "👩‍🚀 Zoë 🦊🦊🦊",

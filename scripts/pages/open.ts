@@ -4,7 +4,7 @@ import type { Servers } from "./servers.ts";
 import type { View } from "./views.ts";
 
 /** A page that is complete, with its faults so far. */
-export interface OpenView {
+interface OpenView {
   readonly page: Page;
   readonly faults: readonly string[];
 }

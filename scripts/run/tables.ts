@@ -36,7 +36,7 @@ export const withResult = (table: string, result: FormatResult | undefined): str
 const MAX_PAIRS = 5;
 
 /** Returns a line with the neighbours in the order of the ratings whose difference is not significant yet, each with the likelihood of that order. */
-export function significanceLine({ players, comparisons, matches }: RatingsDocument): string {
+function significanceLine({ players, comparisons, matches }: RatingsDocument): string {
   if (matches === 0) return "ratings: no match is rated yet";
   const above = new Map(players.slice(1).map(({ player_id }, index) => [player_id, players[index]?.player_id]));
   const nameOf = new Map(players.map(({ player_id, display_name }) => [player_id, display_name]));

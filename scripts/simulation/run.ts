@@ -7,7 +7,7 @@ import { World } from "./machines/world.ts";
 import { type Plan, planOf, timeLimitMs } from "./plan.ts";
 
 /** The result of a run. */
-export interface Outcome {
+interface Outcome {
   /** The violated invariants, as text; empty if the run is correct. */
   readonly faults: readonly string[];
   readonly steps: number;

@@ -43,8 +43,8 @@ const Message = z.object({
 const MoveRequest = z.object({ match_id: z.string(), tick: z.int() });
 const Registered = z.object({ player_id: z.string(), auth_token: z.string() });
 
-export type Invitation = z.infer<typeof Invitation> & { readonly matchToken: string };
-export type MoveRequest = z.infer<typeof MoveRequest>;
+type Invitation = z.infer<typeof Invitation> & { readonly matchToken: string };
+type MoveRequest = z.infer<typeof MoveRequest>;
 
 /** Starts a player and registers it with the manager at `url`. With `transports: ["websocket"]` it is called over WebSockets. */
 export async function controlledPlayer(

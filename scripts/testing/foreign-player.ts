@@ -7,7 +7,7 @@ import type { TestPlace, TestPlayer } from "./in-process-league.ts";
 export type Json = any;
 
 /** A message as the player has received it: the body of the request, and the message in it. */
-export interface Received {
+interface Received {
   readonly path: string;
   readonly body: Json;
   readonly message: Json;

@@ -31,7 +31,7 @@ const Options = z
       .describe("The number of matches after which the test ends without a decision."),
   })
   .refine(({ elo0, elo1 }) => elo0 < elo1, { path: ["elo1"], error: "elo1 must be more than elo0" });
-export type SprtFormatOptions = z.infer<typeof Options>;
+type SprtFormatOptions = z.infer<typeof Options>;
 
 /** The player under test is the first seed. All others are its opponents: usually one. */
 const underTest = (view: LeagueView): string | undefined => view.players[0]?.playerId;

@@ -10,7 +10,7 @@ import { reportUnreachable } from "./contact-endpoint.ts";
 import { StartError } from "./process/exit.ts";
 import { readOrCreateSecret, type Secrets } from "./secret-file.ts";
 
-export interface RegistrationOptions<Response> {
+interface RegistrationOptions<Response> {
   readonly peers: Peers;
   /** The manager's endpoint, `http://…/mcp`. */
   readonly manager: string;

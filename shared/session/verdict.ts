@@ -5,7 +5,7 @@ import type { Ending, Termination } from "./session.ts";
 export const POINTS = { win: 3, draw: 1, loss: 0 } as const;
 
 /** The result of a completed session, by role. */
-export interface Verdict {
+interface Verdict {
   /** Several roles if a team wins; empty if no role wins. */
   readonly winners: readonly Role[];
   /** The winning role; null if no role or several roles win. */

@@ -8,7 +8,7 @@ export interface Crosstable {
   readonly results: readonly (readonly (readonly CrosstableResult[])[])[];
 }
 
-export interface CrosstablePlayer {
+interface CrosstablePlayer {
   readonly player_id: string;
   readonly display_name: string;
   readonly rank: number;

@@ -54,7 +54,7 @@ export interface History {
 }
 
 /** The points of a win and of a draw. Published crosstables use 1 and a half. */
-export interface PointScale {
+interface PointScale {
   readonly win: number;
   readonly draw: number;
 }

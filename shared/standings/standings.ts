@@ -48,7 +48,7 @@ export interface StandingsResult {
 }
 
 /** What the standings need besides the results that a tally has counted. */
-export interface StandingsContext {
+interface StandingsContext {
   readonly rules?: StandingsRules;
   /** The opened rounds of the counted results. They are read only if a tie-break depends on the opponents or the order of the results. */
   readonly rounds?: () => readonly StandingsRound[];

@@ -3,7 +3,7 @@ import { headToHead } from "./head-to-head.ts";
 import type { History, PlayerHistory } from "./history.ts";
 
 /** A rule that orders players with equal points. Higher values come first. */
-export interface TieBreak {
+interface TieBreak {
   /** The heading of the column for people, with at most eight characters. */
   readonly heading: string;
   /** One sentence for the documents. Numbers of articles refer to the FIDE Handbook C.07, "Tie-Break Regulations", of September 2023. */
@@ -22,7 +22,7 @@ export interface TieBreak {
 }
 
 /** The columns of a row that are counted. */
-export interface CountedRow {
+interface CountedRow {
   readonly points: number;
   readonly wins: number;
   readonly draws: number;

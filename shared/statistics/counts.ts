@@ -20,7 +20,7 @@ export const countsOfGames = (games: {
 export const gamesEach = (counts: Counts): number => (counts.length - 1) / 2;
 
 /** The sums over all counted outcomes. */
-export interface Moments {
+interface Moments {
   /** The number of outcomes: games, or pairs of games. */
   readonly size: number;
   /** The mean score, from 0 to 1; 0.5 without outcomes. */

@@ -7,7 +7,7 @@ interface PlayedMatch {
 }
 
 /** The counts of a player: how often it has 0, ½, 1, 1½ and 2 points in a pair of matches with swapped roles. */
-export interface PairTally {
+interface PairTally {
   readonly player: string;
   readonly pairs: number[];
 }

@@ -13,7 +13,7 @@ export interface RatedMatch {
 }
 
 /** The row of a player. Ratings are rounded to a tenth, so that they are equal on all machines. */
-export interface RatingRow {
+interface RatingRow {
   readonly player: string;
   readonly rating: number;
   /** Half of the width of the 95% interval of the rating. */
@@ -25,7 +25,7 @@ export interface RatingRow {
 }
 
 /** The comparison of two players. */
-export interface RatingComparison {
+interface RatingComparison {
   /** The player with the higher rating. */
   readonly player: string;
   readonly other: string;

@@ -27,8 +27,9 @@ export class VersionConflict extends Error {
 }
 
 /**
- * The append-only log of all streams of one store. Every implementation passes the contract test
- * `testing/event-log.suite.ts`:
+ * The append-only log of all streams of one store in SQLite. Every implementation passes the contract test
+ * `testing/event-log.suite.ts`. A run in PostgreSQL has another interface, because its managers share the log: see
+ * `RunDatabase` in league-manager/shared-run.
  * - `append` resolves after its events are committed to disk; a rejected append has no effect;
  * - the events of a stream have gapless sequence numbers and are chained by their hashes, which the log computes;
  * - appends in one turn of the event loop share a transaction; a failed append fails only itself and the appends that
@@ -48,17 +49,4 @@ export interface EventLog {
   read(stream: string, from?: number, limit?: number): readonly RecordedEvent[];
   /** Returns the committed streams whose name begins with a prefix, in the order of their creation. */
   streams(prefix?: string): readonly string[];
-}
-
-/** An event log whose reads are queries to another process. */
-export interface AsyncEventLog extends Pick<EventLog, "append"> {
-  read(...parameters: Parameters<EventLog["read"]>): Promise<readonly RecordedEvent[]>;
-  streams(prefix?: string): Promise<readonly string[]>;
-}
-
-/** Throws a TypeError for appends that no log accepts. */
-export function assertAppends(appends: readonly StreamAppend[]): void {
-  for (const { events } of appends) if (events.length === 0) throw new TypeError("an append has no events");
-  if (appends.length > 1 && new Set(appends.map(({ stream }) => stream)).size < appends.length)
-    throw new TypeError("a stream is named twice");
 }

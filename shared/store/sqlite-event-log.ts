@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { chained, GENESIS, type RecordedEvent } from "../lib/hash-chain.ts";
-import { assertAppends, type EventLog, type NewEvent, type StreamAppend, VersionConflict } from "./event-log.ts";
+import { type EventLog, type NewEvent, type StreamAppend, VersionConflict } from "./event-log.ts";
 import type { Statement } from "./group-commit.ts";
 import { appendOnly } from "./sqlite.ts";
 import { createHeads, type Head, type StreamHeads } from "./stream-heads.ts";
@@ -183,4 +183,11 @@ function conflictIn(
     if (version !== expectedVersion) return new VersionConflict(stream, expectedVersion, version, options);
   }
   return null;
+}
+
+/** Throws a TypeError for appends that no log accepts. */
+function assertAppends(appends: readonly StreamAppend[]): void {
+  for (const { events } of appends) if (events.length === 0) throw new TypeError("an append has no events");
+  if (appends.length > 1 && new Set(appends.map(({ stream }) => stream)).size < appends.length)
+    throw new TypeError("a stream is named twice");
 }

@@ -7,14 +7,14 @@ import { bundleOptions, readSprite, webFile } from "./bundle.ts";
 import { BASE_STYLE, BOARD_FILES, PAGE_FILES, type PageKind, TEXT_STYLE } from "./page-files.ts";
 
 /** A file that pages load. Its name contains a hash of its content, so browsers may keep it forever. */
-export interface Asset {
+interface Asset {
   readonly type: string;
   readonly body: Buffer;
   /** The body compressed with gzip. */
   readonly gzip: Buffer;
 }
 
-export interface Assets {
+interface Assets {
   /** The files by their paths: `/assets/leagues-main-ABCD1234.js`. */
   readonly files: ReadonlyMap<string, Asset>;
   /**

@@ -20,7 +20,7 @@ interface Bundle {
  * Pieces by Cburnett (CC BY-SA 3.0); the file contains the licence. The other set of the package may not be used
  * commercially.
  */
-export const SPRITE = "cm-chessboard/assets/pieces/standard.svg";
+const SPRITE = "cm-chessboard/assets/pieces/standard.svg";
 
 /** The options of esbuild for all scripts of pages. */
 export const bundleOptions = {

@@ -34,7 +34,7 @@ export interface LeagueView {
   readonly standings: readonly StandingView[];
 }
 
-export interface StandingView {
+interface StandingView {
   readonly rank: number;
   readonly player_id: string;
   readonly display_name: string;

@@ -26,7 +26,7 @@ export interface InvitationsDocument {
   readonly mcp_url: string;
 }
 
-export interface PersonInvitation {
+interface PersonInvitation {
   readonly role: string;
   readonly link: string;
   /** Whether the link was opened since this server has started. */
@@ -53,7 +53,7 @@ export interface HistoryMove {
 }
 
 /** The view and the text of a game, for one viewer. */
-export interface Position {
+interface Position {
   readonly state: unknown;
   readonly board: string;
 }

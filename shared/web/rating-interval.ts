@@ -1,5 +1,5 @@
 /** The rating of a player with half of the width of its 95% interval. */
-export interface Rated {
+interface Rated {
   readonly rating: number;
   readonly error: number;
 }

@@ -9,7 +9,7 @@ export interface SiteServers {
 
 export type SitePart = "leagues" | "join" | "games" | "new-game";
 
-export interface SiteLink {
+interface SiteLink {
   readonly part: SitePart;
   readonly text: string;
   readonly href: string;

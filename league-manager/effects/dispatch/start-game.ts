@@ -17,7 +17,7 @@ import type { EndpointFor, MoveLimits } from "../effects-context.ts";
 export type SeedOf = (league: League, match: Match) => string;
 
 /** The inputs of START_GAME that are not in the state. */
-export interface OrderContext {
+interface OrderContext {
   readonly seedOf: SeedOf;
   readonly timeouts: Timeouts;
   readonly moveLimits: MoveLimits;

@@ -26,7 +26,7 @@ import { startTestAgent, type TestAgent } from "./agents.ts";
 import { seedOf } from "./manager.ts";
 
 /** A message that a manager has sent. */
-export interface Sent {
+interface Sent {
   /** The number of the manager. */
   readonly by: number;
   readonly to: string;

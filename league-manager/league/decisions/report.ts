@@ -14,7 +14,7 @@ import { faultOfResult } from "../result-check.ts";
 export const MAX_ABORTS = 3;
 
 /** The decision about an accepted report. */
-export interface Report {
+interface Report {
   /** Empty if the same result is already recorded. */
   readonly events: readonly NewLeagueEvent[];
   /**

@@ -20,7 +20,7 @@ export const overview = {
 } satisfies DocumentKind;
 
 /** Returns the first page of a league. */
-export function overviewDocument(context: DocumentContext, { league }: DocumentRequest): OverviewDocument {
+function overviewDocument(context: DocumentContext, { league }: DocumentRequest): OverviewDocument {
   const { projections } = context.views;
   const playing = currentMatches(league).filter(({ status }) => status === "assigned");
   return {

@@ -15,7 +15,7 @@ export const ratings = {
  * The maximum number of players of a league for pages to show its ratings. The time to compute them grows with the cube of the number of players, and meanwhile the manager
  * does not answer: about 30 ms for 300 players, 2 s for 1,000.
  */
-export const MAX_RATED_PLAYERS = 300;
+const MAX_RATED_PLAYERS = 300;
 
 /** Whether pages show the ratings of a league. */
 export const hasRatings = ({ entrants }: Pick<League, "entrants">): boolean => entrants.size <= MAX_RATED_PLAYERS;

@@ -80,10 +80,10 @@ export function framesOf(match: Pick<PlayedMatch, "log" | "seed" | "termination"
 }
 
 /** An action of a closed turn. */
-export type TurnAction = NonNullable<Frame["last_action"]>;
+type TurnAction = NonNullable<Frame["last_action"]>;
 
 type Moves = Pick<Frame, "last_action" | "moves">;
-export const NO_MOVES: Moves = { last_action: null, moves: [] };
+const NO_MOVES: Moves = { last_action: null, moves: [] };
 
 /** Returns the actions of a turn as a frame has them. `before` is the state, or a spectator's view, before the turn. */
 export const movesOf = (game: Game, before: unknown, turn: readonly TurnAction[]): Moves => ({

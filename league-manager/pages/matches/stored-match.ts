@@ -8,7 +8,7 @@ import type { Views } from "../../projections/views.ts";
 import { framesOf, type PlayedMatch } from "./replay.ts";
 
 /** A completed match with its log. */
-export interface StoredMatch extends MatchResult {
+interface StoredMatch extends MatchResult {
   readonly options: unknown;
   readonly seed: string;
   readonly roles: PlayedMatch["roles"];

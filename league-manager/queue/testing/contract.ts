@@ -3,7 +3,7 @@ import { jobKey } from "../job-changes.ts";
 import type { MatchJob, MatchQueue, QueueStats, QueueWorker } from "../match-queue.ts";
 
 /** The queue of one run as two managers see it. */
-export interface TestQueue<Transaction> {
+interface TestQueue<Transaction> {
   readonly managers: readonly [MatchQueue<Transaction>, MatchQueue<Transaction>];
   /** Runs a change in a transaction. If `change` throws, the transaction is rolled back. */
   readonly commit: (change: (transaction: Transaction) => Promise<void>) => Promise<void>;
@@ -18,7 +18,7 @@ interface Manager {
 }
 
 export const job = (number: number, epoch = 1): MatchJob => ({ leagueId: "rps", matchId: `R1M${number}`, epoch });
-export const jobs = (count: number): readonly MatchJob[] => Array.from({ length: count }, (_, index) => job(index + 1));
+const jobs = (count: number): readonly MatchJob[] => Array.from({ length: count }, (_, index) => job(index + 1));
 const keys = (...list: readonly MatchJob[]): readonly string[] => list.map(jobKey);
 
 /** Lets a manager take up to `slots` jobs. It holds a job until its signal is aborted. */

@@ -3,8 +3,8 @@ import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import type { Form, FormAnswer, Prompt } from "./host.ts";
 import { textOf } from "./host.ts";
 
-export const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
-export type Players = Readonly<Record<(typeof ROLES)[number], "user" | "llm">>;
+const ROLES = ["red_spymaster", "red_team", "blue_spymaster", "blue_team"] as const;
+type Players = Readonly<Record<(typeof ROLES)[number], "user" | "llm">>;
 export const players = (bits: number): Players =>
   Object.fromEntries(ROLES.map((role, place) => [role, (bits >> place) & 1 ? "llm" : "user"])) as Players;
 export const USERS = players(0);
@@ -147,7 +147,7 @@ export const withdrawn = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener("abort", () => resolve());
   });
 
-export interface Round {
+interface Round {
   readonly inputResponses?: object | undefined;
   readonly requestState?: string | undefined;
   readonly bearer?: string | undefined;

@@ -29,7 +29,7 @@ export interface GameRoutesContext {
 const SeatName = z.strictObject({ name: PlayerName });
 
 /** A game with the role of the caller or `spectator`. */
-export interface FoundGame {
+interface FoundGame {
   readonly stored: StoredSession;
   readonly viewer: Viewer;
 }

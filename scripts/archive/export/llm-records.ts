@@ -53,7 +53,7 @@ const manifestEntry = (
 });
 
 /** Returns the first line of the record of a match; null if it is missing. */
-export function beginOf(records: readonly LlmRecord[]): Begin | null {
+function beginOf(records: readonly LlmRecord[]): Begin | null {
   const [first] = records;
   return first?.type === "begin" ? first : null;
 }

@@ -28,7 +28,7 @@ export interface PlayerData {
 }
 
 /** The store of a manager: its file, or the PostgreSQL database that it shares with others. */
-export type PlayerStore =
+type PlayerStore =
   | { readonly file: string }
   | { readonly database: string /** Without the password. */; readonly name: string };
 

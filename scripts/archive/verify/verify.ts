@@ -19,7 +19,7 @@ import { checkNames } from "./names.ts";
 import { checkBytes, openSource, readDocument, type Source } from "./source.ts";
 import { checkUnlogged, NO_LEAGUE_LOG } from "./unlogged.ts";
 
-export type Verdict = "verified" | "verified except" | "not sound";
+type Verdict = "verified" | "verified except" | "not sound";
 
 /** The result of `verifyExport`. */
 export interface Verified {

@@ -23,7 +23,7 @@ export interface McpRates {
 }
 
 /** The number of client processes, of concurrent calls of each, and of turns in a round. */
-export const MCP = { clients: 2, inFlightEach: 16, turns: 4 } as const;
+const MCP = { clients: 2, inFlightEach: 16, turns: 4 } as const;
 const SETTLE_MS = 300;
 
 /** The number of matches that are played before the measurement. Their lengths grow from one round; `MATCH`, the second of them, has six. */

@@ -78,7 +78,7 @@ function messagesOf(context: CheckContext): readonly Broken[] {
 }
 
 /** Judges the answer to a broken message: any HTTP answer that does not report a failure of the program is correct. */
-export function judgeAnswer(name: string, exchange: Exchange): Finding | null {
+function judgeAnswer(name: string, exchange: Exchange): Finding | null {
   const { reply, fault } = exchange;
   if (reply && fault === null && reply.status < 500) return null;
   const advice =

@@ -33,7 +33,7 @@ async function sendRound(context: CheckContext): Promise<void> {
 }
 
 /** Returns one warning for each type of notification that was not answered with a 2xx status. */
-export function judgeNotifications(sent: readonly Call[]): readonly Finding[] {
+function judgeNotifications(sent: readonly Call[]): readonly Finding[] {
   const unanswered = Map.groupBy(
     sent.filter(({ answer }) => !answer.ok),
     ({ message }) => message.type,

@@ -21,7 +21,7 @@ export const registration: Check = {
 const FORM =
   'Send {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "league_message", "arguments": ENVELOPE}} with an envelope of the type PLAYER_REGISTER_REQUEST.';
 
-export function judgeRegistration({ last, accepted }: RegistrationRecord, hasChosenToken: boolean): Verdict {
+function judgeRegistration({ last, accepted }: RegistrationRecord, hasChosenToken: boolean): Verdict {
   if (accepted === null) {
     const exchanges = last ? [last] : [];
     const advice = "Send PLAYER_REGISTER_REQUEST by POST to /mcp of the manager when the program starts.";

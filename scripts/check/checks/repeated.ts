@@ -39,7 +39,7 @@ async function callsWith(context: CheckContext, game: Game): Promise<readonly Ca
 }
 
 /** Judges the answers to one request. Returns null if they are the same move. */
-export function judgeRepeated(game: Game, calls: readonly Call[]): Finding | null {
+function judgeRepeated(game: Game, calls: readonly Call[]): Finding | null {
   const [first, ...others] = calls;
   if (!first) return null;
   const faulty = others.find(({ answer }) => !(answer.ok && answer.value?.type === "MOVE_RESPONSE"));

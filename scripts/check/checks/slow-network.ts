@@ -40,7 +40,7 @@ async function slowInvitation(context: CheckContext): Promise<readonly Finding[]
 }
 
 /** Judges the reply to a request that was sent in pieces. */
-export function judgePieces(exchange: Exchange, isNative: boolean): Finding | null {
+function judgePieces(exchange: Exchange, isNative: boolean): Finding | null {
   const isAnswered = exchange.reply !== null && exchange.fault === null;
   const fault = isAnswered ? (isNative ? explainReply(exchange) : null) : { summary: `no reply: ${exchange.fault}` };
   if (!fault) return null;

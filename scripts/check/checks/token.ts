@@ -47,7 +47,7 @@ async function send(
 }
 
 /** Judges the answers to messages with a missing or wrong signature. `isSigned` states whether the check knows the token of the player. */
-export function judgeSignatures(sent: readonly { readonly name: string; readonly call: Call }[], isSigned: boolean) {
+function judgeSignatures(sent: readonly { readonly name: string; readonly call: Call }[], isSigned: boolean) {
   const findings = sent
     .filter(({ call }) => isAcceptance(call.answer.ok ? call.answer.value : null))
     .map(

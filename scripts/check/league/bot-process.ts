@@ -5,7 +5,7 @@ import { StartError } from "#shared/runtime/process/exit.ts";
 import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
 
 /** A player process that was started with the bot of the user. */
-export interface BotProcess {
+interface BotProcess {
   /** Rejects with StartError if the process ends before it listens or cannot be kept running. Never resolves. */
   readonly failed: Promise<never>;
   /** Returns the last lines that the process has printed since the previous call. */

@@ -52,7 +52,7 @@ export interface OpenMatch {
 }
 
 /** What a match is played about. `options` are the first ones of the settings of the game by default. */
-export interface Seat {
+interface Seat {
   readonly game: Game;
   readonly role: Role;
   readonly options?: object;

@@ -2,7 +2,7 @@ import { asText, cutTo, escapeUnprintable, parsedJson } from "#shared/lib/text.t
 import type { Exchange } from "../wire/exchange.ts";
 
 /** An exchange for people: without secrets, and shortened. */
-export interface ShownExchange {
+interface ShownExchange {
   readonly from: Exchange["from"];
   /** For example `POST http://127.0.0.1:8150/mcp`. */
   readonly request_line: string;

@@ -6,7 +6,7 @@ import type { CheckResult, Outcome } from "../run-checks.ts";
 import { hidden, shownExchange } from "./evidence.ts";
 
 /** The document that `league check --json` prints. */
-export interface CheckDocument {
+interface CheckDocument {
   /** The name of the player; null if it has not registered. */
   readonly player: string | null;
   readonly endpoint: string | null;

@@ -5,7 +5,7 @@ import { messageOf } from "#shared/lib/result.ts";
 import type { Exchange, Reply } from "./exchange.ts";
 
 /** A POST as the client for other agents never sends it, but a slow or broken network does. */
-export interface UnusualPost {
+interface UnusualPost {
   readonly url: string;
   readonly body: string;
   readonly limitMs: number;

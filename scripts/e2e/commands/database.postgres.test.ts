@@ -172,7 +172,7 @@ describe("league db check", () => {
   test.each([
     [
       "a changed event",
-      withoutTriggers(`UPDATE log SET body = replace(body, '0', '1') WHERE ${first} AND seq = 1`),
+      withoutTriggers(`UPDATE log SET body = replace(body, 'text', 'forged') WHERE ${first} AND seq = 1`),
       ["event 2 of stream league/a has been changed: its hash is wrong"],
     ],
     [

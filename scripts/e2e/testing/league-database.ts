@@ -1,8 +1,9 @@
 import { expect } from "vitest";
-import { openPostgres } from "#shared/store/postgres/connection.ts";
-import { postgresEventLog } from "#shared/store/postgres/event-log.ts";
-import { events } from "#shared/store/testing/event-log.ts";
+import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
 import { execute, type PostgresServer } from "#shared/store/testing/postgres-server.ts";
+import { openPostgresRun } from "../../../league-manager/postgres/postgres-run.ts";
+import { appendTo, commitTo } from "../../../league-manager/shared-run/testing/commits.ts";
 import { league, STACK_LINE } from "../../testing/processes.ts";
 
 /** The roles of the tests. */
@@ -60,22 +61,15 @@ export async function faultOf(
   return [code, ...stderr.trimEnd().split("\n")];
 }
 
-/** Appends 6 events of two streams in three commits. */
+/** Appends 6 events of two streams in three commits, as a manager does. */
 export async function writeLog(url: string): Promise<void> {
-  const opened = openPostgres<unknown>(url, { applicationName: "test" });
-  const log = postgresEventLog(opened.pool);
-  const commit = {
-    sql: "INSERT INTO commits (number, id, at) SELECT max(commit_number), gen_random_uuid(), now() FROM log",
-    parameters: [],
-  };
+  const queue = { enqueue: async () => {}, complete: async () => {} };
+  const run = await openPostgresRun({ url, queue, clock: systemClock, ids: systemIds });
   try {
     for (const version of [0, 1, 2]) {
-      const appends = ["league/a", "agent/P01"].map((stream) => ({
-        ...{ stream, expectedVersion: version, events: events(1) },
-      }));
-      await log.append(appends, [commit]);
+      await commitTo(run, { appends: ["league/a", "agent/P01"].map((stream) => appendTo(stream, version, "text")) });
     }
   } finally {
-    await opened.close();
+    await run.close();
   }
 }

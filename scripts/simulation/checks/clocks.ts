@@ -2,7 +2,7 @@ import type { Plan } from "../plan.ts";
 import type { CheckedEnvelope } from "./envelopes.ts";
 
 /** Checks the clocks in the requests of the referees and in the logs that they report, independently of the production code. */
-export interface Clocks {
+interface Clocks {
   /** Returns a fault if a request has no clocks although the league has, or the reverse. */
   onRequest(request: CheckedEnvelope): readonly string[];
   /** Returns the faults of a referee's report: the clocks in its requests must follow from the log. */

@@ -11,7 +11,7 @@ interface Update {
 }
 
 /** Checks pairings, rounds, points and standings of a league independently of the production code. */
-export interface Course {
+interface Course {
   onRequest(request: CheckedEnvelope): void;
   /** Returns the faults in the events of a completed league and in the standings that were sent. */
   faults(events: readonly LeagueEvent[]): readonly string[];

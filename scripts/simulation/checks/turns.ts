@@ -1,7 +1,7 @@
 import { type CheckedEnvelope, turnOf } from "./envelopes.ts";
 
 /** Checks the requests of the referees to the players, and the answers of the players. */
-export interface Turns {
+interface Turns {
   /** Returns the faults of a referee's request to a player. */
   onRequest(request: CheckedEnvelope): readonly string[];
   /** Returns the faults of an answer of the machine `from`. */

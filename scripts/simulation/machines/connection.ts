@@ -40,7 +40,7 @@ export interface NetworkOptions {
 }
 
 /** A proxy in front of several servers. It forwards each request to any server that listens. */
-export interface Proxy {
+interface Proxy {
   readonly origin: string;
   readonly isBehind: (machine: string) => boolean;
   readonly random: Random;

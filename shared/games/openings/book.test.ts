@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { chess } from "../chess.ts";
-import { bookKindOf, firstOpenings, type OpeningBook, openingAt, readBook } from "./book.ts";
+import { bookKindOf, firstOpenings, type OpeningBook, readBook } from "./book.ts";
 
 const IN_ORDER = { order: "sequential", seed: "" } as const;
 
@@ -100,8 +100,8 @@ describe("opening books in PGN", () => {
   });
 
   it("the moves of an opening are options of chess, and lead to the position of the game", () => {
-    const read = openingAt(bookOf(BOOK, "pgn"), 0, IN_ORDER);
-    const state = read.ok && chess.initialState({ options: chess.options.parse(read.value.options), seed: "" });
+    const read = openingsOf(BOOK, "pgn", 1);
+    const state = read.ok && chess.initialState({ options: chess.options.parse(read.value[0]?.options), seed: "" });
     expect(state).toMatchObject({ fen: "r1bqkbnr/pppp1ppp/2n5/1B2p3/4P3/5N2/PPPP1PPP/RNBQK2R b KQkq - 3 3" });
   });
 });

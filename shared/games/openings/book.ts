@@ -30,7 +30,7 @@ export interface Opening {
 }
 
 /** How openings are taken from a book. */
-export interface OpeningChoice {
+interface OpeningChoice {
   readonly order: "sequential" | "random";
   /** The seed of the order "random". */
   readonly seed: string;
@@ -52,13 +52,9 @@ export function readBook(text: string, kind: BookKind): Result<OpeningBook, stri
 }
 
 /**
- * Returns the opening number `index` of a tournament, from 0. Two games with reversed roles share one opening, so a caller numbers its
- * pairs of games. When all openings have been used, they are used again, in the order "random" in another order. Returns the fault with its
- * line if the opening is not valid.
+ * Returns the entry number `index` of a tournament, from 0. When all entries have been used, they are used again, in the order "random" in another
+ * order.
  */
-export const openingAt = (book: OpeningBook, index: number, choice: OpeningChoice): Result<Opening, string> =>
-  parsed(book, entryAt(book, index, choice), choice);
-
 function entryAt(book: OpeningBook, index: number, { order, seed }: OpeningChoice): BookEntry {
   const { entries } = book;
   const cycle = Math.floor(index / entries.length);
@@ -71,7 +67,10 @@ function entryAt(book: OpeningBook, index: number, { order, seed }: OpeningChoic
 const parsed = ({ kind }: OpeningBook, entry: BookEntry, { plies }: OpeningChoice): Result<Opening, string> =>
   kind === "epd" ? epdOpening(entry) : pgnOpening(entry, plies);
 
-/** Returns the first `count` openings of a tournament, or the first fault with its line. */
+/**
+ * Returns the first `count` openings of a tournament, or the first fault with its line. Two games with reversed roles share one opening, so `count` is
+ * the number of pairs of games.
+ */
 export function firstOpenings(
   book: OpeningBook,
   count: number,

@@ -2,7 +2,7 @@ import { asText, cutTo, inOneLine, parsedJson } from "../../lib/text.ts";
 import { type Fields, first, firstText, isFields, objectsIn } from "./fields.ts";
 
 /** The response to a message in another dialect. */
-export interface Response {
+interface Response {
   readonly status: number;
   readonly text: string;
 }

@@ -10,7 +10,7 @@ export type DialectId = (typeof dialectIds)[number];
 export const NATIVE = "native";
 
 /** The dialect of a player and the form in which it expects its messages. */
-export interface Speech {
+interface Speech {
   readonly id: DialectId;
   readonly form: Form;
 }

@@ -19,11 +19,10 @@ const families = [
   /** The message is the body: there is no JSON-RPC request. */
   "bare",
 ] as const;
-export type Family = (typeof families)[number];
 
 /** The place of a message in the body: `params`, `params.message`, `params.arguments`, `params.envelope` with `params.payload`, or the body itself. */
 const places = ["params", "message", "arguments", "envelope", "body"] as const;
-export type Place = (typeof places)[number];
+type Place = (typeof places)[number];
 
 /** The form in which a player expects messages. The manager finds it at registration. */
 export const Form = z.object({ family: z.enum(families), place: z.enum(places) });

@@ -15,7 +15,7 @@ export interface ReplyHead {
 }
 
 /** The names of all dialects, for people. */
-export const SPOKEN = `native (PROTOCOL.md: "type" and "payload" in a league.v2 envelope), ${dialectIds.join(" and ")}`;
+const SPOKEN = `native (PROTOCOL.md: "type" and "payload" in a league.v2 envelope), ${dialectIds.join(" and ")}`;
 
 /** Returns a reply to a request: the common fields, and those of its type. */
 export const replyTo = (

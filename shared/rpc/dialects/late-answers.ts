@@ -7,7 +7,7 @@ import type { Contact } from "../../protocol/dialects/dialect.ts";
 export type AnswerKind = "join_ack" | "move";
 
 /** An answer that a player has sent in a separate request. */
-export interface LateAnswer {
+interface LateAnswer {
   readonly kind: AnswerKind;
   /** The ids under which the message names its sender. */
   readonly playerIds: readonly string[];
@@ -19,7 +19,7 @@ export interface LateAnswer {
 }
 
 /** A request whose answer may be sent later. */
-export interface Expected {
+interface Expected {
   readonly contact: Contact;
   readonly endpoint: string;
   readonly kind: AnswerKind;

@@ -113,7 +113,7 @@ export function contextOf(
 }
 
 /** Whether the caller accepts an event stream as the answer, as MCP clients do. */
-export const acceptsStream = ({ headers }: Pick<IncomingMessage, "headers">): boolean =>
+const acceptsStream = ({ headers }: Pick<IncomingMessage, "headers">): boolean =>
   headers.accept?.includes("text/event-stream") ?? false;
 
 /** Reads a body as UTF-8 and calls `done` once: with null if it is larger than `limitBytes`. `done` is not called if the connection breaks. */

@@ -10,7 +10,7 @@ import { pathOf } from "./request.ts";
 const { STATUS_CODES } = process.getBuiltinModule("node:http");
 
 /** A request to open a WebSocket. Its Host, its Origin and the rate limits have been checked. */
-export interface UpgradeRequest {
+interface UpgradeRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   /** `http.bearer` is the token of the Authorization header, or of the subprotocol `bearer.<token>`, for browsers. */
@@ -35,7 +35,7 @@ export interface Upgrades {
 }
 
 /** A request for a WebSocket and its connection. */
-export interface UpgradeConnection {
+interface UpgradeConnection {
   readonly request: IncomingMessage;
   readonly connection: Duplex;
   readonly head: Buffer;

@@ -14,7 +14,7 @@ export const REQUESTS_PER_MINUTE = { manager: 100, referee: 50, player: 10 } as 
  * The largest number of pages, files of pages and other documents per minute that one remote network without a valid token reads by GET. A page
  * needs about ten files at first, and all browsers of a school may have one address.
  */
-export const READS_PER_MINUTE = 3_000;
+const READS_PER_MINUTE = 3_000;
 
 /**
  * The largest number of new agents, sessions and games per minute of one remote network, by the kind of agent that it calls. It applies to callers

@@ -24,7 +24,7 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-export interface CompletionRequest {
+interface CompletionRequest {
   readonly messages: readonly ChatMessage[];
   /** The maximum number of tokens of the answer. */
   readonly maxTokens: number;
@@ -35,7 +35,7 @@ export interface CompletionRequest {
 }
 
 /** The time of one request with its repetitions. */
-export interface RequestLimit {
+interface RequestLimit {
   /** Aborted when the time is over or the answer is no longer needed. */
   readonly signal: AbortSignal;
   remainingMs(): number;
@@ -179,7 +179,7 @@ function repetitionOf(sent: Sent): string {
 const withoutKey = (text: string, key: string | null): string => (key ? text.replaceAll(key, "***") : text);
 
 /** Returns the pause of a Retry-After header, which contains seconds or a date; null for any other text. */
-export function pauseIn(header: string | null, now: number): number | null {
+function pauseIn(header: string | null, now: number): number | null {
   const text = header?.trim() ?? "";
   const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Math.ceil((Date.parse(text) - now) / 1000) * 1000;
   return Number.isFinite(ms) ? Math.min(Math.max(0, ms), A_DAY_MS) : null;

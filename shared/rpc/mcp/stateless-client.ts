@@ -18,7 +18,7 @@ interface McpHostOptions {
   readonly canPrompt: boolean;
 }
 
-export interface CallOptions {
+interface CallOptions {
   /** Answers a question of the tool. `meta` is the metadata of the question. A failed answer is omitted from the next round. */
   ask(question: CallerQuestion, meta: Readonly<Record<string, unknown>>): Promise<CallerAnswer>;
   progress(message: string): void;

@@ -18,7 +18,7 @@ const MAX_IGNORED = 1_000;
 const PING_INTERVAL_MS = 10_000;
 const PROTOCOL_ERROR = 1002;
 
-export interface CallSocketEvents {
+interface CallSocketEvents {
   /** Called for each answer to a call under way. */
   onAnswer(): void;
   /** Called once, when the WebSocket has closed. The calls under way have failed. */

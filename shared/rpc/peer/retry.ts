@@ -3,7 +3,7 @@ import { err, type Result } from "../../lib/result.ts";
 import { type CallFault, type CallOptions, parsed, RAW_LIMIT, type RawReply } from "./call.ts";
 
 /** Sends a call once. Rejects only if this machine has a shortage of files, memory or ports. */
-export type SendOnce = (options: CallOptions) => Promise<Result<RawReply, CallFault>>;
+type SendOnce = (options: CallOptions) => Promise<Result<RawReply, CallFault>>;
 
 /** The pauses before a refused call is repeated: the first one, doubled up to the longest one. */
 const FIRST_PAUSE_MS = 50;

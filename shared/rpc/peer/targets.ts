@@ -7,7 +7,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { parseEndpoint } from "../../protocol/addresses.ts";
 
 /** The connections and the path of an endpoint. An endpoint is parsed once, because an agent calls the same few endpoints many times. */
-export interface Target {
+interface Target {
   readonly pool: Pick<Dispatcher, "dispatch">;
   readonly path: string;
 }

@@ -7,7 +7,7 @@ import {
   PROTOCOL_VERSION_META_KEY,
 } from "@modelcontextprotocol/client";
 
-export type JSONRPCResponse = (JSONRPCErrorResponse | JSONRPCResultResponse) & { readonly id: string | number };
+type JSONRPCResponse = (JSONRPCErrorResponse | JSONRPCResultResponse) & { readonly id: string | number };
 
 // The guards of the SDK validate a message with a schema. These messages have been validated already.
 

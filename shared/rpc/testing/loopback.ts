@@ -11,7 +11,7 @@ export async function listenOnLoopback(server: Server, port = 0): Promise<number
 }
 
 /** A call of a tool, as an agent of a test receives it. */
-export interface ToolCall {
+interface ToolCall {
   readonly args: unknown;
   readonly headers: IncomingHttpHeaders;
   /** The body of the request. */

@@ -11,7 +11,7 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 
 /** The server of a client: an endpoint, or a command that the client starts and calls on stdio. */
-export type Target =
+type Target =
   | string
   | {
       readonly command: string;
@@ -41,7 +41,7 @@ export interface TestClient {
   close(): Promise<void>;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onprogress?: (progress: { readonly progress: number }) => void;
 }

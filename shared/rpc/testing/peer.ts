@@ -7,7 +7,7 @@ import { createPeers, type Peers } from "../peer/peer.ts";
 import { rpcResponse, textResult } from "./json-rpc.ts";
 import { listenOnLoopback } from "./loopback.ts";
 
-export interface Call {
+interface Call {
   readonly body: { readonly id: number; readonly [field: string]: unknown };
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

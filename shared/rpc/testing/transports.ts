@@ -24,7 +24,7 @@ export interface ReceivedCall {
   readonly closed: Promise<unknown>;
 }
 
-export interface ScriptedServer {
+interface ScriptedServer {
   readonly url: string;
   readonly calls: ReceivedCall[];
   /** The open connections. */
@@ -34,7 +34,7 @@ export interface ScriptedServer {
 export type TransportScript = (call: ReceivedCall) => void;
 
 /** One of the transports of the client. */
-export interface TransportUnderTest {
+interface TransportUnderTest {
   readonly name: string;
   /** The options of a call over the transport. */
   readonly options: { readonly socket?: boolean };

@@ -70,7 +70,7 @@ export function countOption(text: string): number {
 }
 
 /** Parses the clocks of matches. */
-export function clockOption(text: string): TimeControl {
+function clockOption(text: string): TimeControl {
   const clock = parseTimeControl(text);
   if (clock === null) throw new InvalidArgumentError("give seconds for all moves and for each move, e.g. 60+1.");
   return clock;

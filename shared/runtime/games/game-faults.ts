@@ -7,7 +7,7 @@ import { registeredFiles } from "./game-files.ts";
 const MAX_SHOWN = 100;
 
 /** Returns the position at which the file of a registered game threw an error, with the error; null for other errors. */
-export function gameFaultOf(thrown: unknown): string | null {
+function gameFaultOf(thrown: unknown): string | null {
   if (!(thrown instanceof Error)) return null;
   const file = registeredFiles().find((path) => thrown.stack?.includes(path));
   return file === undefined ? null : whereThrown(thrown, file);

@@ -14,7 +14,7 @@ export function drawnOutcome(random: Random, score: number, drawRate: number): 0
 }
 
 /** A league of players with known strengths. */
-export interface SimulatedLeague {
+interface SimulatedLeague {
   /** The strengths in Elo points, by player. */
   readonly strengths: ReadonlyMap<string, number>;
   readonly results: readonly PairResult[];

@@ -184,7 +184,7 @@ export async function inTransaction<T>(
 }
 
 /** Returns the code of an error that the server has reported, such as 40001; null for another error. */
-export function sqlState(thrown: unknown): string | null {
+function sqlState(thrown: unknown): string | null {
   const { code, severity } = (thrown ?? {}) as { code?: unknown; severity?: unknown };
   return typeof code === "string" && severity !== undefined ? code : null;
 }

@@ -92,24 +92,6 @@ export function insertEvents(commitNumber: number, events: readonly RecordedEven
   ];
 }
 
-/**
- * Appends to streams in a transaction of the caller, and returns the recorded events. The caller holds a lock that
- * excludes other appends, so that the commit number, which must be new, and the versions cannot change.
- */
-export async function appendWithin(
-  transaction: Queryable,
-  appends: readonly StreamAppend[],
-  commitNumber: number,
-): Promise<readonly RecordedEvent[]> {
-  const heads = await readHeads(
-    transaction,
-    appends.map(({ stream }) => stream),
-  );
-  const recorded = chainAppends(heads, appends);
-  for (const { text, values } of insertEvents(commitNumber, recorded)) await transaction.query(text, [...values]);
-  return recorded;
-}
-
 /** Returns the committed events of a stream from a sequence number on, at most `limit`; empty for an unknown stream. */
 export async function readStream(
   db: Queryable,

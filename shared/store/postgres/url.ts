@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { inOneLine } from "../../lib/text.ts";
 
 /** The parts of the URL of a database that may be shown: all but the password. */
-export interface DatabaseAddress {
+interface DatabaseAddress {
   readonly user: string | null;
   /** `HOST:PORT`, or the folder of a Unix socket. */
   readonly server: string;

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../lib/clock.ts";
-import type { AsyncEventLog, EventLog, NewEvent } from "../event-log.ts";
+import type { EventLog, NewEvent } from "../event-log.ts";
 import { openSqlite } from "../sqlite.ts";
 import { sqliteEventLog } from "../sqlite-event-log.ts";
 import { threadWriter } from "../writer.ts";
@@ -9,22 +9,15 @@ import { testWriter } from "./writer.ts";
 
 /** A log under test. */
 export interface OpenedLog {
-  readonly log: EventLog | AsyncEventLog;
-  /** The first parameter of a statement that runs alongside an append, and of its only one. */
-  readonly parameter: string;
-  /** A part of the message about a note that exists. */
-  readonly duplicateNote: string;
+  readonly log: EventLog;
   /** Returns the number of transactions committed so far; null if they cannot be counted. */
-  commits(): number | null | Promise<number>;
+  commits(): number | null;
   /** Returns the texts of the table `notes`, sorted. */
-  notes(): readonly unknown[] | Promise<readonly unknown[]>;
-  /** Runs `body`, during which no append of another process or connection is committed. */
-  whileCommitsWait<T>(body: () => Promise<T>): Promise<T>;
+  notes(): readonly unknown[];
   close(): void | Promise<void>;
 }
 
-/** The table `notes` in SQLite and PostgreSQL. */
-export const NOTES = "CREATE TABLE notes (text TEXT PRIMARY KEY);";
+const NOTES = "CREATE TABLE notes (text TEXT PRIMARY KEY);";
 
 export const MEDIA = ["a file", "a file, written by a thread", "memory"] as const;
 type Medium = (typeof MEDIA)[number];
@@ -37,15 +30,11 @@ export function openLog(folder: string, schema: string, medium: Medium): OpenedL
   const file = medium === "memory" ? ":memory:" : join(folder, `${++files}.sqlite`);
   const db = openSqlite(file, schema + NOTES);
   const opened = {
-    parameter: "?",
-    duplicateNote: "UNIQUE constraint failed: notes.text",
     notes: () =>
       db
         .prepare("SELECT text FROM notes ORDER BY text")
         .all()
         .map(({ text }) => text),
-    // Reads of SQLite return before an append can be committed.
-    whileCommitsWait: <T>(body: () => Promise<T>) => body(),
   };
   if (medium !== "a file, written by a thread") {
     const commits = () => (medium === "memory" ? null : commitsIn(file));

@@ -55,7 +55,7 @@ export function ActionButtons({
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** Returns an action as text for people: the fields of an object with their names, `{type: "take", count: 2}` as "take, count 2". */
-export function actionInWords(action: unknown): string {
+function actionInWords(action: unknown): string {
   if (Array.isArray(action)) return action.map(actionInWords).join(" ");
   if (typeof action !== "object" || action === null) return spoken(String(action));
   return Object.entries(action)

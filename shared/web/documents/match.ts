@@ -24,7 +24,7 @@ export interface MatchDocument extends LeagueDocument {
 }
 
 /** A frame with its number, from 0. */
-export interface NumberedFrame {
+interface NumberedFrame {
   readonly index: number;
   readonly frame: Frame;
 }

@@ -2,7 +2,7 @@ import type { DocumentMessage, FromWorker, ToWorker } from "./live-messages.ts";
 import { LiveStreams } from "./live-streams.ts";
 
 /** A listener of a live document. */
-export interface Listener {
+interface Listener {
   /** Called with the document as JSON. */
   onDocument(json: string): void;
   /** Called when the connection is lost or restored. */

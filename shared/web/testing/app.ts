@@ -5,7 +5,7 @@ import { embeddedBoard } from "../embedded-board.ts";
 import { USER_SEAT_META } from "../game-view.ts";
 import { type TestingGame, testingGame } from "./games.ts";
 
-export interface ToolCall {
+interface ToolCall {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }

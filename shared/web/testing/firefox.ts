@@ -14,7 +14,7 @@ export function setup(): void {
 }
 
 /** A page in Firefox. */
-export interface FirefoxPage {
+interface FirefoxPage {
   /** What the page wrote to the console as an error, uncaught errors, and violations of the content security policy. */
   readonly errors: readonly string[];
   /** Resolves with the text of the first element that matches, as soon as there is one whose text contains `text`. */

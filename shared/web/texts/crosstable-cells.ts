@@ -1,14 +1,14 @@
 import type { CrosstableDocument } from "../documents/crosstable.ts";
 
 /** A match of a cell, from the view of the player of the row. */
-export interface CellMatch {
+interface CellMatch {
   /** 1, =, 0, + or -. */
   readonly mark: string;
   readonly matchId: string;
 }
 
 /** A cell: its matches, or the numbers of matches that were won, drawn and lost if there are many. */
-export type Cell =
+type Cell =
   | { readonly matches: readonly CellMatch[] }
   | { readonly counts: readonly [wins: string, draws: string, losses: string] };
 

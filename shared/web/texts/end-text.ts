@@ -5,7 +5,7 @@ import { FAULT_TEXTS } from "./fault-texts.ts";
 import { capitalized, nameOf } from "./game-texts.ts";
 
 /** The end of a game as a person sees it. */
-export interface End {
+interface End {
   /** "You won", "Draw" */
   readonly title: string;
   /** Why, as a sentence without a full stop. */

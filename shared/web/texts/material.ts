@@ -2,7 +2,7 @@ import type { Color, Piece } from "../boards/chess-squares.ts";
 import { piecesOf } from "../boards/chess-squares.ts";
 
 /** The pieces that a side has captured, the least valuable first, and by how much its material is worth more. */
-export interface Material {
+interface Material {
   readonly captured: readonly Piece[];
   /** The lead in pawns; 0 for the side that is not ahead. */
   readonly lead: number;

@@ -5,7 +5,7 @@ import { failureOf, unreachable } from "./page-failures.ts";
 import type { SavedGame } from "./saved-games.ts";
 
 /** The choices of a person for a new game. */
-export interface WantedGame {
+interface WantedGame {
   readonly template: string;
   /** The name of a bot, "human" or "agent". */
   readonly opponent: string;

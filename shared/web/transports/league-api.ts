@@ -3,7 +3,7 @@ import type { LeagueSeat } from "../texts/links.ts";
 import { CONNECTION_LOST } from "../texts/status-texts.ts";
 import { messageOf, UnansweredError } from "./transport.ts";
 
-export interface PlayUpdate {
+interface PlayUpdate {
   readonly view?: PlayView;
   /** The fault of the connection, for people; null if there is none. */
   readonly problem?: string | null;

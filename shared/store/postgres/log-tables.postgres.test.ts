@@ -1,52 +1,33 @@
+import type { Pool } from "pg";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { GENESIS } from "../../lib/hash-chain.ts";
-import type { AsyncEventLog, RecordedEvent } from "../event-log.ts";
-import { testEventLog } from "../testing/event-log.suite.ts";
-import { events, NOTES, type OpenedLog } from "../testing/event-log.ts";
+import type { RecordedEvent, StreamAppend } from "../event-log.ts";
+import { events } from "../testing/event-log.ts";
 import { execute, type PostgresServer, sharedPostgres } from "../testing/postgres-server.ts";
 import { inTransaction, openPostgres, type Postgres } from "./connection.ts";
-import { postgresEventLog } from "./event-log.ts";
-import { appendWithin, readCommits } from "./log-statements.ts";
+import { chainAppends, insertEvents, readCommits, readHeads, readStream, readStreams } from "./log-statements.ts";
 import { EVENT_LOG_TABLES } from "./log-tables.ts";
-
-/** Counts the transactions that append. */
-const COUNTER = `
-  CREATE TABLE transactions (id xid8 PRIMARY KEY);
-  CREATE FUNCTION count_transaction() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN INSERT INTO transactions VALUES (pg_current_xact_id()) ON CONFLICT DO NOTHING; RETURN NULL; END $$;
-  CREATE TRIGGER counter AFTER INSERT ON log FOR EACH STATEMENT EXECUTE FUNCTION count_transaction();`;
 
 let server: PostgresServer;
 let template: string;
 beforeAll(async () => {
   server = await sharedPostgres();
   template = await server.createDatabase();
-  await execute(template, EVENT_LOG_TABLES + NOTES + COUNTER);
+  await execute(template, EVENT_LOG_TABLES);
 });
 
-testEventLog("PostgreSQL", async (): Promise<OpenedLog> => {
-  const { pool, close } = openPostgres<unknown>(await server.createDatabase(template), { applicationName: "test" });
-  const column = async (sql: string): Promise<readonly unknown[]> =>
-    (await pool.query({ text: sql, rowMode: "array" })).rows.flat();
-  return {
-    log: postgresEventLog(pool),
-    parameter: "$1",
-    duplicateNote: 'violates unique constraint "notes_pkey"',
-    commits: async () => (await column("SELECT count(*) FROM transactions"))[0] as number,
-    notes: () => column("SELECT text FROM notes ORDER BY text"),
-    whileCommitsWait: (body) =>
-      inTransaction(pool, async (client) => {
-        await client.query("LOCK TABLE log IN EXCLUSIVE MODE");
-        return body();
-      }),
-    close,
-  };
-});
+/** Appends in one transaction, as the commit with a number. */
+const appendTo = (pool: Pool, number: number, appends: readonly StreamAppend[]): Promise<readonly RecordedEvent[]> =>
+  inTransaction(pool, async (client) => {
+    const streams = appends.map(({ stream }) => stream);
+    const recorded = chainAppends(await readHeads(client, streams), appends);
+    for (const { text, values } of insertEvents(number, recorded)) await client.query(text, [...values]);
+    return recorded;
+  });
 
-describe("the event log in PostgreSQL", () => {
+describe("the tables of the event log in PostgreSQL", () => {
   let url: string;
   let db: Postgres<unknown>;
-  let log: AsyncEventLog;
   let recorded: readonly RecordedEvent[];
   const to = (stream: string, expectedVersion: number, count = 1) => ({
     stream,
@@ -57,8 +38,7 @@ describe("the event log in PostgreSQL", () => {
   beforeEach(async () => {
     url = await server.createDatabase(template);
     db = openPostgres<unknown>(url, { applicationName: "test" });
-    log = postgresEventLog(db.pool);
-    recorded = [await log.append([to("s", 0)]), await log.append([to("s", 1)])].flat();
+    recorded = [await appendTo(db.pool, 1, [to("s", 0)]), await appendTo(db.pool, 2, [to("s", 1)])].flat();
   });
   afterEach(() => db.close());
 
@@ -77,7 +57,7 @@ describe("the event log in PostgreSQL", () => {
     "SET session_replication_role = replica; DELETE FROM log",
   ])("a row cannot be updated or deleted, even by a superuser: %s", async (sql) => {
     await expect(execute(url, sql)).rejects.toThrow(/^(log|streams) is append-only$/);
-    expect([await log.read("s"), await log.streams()]).toEqual([recorded, ["s"]]);
+    expect([await readStream(db.pool, "s"), await readStreams(db.pool)]).toEqual([recorded, ["s"]]);
   });
 
   test.each([
@@ -94,7 +74,7 @@ describe("the event log in PostgreSQL", () => {
     await expect(db.pool.query(insert, [...position(recorded[1] as RecordedEvent)])).rejects.toThrow(
       /does not follow|check constraint|foreign key/,
     );
-    expect(await log.read("s")).toEqual(recorded);
+    expect(await readStream(db.pool, "s")).toEqual(recorded);
   });
 
   test("rows of one statement may follow each other, in any order", async () => {
@@ -103,45 +83,23 @@ describe("the event log in PostgreSQL", () => {
       url,
       `INSERT INTO log (${columns}) VALUES (1, 3, 't', '{}', 'a', 'b', 9, 1), (1, 2, 't', '{}', '${last.hash}', 'a', 9, 0)`,
     );
-    expect((await log.read("s")).map(({ seq }) => seq)).toEqual([0, 1, 2, 3]);
+    expect((await readStream(db.pool, "s")).map(({ seq }) => seq)).toEqual([0, 1, 2, 3]);
   });
 
-  test("a commit of a caller has its number, and its events are read in their order", async () => {
-    const commit = (number: number, ...streams: readonly [string, number][]) =>
-      inTransaction(db.pool, (client) =>
-        appendWithin(
-          client,
-          streams.map(([stream, version]) => to(stream, version, 2)),
-          number,
-        ),
-      );
+  test("a commit has its number, and its events are read in their order", async () => {
+    const commit = (number: number, ...streams: readonly [string, number][]) => {
+      const appends = streams.map(([stream, version]) => to(stream, version, 2));
+      return appendTo(db.pool, number, appends);
+    };
     const third = await commit(3, ["z", 0], ["s", 2], ["a", 0]);
     const fourth = await commit(4, ["a", 2], ["z", 2]);
     expect(third.map(({ stream, seq }) => `${stream}${seq}`)).toEqual(["z0", "z1", "s2", "s3", "a0", "a1"]);
     expect(await readCommits(db.pool, 2, 9)).toEqual([...third, ...fourth]);
     expect(await readCommits(db.pool, 3, 9)).toEqual(fourth);
     expect(await readCommits(db.pool, 2, 3)).toEqual(third);
-    expect(await log.streams()).toEqual(["s", "z", "a"]);
+    expect(await readStreams(db.pool)).toEqual(["s", "z", "a"]);
     await expect(commit(4, ["a", 4])).rejects.toMatchObject({ code: "23505" });
     await expect(commit(5, ["a", 3])).rejects.toMatchObject({ name: "VersionConflict", actualVersion: 4 });
-  });
-
-  test("several processes may append to the same streams; each event has one place", async () => {
-    const others = Array.from({ length: 3 }, () => openPostgres<unknown>(url, { applicationName: "test" }));
-    const appendTen = async (own: AsyncEventLog): Promise<void> => {
-      for (let done = 0; done < 10; ) {
-        const version = (await own.read("s")).length;
-        const outcome = await own.append([to("s", version)]).catch((thrown) => thrown);
-        if (Array.isArray(outcome)) done++;
-        else expect(outcome).toMatchObject({ name: "VersionConflict" });
-      }
-    };
-    try {
-      await Promise.all(others.map(({ pool }) => appendTen(postgresEventLog(pool))));
-    } finally {
-      await Promise.all(others.map(({ close }) => close()));
-    }
-    expect((await log.read("s")).map(({ seq }) => seq)).toEqual(Array.from({ length: 32 }, (_, seq) => seq));
   });
 
   test("the gapless check reads by the index, also if the plan is made when the log is short", async () => {
