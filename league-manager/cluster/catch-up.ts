@@ -3,7 +3,7 @@ import type { Gate } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { Ledger } from "../ledger.ts";
 import type { OtherManagers } from "./homes.ts";
 
-/** Returns the function for the shared ledger of several managers: every command is decided after all earlier commits. */
+/** Returns `catchUp` for several managers. It executes an empty command, because the shared ledger applies all earlier commits before it decides. */
 export const catchUpOf =
   (ledger: Pick<Ledger, "execute">): OtherManagers["catchUp"] =>
   () =>
@@ -14,15 +14,15 @@ export const catchUpOf =
         () => false,
       );
 
-/** Tokens in the arguments of a call. */
+/** Matches the tokens in the arguments of a call. */
 const TOKENS = /"(?:auth_token|player_token)"\s*:\s*"([\w-]{1,200})"/g;
 
 const UNAVAILABLE = { status: 503, body: "", headers: { "retry-after": "1" } };
 
 interface NewTokensOptions {
-  /** Whether a token is valid. */
+  /** Returns whether a token is valid. */
   readonly isToken: (token: string) => boolean;
-  /** Whether a path is that of an inbox. Its calls have signatures as tokens, and it catches up itself. */
+  /** Returns whether a path is that of an inbox. The tokens in bodies of its requests are signatures, and its handlers catch up. */
   readonly isInbox: (path: string) => boolean;
   readonly catchUp: OtherManagers["catchUp"];
 }
@@ -40,7 +40,7 @@ export const withNewTokens =
     if (isRead) return verdict; // pages are public
     const inBody = isInbox(target.split("?", 1)[0] ?? "") ? [] : [...body.matchAll(TOKENS)];
     const tokens = [...(bearer === null ? [] : [bearer]), ...inBody.map(([, token = ""]) => token)];
-    // Without the database an unknown token may be valid. A player that is rejected with 401 would end.
+    // Without the database an unknown token may be valid. A player ends if it is rejected with 401.
     if (!tokens.every(isToken) && !(await catchUp())) return { rejection: UNAVAILABLE, headers: {} };
     return verdict;
   };

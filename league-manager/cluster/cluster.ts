@@ -18,13 +18,16 @@ import { checkOwnUrl } from "./own-url.ts";
 /** A manager among the other managers of its run. */
 export interface Cluster extends OtherManagers {
   readonly forwarding: Forwarding;
-  /** The beginning of the ids of the MCP sessions of this manager, and the key of the state of calls, which any manager can continue. */
+  /**
+   * `sessionPrefix`: the beginning of the ids of the MCP sessions of this manager. `stateKey`: signs the state of an interrupted tool call, so that any
+   * manager can continue it.
+   */
   readonly mcp: { readonly sessionPrefix: string; readonly stateKey: string };
-  /** Whether this manager has joined the others and reaches the database. */
+  /** Returns whether this manager has joined the others and reaches the database. */
   isJoined(): boolean;
   /** Returns the number of managers that this one knows, with itself. */
   memberCount(): number;
-  /** Whether a key is this manager's (`Members.isMine`). No key is before `join`. */
+  /** Returns whether this manager owns a key (`Members.isMine`); false before `join`. */
   isMine(key: string): boolean;
   /** Adds a listener that is called when the keys of this manager may have changed. */
   onChange(listener: () => void): () => void;
@@ -51,10 +54,10 @@ interface ClusterOptions {
   readonly warn: (line: string) => void;
 }
 
-/** The beginning of the signal that the process of a manager has ended; its id follows. */
+/** The beginning of the signal that the process of a manager has ended. The id of that manager follows. */
 const GONE = "manager gone ";
 
-/** The time in which another manager answers whether it is ready. */
+/** The time limit of the question whether another manager is ready. */
 const READY_MS = 1_000;
 
 const inboxKey = (playerId: string): string => `inbox/${playerId}`;
@@ -69,7 +72,7 @@ export function createCluster(options: ClusterOptions): Cluster {
   let members: Members | null = null;
   let endComparing = (): void => {};
   let endCheck = (): void => {};
-  const homeOf = (playerId: string): Member | null => members?.home(inboxKey(playerId)) ?? null;
+  const homeOf = (playerId: string): Member | null => members?.ownerOf(inboxKey(playerId)) ?? null;
   const onChange: Homes["onChange"] = (listener) => {
     listeners.add(listener);
     return () => void listeners.delete(listener);
@@ -79,7 +82,7 @@ export function createCluster(options: ClusterOptions): Cluster {
   };
   const onGone = ({ managerId: gone }: Member): void => {
     members?.exclude(gone);
-    void database.signal(`${GONE}${gone}`).catch(() => {}); // without the signal the others find out by themselves
+    void database.signal(`${GONE}${gone}`).catch(() => {}); // without the signal the others exclude the manager after its last heartbeat
   };
   const removeListener = database.onSignal((text) => {
     if (text.startsWith(GONE)) members?.exclude(text.slice(GONE.length));
@@ -104,7 +107,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     onChange,
     async join(url) {
       const isReady = ({ url: other }: Member): Promise<boolean> =>
-        peers.isAlive(`${other}/ready`, READY_MS).catch(() => false); // a shortage of this machine
+        peers.isAlive(`${other}/ready`, READY_MS).catch(() => false); // e.g. too many open files
       const self = { managerId, url };
       members = await createMembers({ database, self, clock, isReady });
       endComparing = compareConfigs({ database, config, self, secret, warn });

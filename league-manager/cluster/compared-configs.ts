@@ -5,14 +5,14 @@ import { parsedJson } from "#shared/lib/text.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import { DatabaseUnavailable, type Member, type RunDatabase } from "../shared-run/run-database.ts";
 
-/** What a manager tells the others about its config. */
+/** The signal with which a manager sends the fingerprints of its config to the others. */
 const ConfigSignal = z.object({
   type: z.literal("config"),
   manager_id: z.string(),
   url: z.string(),
   /** Whether this answers a manager with another config. */
   is_answer: z.boolean(),
-  /** A fingerprint of each part. */
+  /** The fingerprint of each part, by its name. */
   parts: z.record(z.string(), z.string()),
 });
 
@@ -20,23 +20,23 @@ interface Options {
   readonly database: Pick<RunDatabase, "signal" | "onSignal">;
   readonly config: Config;
   readonly self: Member;
-  /** The secret of the run. Without it, nobody can guess a part such as the join code from its fingerprint. */
+  /** The secret of the run. It is the key of the fingerprints, so that a join code cannot be guessed from them. */
   readonly secret: string;
   /** Prints a warning. */
   readonly warn: (line: string) => void;
 }
 
-/** The length of the fingerprint of a part. */
+/** The number of characters of a fingerprint. */
 const LENGTH = 16;
 
 /**
  * Compares the config of this manager with those of the other managers, now and when another one starts. Both managers warn if a part differs that must
- * be the same. Returns the function that ends this.
+ * be the same. Returns a function that ends the comparison.
  */
 export function compareConfigs({ database, config, self, secret, warn }: Options): () => void {
   const parts = fingerprints(config, secret);
   const warnedOf = new Set<string>();
-  const tell = (isAnswer: boolean): void => {
+  const send = (isAnswer: boolean): void => {
     const { managerId: manager_id, url } = self;
     const text = JSON.stringify({ type: "config", manager_id, url, is_answer: isAnswer, parts });
     database.signal(text).catch((thrown) => {
@@ -53,9 +53,9 @@ export function compareConfigs({ database, config, self, secret, warn }: Options
     warn(
       `the manager at ${url} has another config: ${differing.join(", ")} ${differing.length === 1 ? "differs" : "differ"}. Start every manager with the same config`,
     );
-    if (!is_answer) tell(true);
+    if (!is_answer) send(true);
   });
-  tell(false);
+  send(false);
   return removeListener;
 }
 

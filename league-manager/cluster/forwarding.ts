@@ -9,7 +9,7 @@ interface ForwardingOptions {
   readonly self: Pick<Member, "managerId">;
   /** Returns the known managers. */
   readonly members: () => readonly Member[];
-  /** Returns the manager at which the inbox of a player is; null if it is unknown. */
+  /** Returns the home of a player; null if it is unknown. */
   readonly homeOf: (playerId: string) => Member | null;
   /** Returns the player whose home answers a request; null if any manager can answer it. `path` has no query. */
   readonly playerOf: (path: string, bearer: string | null) => string | null;
@@ -20,7 +20,7 @@ interface ForwardingOptions {
   readonly onChange: Forwarding["onChange"];
 }
 
-/** Separates the id of a manager from the rest of the id of an MCP session that it has opened. */
+/** Separates the two parts of the id of an MCP session: the id of the manager that has opened it, and a random id. */
 const SEPARATOR = ".";
 
 /** Returns the beginning of the ids of the MCP sessions of a manager. */

@@ -2,7 +2,7 @@ import type { Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { MessageType } from "#shared/protocol/messages.ts";
 
-/** The part of a caller that another manager needs to know. */
+/** The caller of a request that another manager answers. */
 interface RemoteCaller {
   readonly remoteAddress: string;
   readonly origin?: string | undefined;
@@ -13,11 +13,11 @@ interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Another manager, at which the inbox of a player is. */
+/** Another manager that is the home of a player. */
 export interface OtherHome {
   /** The endpoint of the inbox for messages to the player. */
   readonly inboxEndpoint: string;
-  /** Whether the player polls its inbox. */
+  /** Resolves with whether the player polls its inbox. */
   isAttended(timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
   /** Lets the other manager answer a request of the player. Resolves with null if it cannot be reached. */
   ask(
@@ -28,7 +28,7 @@ export interface OtherHome {
   ): Promise<Result<object, ProtocolError> | null>;
 }
 
-/** The home of a player: the manager at which its inbox is. It is unknown before this manager has joined the others. */
+/** The home of a player: the manager that has its inbox. It is unknown before this manager has joined the others. */
 export type Home = "here" | "unknown" | OtherHome;
 
 export interface Homes {
@@ -37,7 +37,7 @@ export interface Homes {
   onChange(listener: () => void): () => void;
 }
 
-/** The other managers of a run, as the interfaces of a manager see them. */
+/** The other managers of a run, for the interfaces of a manager. */
 export interface OtherManagers {
   readonly homes: Homes;
   /**

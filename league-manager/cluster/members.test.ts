@@ -57,15 +57,15 @@ async function join(self: Member): Promise<Members> {
   return members;
 }
 
-const homesOf = (members: Members) => KEYS.map((key) => members.home(key)?.managerId);
+const ownersOf = (members: Members) => KEYS.map((key) => members.ownerOf(key)?.managerId);
 const mineOf = (members: Members) => KEYS.filter((key) => members.isMine(key));
 
 describe("members", () => {
   it("agree on the home of each key a second after one has joined", async () => {
     const [a, b, c] = [await join(A), await join(B), await join(C)];
     await clock.advance(1_000);
-    expect(new Set(homesOf(a))).toEqual(new Set(["a", "b", "c"]));
-    expect(homesOf(b)).toEqual(homesOf(a));
+    expect(new Set(ownersOf(a))).toEqual(new Set(["a", "b", "c"]));
+    expect(ownersOf(b)).toEqual(ownersOf(a));
     expect([...mineOf(a), ...mineOf(b), ...mineOf(c)].sort()).toEqual([...KEYS].sort());
   });
 
@@ -95,20 +95,20 @@ describe("members", () => {
     expect(mineOf(a)).not.toEqual(KEYS);
     await clock.advance(2_000);
     expect(mineOf(a)).toEqual(KEYS);
-    expect(homesOf(b)).toEqual(homesOf(a));
+    expect(ownersOf(b)).toEqual(ownersOf(a));
     table.cut.delete(B);
     await clock.advance(1_000);
     expect(mineOf(b)).toEqual(before);
   });
 
-  it("keep the homes of inboxes while no manager reaches the database", async () => {
+  it("keep the owners of inboxes while no manager reaches the database", async () => {
     const [a, b] = [await join(A), await join(B)];
     await clock.advance(1_000);
-    const before = homesOf(a);
+    const before = ownersOf(a);
     table.cut.add(A).add(B);
     await clock.advance(20_000);
     expect(mineOf(a)).toEqual([]);
-    expect([homesOf(a), homesOf(b)]).toEqual([before, before]);
+    expect([ownersOf(a), ownersOf(b)]).toEqual([before, before]);
   });
 
   it("a manager that was stopped for longer has no keys when it continues", async () => {
@@ -150,7 +150,7 @@ describe("members", () => {
     a.onChange(() => changes++);
     await clock.advance(1_000);
     expect(changes).toBe(1);
-    expect(homesOf(a)).toEqual(homesOf(b));
+    expect(ownersOf(a)).toEqual(ownersOf(b));
     expect(mineOf(a).length).toBeLessThan(KEYS.length);
   });
 

@@ -1,28 +1,31 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import { DatabaseUnavailable, type Member, type RunDatabase } from "../shared-run/run-database.ts";
-import { homeOf } from "./rendezvous.ts";
+import { ownerOf } from "./rendezvous.ts";
 
-/** The managers of a run, and which of them has a key: a league, whose next steps it does, or the inbox of a player. */
+/**
+ * The managers of a run, and the owner of each key. A key stands for a league, whose next steps its owner takes, or for the inbox of a player, which its
+ * owner has.
+ */
 export interface Members {
   /**
-   * Returns the manager at which a key is; null if none is known. While this manager cannot reach the database, the other managers that can are asked;
-   * if none can, the last known managers count.
+   * Returns the owner of a key; null if no manager is known. While this manager does not reach the database, the owner is one of the managers that do.
+   * If no manager does, it is one of the last known managers.
    */
-  home(key: string): Member | null;
-  /** Whether a key is this manager's. A manager that has not reached the database for four seconds has none. */
+  ownerOf(key: string): Member | null;
+  /** Returns whether this manager owns a key. A manager that has not reached the database for four seconds owns none. */
   isMine(key: string): boolean;
-  /** Whether this manager has reached the database in the last four seconds. */
+  /** Returns whether this manager has reached the database in the last four seconds. */
   isFresh(): boolean;
-  /** The known managers, ordered by id. */
+  /** Returns the known managers, ordered by id. */
   all(): readonly Member[];
   /**
-   * Takes the keys of a manager whose process seems to have ended, before its last heartbeat is five seconds old. A manager that still sends heartbeats
-   * has its keys again after about six seconds. A manager that starts again has another id.
+   * Removes a manager whose process seems to have ended, without waiting until its last heartbeat is five seconds old. A manager that still sends
+   * heartbeats has its keys again after about six seconds. A manager that starts again has another id.
    */
   exclude(managerId: string): void;
-  /** Adds a listener that is called when the home of a key may have changed. */
+  /** Adds a listener that is called when the owner of a key may have changed. */
   onChange(listener: () => void): () => void;
-  /** Leaves the members, so that the others take over at once. */
+  /** Leaves the other managers, which then take over its keys at once. */
   stop(): Promise<void>;
 }
 
@@ -35,7 +38,7 @@ interface MembersOptions {
 }
 
 const HEARTBEAT_MS = 1_000;
-/** The age of the last heartbeat from which this manager has no keys. It is below the five seconds after which the others take over. */
+/** A manager whose last heartbeat is older owns no keys. The time is below the five seconds after which the others take over. */
 const FRESH_MS = 4_000;
 /** The duration of an exclusion. It is above the five seconds after which the heartbeats of a manager that has ended no longer count. */
 const EXCLUDED_MS = 6_000;
@@ -46,7 +49,7 @@ export async function createMembers({ database, self, clock, isReady }: MembersO
   const stopped = new AbortController();
   /** The members at the last heartbeat. */
   let known: readonly Member[] = [];
-  /** The members by which keys are distributed. */
+  /** The members among which keys are distributed: `known`, or those that are ready while this manager does not reach the database. */
   let view: readonly Member[] = [];
   /** The start of the last heartbeat that succeeded, on the monotonic clock. */
   let seenAtMs = Number.NEGATIVE_INFINITY;
@@ -71,7 +74,7 @@ export async function createMembers({ database, self, clock, isReady }: MembersO
     cancelExpiry = clock.after(seenAtMs + FRESH_MS - clock.monotonic(), notify);
     setView(known, !wasFresh);
   };
-  /** Finds out which other managers reach the database. A manager that is cut off passes its keys on; if none reaches it, each keeps its own. */
+  /** Finds out which other managers reach the database. This manager has lost its keys to them. If none reaches it, each manager keeps its keys. */
   const askOthers = async (): Promise<void> => {
     const others = known.filter(({ managerId }) => managerId !== self.managerId);
     const answers = await Promise.all(others.map(isReady));
@@ -88,7 +91,7 @@ export async function createMembers({ database, self, clock, isReady }: MembersO
     }),
   ];
   return {
-    home: (key) => homeOf(key, view),
+    ownerOf: (key) => ownerOf(key, view),
     isFresh,
     exclude(managerId) {
       const nowMs = clock.monotonic();
@@ -96,7 +99,7 @@ export async function createMembers({ database, self, clock, isReady }: MembersO
       known = exclusions.without(known, nowMs);
       setView(exclusions.without(view, nowMs), false);
     },
-    isMine: (key) => isFresh() && homeOf(key, view)?.managerId === self.managerId,
+    isMine: (key) => isFresh() && ownerOf(key, view)?.managerId === self.managerId,
     all: () => view,
     onChange(listener) {
       listeners.add(listener);

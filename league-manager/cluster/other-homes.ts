@@ -16,14 +16,14 @@ interface OtherHomesOptions {
   readonly ids: Ids;
 }
 
-/** The sender of requests that a manager passes on for a player. */
+/** The sender of a request that a manager sends to another one for a player. */
 const SENDER = "league_manager:LM01";
 /** The caller in a question of this manager itself. It has no address, and so no rights. */
 const THIS_MANAGER: Caller = { remoteAddress: "", origin: "" };
 /** The state of a player contains the positions and the legal moves of its open matches. */
 const MAX_REPLY_BYTES = 4 * 1024 * 1024;
 
-/** Returns the functions of other managers for the players whose home they are. */
+/** Returns a function that creates the client for another manager that is the home of a player. */
 export function otherHomes({ peers, signature, clock, ids }: OtherHomesOptions) {
   return ({ managerId, url }: Member, playerId: string): OtherHome => {
     const headersFor = (caller: Caller, target: string) =>

@@ -12,11 +12,11 @@ interface OwnUrlOptions {
   readonly warn: (line: string) => void;
 }
 
-/** By then a killed manager, which this one may replace at the same address, is no longer among the known managers. */
+/** After this time a killed manager, which this one may replace at the same address, is no longer a known manager. */
 const CHECK_AFTER_MS = 10_000;
 const ANSWER_MS = 2_000;
 
-/** Warns once, some seconds after the start, if the others cannot reach this manager at its address. Returns the function that ends this. */
+/** Warns once, some seconds after the start, if the others cannot reach this manager at its address. Returns a function that cancels the check. */
 export function checkOwnUrl({ self, members, peers, clock, warn }: OwnUrlOptions): () => void {
   const stopped = new AbortController();
   const { managerId, url } = self;

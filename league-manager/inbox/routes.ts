@@ -75,7 +75,7 @@ async function deliver(context: InboxContext, playerId: string, body: string, ht
   return answer === "" ? rpcError(200, callerId, -32603, "the answer cannot be read") : { status: 200, body: answer };
 }
 
-/** Tells another manager whether the player polls its inbox. */
+/** Answers another manager whether the player polls its inbox. */
 function attended({ inboxes }: InboxContext, playerId: string, { isPassedOn }: HttpContext): HttpReply {
   if (!isPassedOn) return rejection(404, "NOT_FOUND", "No such request");
   return { status: inboxes.isAttended(playerId) ? 200 : 503, body: "{}" };

@@ -12,7 +12,7 @@ interface DeadJobsOptions {
   readonly onError: (thrown: unknown) => void;
 }
 
-/** Reports the jobs that too many managers have lost, each to one manager at a time, until a manager has handled it. */
+/** Reports dead jobs, which too many managers have lost. Each one is reported to one manager at a time, until a manager has handled it. */
 export class DeadJobs {
   readonly #options: DeadJobsOptions;
   readonly #listeners = new Set<(job: MatchJob) => Promise<void>>();
@@ -49,7 +49,7 @@ export class DeadJobs {
     for (const job of jobs) await this.#report(job).catch(onError);
   }
 
-  /** Reports a job before its end, because a job that had ended would be lost if the manager ended before the report. */
+  /** Completes a job after its report. A job that was completed first would be lost if this manager ended before the report. */
   async #report(job: Job<MatchJob>): Promise<void> {
     await Promise.all([...this.#listeners].map((listener) => listener(job.data)));
     await this.#options.boss.complete(LOST_MATCHES, job.id);

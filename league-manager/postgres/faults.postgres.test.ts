@@ -141,9 +141,9 @@ describe("a transaction", () => {
     expect(outcomes.map((one) => one.status === "rejected" && one.reason.name)).toEqual(
       outcomes.map(() => "DatabaseUnavailable"),
     );
-    const told = new Promise<void>((resolve) => run.onNews(resolve));
+    const called = new Promise<void>((resolve) => run.onNews(resolve));
     tested.proxy.restore();
-    await told;
+    await called;
     await untilAvailable(run);
     await commitTo(other, { appends: [appendTo("s", 1, "2")] });
     expect(texts(await run.news(0))).toEqual(["s 0 1", "s 1 2"]);

@@ -1,13 +1,13 @@
 import { PgBoss, type QueuePolicy } from "pg-boss";
 import { openPostgres, type Postgres } from "#shared/store/postgres/connection.ts";
 
-/** The names of the queues in pg-boss: the jobs, and those that too many managers have lost. */
+/** The names of the queues in pg-boss: that of the jobs, and that of the dead jobs. */
 export const MATCHES = "matches";
 export const LOST_MATCHES = "lost_matches";
 
 /** The time after which the job of a manager that no longer answers is given to another one. pg-boss allows no less. */
 export const HEARTBEAT_SECONDS = 10;
-/** The number of managers that can lose a job before it is dead. A manager that stops counts, too. */
+/** A job is dead after this number of losses. A manager that stops loses its jobs too. */
 const MAX_LOSSES = 20;
 const DAY_SECONDS = 24 * 60 * 60;
 const OPTIONS = {
@@ -15,13 +15,13 @@ const OPTIONS = {
   retryLimit: MAX_LOSSES,
   retryDelay: 0,
   heartbeatSeconds: HEARTBEAT_SECONDS,
-  // The manager ends matches that take too long. These limits of pg-boss are only its largest ones.
+  // The manager ends matches that take too long, so pg-boss has the longest limits that it allows.
   expireInSeconds: DAY_SECONDS - 1,
   retentionSeconds: 365 * DAY_SECONDS,
   deleteAfterSeconds: 60,
 };
 
-/** A dead job that a manager has not added again after a minute is reported to another one. */
+/** A dead job that its manager has not handled after a minute is reported to another one. */
 const LOST_OPTIONS = {
   retentionSeconds: OPTIONS.retentionSeconds,
   expireInSeconds: 60,
@@ -56,7 +56,7 @@ async function createQueues(boss: PgBoss): Promise<void> {
   await boss.updateQueue(MATCHES, { ...options, deadLetter: LOST_MATCHES });
 }
 
-/** The database of pg-boss. */
+/** Returns a database as the options of pg-boss expect it. */
 export const databaseOf = ({ pool }: Postgres<unknown>) => ({
   executeSql: (text: string, values?: unknown[]) => pool.query(text, values),
 });

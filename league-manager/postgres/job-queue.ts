@@ -10,13 +10,13 @@ import { databaseOf, MATCHES } from "./job-queue-tables.ts";
 import { type ChangeJobs, workOn } from "./job-worker.ts";
 import { type RunTransaction, transactionOn } from "./run-transaction.ts";
 
-/** pg-boss looks for lost jobs at this interval. One manager does so for all. */
+/** The interval at which pg-boss looks for lost jobs. One manager does this for all. */
 const MONITOR_SECONDS = 1;
 const DELETE_SECONDS = 30;
-/** Connections for taking, confirming and giving back jobs, and for the maintenance. Jobs are added and ended in the transactions of the commits. */
+/** The connections that take, confirm and give back jobs, and those of the maintenance. Jobs are added and ended on the connection of the commit. */
 const MAX_CONNECTIONS = 3;
 
-interface JobQueueOptions {
+export interface JobQueueOptions {
   readonly url: string;
   readonly clock: Pick<Clock, "every" | "monotonic">;
   /** Reports an error, e.g. that the database does not answer. The queue then tries again. */
@@ -50,7 +50,7 @@ export async function openJobQueue({ url, clock, onError }: JobQueueOptions): Pr
       if (jobs.length === 0) return;
       const rows = jobs.map((job) => ({ id: jobId(job), data: job }));
       await boss.insert(MATCHES, rows, transaction ? { db: connectionOf(transaction) } : {});
-      // The row of a dead job still exists. In a commit all jobs are new.
+      // A dead job still has a row, which `insert` skips. The jobs of a commit are new.
       if (!transaction) await boss.retry(MATCHES, jobs.map(jobId));
     },
     async complete(transaction, jobs) {
@@ -73,7 +73,7 @@ export async function openJobQueue({ url, clock, onError }: JobQueueOptions): Pr
   };
 }
 
-/** The id of a job, a UUID that follows from its match and epoch: a job that exists cannot be added again. */
+/** Returns the id of a job, a UUID that is derived from its match and epoch, so that a job that exists is not added again. */
 function jobId(job: MatchJob): string {
   const hex = sha256Hex(jobKey(job));
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(

@@ -4,12 +4,12 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { MatchJob, QueueWorker } from "../queue/match-queue.ts";
 import { HEARTBEAT_SECONDS, MATCHES } from "./job-queue-tables.ts";
 
-/** The number of jobs that one statement takes. Managers that look for jobs at the same time get about the same number. */
+/** The number of jobs that one statement takes. It is small, so that managers that look for jobs at the same time get about the same number. */
 const BATCH = 8;
-/** A worker is woken by the commits that add jobs. It also looks at this interval, e.g. for jobs that another manager has given back. */
+/** The interval of the search for jobs that were not added by a commit, e.g. those that another manager has given back. */
 const LOOK_EVERY_MS = 1_000;
 const CONFIRM_EVERY_MS = 3_000;
-/** A job that was not confirmed for this time may belong to another manager soon. */
+/** A job that was not confirmed for this time is lost: pg-boss will soon give it to another manager. */
 const LOST_AFTER_MS = HEARTBEAT_SECONDS * 1_000 - 1_000;
 
 /** The answer of pg-boss to `touch`: the ids of the jobs that this manager still holds. The types of pg-boss do not declare it. */
@@ -29,7 +29,7 @@ interface WorkerOptions {
 
 interface HeldJob {
   readonly id: string;
-  /** The attempt of pg-boss. A statement about a later attempt, which another manager may hold, has no effect. */
+  /** The number of the attempt in pg-boss. A statement with it has no effect on a later attempt, which another manager may hold. */
   readonly retryCount: number;
   readonly lost: AbortController;
   confirmedAtMs: number;
@@ -64,7 +64,7 @@ class JobWorker {
     this.wake();
   }
 
-  /** Looks for jobs now. A call during a look causes another look after it. */
+  /** Looks for jobs now. A call during a search causes another search after it. */
   wake(): void {
     this.#isWoken = true;
     if (this.#looking || this.#isStopped) return;

@@ -6,7 +6,7 @@ import { withRunErrors } from "./run-errors.ts";
 
 type Rows = readonly Record<string, unknown>[];
 
-/** A connection that is opened again whenever it is lost. It receives the notifications of the other managers. */
+/** A connection that receives the notifications of the other managers. It is opened again whenever it is lost. */
 export interface Listener {
   /** Executes a statement. Rejects with DatabaseUnavailable, at once if there is no connection. */
   query(text: string, values: readonly unknown[]): Promise<Rows>;
@@ -14,12 +14,12 @@ export interface Listener {
 }
 
 interface ListenerOptions {
-  /** A pool of one connection, with a short time limit, because a statement without an answer shows that the connection is lost. */
+  /** A pool of one connection. Its time limit is short, because a statement without an answer shows that the connection is lost. */
   readonly pool: Pool;
   readonly channels: readonly string[];
   readonly clock: Pick<Clock, "pause">;
   readonly onNotification: (channel: string, payload: string) => void;
-  /** Called after each connection but the first one. Notifications may have been missed. */
+  /** Called after each reconnection, because notifications may have been missed. */
   readonly onReconnected: () => void;
 }
 

@@ -1,17 +1,18 @@
 import type { Member } from "../shared-run/run-database.ts";
 import type { Listener } from "./listener.ts";
 
-/** Records that a manager works, and returns the managers that do. The clock of the database counts, because those of machines differ. */
+/** Records the heartbeat of a manager. Returns the managers with a recent one, by the clock of the database, because those of machines differ. */
 export async function recordHeartbeat(listener: Listener, { managerId, url }: Member): Promise<readonly Member[]> {
   const rows = await listener.query(HEARTBEAT, [managerId, url]);
   return rows.map(({ id, url }) => ({ managerId: String(id), url: String(url) }));
 }
 
+/** Removes a manager. */
 export async function recordLeave(listener: Listener, managerId: string): Promise<void> {
   await listener.query("DELETE FROM managers WHERE id = $1", [managerId]);
 }
 
-/** The rows of managers that have ended without leaving are removed after an hour. Ids are ordered by bytes, as in every manager. */
+/** Removes managers that have ended without leaving after an hour. Ids are ordered by their bytes. */
 const HEARTBEAT = `
   WITH self AS (
     INSERT INTO managers (id, url, seen_at) VALUES ($1, $2, clock_timestamp())

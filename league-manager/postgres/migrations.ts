@@ -3,7 +3,7 @@ import type { Migration } from "#shared/store/postgres/migrations.ts";
 
 /**
  * The tables of the manager besides the log. They have the columns of the tables in SQLite, see store/schema.ts. Figures that referees report are
- * bigint, because a number that a column cannot hold would end the manager.
+ * bigint, because a value outside the range of its column would end the manager.
  */
 const MANAGER_TABLES = `
   DO $$ BEGIN

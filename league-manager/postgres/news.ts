@@ -6,14 +6,14 @@ import type { News } from "../shared-run/run-database.ts";
 import { type RunTransaction, transactionOn } from "./run-transaction.ts";
 
 /**
- * The maximum number of commits of one read. A commit can have hundreds of events. A manager that was stopped for minutes may be hundreds of thousands
- * of commits behind; it reads them in parts, because a read of all would exceed the time limit of a statement.
+ * The maximum number of commits of one read. A manager that was stopped for minutes may be hundreds of thousands of commits behind, each with up to
+ * hundreds of events. A read of all would exceed the time limit of a statement.
  */
 export const COMMITS_OF_A_READ = 1_000;
 
 /** The news of a range of commits. `number` is the last one of the range. */
 export interface NewsPart extends News {
-  /** Whether there was no later commit at the time of the read. */
+  /** Whether the range contains the newest commit. */
   readonly isLast: boolean;
 }
 
@@ -30,7 +30,7 @@ export async function readPart(transaction: RunTransaction, after: number, maxCo
   return { number: Math.min(number, end), events, profiles, isLast: number <= end };
 }
 
-/** Reads all commits after a commit, each part in a transaction of one snapshot. */
+/** Reads all commits after a commit, in parts. Each part is read in a transaction of one snapshot. */
 export async function readParts(pool: Pool, after: number, maxCommits: number): Promise<readonly NewsPart[]> {
   const parts: NewsPart[] = [];
   for (let from = after; ; ) {
@@ -61,7 +61,7 @@ function changedProfile({ agentId, name, salt, endpoint, tokenHash }: ChangedPro
 /** All statements of the transaction see the commits of one moment. */
 const ONE_MOMENT = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
 const SELECT_NUMBER = "SELECT number FROM commits ORDER BY number DESC LIMIT 1";
-/** The planner uses the index if there are two limits, even without statistics. */
+/** With two limits the planner uses the index, even without statistics. */
 const SELECT_PROFILES = `
   SELECT agent_id AS "agentId", display_name AS name, salt, endpoint, token_hash AS "tokenHash"
   FROM profile_changes LEFT JOIN profiles USING (agent_id) LEFT JOIN tokens USING (agent_id)

@@ -13,7 +13,7 @@ interface NotificationOptions {
 
 interface Notifications extends Pick<RunDatabase, "onNews" | "signal" | "onSignal"> {
   readonly listener: Listener;
-  /** Notifies the other managers of a commit in its transaction. PostgreSQL sends it when the transaction is committed. */
+  /** Notifies the other managers of a commit, in its transaction. PostgreSQL sends the notification when the transaction is committed. */
   notifyOfCommit(transaction: RunTransaction): Promise<unknown>;
 }
 
@@ -25,31 +25,31 @@ const NOTIFY = "SELECT pg_notify($1, $2)";
 export async function openNotifications({ pool, clock, sender }: NotificationOptions): Promise<Notifications> {
   const newsListeners = new Set<() => void>();
   const signalListeners = new Set<(text: string) => void>();
-  const tellNews = (): void => {
-    for (const tell of [...newsListeners]) tell();
+  const onNews = (): void => {
+    for (const listener of [...newsListeners]) listener();
   };
   const listener = await openListener({
-    ...{ pool, clock, channels: [COMMITS, SIGNALS], onReconnected: tellNews },
+    ...{ pool, clock, channels: [COMMITS, SIGNALS], onReconnected: onNews },
     onNotification(channel, payload) {
-      // The payload is the id of the sender, and after a blank the text of a signal.
+      // The payload is the id of the sender. The text of a signal follows after a space.
       if (payload.startsWith(sender)) return;
-      if (channel === COMMITS) tellNews();
-      else for (const tell of [...signalListeners]) tell(payload.slice(sender.length + 1));
+      if (channel === COMMITS) onNews();
+      else for (const listener of [...signalListeners]) listener(payload.slice(sender.length + 1));
     },
   });
   return {
     listener,
     notifyOfCommit: (transaction) => transaction.query(NOTIFY, [COMMITS, sender]),
-    onNews(tell) {
-      newsListeners.add(tell);
-      return () => void newsListeners.delete(tell);
+    onNews(listener) {
+      newsListeners.add(listener);
+      return () => void newsListeners.delete(listener);
     },
     async signal(text) {
       await listener.query(NOTIFY, [SIGNALS, `${sender} ${text}`]);
     },
-    onSignal(tell) {
-      signalListeners.add(tell);
-      return () => void signalListeners.delete(tell);
+    onSignal(listener) {
+      signalListeners.add(listener);
+      return () => void signalListeners.delete(listener);
     },
   };
 }

@@ -23,15 +23,15 @@ export interface PostgresRunOptions {
   readonly queue: JobWriter;
   readonly clock: Pick<Clock, "pause">;
   readonly ids: Pick<Ids, "uuid">;
-  /** Is called at the start with a line for the operator if the user could remove events from the log. */
+  /** Prints a warning for the operator, at the start, if the user may remove events from the log. */
   readonly warn?: (line: string) => void;
   /** The maximum number of commits that one read of news covers. */
   readonly maxCommits?: number;
 }
 
-/** The maximum number of connections of one manager for reads: of pages, archives and the start. */
+/** The maximum number of connections for reads: those of pages, of archives and of the start. */
 const READERS = 7;
-/** The time limits of the statements of a transaction, including the wait for the lock, and of the connection that listens. */
+/** The time limits of a statement of a transaction, which may wait for the lock, and of a statement of the connection that listens. */
 const WRITER_TIMEOUT_MS = 5_000;
 const LISTENER_TIMEOUT_MS = 1_000;
 

@@ -13,15 +13,15 @@ export type StoredRunData = Pick<
 >;
 
 /**
- * Calls `read` with the data of a run at one moment, however long it reads while managers continue the run. Rejects with OtherSchema if the tables have
- * another version.
+ * Calls `read` with the data of a run at one moment. It may read for a long time while managers continue the run. Rejects with OtherSchema if the tables
+ * have another version.
  */
 export async function readPostgresRun<T>(pool: Pool, read: (data: StoredRunData) => Promise<T>): Promise<T> {
   await assertSchema(pool, MIGRATIONS);
   const client = await pool.connect();
   try {
     await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY");
-    // The caller may compute for a long time between its reads.
+    // The caller may compute for a long time between two reads.
     await client.query("SET LOCAL idle_in_transaction_session_timeout = 0");
     const connect = async () => ({ query: client.query.bind(client), release() {} });
     const dialect = new PostgresDialect({ pool: { connect, end: async () => {} } as never });

@@ -2,8 +2,8 @@ import type { ClientBase } from "pg";
 import type { Queryable } from "#shared/store/postgres/log-statements.ts";
 
 /**
- * A transaction of the run. Its statements are sent without waiting for the answers to earlier ones. After one has failed, all later ones reject with
- * its error.
+ * A transaction of the run. Each statement is sent without waiting for the answers to earlier ones. After a statement has failed, all later ones reject
+ * with its error.
  */
 export type RunTransaction = Queryable;
 
@@ -21,13 +21,13 @@ export function transactionOn(client: ClientBase): RunTransaction {
   let failure: { readonly reason: unknown } | null = null;
   return {
     async query(text, values) {
-      // The transaction may have ended, so that the statement would be one of its own.
+      // The transaction may have ended. The statement would then be executed outside of it.
       if (failure) throw failure.reason;
       try {
         // A text without values may consist of several statements, which cannot be prepared.
         return await client.query({ name: values.length > 0 ? nameOf(text) : undefined, text, values });
       } catch (reason) {
-        // PostgreSQL answers the later ones with an error that does not state the reason.
+        // PostgreSQL rejects the statements after the failed one with an error that does not state the reason.
         failure ??= { reason };
         throw failure.reason;
       }

@@ -6,16 +6,16 @@ import type { RunTransaction } from "./run-transaction.ts";
 /** A head takes a few hundred bytes. */
 const MAX_HEADS = 10_000;
 
-/** The ends of streams, which are known from the events of commits. They save a query before each append. */
+/** A cache of the version and the last hash of each stream, from the events of commits. An append needs no query for a cached stream. */
 export class StreamHeads {
-  /** The heads in the order of the last events of their streams. */
+  /** The heads by stream. The stream with the latest event is the last one. */
   readonly #heads = new Map<string, StreamHead>();
-  /** The number of the commit after which the heads are true. */
+  /** The number of the commit up to which the heads are current. */
   #number = 0;
 
   /** Adds the events that were committed after a commit. `number` is that of the newest commit. */
   follow(after: number, { number, events }: Pick<News, "number" | "events">): void {
-    // Streams may have got events in the commits between.
+    // The commits between may have events of any stream.
     if (after > this.#number) this.#heads.clear();
     for (const { stream, seq, hash } of events) {
       this.#heads.delete(stream);

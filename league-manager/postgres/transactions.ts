@@ -48,7 +48,7 @@ function turns(): <T>(operation: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** The end of a transaction of a manager that knew all news, or of one that was too far behind to decide. */
+/** The outcome of a transaction: a decision on all news, or none because the manager was too far behind. */
 type Decision =
   | { readonly isBehind: true }
   | { readonly isBehind: false; readonly committed: Pick<News, "number" | "events"> | null };
@@ -95,7 +95,7 @@ async function transact(
       parts.push(...(await partsAfter(newest())));
     }
   } catch (thrown) {
-    // An exception of `decide` is passed on, whatever it is.
+    // An exception of `decide` is passed on unchanged.
     throw rejected === null ? runError(thrown) : thrown;
   }
 }
@@ -113,8 +113,8 @@ async function append(
 }
 
 /**
- * Runs statements in a transaction that has the lock of the run from its begin to its end. Each of them sees all commits, which a transaction with one
- * snapshot would not. BEGIN, the lock and the first statements of `body` are sent at once, and the database executes them in this order.
+ * Runs statements in a transaction that has the lock of the run from begin to end. It is READ COMMITTED: a snapshot that was taken before the lock would
+ * not have the newest commits. BEGIN, the lock and the first statements of `body` are sent at once, and the database executes them in this order.
  */
 const inLockedTransaction = <T>(pool: Pool, body: (transaction: RunTransaction) => Promise<T>): Promise<T> =>
   inTransaction(

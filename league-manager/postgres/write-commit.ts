@@ -28,11 +28,11 @@ export async function writeCommit(
   await Promise.all(sent);
 }
 
-/** Returns the values of each column. PostgreSQL receives one array for each column, so that the text of a statement does not depend on the number of rows. */
+/** Returns the values of rows by column. A statement has one array for each column, so that its text does not depend on the number of rows. */
 const columns = <Row>(rows: readonly Row[], ...values: readonly ((row: Row) => unknown)[]): unknown[][] =>
   values.map((value) => rows.map(value));
 
-/** Only the last write of each agent counts. Erased rows are deleted first, because an agent may get the token of an erased one. */
+/** Only the last write of each agent counts. Deletions come first, because a written profile may have the token of an erased one. */
 function profileStatements(number: number, writes: readonly Write[]): PostgresStatement[] {
   const last = new Map<string, Write & { readonly type: "profile" | "erase_profile" }>();
   for (const write of writes)

@@ -6,20 +6,20 @@ import type { JobChanges, MatchJob } from "./match-queue.ts";
 /** The text that identifies a job within its run. */
 export const jobKey = ({ leagueId, matchId, epoch }: MatchJob): string => `${leagueId}/${matchId}/${epoch}`;
 
-/** Whether a match is to be played under this epoch: its round is opened and it has no result. */
+/** Returns whether a match is to be played under this epoch: its round is opened and it has no result. */
 export function isOpenJob(league: League | undefined, { matchId, epoch }: MatchJob): boolean {
   const match = league && matchOf(league, matchId);
   return match ? match.epoch === epoch && isOpen(league, match) : false;
 }
 
-/** The jobs of all matches of the opened rounds that have no result. */
+/** Returns the jobs of all matches of the opened rounds that have no result. */
 export const openJobs = ({ leagues }: Pick<ManagerState, "leagues">): readonly MatchJob[] =>
   [...leagues.values()].flatMap((league) =>
     league.openRounds.flatMap((roundId) => jobsOfRound(league, roundId).filter((job) => isOpenJob(league, job))),
   );
 
 /**
- * The jobs that the events of one commit add and end. `state` is the state after all of them. A job that the same commit adds and ends is in neither
+ * Returns the jobs that the events of one commit add and end. `state` is the state after all of them. A job that the same commit adds and ends is in neither
  * list.
  */
 export function jobChanges(events: readonly CommittedEvent[], { leagues }: Pick<ManagerState, "leagues">): JobChanges {
@@ -69,7 +69,7 @@ const isOpen = (league: League, { roundId, status }: Match): boolean =>
 const jobsOfRound = ({ leagueId, rounds }: League, roundId: number): readonly MatchJob[] =>
   (rounds[roundId - 1]?.matches ?? []).map(({ matchId, epoch }) => ({ leagueId, matchId, epoch }));
 
-/** Whether a match that has ended was in an opened round and had no result before. */
+/** Returns whether a match that has ended was in an opened round and had no result before. */
 function hadJob(
   league: League,
   event: { readonly match_id: string; readonly match_points?: unknown; readonly type: string },

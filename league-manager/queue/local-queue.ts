@@ -1,7 +1,7 @@
 import { jobKey } from "./job-changes.ts";
 import type { MatchJob, MatchQueue, QueueWorker } from "./match-queue.ts";
 
-/** The reason with which signals are aborted. Without one, each abort creates an error with a stack trace. */
+/** The reason of aborted signals. An abort without a reason creates an error with a stack trace. */
 const LOST = "the job is no longer held";
 
 interface Worker {
@@ -11,7 +11,10 @@ interface Worker {
   readonly held: Map<string, { readonly job: MatchJob; readonly lost: AbortController }>;
 }
 
-/** The queue of a run with one manager. It is in memory: the manager enqueues the open jobs at its start. A job is passed on in the same turn of the event loop. */
+/**
+ * The queue of a run with one manager. It is in memory, so the manager enqueues the open jobs at its start. A job is passed on in the same turn of the
+ * event loop.
+ */
 export function localQueue(): MatchQueue<null> {
   const waiting = new Map<string, MatchJob>();
   const workers = new Set<Worker>();
@@ -64,7 +67,7 @@ export function localQueue(): MatchQueue<null> {
       }
     },
     work,
-    // Only a manager can lose a job, and the queue ends with its manager.
+    // A job is dead if many managers have died with it. This queue ends with its only manager.
     onDead: () => () => {},
     stats: async () => ({
       waiting: waiting.size,

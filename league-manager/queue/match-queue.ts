@@ -1,4 +1,4 @@
-/** One attempt at a match, from its assignment to its result. It is the job of one manager at a time. */
+/** One attempt at a match, from its assignment to its result. One manager at a time holds the job. */
 export interface MatchJob {
   readonly leagueId: string;
   readonly matchId: string;
@@ -33,11 +33,11 @@ export interface MatchQueue<Transaction> {
    */
   work(slots: () => number, handler: (job: MatchJob, held: AbortSignal) => void): QueueWorker;
   /**
-   * Adds a listener for jobs that too many managers have lost, and that the queue passes to no manager. A job is reported again later, perhaps to
-   * another manager, if the promise of the listener rejects, or if the manager ends before it resolves.
+   * Adds a listener for dead jobs: too many managers have lost them, and the queue passes them to no manager. A dead job is reported again later,
+   * perhaps to another manager, if the promise of the listener rejects or the manager ends before it resolves.
    */
   onDead(listener: (job: MatchJob) => Promise<void>): () => void;
-  /** The numbers of jobs, which may be some seconds old. */
+  /** Resolves with the numbers of jobs, which may be some seconds old. */
   stats(): Promise<QueueStats>;
 }
 

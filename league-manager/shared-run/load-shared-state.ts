@@ -2,7 +2,7 @@ import { type Loaded, loadState } from "../store/load-state.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
 import type { RunDatabase } from "./run-database.ts";
 
-/** A number that no commit reaches. The news after it have the number of the newest commit and no events. */
+/** A number above those of all commits. A read of the news after it returns the number of the newest commit and no events. */
 const AFTER_ALL = 2 ** 31 - 1;
 
 /**

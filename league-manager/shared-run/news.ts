@@ -11,7 +11,7 @@ import type { News } from "./run-database.ts";
 const LEAGUE_PREFIX = leagueStream("");
 const AGENT_PREFIX = agentStream("");
 
-/** What a manager knows of the run. */
+/** The state of the run at a manager. */
 export interface Known {
   /** The number of the last commit whose events are in the state. */
   number: number;
@@ -88,7 +88,7 @@ function evolved(
   try {
     return evolveState(before, { events, writes }, leagueIds);
   } catch {
-    // The events one by one name the one that cannot follow.
+    // Apply the events one by one, to find the one that cannot follow.
     let state = before;
     for (const [index, committed] of events.entries()) {
       try {

@@ -3,7 +3,7 @@ import type { Profile } from "../agents/agent.ts";
 import type { Write } from "../ledger.ts";
 import type { JobChanges } from "../queue/match-queue.ts";
 
-/** What the managers of a run have committed after a given commit. */
+/** The commits of the managers of a run after a given commit. */
 export interface News {
   /** The number of the newest commit; 0 if there is none. Commits are numbered 1, 2, 3 … without gaps. */
   readonly number: number;
@@ -24,19 +24,19 @@ export interface NewCommit {
   readonly jobs: JobChanges;
 }
 
-/** A manager that works on the run. */
+/** A manager of the run. */
 export interface Member {
   readonly managerId: string;
   /** The origin at which the other managers reach it, e.g. `http://10.0.0.5:8000`. */
   readonly url: string;
 }
 
-/** The database does not answer, or it has rolled the transaction back because of another one. Nothing was committed. The caller may try again. */
+/** The database does not answer, or has rolled the transaction back because of another one. Nothing was committed, and the caller may try again. */
 export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
 
-/** The connection was lost during the commit: it was made or not. `hasCommit` finds out. */
+/** The connection was lost during the commit, which was made or not. `hasCommit` finds out. */
 export class CommitUnknown extends Error {
   override readonly name = "CommitUnknown";
 }
@@ -47,8 +47,8 @@ export interface RunDatabase {
   news(after: number): Promise<News>;
   /**
    * Takes the lock of the run, reads the news after a commit, calls `decide` once with them and commits the result under the number after `news.number`,
-   * in one transaction. If `decide` returns null, nothing is committed. Rejects with DatabaseUnavailable, CommitUnknown, or the exception of `decide`;
-   * any other error means that the log cannot be continued.
+   * in one transaction. If `decide` returns null, nothing is committed. Rejects with DatabaseUnavailable, CommitUnknown, or the exception of `decide`.
+   * After any other error the log cannot be continued.
    */
   transact(after: number, decide: (news: News) => NewCommit | null): Promise<void>;
   /** Returns whether a commit was made. Waits until its transaction has ended. Rejects with DatabaseUnavailable. */
@@ -56,7 +56,7 @@ export interface RunDatabase {
   /** Adds a listener that is called soon after commits of other managers, and after each new connection. Several commits may cause one call. */
   onNews(listener: () => void): () => void;
   /**
-   * Records that a manager works, and returns all managers that have done so in the last five seconds, ordered by id. To be called each second.
+   * Records the heartbeat of a manager. Returns the managers with a heartbeat in the last five seconds, ordered by id. To be called each second.
    * Rejects with DatabaseUnavailable.
    */
   heartbeat(self: Member): Promise<readonly Member[]>;
@@ -64,5 +64,6 @@ export interface RunDatabase {
   leave(managerId: string): Promise<void>;
   /** Sends a short text, at most 7,000 bytes, to all other managers that are connected now. A manager that is not connected misses it. */
   signal(text: string): Promise<void>;
+  /** Adds a listener for the signals of other managers. */
   onSignal(listener: (text: string) => void): () => void;
 }

@@ -19,10 +19,10 @@ interface SharedLedgerOptions extends LedgerOptions {
 
 /** The maximum time that a command waits for the database. */
 const MAX_WAIT_MS = 5_000;
-/** The time between two readings of news. Several notifications of this time cause one. */
+/** The shortest time between two reads of news. All notifications within it cause one read. */
 const NEWS_EVERY_MS = 10;
 const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [25, 1_000] as const;
-/** How often late commands are looked for during a request to the database, which may take longer than `MAX_WAIT_MS`. */
+/** The interval of the check for late commands during a request to the database, which may take longer than `MAX_WAIT_MS`. */
 const LATE_EVERY_MS = 500;
 /** A database that has not answered for this time is not available. */
 const SLOW_MS = 2_000;
@@ -89,18 +89,18 @@ export class SharedLedger implements Ledger {
     return this.#core.settled();
   }
 
-  /** The number of the newest commit that the state has. */
+  /** The number of the newest commit in the state. */
   get commitNumber(): number {
     return this.#known.number;
   }
 
-  /** Whether the database answers. One failure does not count, because a transaction can fail because of another one. */
+  /** Returns whether the database answers. A single failure does not count, because a transaction can fail because of another one. */
   isAvailable(): boolean {
     const { clock } = this.#options;
     return this.#failures < 2 && (this.#waitingSince === null || clock.monotonic() - this.#waitingSince < SLOW_MS);
   }
 
-  /** Reads no more news, and rejects commands that the database does not answer. Resolves when the last request to it has ended. */
+  /** Ends the reads of news, and rejects the waiting commands if the database does not answer. Resolves when the last request to it has ended. */
   async stop(): Promise<void> {
     this.#removeListener();
     this.#cancelReading();
@@ -226,28 +226,28 @@ export class SharedLedger implements Ledger {
     this.#putBack(commands);
   }
 
-  /** Executes commands again that a failure or a full batch has left. Without any, the next batch finds out whether the database answers. */
+  /** Queues commands again that were not executed because of a failure or a full batch. The next batch, even an empty one, shows whether the database answers. */
   #putBack(commands: readonly QueuedCommand[]): void {
     this.#rejectLate(commands);
     this.#core.putBack(commands.filter((command) => !this.#isLate(command)));
     if (!this.#stopped.signal.aborted) this.#core.wake();
   }
 
-  /** Waits after a failure, each time longer. */
+  /** Waits after a failure, longer after each one. */
   async #pause(): Promise<void> {
     const ms = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, MAX_PAUSE_MS);
     this.#failures++;
     await this.#options.clock.pause(ms, this.#stopped.signal);
   }
 
-  /** Rejects the commands that have waited too long: of `commands`, which are being executed, and of the queue. */
+  /** Rejects the commands that have waited too long: those among `commands`, which are being executed, and those of the queue. */
   #rejectLate(commands: readonly QueuedCommand[]): void {
     const queued = this.#core.takeWhile((command) => this.#isLate(command));
     const late = commands.filter((command) => this.#isLate(command));
     for (const { reject } of [...late, ...queued]) reject(new StoreBusy("the database does not answer"));
   }
 
-  /** Whether a command has waited too long. After `stop`, no command waits. A command that was rejected as late stays late. */
+  /** Returns whether a command has waited too long. After `stop` every command has. */
   #isLate({ since }: QueuedCommand): boolean {
     return this.#stopped.signal.aborted || this.#options.clock.monotonic() - since >= MAX_WAIT_MS;
   }

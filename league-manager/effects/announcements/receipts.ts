@@ -28,7 +28,7 @@ interface ReceiptsOptions {
   readonly onReceived: (leagueId: string, roundId: number, playerId: string) => void;
 }
 
-/** Tells the other managers which players have received the announcement of a round, because they may then be invited to their matches. */
+/** Informs the other managers which players have received the announcement of a round, because they may then be invited to their matches. */
 export class Receipts {
   readonly #options: ReceiptsOptions;
   /** Player ids by league and round. */

@@ -42,7 +42,7 @@ export const profileOf = (agentId: string, name = agentId) => ({
 });
 
 /** Resolves at the first call of the function that is passed to `listen`. The listener is then removed. */
-export const told = (listen: (done: () => void) => () => void): Promise<void> =>
+export const firstCall = (listen: (done: () => void) => () => void): Promise<void> =>
   new Promise((resolve) => {
     const remove = listen(() => {
       remove();

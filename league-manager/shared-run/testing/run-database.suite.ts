@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemIds } from "#shared/lib/ids.ts";
 import type { RunDatabase } from "../run-database.ts";
 import { testCommits } from "./commits.suite.ts";
-import { appendTo, commitOf, commitTo, job, profileOf, texts, told, untilAvailable } from "./commits.ts";
+import { appendTo, commitOf, commitTo, firstCall, job, profileOf, texts, untilAvailable } from "./commits.ts";
 import type { TestedRun } from "./tested-run.ts";
 
 /** Tests of the contract of `RunDatabase`. Call it in a test file of each implementation. `open` opens a new, empty run. */
@@ -81,13 +81,13 @@ export function testRunDatabase(name: string, open: () => Promise<TestedRun>): v
       test("a commit calls the listeners of the other managers, and not those of its own", async () => {
         const calls: string[] = [];
         a.onNews(() => calls.push("a"));
-        const toldB = told((done) => b.onNews(done));
+        const calledB = firstCall((done) => b.onNews(done));
         await commitTo(a, {});
-        await toldB;
+        await calledB;
         expect(calls).toEqual([]);
-        const toldA = told((done) => a.onNews(done));
+        const calledA = firstCall((done) => a.onNews(done));
         await commitTo(b, {});
-        await toldA;
+        await calledA;
         expect(calls).toEqual(["a"]);
       });
 
@@ -97,30 +97,30 @@ export function testRunDatabase(name: string, open: () => Promise<TestedRun>): v
         b.onNews(() => calls.push("kept"));
         remove();
         await a.transact(0, () => null);
-        const toldB = told((done) => b.onNews(done));
+        const calledB = firstCall((done) => b.onNews(done));
         await commitTo(a, {});
-        await toldB;
+        await calledB;
         expect(calls).toEqual(["kept"]);
       });
 
       test("listeners are called after each new connection, because notifications may have been missed", async () => {
-        const toldA = told((done) => a.onNews(done));
+        const calledA = firstCall((done) => a.onNews(done));
         await run.cut();
         await run.restore();
-        await toldA;
-        const toldB = told((done) => b.onNews(done));
+        await calledA;
+        const calledB = firstCall((done) => b.onNews(done));
         await untilAvailable(a);
         await commitTo(a, {});
-        await toldB;
+        await calledB;
       });
 
       test("a signal reaches all other managers, in order", async () => {
         const c = await run.connect();
         const received: Record<string, string[]> = { a: [], b: [], c: [] };
         const last = [
-          told((done) => a.onSignal((text) => text === "of b" && done())),
-          told((done) => b.onSignal((text) => text === "second" && done())),
-          told((done) => c.onSignal((text) => text === "of b" && done())),
+          firstCall((done) => a.onSignal((text) => text === "of b" && done())),
+          firstCall((done) => b.onSignal((text) => text === "second" && done())),
+          firstCall((done) => c.onSignal((text) => text === "of b" && done())),
         ];
         a.onSignal((text) => received.a?.push(text));
         b.onSignal((text) => received.b?.push(text));

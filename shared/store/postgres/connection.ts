@@ -20,7 +20,7 @@ export interface PostgresOptions {
   readonly maxConnections?: number;
   /** The time limit of a statement; 0 for none. */
   readonly statementTimeoutMs?: number;
-  /** Whether a standby server is refused, like a server that does not answer. What it says of the latest commits may be wrong. */
+  /** Whether a standby server is refused, like a server that does not answer. A standby may lack the latest commits. */
   readonly isPrimary?: boolean;
 }
 
@@ -38,8 +38,8 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 2_000;
 const NETWORK_DELAY_MS = 2_000;
 
 /**
- * Settings of each session. The statements are too short to be compiled to machine code (`jit`), which takes longer than
- * most of them. The last settings let the server notice within seconds that a client is gone.
+ * Settings of each session. `jit` is off, because the compilation of a statement takes longer than most statements. With
+ * the last settings the server notices within seconds that a client is gone.
  */
 const settings = (statementTimeoutMs: number): Readonly<Record<string, number | string>> => ({
   jit: "off",
@@ -54,7 +54,7 @@ const settings = (statementTimeoutMs: number): Readonly<Record<string, number | 
 
 const INT8 = 20;
 
-/** Returns a number for int8, which counts and sequence numbers have. Everything else is parsed as pg does it. */
+/** Parses int8, the type of counts and sequence numbers, as a number. All other types are parsed by pg. */
 const parsers = {
   getTypeParser(oid: number, format?: "text" | "binary") {
     return oid === INT8 ? safeNumber : types.getTypeParser(oid, format);
@@ -67,7 +67,7 @@ function safeNumber(text: string): number {
   return value;
 }
 
-/** A connection that is closed if a statement receives no answer. pg alone would leave it with that statement pending. */
+/** A connection that is closed if a statement receives no answer. pg alone would keep the connection open with the statement pending. */
 class PromptClient extends Client {
   // biome-ignore lint/suspicious/noExplicitAny: the overloads of pg
   override query(...args: any[]): any {
@@ -123,7 +123,7 @@ export function openPostgres<Tables>(
   return { pool, kysely, close: () => pool.end() };
 }
 
-/** Passes an error to `done` if a new connection is one to a standby server. It has the code of a transaction that is read-only. */
+/** Passes an error to `done` if a new connection leads to a standby server. The error has the code of a read-only transaction. */
 function refuseStandby(client: Connection, done: (error?: Error) => void): void {
   client
     .query("SELECT pg_is_in_recovery() AS standby")

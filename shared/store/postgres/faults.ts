@@ -2,7 +2,7 @@ import { inOneLine } from "../../lib/text.ts";
 import { BadDatabaseUrl, parseDatabaseUrl } from "./url.ts";
 
 /**
- * Codes of errors that say nothing about the statement: the database is starting, stopping, overloaded or read-only, or
+ * Codes of errors that do not depend on the statement: the database is starting, stopping, overloaded or read-only, or
  * it has ended the transaction because of another one or of a time limit.
  */
 const UNAVAILABLE_STATES = /^(08...|53...|57P0.|57014|58030|40001|40P01|55P03|25P0[34]|25006)$/;
@@ -26,7 +26,7 @@ const UNAVAILABLE_MESSAGES =
 export function isUnavailable(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   const { code, syscall } = thrown as { code?: unknown; syscall?: unknown };
-  // A Unix socket that does not exist. A certificate that does not exist is another fault.
+  // The Unix socket does not exist. A missing certificate file has the same code and is another fault.
   if (code === "ENOENT") return syscall === "connect";
   if (typeof code === "string") return UNAVAILABLE_STATES.test(code) || UNAVAILABLE_SYSTEM_ERRORS.has(code);
   return UNAVAILABLE_MESSAGES.test(thrown.message);
@@ -38,7 +38,7 @@ const OPERATOR_STATES = /^(28...|3D000|42501|P0001)$/;
 /** Codes of Node for a certificate of the server that it does not accept. */
 const CERTIFICATE_CODES = /^(ERR_TLS_CERT_|UNABLE_TO_(GET|VERIFY)_|(DEPTH_ZERO_)?SELF_SIGNED_CERT|CERT_)/;
 
-/** Returns whether an error is not one of this program, so that `databaseFault` describes it. */
+/** Returns whether an error is a fault of the operation, not of this program. `databaseFault` describes it. */
 export function isOperatingFault(thrown: unknown): boolean {
   if (thrown instanceof BadDatabaseUrl || isUnavailable(thrown)) return true;
   if (!(thrown instanceof Error)) return false;
@@ -54,7 +54,7 @@ const NO_TLS = /server does not support SSL/;
 /** The error of pg for `sslmode=verify-ca` without `sslrootcert`. */
 const NO_ISSUER = /requires specifying a CA with sslrootcert/;
 
-/** Returns one line about an error of a database for the person at the terminal: what is wrong, and what to do. It contains no password. */
+/** Returns one line for the person at the terminal: what is wrong with the database, and what to do. It contains no password. */
 export function databaseFault(thrown: unknown, url: string): string {
   if (thrown instanceof BadDatabaseUrl) return thrown.message;
   const { user, server, database } = parseDatabaseUrl(url);

@@ -2,7 +2,7 @@ import type { ClientBase } from "pg";
 import { chainHash, type RecordedEvent } from "../../lib/hash-chain.ts";
 import { EMPTY_HEAD, type StreamHead } from "./log-statements.ts";
 
-/** What a check of the event log has found. */
+/** The result of a check of the event log. */
 export interface CheckedLog {
   readonly streams: number;
   readonly events: number;

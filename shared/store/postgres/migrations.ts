@@ -31,7 +31,7 @@ const TABLE = `
  */
 export function inMigration<T>(pool: Pool, body: (client: Connection) => Promise<T>): Promise<T> {
   return inTransaction(pool, async (client) => {
-    // A migration of large tables may take long, and so does the wait for one that another process runs.
+    // A migration of large tables, or the wait for that of another process, may take long.
     await client.query("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0");
     await client.query("SET LOCAL idle_in_transaction_session_timeout = 0");
     await client.query("SELECT pg_advisory_xact_lock($1)", [LOCK]);

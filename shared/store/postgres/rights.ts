@@ -1,6 +1,6 @@
 import { type ClientBase, escapeIdentifier, type Pool } from "pg";
 
-/** Thrown if a role cannot be the one of the managers. */
+/** Thrown if a role cannot be used by managers. */
 export class UnusableRole extends Error {
   override readonly name = "UnusableRole";
 }
@@ -9,7 +9,7 @@ export class UnusableRole extends Error {
 const QUEUE_SCHEMA = "pgboss";
 const MIGRATIONS_TABLE = "schema_migrations";
 
-/** The rights that would let a role change or remove rows, or put other triggers before those that protect them. */
+/** The rights with which a role could change or remove rows, or add triggers that run before those that protect the rows. */
 const FORBIDDEN = ["UPDATE", "DELETE", "TRUNCATE", "TRIGGER"] as const;
 
 /** Roles with the right to append, directly or through another role. Predefined roles have names with pg_. */
@@ -33,7 +33,7 @@ const SELECT_FORBIDDEN = `
   WHERE has_table_privilege($1, $2, right_name)
     OR (right_name = 'UPDATE' AND has_any_column_privilege($1, $2, right_name))`;
 
-/** Returns the roles that can append to the log: not its owner and superusers, who may do anything. */
+/** Returns the roles that can append to the log, without its owner and superusers, which have all rights. */
 export async function writers(client: ClientBase): Promise<readonly string[]> {
   return (await client.query(SELECT_WRITERS)).rows.map(({ role }) => role);
 }
@@ -51,7 +51,7 @@ export async function assertRole(client: ClientBase | Pool, role: string): Promi
   }
 }
 
-/** Returns the name of the current user if it could remove events from the log; otherwise null. */
+/** Returns the name of the current user if it may remove events from the log; otherwise null. */
 export async function userWithoutLimits(client: ClientBase | Pool): Promise<string | null> {
   const { rows } = await client.query(SELECT_UNLIMITED);
   return rows[0]?.name ?? null;

@@ -10,7 +10,7 @@ interface DatabaseAddress {
   readonly database: string | null;
 }
 
-/** Thrown if a text is not the URL of a PostgreSQL database. The message does not contain it, because it may contain a password. */
+/** Thrown if a text is not the URL of a PostgreSQL database. The message does not contain the text, which may contain a password. */
 export class BadDatabaseUrl extends Error {
   override readonly name = "BadDatabaseUrl";
   constructor(
@@ -53,7 +53,7 @@ function parsed(text: string): URL {
       "the URL of the database has a character that needs a %-escape: in the user and the password, write @ as %40, / as %2F, # as %23, ? as %3F, % as %25",
     );
   }
-  // A URL without a host, for a Unix socket, is not one for the parser if it has a user.
+  // The parser rejects a URL with a user and without a host, which names a Unix socket.
   const url = URL.parse(text.replace(/^(\w+:\/\/[^@/]*@)\//, "$1localhost/"));
   // A password in the query could not be hidden from other users by `splitPassword`.
   if (!url || url.searchParams.has("password")) throw new BadDatabaseUrl();
