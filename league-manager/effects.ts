@@ -5,19 +5,21 @@ import { Deadlines } from "./effects/deadlines.ts";
 import { Dispatch } from "./effects/dispatch/dispatch.ts";
 import { HandOver } from "./effects/dispatch/hand-over.ts";
 import { Health } from "./effects/dispatch/health.ts";
+import { KeptJobs } from "./effects/dispatch/kept-jobs.ts";
 import { Referees } from "./effects/dispatch/referees.ts";
 import { type SeedOf, startGamesOf } from "./effects/dispatch/start-game.ts";
 import { Withdrawals } from "./effects/dispatch/withdrawals.ts";
 import { ALL_DUTIES, type Duties } from "./effects/duties.ts";
 import type { EffectsContext, EffectsDependencies, Part } from "./effects/effects-context.ts";
 import { createFailures } from "./effects/failures.ts";
-import { HeldJobs } from "./effects/held-jobs.ts";
+import { ALL_JOBS, HeldJobs } from "./effects/held-jobs.ts";
 import { LeagueStart, type LeagueStartOptions } from "./effects/league-start.ts";
 import { Pairing } from "./effects/pairing.ts";
 import { Readiness } from "./effects/readiness.ts";
 import { Reconciler } from "./effects/reconciler.ts";
 import { RoundTime } from "./effects/round-time.ts";
 import { Rounds } from "./effects/rounds.ts";
+import type { Commit } from "./ledger.ts";
 import { localQueue } from "./queue/local-queue.ts";
 import type { JobSource, QueueStats } from "./queue/match-queue.ts";
 
@@ -47,6 +49,13 @@ export interface Effects {
   stop(): Promise<void>;
 }
 
+function registeredReferees({ events, state }: Commit): readonly string[] {
+  const ids = events.flatMap((committed) =>
+    committed.kind === "agent" && ["registered", "returned"].includes(committed.event.type) ? [committed.agentId] : [],
+  );
+  return ids.filter((id) => state.agents.get(id)?.kind === "referee");
+}
+
 export function createEffects(options: EffectsOptions): Effects {
   const { ledger, clock, log, notice, seedOf, duties = ALL_DUTIES, queue = localQueue() } = options;
   const failures = createFailures(log, notice);
@@ -65,7 +74,7 @@ export function createEffects(options: EffectsOptions): Effects {
   const health = new Health(context);
   const readiness = new Readiness(context);
   const referees = new Referees(context, health);
-  const dispatch = new Dispatch(context, health, referees);
+  const dispatch = new Dispatch(context, health, referees, isFedByCommits);
   const announcements = new Announcements(context, {
     assigned: (leagueId) => dispatch.settled(leagueId),
     ready: (agentId) => readiness.ready(agentId),
@@ -93,18 +102,14 @@ export function createEffects(options: EffectsOptions): Effects {
     health.markUp(refereeId);
     referees.markFit(refereeId);
     reconciler.wake();
+    jobs.wake();
   };
   // A referee may have registered at another manager.
-  const removeListener = ledger.onCommit(({ events, state }) => {
-    for (const committed of events) {
-      if (committed.kind !== "agent" || !["registered", "returned"].includes(committed.event.type)) continue;
-      if (state.agents.get(committed.agentId)?.kind === "referee") onRefereeRegistered(committed.agentId);
-    }
-  });
+  const removeListener = ledger.onCommit((commit) => registeredReferees(commit).forEach(onRefereeRegistered));
   return {
     start() {
       reconciler.start(parts);
-      jobs.start(() => (isFedByCommits ? Number.POSITIVE_INFINITY : dispatch.slots(jobs.unassigned())));
+      jobs.start(isFedByCommits ? ALL_JOBS : new KeptJobs(dispatch, referees));
     },
     matchesOf: (refereeId) => startGamesOf(ledger.state, refereeId, options),
     silentReferees: () => health.silentReferees(),

@@ -7,7 +7,7 @@ import { localQueue } from "../queue/local-queue.ts";
 import type { MatchJob } from "../queue/match-queue.ts";
 import { played } from "../testing/results.ts";
 import { createFailures } from "./failures.ts";
-import { HeldJobs } from "./held-jobs.ts";
+import { ALL_JOBS, HeldJobs } from "./held-jobs.ts";
 import { startTestLeague } from "./testing/league.ts";
 
 /** A league of four players whose first round is assigned, and the jobs of another manager that can take `slots` jobs. */
@@ -22,19 +22,28 @@ async function leagueWithJobs(slots: number) {
     dead.add(listener);
     return () => void dead.delete(listener);
   };
+  const givenBack: MatchJob[] = [];
+  const work: typeof queue.work = (...options) => {
+    const worker = queue.work(...options);
+    const giveBack = (given: readonly MatchJob[]): void => {
+      givenBack.push(...given);
+      worker.giveBack(given);
+    };
+    return { ...worker, giveBack };
+  };
   const jobs = new HeldJobs({
-    ...{ ledger: league.ledger(), clock: systemClock, failures, onChange, isFedByCommits: false },
-    queue: { ...queue, onDead },
+    ...{ ledger: league.ledger(), clock: league.clock, failures, onChange, isFedByCommits: false },
+    queue: { ...queue, onDead, work },
   });
   const held = (): readonly string[] => {
     const { assigned, unassigned } = jobs.workOf(league.league(), openWork(league.league()));
     return [...assigned.values(), ...unassigned.values()].map(({ matchId, epoch }) => `${matchId}/${epoch}`);
   };
-  jobs.start(() => slots - held().length);
+  jobs.start({ ...ALL_JOBS, slots: () => slots - held().length });
   const report = async (job: MatchJob): Promise<void> => {
     await Promise.all([...dead].map((listener) => listener(job)));
   };
-  return { league, queue, jobs, onChange, held, report };
+  return { league, queue, jobs, onChange, held, report, givenBack };
 }
 
 const job = (matchId: string, epoch = 1): MatchJob => ({ leagueId: "rps", matchId, epoch });
@@ -70,11 +79,22 @@ test("a job whose match has ended is ended", async () => {
     ...{ ledger: league.ledger(), clock: systemClock, queue, onChange: () => {}, isFedByCommits: false },
     failures: createFailures(openLog(null, "test"), () => {}),
   });
-  other.start(() => 10);
+  other.start({ ...ALL_JOBS, slots: () => 10 });
   expect(other.holds(job("R1M1"))).toBe(false);
   expect(await queue.stats()).toEqual({ waiting: 0, held: 1 });
   expect(held()).toEqual([]);
   await other.stop();
+});
+
+test("a job of a league that is not in the config of this manager is given back every five seconds", async () => {
+  const { league, queue, jobs, givenBack } = await leagueWithJobs(3);
+  const foreign = { leagueId: "other", matchId: "R1M1", epoch: 1 };
+  await queue.enqueue(null, [foreign]);
+  await league.clock.advance(5_000);
+  expect(givenBack).toEqual([foreign]);
+  await league.clock.advance(5_000);
+  expect(givenBack).toEqual([foreign, foreign]);
+  await jobs.stop();
 });
 
 test("a dead job is added again if its match is open", async () => {

@@ -9,6 +9,20 @@ import type { Failures } from "./failures.ts";
 import { Tasks } from "./tasks.ts";
 
 const RETRY_MS = 1_000;
+const GIVE_BACK_EVERY_MS = 5_000;
+/** The number of jobs that are given back at once by a manager that can take other jobs, so that jobs that no manager can play occupy the queue little. */
+const MAX_GIVEN_BACK = 64;
+
+/** The choice of jobs of a manager. */
+interface Choice {
+  /** The number of further jobs that it can take. `waiting` are the matches that it holds and that are not assigned. */
+  slots(waiting: Iterable<readonly [League, Match]>): number;
+  /** Returns a function that determines whether it keeps the job of a match. */
+  keeps(): (league: League, match: Match) => boolean;
+}
+
+/** The choice of the only manager of a run. */
+export const ALL_JOBS: Choice = { slots: () => Number.POSITIVE_INFINITY, keeps: () => () => true };
 
 interface HeldJobsOptions {
   readonly ledger: Ledger;
@@ -34,12 +48,16 @@ export class HeldJobs {
     this.#options = options;
   }
 
-  /** Starts to take jobs, at most `slots()` at once. */
-  start(slots: () => number): void {
-    const { ledger, queue } = this.#options;
+  /** Starts to take jobs. Those of unknown leagues and those that the choice does not keep are given back later. */
+  start(choice: Choice): void {
+    const slots = (): number => choice.slots(this.#unassigned());
+    const { ledger, queue, clock } = this.#options;
     this.#cancellations.push(
       ledger.onCommit((commit) => this.#onCommit(commit)),
       queue.onDead((job) => this.#onDead(job)),
+      clock.every(GIVE_BACK_EVERY_MS, () =>
+        this.#giveBack(choice.keeps(), slots() > 0 ? MAX_GIVEN_BACK : Number.POSITIVE_INFINITY),
+      ),
     );
     this.#worker = queue.work(slots, (job, held) => this.#onJob(job, held));
     // Nothing else adds the jobs of a database that was restored, or those of a run with one manager.
@@ -56,7 +74,7 @@ export class HeldJobs {
   }
 
   /** The matches of held jobs that are not assigned, with their leagues. */
-  *unassigned(): Iterable<readonly [League, Match]> {
+  *#unassigned(): Iterable<readonly [League, Match]> {
     for (const [leagueId, jobs] of this.#held) {
       const league = this.#options.ledger.state.leagues.get(leagueId);
       if (!league) continue;
@@ -89,7 +107,7 @@ export class HeldJobs {
     const { ledger, queue, onChange } = this.#options;
     const league = ledger.state.leagues.get(job.leagueId);
     const match = league && matchOf(league, job.matchId);
-    // An unknown match or a later epoch belongs to a commit that this manager has not read yet.
+    // An unknown match or a later epoch belongs to a commit that this manager has not read yet. An unknown league is not in its config.
     if (match && (match.epoch > job.epoch || match.status === "completed")) {
       this.#track(queue.complete(null, [job]));
       return;
@@ -105,6 +123,19 @@ export class HeldJobs {
     if (!this.holds(job)) return;
     this.#held.get(job.leagueId)?.delete(job.matchId);
     this.#options.onChange();
+  }
+
+  /** Gives jobs back that another manager may be able to play. */
+  #giveBack(keeps: ReturnType<Choice["keeps"]>, most: number): void {
+    const isKept = ({ leagueId, matchId, epoch }: MatchJob): boolean => {
+      const league = this.#options.ledger.state.leagues.get(leagueId);
+      const match = league && matchOf(league, matchId);
+      // Another epoch belongs to a commit that this manager has not read yet.
+      return league !== undefined && (match?.epoch !== epoch || keeps(league, match));
+    };
+    const held = [...this.#held.values()].flatMap((jobs) => [...jobs.values()]);
+    const jobs = held.filter((job) => !isKept(job)).slice(0, most);
+    if (jobs.length > 0) this.#worker?.giveBack(jobs);
   }
 
   #onCommit({ events, state }: Commit): void {

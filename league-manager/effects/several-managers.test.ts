@@ -134,6 +134,20 @@ describe("two managers", () => {
   });
 });
 
+test("a manager that no referee answers gives its jobs to the others, and takes no match from its referee", async () => {
+  const run = await startTwoManagers({ maxJobs: 2 });
+  await run.registerReferee(0, "one", 64);
+  await registerPlayers(run);
+  await run.eventually(() => expect(new Set(run.ofType("START_GAME").map(({ by }) => by))).toEqual(new Set([0, 1])));
+  run.cutOff.add(1);
+  await run.eventually(() => expect(run.at(1).effects.silentReferees()).toEqual(["REF01"]));
+  const before = run.sent.length;
+  await run.eventually(isCompleted(run), reporter(run));
+  expect(new Set(run.orders().map(({ epoch }) => epoch))).toEqual(new Set([1]));
+  const later = run.sent.slice(before).filter(({ envelope }) => envelope.type === "START_GAME");
+  expect(new Set(later.map(({ by }) => by))).toEqual(new Set([0]));
+});
+
 test("matches that no referee can play do not keep a manager from taking the jobs of others", async () => {
   const run = new SeveralManagers({
     ...{ leagueIds: ["chess", "rps"], games: { chess: "chess.v1" } },

@@ -1,5 +1,8 @@
 import { PgBoss, type QueuePolicy } from "pg-boss";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { openPostgres, type Postgres } from "#shared/store/postgres/connection.ts";
+import { jobKey } from "../queue/job-changes.ts";
+import type { MatchJob } from "../queue/match-queue.ts";
 
 /** The names of the queues in pg-boss: that of the jobs, and that of the dead jobs. */
 export const MATCHES = "matches";
@@ -60,3 +63,11 @@ async function createQueues(boss: PgBoss): Promise<void> {
 export const databaseOf = ({ pool }: Postgres<unknown>) => ({
   executeSql: (text: string, values?: unknown[]) => pool.query(text, values),
 });
+
+/** Returns the id of a job, a UUID that is derived from its match and epoch, so that a job that exists is not added again. */
+export function jobId(job: MatchJob): string {
+  const hex = sha256Hex(jobKey(job));
+  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
+    "-",
+  );
+}

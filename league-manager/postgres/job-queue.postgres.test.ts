@@ -144,6 +144,29 @@ test("a job that many managers have lost is reported as dead until a manager add
   await manager.worker.stop();
 });
 
+test("a job that is given back is not counted as lost, and its end is not undone", async () => {
+  const queues = await createTestJobQueues();
+  const queue = await queues.open();
+  await queues.commit((transaction) => queue.enqueue(transaction, [job(1)]));
+  const manager = startManager(queue, 1);
+  for (let time = 0; time < 3; time++) {
+    await eventually(() => expect(manager.held).toEqual([KEY]));
+    manager.worker.giveBack([job(1)]);
+    expect(manager.held).toEqual([]);
+  }
+  await eventually(() => expect(manager.held).toEqual([KEY]));
+  expect(await execute(queues.url, "SELECT state, retry_count FROM pgboss.job WHERE name = 'matches'")).toEqual([
+    { state: "active", retry_count: 0 },
+  ]);
+  await queues.commit((transaction) => queue.complete(transaction, [job(1)]));
+  manager.worker.giveBack([job(1)]);
+  await manager.worker.stop();
+  expect(await execute(queues.url, "SELECT state FROM pgboss.job WHERE name = 'matches'")).toEqual([
+    { state: "completed" },
+  ]);
+  expect(queues.errors).toEqual([]);
+});
+
 test("the tables are created twice without an error, and a manager does not start without them", async () => {
   const { url } = await createTestJobQueues();
   await createJobQueue(url);

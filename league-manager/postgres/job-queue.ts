@@ -1,12 +1,10 @@
 import type { Pool } from "pg";
 import { type Db, PgBoss } from "pg-boss";
 import type { Clock } from "#shared/lib/clock.ts";
-import { sha256Hex } from "#shared/lib/hash.ts";
 import { inTransaction, LostCommit, openPostgres } from "#shared/store/postgres/connection.ts";
-import { jobKey } from "../queue/job-changes.ts";
-import type { MatchJob, MatchQueue } from "../queue/match-queue.ts";
+import type { MatchQueue } from "../queue/match-queue.ts";
 import { DeadJobs } from "./dead-jobs.ts";
-import { databaseOf, MATCHES } from "./job-queue-tables.ts";
+import { databaseOf, jobId, MATCHES } from "./job-queue-tables.ts";
 import { type ChangeJobs, workOn } from "./job-worker.ts";
 import { type RunTransaction, transactionOn } from "./run-transaction.ts";
 
@@ -71,14 +69,6 @@ export async function openJobQueue({ url, clock, onError }: JobQueueOptions): Pr
       await postgres.close();
     },
   };
-}
-
-/** Returns the id of a job, a UUID that is derived from its match and epoch, so that a job that exists is not added again. */
-function jobId(job: MatchJob): string {
-  const hex = sha256Hex(jobKey(job));
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
-    "-",
-  );
 }
 
 /** A transaction as a database of pg-boss. */

@@ -1,8 +1,9 @@
 import type { Db, PgBoss } from "pg-boss";
 import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
+import { createRandom } from "#shared/lib/rng.ts";
 import type { MatchJob, QueueWorker } from "../queue/match-queue.ts";
-import { HEARTBEAT_SECONDS, MATCHES } from "./job-queue-tables.ts";
+import { HEARTBEAT_SECONDS, jobId, MATCHES } from "./job-queue-tables.ts";
 
 /** The number of jobs that one statement takes. It is small, so that managers that look for jobs at the same time get about the same number. */
 const BATCH = 8;
@@ -12,8 +13,11 @@ const CONFIRM_EVERY_MS = 3_000;
 /** A job that was not confirmed for this time is lost: pg-boss will soon give it to another manager. */
 const LOST_AFTER_MS = HEARTBEAT_SECONDS * 1_000 - 1_000;
 
-/** The answer of pg-boss to `touch`: the ids of the jobs that this manager still holds. The types of pg-boss do not declare it. */
-const Touched = z.object({ settled: z.array(z.string()) });
+/** A job that was given back waits for a random time, so that not always the same manager takes it first. */
+const WAIT_MS = { min: 200, max: 2_200 };
+
+/** The answer of pg-boss: the ids of the jobs that this manager still holds. The types of pg-boss do not declare it. */
+const Settled = z.object({ settled: z.array(z.string()) });
 
 /** Changes several jobs in a transaction of its own. */
 export type ChangeJobs = <T>(change: (db: Db) => Promise<T>) => Promise<T>;
@@ -29,6 +33,7 @@ interface WorkerOptions {
 
 interface HeldJob {
   readonly id: string;
+  readonly data: MatchJob;
   /** The number of the attempt in pg-boss. A statement with it has no effect on a later attempt, which another manager may hold. */
   readonly retryCount: number;
   readonly lost: AbortController;
@@ -39,7 +44,7 @@ interface HeldJob {
 export function workOn(options: WorkerOptions): QueueWorker {
   const worker = new JobWorker(options);
   worker.start();
-  return { wake: () => worker.wake(), stop: () => worker.stop() };
+  return { wake: () => worker.wake(), giveBack: (jobs) => worker.giveBack(jobs), stop: () => worker.stop() };
 }
 
 class JobWorker {
@@ -48,6 +53,7 @@ class JobWorker {
   readonly #timers: (() => void)[] = [];
   #looking: Promise<void> | null = null;
   #confirming: Promise<void> | null = null;
+  #givingBack: Promise<void> = Promise.resolve();
   #isWoken = false;
   #isStopped = false;
 
@@ -73,10 +79,16 @@ class JobWorker {
     });
   }
 
+  giveBack(jobs: readonly MatchJob[]): void {
+    const held = jobs.flatMap((job) => this.#held.get(jobId(job)) ?? []);
+    for (const job of held) this.#lose(job);
+    this.#givingBack = this.#givingBack.then(() => this.#addAgain(held)).catch(this.#options.onError);
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const cancel of this.#timers) cancel();
-    await Promise.all([this.#looking, this.#confirming]);
+    await Promise.all([this.#looking, this.#confirming, this.#givingBack]);
     const held = [...this.#held.values()];
     for (const job of held) this.#lose(job);
     if (held.length === 0) return;
@@ -95,7 +107,7 @@ class JobWorker {
         const confirmedAtMs = clock.monotonic();
         const jobs = await boss.fetch<MatchJob>(MATCHES, { batchSize });
         for (const { id, retryCount, data } of jobs) {
-          const job = { id, retryCount, lost: new AbortController(), confirmedAtMs };
+          const job = { id, data, retryCount, lost: new AbortController(), confirmedAtMs };
           this.#held.set(id, job);
           handler(data, job.lost.signal);
         }
@@ -104,6 +116,24 @@ class JobWorker {
     } catch (thrown) {
       onError(thrown);
     }
+  }
+
+  /** Adds held jobs again, because pg-boss counts a job that has failed as lost. A job that another manager holds or that has ended does not change. */
+  async #addAgain(jobs: readonly HeldJob[]): Promise<void> {
+    const { boss, changeJobs, clock } = this.#options;
+    if (jobs.length === 0) return;
+    const waitMs = createRandom(`${clock.monotonic()}`).int(WAIT_MS.min, WAIT_MS.max);
+    await changeJobs(async (db) => {
+      const { settled } = Settled.parse(await boss.deleteJob(MATCHES, [...jobs], { db }));
+      const removed = new Set(settled);
+      const rows = jobs.filter(({ id }) => removed.has(id)).map(({ id, data }) => ({ id, data }));
+      if (rows.length === 0) return;
+      await boss.insert(
+        MATCHES,
+        rows.map((row) => ({ ...row, startAfter: `${waitMs} milliseconds` })),
+        { db },
+      );
+    });
   }
 
   #confirm(): void {
@@ -120,7 +150,7 @@ class JobWorker {
     const { boss, changeJobs, clock, onError } = this.#options;
     const startedAtMs = clock.monotonic();
     try {
-      const { settled } = Touched.parse(await changeJobs((db) => boss.touch(MATCHES, [...jobs], { db })));
+      const { settled } = Settled.parse(await changeJobs((db) => boss.touch(MATCHES, [...jobs], { db })));
       const confirmed = new Set(settled);
       for (const job of jobs) {
         if (confirmed.has(job.id)) job.confirmedAtMs = startedAtMs;

@@ -37,6 +37,17 @@ export function localQueue(): MatchQueue<null> {
     passOn();
     return {
       wake: passOn,
+      giveBack(jobs) {
+        for (const job of jobs) {
+          const key = jobKey(job);
+          const held = worker.held.get(key);
+          if (!held) continue;
+          worker.held.delete(key);
+          waiting.set(key, job);
+          held.lost.abort(LOST);
+        }
+        passOn();
+      },
       async stop() {
         workers.delete(worker);
         for (const [key, { job, lost }] of worker.held) {

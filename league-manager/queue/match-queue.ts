@@ -47,6 +47,8 @@ export type JobSource = Pick<MatchQueue<null>, "enqueue" | "complete" | "work" |
 export interface QueueWorker {
   /** Looks for jobs now, e.g. because a slot has become free. */
   wake(): void;
+  /** Gives held jobs back. They wait for up to a few seconds, and any manager can then take them. This does not count as a loss. */
+  giveBack(jobs: readonly MatchJob[]): void;
   /** Gives the held jobs back, so that other managers get them at once. Resolves when that is done. */
   stop(): Promise<void>;
 }

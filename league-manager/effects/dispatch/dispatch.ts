@@ -13,15 +13,13 @@ import { ForeignTurns } from "./foreign-turns.ts";
 import type { Health } from "./health.ts";
 import type { Referees } from "./referees.ts";
 
-/** The number of jobs that a manager holds although no referee has free capacity, so that a referee that becomes free gets a match at once. */
-const AHEAD = 16;
-
 /** Assigns the scheduled matches of opened rounds to referees, and takes them from referees that are down or no longer registered. */
 export class Dispatch implements Part {
   readonly duty = "match";
   readonly #context: EffectsContext;
   readonly #health: Health;
   readonly #referees: Referees;
+  readonly #isAlone: boolean;
   readonly #failedAttempts = new FailedAttempts();
   readonly #removeListener: () => void;
   /** Assignments that are not committed yet, by league and match. */
@@ -31,7 +29,9 @@ export class Dispatch implements Part {
   /** The reason in the last notice about the waiting matches of a league, by league id. */
   readonly #noticedReasons = new Map<string, string>();
 
-  constructor(context: EffectsContext, health: Health, referees: Referees) {
+  /** `isAlone` is whether the run has one manager. */
+  constructor(context: EffectsContext, health: Health, referees: Referees, isAlone: boolean) {
+    this.#isAlone = isAlone;
     this.#context = context;
     this.#health = health;
     this.#referees = referees;
@@ -40,7 +40,9 @@ export class Dispatch implements Part {
 
   reconcile(league: League, work: OpenWork): void {
     const matches = [...work.assigned.values()].filter(({ refereeId }) => !this.#health.isUp(refereeId ?? ""));
-    if (matches.length > 0) this.#release(league.leagueId, matches);
+    // Without any referee a manager may be cut off from all of them. One of several then gives its jobs back, and the matches go on.
+    if (matches.length > 0 && (this.#isAlone || this.#referees.up().length > 0))
+      this.#release(league.leagueId, matches);
     if (work.unassigned.size > 0 && !league.isPaused) this.#assignAll(league, work.unassigned.values());
     else this.#noticedReasons.delete(league.leagueId);
   }
@@ -71,22 +73,9 @@ export class Dispatch implements Part {
     return free.reduce((sum, count) => sum + count, 0);
   }
 
-  /**
-   * The number of further jobs that this manager can take. `waiting` are the matches that it holds and that are not assigned. A match that no referee
-   * can play does not count, nor one whose player of another dialect has another match, so that it does not keep others from being played.
-   */
-  slots(waiting: Iterable<readonly [League, Match]>): number {
-    const up = this.#referees.up();
-    let slots = AHEAD;
-    for (const free of this.freeCapacity().values()) slots += Math.max(0, free);
-    const eligibleOf = new Map<League, ReturnType<Referees["eligible"]>>();
-    const turns = new ForeignTurns(this.#context.ledger.state, this.#pending.values());
-    for (const [league, match] of waiting) {
-      const eligible = eligibleOf.get(league) ?? this.#referees.eligible(league, up);
-      eligibleOf.set(league, eligible);
-      if (turns.isTurnOf(match) && eligible(match).size > 0) slots--;
-    }
-    return slots;
+  /** The turns of players of other dialects, with the assignments that are not committed yet. */
+  turns(): ForeignTurns {
+    return new ForeignTurns(this.#context.ledger.state, this.#pending.values());
   }
 
   /** The fit referees, except the given one, that are eligible for a match. */
@@ -125,7 +114,7 @@ export class Dispatch implements Part {
     const occupied = this.#occupied();
     const hasCapacity = ({ id, maxConcurrent }: Agent): boolean => (occupied.get(id) ?? 0) < maxConcurrent;
     if (!up.some(hasCapacity)) return;
-    const turns = new ForeignTurns(this.#context.ledger.state, this.#pending.values());
+    const turns = this.turns();
     const eligibleFor = this.#referees.eligible(league, up);
     const withoutReferee: Match[] = [];
     for (const match of unassigned) {

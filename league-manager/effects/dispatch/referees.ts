@@ -40,9 +40,13 @@ export class Referees {
 
   /** The referees that answer their probes, in the order of their ids. */
   up(): readonly Agent[] {
-    return [...this.#context.ledger.state.agents.values()]
-      .filter(({ kind, id }) => kind === "referee" && this.#health.isUp(id))
+    return this.registered()
+      .filter(({ id }) => this.#health.isUp(id))
       .sort((a, b) => compareIds(a.id, b.id));
+  }
+
+  registered(): readonly Agent[] {
+    return [...this.#context.ledger.state.agents.values()].filter(({ kind }) => kind === "referee");
   }
 
   /** Whether a referee is up and accepts matches. An unfit referee without a match is fit again after `UNFIT_MS`. */

@@ -57,6 +57,8 @@ export class SeveralManagers {
   readonly agents = new Map<string, TestAgent>();
   /** The messages in the order in which they were sent. */
   readonly sent: Sent[] = [];
+  /** The numbers of the managers whose probes get no answer. */
+  readonly cutOff = new Set<number>();
   /** The number of the manager that owns all leagues. */
   owner = 0;
   readonly #run = modelRun(this.clock);
@@ -207,6 +209,7 @@ export class SeveralManagers {
     const record = (to: string, envelope: Envelope): void => void this.sent.push({ by, to, envelope });
     return {
       ...peers,
+      isAlive: async (...probe) => !this.cutOff.has(by) && peers.isAlive(...probe),
       message: (to, envelope, ...more) => {
         record(to, envelope);
         return peers.message(to, envelope, ...more);

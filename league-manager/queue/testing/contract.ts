@@ -123,6 +123,26 @@ function testEnding<T>(open: () => Promise<TestQueue<T>>): void {
     await counted(managers[1], { waiting: 1, held: 0 });
   });
 
+  test("gives a job that a manager gives back to another one", async () => {
+    const { managers, commit } = await open();
+    const [first, second] = [startManager(managers[0], 2), startManager(managers[1], 0)];
+    await commit((transaction) => managers[0].enqueue(transaction, jobs(2)));
+    first.worker.wake();
+    await eventually(() => expect(first.held).toHaveLength(2));
+    first.slots = 0;
+    second.slots = 2;
+    first.worker.giveBack([job(1), job(3)]);
+    expect(first.held).toEqual(keys(job(2)));
+    await eventually(() => {
+      second.worker.wake();
+      expect(second.held).toEqual(keys(job(1)));
+    });
+    first.worker.giveBack([job(1)]);
+    await counted(managers[0], { waiting: 0, held: 2 });
+    expect(second.held).toEqual(keys(job(1)));
+    await Promise.all([first.worker.stop(), second.worker.stop()]);
+  });
+
   test("gives the jobs of a manager that stops to another one, each to one", async () => {
     const { managers, commit } = await open();
     const first = startManager(managers[0], 5);

@@ -17,6 +17,7 @@ interface Held {
 
 /** A job whose manager has not reported for this time is given to another one. */
 const LOST_AFTER_MS = 10_000;
+const GIVEN_BACK_MS = 3_000;
 
 /** The jobs of a run in the model of the database server. */
 export class ModelJobs {
@@ -24,6 +25,8 @@ export class ModelJobs {
   readonly #time: ModelTime;
   readonly #waiting = new Map<string, MatchJob>();
   readonly #held = new Map<string, Held>();
+  /** The managers that have given jobs back a moment ago. */
+  readonly #givenBack = new Map<string, { readonly taker: JobTaker; readonly untilMs: number }>();
 
   constructor(time: ModelTime) {
     this.#time = time;
@@ -46,7 +49,10 @@ export class ModelJobs {
   /** Gives up to `count` waiting jobs to a manager, the oldest first. */
   take(taker: JobTaker, count: number): readonly MatchJob[] {
     this.#takeLost();
-    const taken = [...this.#waiting].slice(0, Math.max(0, count));
+    const nowMs = this.#time.monotonic();
+    for (const [key, { untilMs }] of this.#givenBack) if (untilMs <= nowMs) this.#givenBack.delete(key);
+    const isFree = ([key]: [string, MatchJob]): boolean => this.#givenBack.get(key)?.taker !== taker;
+    const taken = [...this.#waiting].filter(isFree).slice(0, Math.max(0, count));
     for (const [key, job] of taken) {
       this.#waiting.delete(key);
       this.#held.set(key, { job, taker, seenAt: this.#time.monotonic() });
@@ -64,8 +70,20 @@ export class ModelJobs {
     });
   }
 
-  /** Takes the jobs of a manager back. */
-  giveBack(taker: JobTaker): void {
+  /** Takes jobs of a manager back. For a moment only other managers can take them, where those of PostgreSQL wait for a random time. */
+  giveBack(taker: JobTaker, jobs: readonly MatchJob[]): void {
+    const untilMs = this.#time.monotonic() + GIVEN_BACK_MS;
+    for (const job of jobs) {
+      const held = this.#held.get(jobKey(job));
+      if (held?.taker !== taker) continue;
+      this.#giveBack(jobKey(job), held);
+      this.#givenBack.set(jobKey(job), { taker, untilMs });
+    }
+    this.#notify();
+  }
+
+  /** Takes all jobs of a manager back. */
+  giveBackAll(taker: JobTaker): void {
     for (const [key, held] of this.#held) if (held.taker === taker) this.#giveBack(key, held);
     this.#notify();
   }

@@ -72,12 +72,17 @@ function work(
   void take();
   return {
     wake: () => void take(),
+    giveBack(jobs) {
+      const mine = jobs.filter((job) => held.has(jobKey(job)));
+      lose(mine);
+      void unlessUnavailable(connection.request(() => server.jobs.giveBack(taker, mine)));
+    },
     async stop() {
       isStopped = true;
       cancel();
       server.jobs.takers.delete(taker);
       lose([...held.values()].map(({ job }) => job));
-      await unlessUnavailable(connection.request(() => server.jobs.giveBack(taker)));
+      await unlessUnavailable(connection.request(() => server.jobs.giveBackAll(taker)));
     },
   };
 }
