@@ -29,7 +29,8 @@ async function startOn(
 ): Promise<RunningAgent> {
   const started = new AsyncDisposableStack();
   try {
-    await startParts(started, await open(started), options, self);
+    const opened = await open(started);
+    await startParts(started, opened, options, { ...self, clock: opened.clock });
   } catch (thrown) {
     await started.disposeAsync();
     throw thrown;

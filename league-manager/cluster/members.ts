@@ -1,5 +1,5 @@
 import type { Clock } from "#shared/lib/clock.ts";
-import { DatabaseUnavailable, type Member, type RunDatabase } from "../shared-run/run-database.ts";
+import { ignoreUnavailable, type Member, type RunDatabase } from "../shared-run/run-database.ts";
 import { ownerOf } from "./rendezvous.ts";
 
 /**
@@ -134,8 +134,4 @@ const idsOf = (members: readonly Member[]): string => members.map(({ managerId }
 
 async function repeat(clock: Pick<Clock, "pause">, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   while (await clock.pause(HEARTBEAT_MS, signal)) await work();
-}
-
-function ignoreUnavailable(thrown: unknown): void {
-  if (!(thrown instanceof DatabaseUnavailable)) throw thrown;
 }

@@ -7,6 +7,12 @@ export async function recordHeartbeat(listener: Listener, { managerId, url }: Me
   return rows.map(({ id, url }) => ({ managerId: String(id), url: String(url) }));
 }
 
+/** Returns the time of the database, in ms since 1970. */
+export async function timeOf(listener: Listener): Promise<number> {
+  const [row] = await listener.query("SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS ms", []);
+  return Number(row?.ms);
+}
+
 /** Removes a manager. */
 export async function recordLeave(listener: Listener, managerId: string): Promise<void> {
   await listener.query("DELETE FROM managers WHERE id = $1", [managerId]);

@@ -5,7 +5,7 @@ import { assertSchema } from "#shared/store/postgres/migrations.ts";
 import { userWithoutLimits } from "#shared/store/postgres/rights.ts";
 import type { RunDatabase } from "../shared-run/run-database.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
-import { recordHeartbeat, recordLeave } from "./members.ts";
+import { recordHeartbeat, recordLeave, timeOf } from "./members.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { COMMITS_OF_A_READ, joinParts, readParts } from "./news.ts";
 import { openNotifications } from "./notifications.ts";
@@ -70,6 +70,7 @@ export async function openPostgresRun({
       ...notifications,
       news: async (after) => joinParts(await partsAfter(after)),
       heartbeat: (self) => recordHeartbeat(listener, self),
+      time: () => timeOf(listener),
       leave: (managerId) => recordLeave(listener, managerId),
       async close() {
         await listener.close();

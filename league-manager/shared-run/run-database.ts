@@ -36,6 +36,11 @@ export class DatabaseUnavailable extends Error {
   override readonly name = "DatabaseUnavailable";
 }
 
+/** For operations that are repeated later: ignores DatabaseUnavailable and throws any other error. */
+export function ignoreUnavailable(thrown: unknown): void {
+  if (!(thrown instanceof DatabaseUnavailable)) throw thrown;
+}
+
 /** The connection was lost during the commit, which was made or not. `hasCommit` finds out. */
 export class CommitUnknown extends Error {
   override readonly name = "CommitUnknown";
@@ -60,6 +65,8 @@ export interface RunDatabase {
    * Rejects with DatabaseUnavailable.
    */
   heartbeat(self: Member): Promise<readonly Member[]>;
+  /** Returns the time of the database in milliseconds since the epoch. Rejects with DatabaseUnavailable. */
+  time(): Promise<number>;
   /** Removes a manager from the members. */
   leave(managerId: string): Promise<void>;
   /** Sends a short text, at most 7,000 bytes, to all other managers that are connected now. A manager that is not connected misses it. */

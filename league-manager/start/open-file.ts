@@ -33,5 +33,5 @@ export async function openFile(
   const followUps = leagueFollowUps((leagueId) => leagueSeed(run.seed, leagueId));
   const commands = countedLedger(openLedger({ store, loaded, clock, leagueIds, followUps, onFatal }), clock);
   await commands.ledger.execute(openLeagues(leagueSettings(config, run)));
-  return { store, run, commands, snapshots: loaded.snapshots, shared: null };
+  return { store, clock, run, commands, snapshots: loaded.snapshots, shared: null };
 }

@@ -11,6 +11,7 @@ import type { Ledger } from "../ledger.ts";
 import { countedLedger } from "../metrics/counted-ledger.ts";
 import type { ManagerOptions } from "../options.ts";
 import { loadSharedState } from "../shared-run/load-shared-state.ts";
+import { openRunClock } from "../shared-run/run-clock.ts";
 import { DatabaseUnavailable } from "../shared-run/run-database.ts";
 import { SharedLedger } from "../shared-run/shared-ledger.ts";
 import { openRun } from "../store/run-identity.ts";
@@ -25,13 +26,15 @@ export async function openShared(
   started: AsyncDisposableStack,
   openDatabase: NonNullable<ManagerOptions["database"]>,
   { config, seed, dataFolder }: ManagerOptions,
-  { clock, ids, log, disk, warn }: AgentProcess,
+  { clock: machineClock, ids, log, disk, warn }: AgentProcess,
 ): Promise<OpenedRun> {
   const lock = disk.lock(join(dataFolder, "league-manager"));
   if (!lock) throw new StartError(`${dataFolder} is used by another manager: name another folder with --data`);
   started.defer(() => lock.release());
-  const { run: database, queue } = await openDatabase({ clock, ids, log, warn });
+  const { run: database, queue } = await openDatabase({ clock: machineClock, ids, log, warn });
   started.defer(() => database.close());
+  const { clock, stop } = await openRunClock({ database, clock: machineClock, warn });
+  started.defer(stop);
   const run = await openRun(database, seed, ids);
   const secret = (await database.getMeta(SECRET)) ?? (await database.initMeta(SECRET, ids.token()));
   const operatorToken =
@@ -53,7 +56,7 @@ export async function openShared(
     isAvailable: () => ledger.isAvailable(),
     commitNumber: () => ledger.commitNumber,
   };
-  return { store: database, run, commands, snapshots: loaded.snapshots, shared };
+  return { store: database, clock, run, commands, snapshots: loaded.snapshots, shared };
 }
 
 /** Opens the leagues of the config. Warns if that changes a league, because the configs of the managers then differ or have been changed. */

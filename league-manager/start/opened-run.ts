@@ -1,13 +1,15 @@
+import type { Clock } from "#shared/lib/clock.ts";
 import type { League } from "../league/league.ts";
 import type { CountedLedger } from "../metrics/counted-ledger.ts";
 import type { MatchQueue } from "../queue/match-queue.ts";
 import type { RunDatabase } from "../shared-run/run-database.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
 import type { RunIdentity } from "../store/run-identity.ts";
-
 /** A run whose state is loaded and whose leagues are opened. */
 export interface OpenedRun {
   readonly store: ManagerStore;
+  /** The clock of the run: that of the database, or that of the machine for a manager that works alone. */
+  readonly clock: Clock;
   readonly run: RunIdentity;
   readonly commands: CountedLedger;
   /** The leagues that were restored from snapshots, by league id. */

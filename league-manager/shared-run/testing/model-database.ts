@@ -38,6 +38,7 @@ export function modelDatabase(
     hasCommit: (id) => hasCommit(connection, id),
     onNews: (listener) => added(connection.newsListeners, listener),
     heartbeat: (self) => connection.request(() => server.heartbeat(self)),
+    time: () => connection.request(() => server.time.now()),
     leave: (managerId) => connection.request(() => server.leave(managerId)),
     signal: (text) => connection.request(() => server.signal(text, connection)),
     onSignal: (listener) => added(connection.signalListeners, listener),

@@ -15,7 +15,7 @@ export interface ModelRun extends TestedRun {
 }
 
 /** Opens a new run. `clock` is that of the server and of the managers. */
-export function modelRun(clock: Pick<Clock, "monotonic" | "after" | "every"> = systemClock): ModelRun {
+export function modelRun(clock: Pick<Clock, "now" | "monotonic" | "after" | "every"> = systemClock): ModelRun {
   let passedMs = 0;
   const time = { ...clock, monotonic: () => clock.monotonic() + passedMs };
   const server = new ModelServer(time);

@@ -10,7 +10,7 @@ import type { Member, NewCommit, News } from "../run-database.ts";
 import { ModelJobs } from "./model-jobs.ts";
 
 /** Time at the server. */
-export type ModelTime = Pick<Clock, "monotonic" | "after">;
+export type ModelTime = Pick<Clock, "now" | "monotonic" | "after">;
 
 /** One of the connections of a manager, as the server sees it. */
 export interface ServerSide {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import type { RunDatabase } from "../run-database.ts";
+import { DatabaseUnavailable, type RunDatabase } from "../run-database.ts";
 import { testCommits } from "./commits.suite.ts";
 import { appendTo, commitOf, commitTo, firstCall, job, profileOf, texts, untilAvailable } from "./commits.ts";
 import type { TestedRun } from "./tested-run.ts";
@@ -139,6 +140,12 @@ export function testRunDatabase(name: string, open: () => Promise<TestedRun>): v
         await a.signal(text);
         expect(await received).toBe(text);
       });
+    });
+
+    test("the time is that of the database", async () => {
+      expect(Math.abs((await a.time()) - systemClock.now())).toBeLessThan(60_000); // on the same machine
+      await run.cut();
+      await expect(a.time()).rejects.toThrow(DatabaseUnavailable);
     });
 
     describe("members", () => {

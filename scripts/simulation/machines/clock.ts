@@ -9,7 +9,7 @@ export interface ProcessClock extends Clock {
 }
 
 /** The date at the start of each simulation. */
-const START_MS = Date.UTC(2026, 0, 1);
+export const START_MS = Date.UTC(2026, 0, 1);
 
 /**
  * Creates the clock of a process. `dateOffset` returns the difference between the machine's date and the virtual time, in ms. `onThrow` gets errors that

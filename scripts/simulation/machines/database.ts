@@ -6,6 +6,7 @@ import { type ModelDatabase, modelDatabase } from "../../../league-manager/share
 import { ModelServer } from "../../../league-manager/shared-run/testing/model-server.ts";
 import type { Disturbance } from "../disturbance.ts";
 import type { Plan } from "../plan.ts";
+import { START_MS } from "./clock.ts";
 import type { Machine } from "./machine.ts";
 import { DATABASE } from "./names.ts";
 import type { Scheduler } from "./scheduler.ts";
@@ -34,8 +35,9 @@ export class SimulatedDatabase {
     const { plan, scheduler, onCommitted } = options;
     this.#options = options;
     this.#random = createRandom(`${plan.seed}/database`);
-    this.server = new ModelServer({ monotonic: scheduler.now, after: scheduler.after }, () =>
-      onCommitted(this.server.db),
+    this.server = new ModelServer(
+      { now: () => START_MS + scheduler.now(), monotonic: scheduler.now, after: scheduler.after },
+      () => onCommitted(this.server.db),
     );
   }
 
