@@ -55,6 +55,8 @@ export interface ApiOptions extends GamePages {
   readonly joining: DocumentContext["joining"];
   readonly openEventStream: Network["openEventStream"];
   readonly inboxes: Inboxes;
+  /** The origin at which the other managers reach this one; absent for the address on which it listens. */
+  readonly url?: string | undefined;
   /** The other managers of the run; the optional parts are absent for a manager that works alone. */
   readonly others: OtherManagers & Partial<Pick<Cluster, "forwarding" | "mcp">>;
   /** Whether the manager can answer every request. */
@@ -132,7 +134,7 @@ export function createApi(options: ApiOptions): Api {
         if (kind === "referee") return REFEREE_BODY_BYTES;
         return kind === "player" && inbox.isAt(target.split("?", 1)[0] ?? "") ? POLL_BYTES : BODY_BYTES;
       },
-      allowedHosts: [...config.allowed_hosts, ...hostsOf(config.manager.endpoint)],
+      allowedHosts: [...config.allowed_hosts, ...hostsOf(config.manager.endpoint), ...hostsOf(options.url)],
     },
     notifyChanged: (committed, change) => mcp.notifyChanged(() => changedBy(committed, change, projections)),
     async close() {

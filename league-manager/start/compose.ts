@@ -121,7 +121,7 @@ const addressesOf =
 
 /** Creates the effects and the API of a manager. */
 export function compose(core: Core, self: AgentProcess) {
-  const { config, dataFolder, shared, onEvent: emit } = core;
+  const { config, dataFolder, shared, url, onEvent: emit } = core;
   const { ledger } = core.commands;
   const { clock, ids, log, network } = self;
   const parts = sharedParts(core, self);
@@ -152,7 +152,7 @@ export function compose(core: Core, self: AgentProcess) {
       ...{ ...effects, ledger, commands: core.commands, clock },
       shared: shared && cluster && { ...shared, ...cluster, isAvailable: isReady },
     }),
-    ...{ config, ledger, registration, policy, clock, ids, log, inboxes, others, ...readable },
+    ...{ config, ledger, registration, policy, clock, ids, log, inboxes, others, url, ...readable },
     isReady,
     whyNotReady: () => (hasJoined ? "the database does not answer" : null),
     ...{ operatorToken: operator.token, seats: hosting.seats, openEventStream: network.openEventStream },
