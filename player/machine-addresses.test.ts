@@ -43,6 +43,7 @@ test("a player with a given network and clock registers and moves without socket
       post: async () => err({ cause: "refused", detail: "nothing listens there" }),
       isAlive: async () => true,
       isListening: async () => true,
+      get: async () => err({ cause: "refused", detail: "nothing listens there" }),
       close: async () => {},
     }),
     openEventStream: () => Promise.reject(new Error("not used")),

@@ -6,6 +6,7 @@ import type { Network } from "#shared/rpc/network.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Member, RunDatabase } from "../shared-run/run-database.ts";
+import { checkAddresses } from "./addresses.ts";
 import { callerSignature } from "./caller-signature.ts";
 import { catchUpOf } from "./catch-up.ts";
 import { compareConfigs } from "./compared-configs.ts";
@@ -13,7 +14,6 @@ import { managerForwarding, sessionPrefix } from "./forwarding.ts";
 import type { Homes, OtherManagers } from "./homes.ts";
 import { createMembers, type Members } from "./members.ts";
 import { otherHomes } from "./other-homes.ts";
-import { checkOwnUrl } from "./own-url.ts";
 
 /** A manager among the other managers of its run. */
 export interface Cluster extends OtherManagers {
@@ -111,7 +111,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       const self = { managerId, url };
       members = await createMembers({ database, self, clock, isReady });
       endComparing = compareConfigs({ database, config, self, secret, warn });
-      endCheck = checkOwnUrl({ self, members: () => members?.all() ?? [], peers, clock, warn });
+      endCheck = checkAddresses({ self, members: () => members?.all() ?? [], peers, clock, warn });
       members.onChange(notify);
       notify();
     },

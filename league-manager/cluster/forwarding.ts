@@ -42,6 +42,7 @@ export function managerForwarding(options: ForwardingOptions): Forwarding {
   const other = (member: Member | null | undefined, whenGone: Pick<Destination, "whenGone">): Destination | null =>
     member && member.managerId !== self.managerId ? { id: member.managerId, origin: member.url, ...whenGone } : null;
   return {
+    serverId: self.managerId,
     destinationOf(request) {
       // If the clocks of two managers differ, the header counts for nothing, but the request was passed on all the same.
       if (request.headers[HEADER] !== undefined) return null;

@@ -193,8 +193,10 @@ export class Connection implements Link {
     const { options } = server;
     const { method, path } = this.#request;
     if (method === "GET") {
-      const isReady = !path.startsWith("/ready") || options.isReady();
-      return { status: path.startsWith("/health") || isReady ? 200 : 503, body: "{}" };
+      if (path.startsWith("/health")) {
+        return { status: 200, body: JSON.stringify({ server_id: options.forwarding?.serverId }) };
+      }
+      return { status: !path.startsWith("/ready") || options.isReady() ? 200 : 503, body: "{}" };
     }
     const observed = this.#observed(server);
     this.#wire.onRequest(observed);

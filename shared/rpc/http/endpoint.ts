@@ -112,7 +112,7 @@ export function httpEndpoint(options: EndpointOptions): Server {
       handlePost(request, response, { ...forPosts, handler: posts.handler });
     } else {
       const { isReady, whyNotReady } = options;
-      const probe = isReady && probeOf(request, { isReady, whyNotReady });
+      const probe = isReady && probeOf(request, { serverId: forwarder?.serverId, isReady, whyNotReady });
       if (probe) sendReply(response, probe);
       else void handlePage(request, response);
     }

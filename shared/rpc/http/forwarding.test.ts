@@ -24,6 +24,14 @@ describe("a request that belongs to another server of the service", () => {
     ]);
   });
 
+  it("is not /health, by which each server names itself", async () => {
+    const health = (port: number) => fetch(`http://127.0.0.1:${port}/health`).then((reply) => reply.json());
+    expect(await Promise.all(service.ports.map(health))).toEqual([
+      { status: "ok", server_id: "first" },
+      { status: "ok", server_id: "second" },
+    ]);
+  });
+
   it("is rejected by the first server if its Host is wrong", async () => {
     const request = httpRequest({ port: service.ports[0], path: "/far/page", headers: { host: "evil.example" } });
     const [reply] = (await once(request.end(), "response")) as [IncomingMessage];

@@ -22,6 +22,8 @@ export interface Destination {
 
 /** The servers of one service. A request that belongs to another of them is passed on to it once. */
 export interface Forwarding {
+  /** The id of this server, which its answer to `GET /health` names. */
+  readonly serverId: string;
   /** Returns the server that a request belongs to; null for this server. */
   destinationOf(request: IncomingMessage): Destination | null;
   /** Returns the headers that tell the other server the caller of a request. */
@@ -39,7 +41,7 @@ export interface Forwarding {
 }
 
 /** Passes requests on to the other servers of a service. Requests and WebSockets end when their server has left the service. */
-export interface Forwarder extends Pick<Forwarding, "destinationOf" | "callerIn" | "isServer"> {
+export interface Forwarder extends Pick<Forwarding, "serverId" | "destinationOf" | "callerIn" | "isServer"> {
   /** Passes a request on, and its answer back. If the other server closes the connection without an answer, so does this one. */
   request(request: IncomingMessage, response: ServerResponse, destination: Destination): Promise<void>;
   /** Passes a request for a WebSocket on, with everything that follows. */
@@ -73,6 +75,7 @@ export function createForwarder(forwarding: Forwarding, clock: Pick<Clock, "afte
     return { ...passedOn(request.headers), ...forwarding.headersFor(caller, request, destination) };
   };
   return {
+    serverId: forwarding.serverId,
     destinationOf: forwarding.destinationOf,
     callerIn: forwarding.callerIn,
     isServer: forwarding.isServer,

@@ -39,6 +39,8 @@ export interface Peers {
   isAlive(url: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
   /** Whether `GET url` is answered with any status within `timeoutMs`. Resolves with false as soon as `signal` is aborted. Never rejects. */
   isListening(url: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  /** Sends `GET url`, once, and resolves with the response, whatever its status, or with a fault. Never rejects. */
+  get(url: string, timeoutMs: number, signal?: AbortSignal): Promise<Result<RawReply, CallFault>>;
   /** Closes all connections and WebSockets. Calls under way and later calls fail with the cause `refused`. */
   close(): Promise<void>;
 }
@@ -77,9 +79,10 @@ export function createPeers({ clock, openPool, openSocket: open = openSocket }: 
       return reply.ok && is2xx(reply.value);
     },
     async isListening(url, timeoutMs, signal) {
-      const reply = await get(client, url, timeoutMs, signal).catch(() => null);
-      return reply?.ok ?? false;
+      const reply = await get(client, url, timeoutMs, signal).catch(asRefused);
+      return reply.ok;
     },
+    get: (url, timeoutMs, signal) => get(client, url, timeoutMs, signal).catch(asRefused),
     async close() {
       client.closed.abort();
       await Promise.all([client.sockets.close(), client.http.close()]);

@@ -43,6 +43,7 @@ export function leave(service: Service): void {
 export const CALLER_HEADER = "test-caller";
 
 const rulesOf = (service: Service, passesOn: boolean): Forwarding => ({
+  serverId: passesOn ? "first" : "second",
   destinationOf({ url = "" }) {
     if (!passesOn || !url.startsWith("/far/")) return null;
     const { whenGone, ports } = service;
@@ -84,6 +85,7 @@ async function start(service: Service, passesOn: boolean): Promise<void> {
         return service.answer(body, http);
       },
     },
+    isReady: () => true,
     web: async () => (request, response) => service.web(request, response),
     ...{ upgrades, forwarder, bodyLimit: () => 1_000_000, allowedHosts: ["league.example"], onError },
   });

@@ -1,0 +1,60 @@
+import type { Clock } from "#shared/lib/clock.ts";
+import { parsedJson } from "#shared/lib/text.ts";
+import type { Peers } from "#shared/rpc/peer/peer.ts";
+import type { Member } from "../shared-run/run-database.ts";
+
+interface AddressesOptions {
+  readonly self: Pick<Member, "managerId">;
+  /** Returns the known managers, with this one. */
+  readonly members: () => readonly Member[];
+  readonly peers: Pick<Peers, "get">;
+  readonly clock: Pick<Clock, "every">;
+  /** Prints a warning. */
+  readonly warn: (line: string) => void;
+}
+
+const CHECK_MS = 10_000;
+const ANSWER_MS = 2_000;
+/** The number of failed checks in a row before the warning. A manager that has ended is no longer known at the second one. */
+const CHECKS = 2;
+
+/**
+ * Checks regularly whether each known manager, with this one, answers at the address that it has registered. Warns once if it does not, and says when it
+ * does again. Returns the function that ends this.
+ */
+export function checkAddresses({ self, members, peers, clock, warn }: AddressesOptions): () => void {
+  const stopped = new AbortController();
+  /** The number of failed checks in a row of each manager that has failed the last one. */
+  let failed = new Map<string, number>();
+
+  const check = async ({ managerId, url }: Member): Promise<number> => {
+    const before = failed.get(managerId) ?? 0;
+    const reply = await peers.get(`${url}/health`, ANSWER_MS, stopped.signal);
+    if (stopped.signal.aborted) return 0;
+    const answering = reply.ok
+      ? (parsedJson(reply.value.text) as { server_id?: unknown } | undefined)?.server_id
+      : null;
+    const role = managerId === self.managerId ? "the other managers call this one" : "this manager calls another one";
+    if (answering === managerId) {
+      if (before >= CHECKS) warn(`the right manager answers at ${url} again, where ${role}`);
+      return 0;
+    }
+    if (before + 1 === CHECKS) {
+      const program =
+        answering === null ? "no program" : answering === undefined ? "another program" : "another manager";
+      const advice = `correct the LEAGUE_ADDRESS or --url of that manager${answering === null ? ", or open its port" : ""}`;
+      warn(`${program} answers at ${url}, where ${role}: ${advice}`);
+    }
+    return before + 1;
+  };
+
+  const cancel = clock.every(CHECK_MS, async () => {
+    const known = members();
+    const counts = await Promise.all(known.map(check));
+    failed = new Map(known.map(({ managerId }, index) => [managerId, counts[index] ?? 0]));
+  });
+  return () => {
+    cancel();
+    stopped.abort();
+  };
+}
