@@ -84,8 +84,16 @@ export function createCluster(options: ClusterOptions): Cluster {
     members?.exclude(gone);
     void database.signal(`${GONE}${gone}`).catch(() => {}); // without the signal the others exclude the manager after its last heartbeat
   };
+  let ownUrl = "";
+  let isRefused = false;
   const removeListener = database.onSignal((text) => {
-    if (text.startsWith(GONE)) members?.exclude(text.slice(GONE.length));
+    if (!text.startsWith(GONE)) return;
+    const gone = text.slice(GONE.length);
+    if (gone !== managerId) return members?.exclude(gone);
+    if (isRefused) return;
+    isRefused = true;
+    const advice = "correct its LEAGUE_ADDRESS or --url, or open its port, and start it again";
+    warn(`${ownUrl} refuses the connections of another manager, so the others have taken over the inboxes: ${advice}`);
   });
   return {
     homes: {
@@ -109,6 +117,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       const isReady = ({ url: other }: Member): Promise<boolean> =>
         peers.isAlive(`${other}/ready`, READY_MS).catch(() => false); // e.g. too many open files
       const self = { managerId, url };
+      ownUrl = url;
       members = await createMembers({ database, self, clock, isReady });
       endComparing = compareConfigs({ database, config, self, secret, warn });
       endCheck = checkAddresses({ self, members: () => members?.all() ?? [], peers, clock, warn });
