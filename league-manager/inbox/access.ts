@@ -51,8 +51,25 @@ interface Rejection {
   readonly message: string;
 }
 
-/** Returns the reason why a caller may not use the inbox of a player, or null if the caller is that player. */
-export function rejectionOf(context: InboxContext, playerId: string, { bearer }: HttpContext): Rejection | null {
+/**
+ * Resolves with the reason why a caller may not use the inbox of a player, or null if the caller is that player. A caller with a token that may have
+ * registered at another manager a moment ago waits for the commits of that manager; "unknown" if the database does not answer.
+ */
+export async function rejectionOf(
+  context: InboxContext,
+  playerId: string,
+  http: Pick<HttpContext, "bearer">,
+): Promise<Rejection | "unknown" | null> {
+  const rejection = knownRejectionOf(context, playerId, http);
+  if (!rejection || http.bearer === null) return rejection;
+  return (await context.catchUp()) ? knownRejectionOf(context, playerId, http) : "unknown";
+}
+
+function knownRejectionOf(
+  context: InboxContext,
+  playerId: string,
+  { bearer }: Pick<HttpContext, "bearer">,
+): Rejection | null {
   if (context.projections.authenticate(bearer)?.id !== playerId) {
     return { status: 401, code: "UNAUTHORIZED", message: "send the player's token as Authorization: Bearer" };
   }

@@ -94,7 +94,9 @@ const Query = z.object({
 /** Takes the answers of a player and replies with its open requests. */
 async function poll(context: InboxContext, playerId: string, body: string, http: HttpContext): Promise<HttpReply> {
   const { inboxes } = context;
-  const rejected = rejectionOf(context, playerId, http);
+  const rejected = await rejectionOf(context, playerId, http);
+  // The inbox may have moved meanwhile.
+  if (rejected === "unknown" || context.homes.of(playerId) !== "here") return REFUSED;
   if (rejected) {
     http.logRejection?.({ code: rejected.status, reason: rejected.message, request: `POST /inbox/${playerId}` });
     return rejection(rejected.status, rejected.code, rejected.message);

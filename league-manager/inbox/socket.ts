@@ -13,15 +13,19 @@ const WAIT_MS = 60_000;
 
 const MOVING = { status: 503, code: "UNAVAILABLE", message: "the inbox is at another manager: connect again" };
 
+const UNKNOWN = { status: 503, code: "UNAVAILABLE", message: "the database does not answer: connect again" };
+
 /** Accepts a WebSocket at the URL of an inbox: one JSON-RPC message a frame, requests to the player and responses from it. */
 export const inboxSocket =
   (context: InboxContext): UpgradeHandler =>
-  ({ path, query, http }) => {
+  async ({ path, query, http }) => {
     const inbox = inboxAt(path);
     if (inbox?.face !== "poll") return null;
     const { playerId } = inbox;
     if (context.homes.of(playerId) !== "here") return MOVING;
-    const rejection = rejectionOf(context, playerId, http);
+    const rejection = await rejectionOf(context, playerId, http);
+    if (rejection === "unknown") return UNKNOWN;
+    if (context.homes.of(playerId) !== "here") return MOVING; // meanwhile
     if (rejection) return rejection;
     return {
       accept(socket) {
