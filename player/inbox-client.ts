@@ -6,12 +6,12 @@ import type { McpHandler } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { CallFault, RawReply } from "#shared/rpc/peer/call.ts";
 import { operatorText } from "#shared/rpc/peer/connection-fault.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer/peer.ts";
+import type { KeptRegistration } from "#shared/runtime/kept-registration.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 
-interface InboxOptions {
-  /** The URL of the inbox, from the answer to the registration. */
-  readonly inbox: string;
-  readonly token: string;
+interface InboxOptions extends KeptRegistration {
+  /** The URL of the inbox and the token for it, from the answer to the last registration. */
+  readonly inbox: () => Inbox | null;
   /** Answers one JSON-RPC request of the inbox. */
   readonly handler: McpHandler;
   readonly peers: Pick<Peers, "post">;
@@ -19,6 +19,11 @@ interface InboxOptions {
   readonly signal: AbortSignal;
   /** Prints a warning. */
   readonly warn: (line: string) => void;
+}
+
+interface Inbox {
+  readonly url: string;
+  readonly token: string;
 }
 
 /** Short waits: a connection that was lost without a message is noticed after `POLL_MS`, and a move has a deadline of seconds. */
@@ -37,22 +42,33 @@ const Page = z.object({ next: z.int(), requests: z.array(z.looseObject({ id: z.i
 /**
  * Polls an inbox and answers its requests until `signal` is aborted. Requests are answered concurrently, and each answer is sent as soon as it is
  * ready: a new poll carries it, which ends the poll that waits. Answers are kept until a poll that carried them was answered, so an interrupted
- * connection loses none. Rejects with StartError if the manager no longer knows the player.
+ * connection loses none. Registers again if the manager does not know the player. Rejects with StartError if the manager does not
+ * accept the token of the player.
  */
 export async function pollInbox(options: InboxOptions): Promise<void> {
   const { signal, clock, warn } = options;
-  const state: PollState = { after: 0, answers: new Map(), underway: new Set(), wake: () => {} };
+  let state = newState();
   let failures = 0;
   while (!signal.aborted) {
-    const outcome = await pollOnce(options, state);
+    const inbox = options.inbox();
+    if (inbox === null) throw new StartError("the manager has no inboxes any more: join without --pull");
+    const renewals = options.renewals();
+    const outcome = await pollOnce(options, inbox, state);
     if (signal.aborted) return;
+    if (outcome.kind === "rejected") {
+      await options.renew();
+      if (signal.aborted) return;
+      if (options.renewals() === renewals) throw new StartError(outcome.why);
+      state = newState();
+      continue;
+    }
     if (outcome.kind === "continue") {
-      if (failures >= REPORT_AFTER) warn(`the manager answers again at ${options.inbox}`);
+      if (failures >= REPORT_AFTER) warn(`the manager answers again at ${inbox.url}`);
       failures = 0;
       continue;
     }
     failures++;
-    if (failures === REPORT_AFTER) warn(`no answer from the inbox ${options.inbox} (${outcome.why}); trying again`);
+    if (failures === REPORT_AFTER) warn(`no answer from the inbox ${inbox.url} (${outcome.why}); trying again`);
     await clock.pause(Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures, 10)), signal);
   }
 }
@@ -71,16 +87,18 @@ interface PollState {
   wake: () => void;
 }
 
-type Outcome = { readonly kind: "continue" } | { readonly kind: "failed"; readonly why: string };
+const newState = (): PollState => ({ after: 0, answers: new Map(), underway: new Set(), wake: () => {} });
+
+type Outcome = { readonly kind: "continue" } | { readonly kind: "failed" | "rejected"; readonly why: string };
 
 const CONTINUE: Outcome = { kind: "continue" };
 
 /** Sends one poll. Resolves when it is answered or has failed, or when another answer is ready for the next poll. */
-function pollOnce(options: InboxOptions, state: PollState): Promise<Outcome> {
-  const { inbox, token, peers, signal } = options;
+function pollOnce(options: InboxOptions, inbox: Inbox, state: PollState): Promise<Outcome> {
+  const { peers, signal } = options;
   const sent = answersToSend(state);
-  const url = `${inbox}?after=${state.after}&wait_s=${WAIT_S}`;
-  const call = { timeoutMs: POLL_MS, maxReplyBytes: REPLY_BYTES, bearer: token, signal };
+  const url = `${inbox.url}?after=${state.after}&wait_s=${WAIT_S}`;
+  const call = { timeoutMs: POLL_MS, maxReplyBytes: REPLY_BYTES, bearer: inbox.token, signal };
   const { promise: ready, resolve } = Promise.withResolvers<Outcome>();
   state.wake = () => resolve(CONTINUE);
   const polled = peers.post(url, `[${[...sent.values()].join(",")}]`, call).catch(asRefused);
@@ -107,7 +125,8 @@ function received(
   if (!reply.ok) return { kind: "failed", why: operatorText(reply.error) };
   const { status, text } = reply.value;
   if (status === 401 || status === 404) {
-    throw new StartError(`the manager no longer accepts the token of this player (HTTP ${status}): register again`);
+    const why = `the manager no longer accepts the token of this player (HTTP ${status}): register again`;
+    return { kind: "rejected", why };
   }
   // A newer poll of this program has replaced the poll, or another program polls with the same token.
   if (status === 409) return { kind: "failed", why: "another program polls this inbox" };

@@ -1,12 +1,14 @@
 import { hostname } from "node:os";
 import { basename } from "node:path";
 import { findGame, gameIds } from "#shared/games/registry.ts";
+import { flat } from "#shared/lib/text.ts";
 import { ANY_GAME, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import { OWN_TRANSPORTS } from "#shared/protocol/transports.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { addressLabel, contactEndpoint } from "#shared/runtime/contact-endpoint.ts";
+import { type KeptRegistration, keepRegistered } from "#shared/runtime/kept-registration.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { acquireToken, register } from "#shared/runtime/registration.ts";
@@ -26,13 +28,17 @@ interface Registering {
   readonly identity: Identity;
   readonly peers: Peers;
   readonly signal: AbortSignal;
+  readonly onRegistered: (playerId: string, leagueIds: readonly string[]) => void;
 }
 
-/** Registers a player with the manager and sets its identity. Resolves with its id and the ids of its leagues. Rejects with StartError. */
+/**
+ * Registers a player with the manager, sets its identity and keeps it registered. `onRegistered` is called after each registration, also a later one.
+ * Resolves with the registration, or rejects with StartError.
+ */
 export async function registerPlayer(
-  { options, manager, bot, server, identity, peers, signal }: Registering,
+  { options, manager, bot, server, identity, peers, signal, onRegistered }: Registering,
   self: AgentProcess,
-): Promise<RegisteredPlayer> {
+): Promise<PlayerRegistration> {
   const { endpoint, registerTimeoutMs: timeoutMs } = options;
   const contact = options.pull ? null : await contactEndpoint({ manager, server, endpoint, timeoutMs, self, signal });
   // Players of several machines can have the same port, so the name of one that is not called contains its machine.
@@ -43,38 +49,41 @@ export async function registerPlayer(
   const sender = `player:${name}`;
   const tokenFile = tokenFileOf(options.dataFolder, "player", name);
   // The player chooses its token before it registers, so that it can check the signature of every message.
-  const ownToken = acquireToken(self, tokenFile, sender, signal);
-  setToken(identity, ownToken);
-  const { response, token } = await register({
-    peers,
-    manager,
-    type: "PLAYER_REGISTER_REQUEST",
-    sender,
-    payload: requestOf(name, contact, bot, options),
-    response: PlayerRegisterResponse,
-    timeoutMs,
-    token: ownToken,
-    tokenFile,
-    self,
-    signal,
-  });
-  const leagueIds = response.league_ids ?? [];
-  identity.id = response.player_id ?? name;
-  identity.registered = { playerId: identity.id, leagueIds, tokenFile };
+  let token = acquireToken(self, tokenFile, sender, signal);
   setToken(identity, token);
-  self.say(`registered as ${identity.id} in ${leagueIds.join(", ") || "no league"}`);
-  if (options.pull && !response.inbox) {
+  let inbox: string | null = null;
+  const enter = async (): Promise<void> => {
+    const registered = await register({
+      ...{ peers, manager, sender, timeoutMs, token, tokenFile, self, signal },
+      type: "PLAYER_REGISTER_REQUEST",
+      payload: requestOf(name, contact, bot, options),
+      response: PlayerRegisterResponse,
+    });
+    const { player_id, league_ids, inbox: url } = registered.response;
+    const leagueIds = league_ids ?? [];
+    token = registered.token;
+    inbox = url ?? null;
+    identity.id = player_id ?? name;
+    identity.registered = { playerId: identity.id, leagueIds, tokenFile };
+    setToken(identity, token);
+    onRegistered(identity.id, leagueIds);
+  };
+  await enter();
+  self.say(`registered as ${identity.id} in ${identity.registered?.leagueIds.join(", ") || "no league"}`);
+  if (options.pull && inbox === null) {
     throw new StartError(`the manager at ${manager} has no inboxes: join without --pull`);
   }
-  return { id: identity.id, leagueIds, token, inbox: response.inbox ?? null };
+  const kept = keepRegistered({
+    ...{ peers, manager, self, signal, timeoutMs },
+    knownAs: () => ({ sender: flat("player:", identity.id), name, token }),
+    registerAgain: enter,
+  });
+  return { ...kept, inbox: () => (inbox === null ? null : { url: inbox, token }) };
 }
 
-interface RegisteredPlayer {
-  readonly id: string;
-  readonly leagueIds: readonly string[];
-  readonly token: string;
-  /** The URL of the inbox of a player that is not called, else null. */
-  readonly inbox: string | null;
+interface PlayerRegistration extends KeptRegistration {
+  /** The URL of the inbox of a player that is not called, with the token for it; else null. */
+  inbox(): { readonly url: string; readonly token: string } | null;
 }
 
 /** The payload of PLAYER_REGISTER_REQUEST. */

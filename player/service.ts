@@ -75,16 +75,15 @@ export async function startPlayer(given: z.input<typeof PlayerOptions>, self: Ag
   self.report({ type: "ready", url: server.url });
 
   const { signal } = stopping;
-  const registering = options.manager
-    ? registerPlayer({ options, manager: options.manager, bot, server, identity, peers, signal }, self)
-    : null;
-  const playing = registering?.then(({ id, leagueIds, inbox, token }) => {
-    notifications.registered(id, leagueIds);
-    if (inbox === null) return;
-    const { clock, warn } = self;
-    return pollInbox({ inbox, token, handler: mcp.handler, peers, clock, signal, warn });
-  });
-  playing?.catch((thrown) => {
+  const { manager } = options;
+  const onRegistered = notifications.registered;
+  const play = async (): Promise<void> => {
+    if (manager === null) return;
+    const parts = { options, manager, bot, server, identity, peers, signal, onRegistered };
+    const registered = await registerPlayer(parts, self);
+    if (registered.inbox() !== null) await pollInbox({ ...registered, ...self, handler: mcp.handler, peers, signal });
+  };
+  play().catch((thrown) => {
     if (!signal.aborted) throw thrown; // StartError: ends the process with its message
   });
 

@@ -7,6 +7,7 @@ import { type McpEndpoint, mcpEndpoint } from "#shared/rpc/mcp/endpoint.ts";
 import { toolsOf } from "#shared/rpc/mcp/operations.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import type { AgentStore } from "#shared/runtime/files/disk.ts";
+import type { KeptRegistration } from "#shared/runtime/kept-registration.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { readOrCreateSecret } from "#shared/runtime/secret-file.ts";
 import type { Session } from "#shared/session/session.ts";
@@ -36,6 +37,7 @@ export interface Identity {
   token: string | null;
   /** Whether the manager can be called over a WebSocket. */
   managerOffersWebSocket?: boolean;
+  kept?: KeptRegistration;
   /** The origins of the pages of the manager, if it has pages. */
   managerPages?: readonly string[];
 }
@@ -147,7 +149,7 @@ function endpointOf(
   const surface = {
     serverInfo: { name: "referee", version: VERSION },
     tools: toolsOf(
-      [...refereeOperations(context), ...room.operations, ...notificationOperations()].map(rejectingNotLoaded),
+      [...refereeOperations(context), ...room.operations, ...notificationOperations(context)].map(rejectingNotLoaded),
       () => flat("referee:", context.identity.id),
       clock,
       ids,

@@ -8,6 +8,7 @@ import type { Listening } from "#shared/rpc/http/listen.ts";
 import { asRefused } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { addressLabel, contactEndpoint } from "#shared/runtime/contact-endpoint.ts";
+import { keepRegistered } from "#shared/runtime/kept-registration.ts";
 import { VERSION } from "#shared/runtime/process/version.ts";
 import { acquireToken, register } from "#shared/runtime/registration.ts";
 import { tokenFileOf } from "#shared/runtime/secret-file.ts";
@@ -16,8 +17,8 @@ import type { ServiceOptions } from "./options.ts";
 import type { Identity, Parts } from "./parts.ts";
 
 /**
- * Registers a referee with its manager and resumes the matches that are still assigned to it. Rejects if the registration fails or `signal`
- * is aborted.
+ * Registers a referee with its manager, resumes the matches that are still assigned to it, and keeps it registered. Rejects if the registration fails or
+ * `signal` is aborted.
  */
 export async function registerReferee(
   options: ServiceOptions,
@@ -33,28 +34,38 @@ export async function registerReferee(
   const display_name = name ?? `Referee ${addressLabel(contact)}`;
   const sender = `referee:${display_name}`;
   const tokenFile = tokenFileOf(dataFolder, "referee", String(server.port));
-  const { response, token } = await register({
-    ...{ peers, manager, sender, timeoutMs, tokenFile, self, signal },
-    type: "REFEREE_REGISTER_REQUEST",
-    payload: {
-      display_name,
-      version: VERSION,
-      game_types: knownGameIds(),
-      contact_endpoint: contact,
-      ...(joinCode && { join_code: joinCode }),
-      max_concurrent_matches: maxConcurrentMatches,
-      transports: OWN_TRANSPORTS,
-      has_pages: true,
-    },
-    response: RefereeRegisterResponse,
-    token: acquireToken(self, tokenFile, sender, signal),
-  });
-  identity.id = response.referee_id ?? display_name;
-  identity.token = token;
-  identity.managerOffersWebSocket = offersWebSocket(response.transports);
-  identity.managerPages = pagesOfManager(manager, response.page_urls ?? []);
+  let token = acquireToken(self, tokenFile, sender, signal);
+  const enter = async (): Promise<void> => {
+    const registered = await register({
+      ...{ peers, manager, sender, timeoutMs, tokenFile, self, signal, token },
+      type: "REFEREE_REGISTER_REQUEST",
+      payload: {
+        display_name,
+        version: VERSION,
+        game_types: knownGameIds(),
+        contact_endpoint: contact,
+        ...(joinCode && { join_code: joinCode }),
+        max_concurrent_matches: maxConcurrentMatches,
+        transports: OWN_TRANSPORTS,
+        has_pages: true,
+      },
+      response: RefereeRegisterResponse,
+    });
+    const { response } = registered;
+    token = registered.token;
+    identity.id = response.referee_id ?? display_name;
+    identity.token = token;
+    identity.managerOffersWebSocket = offersWebSocket(response.transports);
+    identity.managerPages = pagesOfManager(manager, response.page_urls ?? []);
+    for (const order of response.matches ?? []) await referee.start(order);
+  };
+  await enter();
   self.say(`registered as ${identity.id}`);
-  for (const order of response.matches ?? []) await referee.start(order);
+  identity.kept = keepRegistered({
+    ...{ peers, manager, self, signal, timeoutMs },
+    knownAs: () => ({ sender: flat("referee:", identity.id), name: display_name, token }),
+    registerAgain: enter,
+  });
 }
 
 interface LeavingOptions {

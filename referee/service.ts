@@ -81,6 +81,7 @@ export async function startReferee(
   }
   return {
     leave: async () => {
+      stopping.abort();
       if (manager !== null) await leaveManager({ manager, parts, identity, self });
     },
     pages: parts.pagesUrl,

@@ -1,7 +1,9 @@
+import { compareIds, playerId } from "#shared/lib/ids.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import {
+  GetRegistration,
   PlayerRegisterRequest,
   PlayerRegisterResponse,
   RefereeRegisterRequest,
@@ -9,6 +11,7 @@ import {
 } from "#shared/protocol/registration-messages.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Agent } from "../agents/agent.ts";
+import type { ManagerState } from "../agents/state.ts";
 import { leaveReferee } from "../commands/leave.ts";
 import { reportResult } from "../commands/report.ts";
 import { replayInAdvance } from "../league/result-check.ts";
@@ -18,7 +21,7 @@ import type { Registration } from "./registration.ts";
 import { PlainRegisterPlayer, PlainRegisterReferee } from "./tool-schemas.ts";
 
 interface AgentContext {
-  readonly ledger: Pick<Ledger, "execute">;
+  readonly ledger: Pick<Ledger, "execute" | "state">;
   readonly views: Views;
   readonly registration: Registration;
 }
@@ -28,6 +31,7 @@ export const agentOperations = (context: AgentContext): readonly Operation<unkno
   ...registrations(context),
   matchResult(context),
   refereeLeave(context),
+  getRegistration(context),
 ];
 
 /** The registration of players. `league check` has the same operation. */
@@ -99,6 +103,33 @@ function refereeLeave({ ledger, views }: AgentContext): Operation<unknown> {
         : err(protocolError("L004", "only a registered referee can leave"));
     },
   });
+}
+
+/** GET_REGISTRATION: tells an agent whether it is registered. An agent that is not, because of a restored database, is told to register again. */
+function getRegistration({ ledger, views }: AgentContext): Operation<unknown> {
+  return operation({
+    request: "GET_REGISTRATION",
+    reply: "GET_REGISTRATION_RESPONSE",
+    payload: GetRegistration,
+    handle({ display_name }, caller) {
+      const agent = senderOf(views, caller);
+      if (agent) return ok({ agent_id: agent.id });
+      const [kind, id = ""] = (caller.sender ?? "").split(":", 2);
+      const mayReturn = kind === "referee" || isOfLaterState(ledger.state, id, display_name);
+      return err(protocolError("L004", `${id} is not registered with this token`, { agent_id: id }, mayReturn));
+    },
+  });
+}
+
+/**
+ * Whether a player with this id and name registered after the moment to which the database was restored: its id is not assigned, or it is that of a
+ * player with another name. The ids of removed players are not assigned again, an erased player has its id as its name, and a player whose token was
+ * reset keeps its name.
+ */
+function isOfLaterState({ agents, lastForgotten }: ManagerState, id: string, name: string): boolean {
+  const agent = agents.get(id);
+  if (agent) return agent.name !== name && agent.name !== id;
+  return compareIds(id, playerId(lastForgotten.player)) > 0;
 }
 
 /** Returns the agent that sent a message, or null if its token is missing or wrong, or belongs to another agent than `sender` names. */

@@ -1,6 +1,6 @@
 import type { Ids } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
-import type { MachineAddresses } from "#shared/protocol/addresses.ts";
+import { endpointKey, type MachineAddresses } from "#shared/protocol/addresses.ts";
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
@@ -10,17 +10,18 @@ import type { Answer, Caller } from "#shared/rpc/mcp/operations.ts";
 import type { Agent } from "../agents/agent.ts";
 import type { PresenceCheck } from "../agents/identity.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
+import { leaveReferee } from "../commands/leave.ts";
 import { type Registered, registerPlayer, registerReferee } from "../commands/register.ts";
 import type { Ledger } from "../ledger.ts";
 
 interface RegistrationOptions {
-  readonly ledger: Pick<Ledger, "execute">;
+  readonly ledger: Pick<Ledger, "execute" | "state">;
   readonly policy: AdmissionPolicy;
   readonly ids: Ids;
   /** The current addresses of this machine. */
   readonly machineAddresses: () => MachineAddresses;
-  /** Whether a registered player has left its endpoint. */
-  readonly hasLeft: (player: Agent) => Promise<boolean>;
+  /** Whether a registered agent has left its endpoint. */
+  readonly hasLeft: (agent: Agent) => Promise<boolean>;
   /** Ids of the referees that do not answer health probes, the longest silence first. */
   readonly silentReferees: () => readonly string[];
   /** The matches that are assigned to a referee. The answer to its registration contains them. */
@@ -66,7 +67,9 @@ export function createRegistration(options: RegistrationOptions): Registration {
 
     async referee(request, caller) {
       const context = { ...contextOf(caller), silent: options.silentReferees() };
-      const registered = await ledger.execute(registerReferee(policy, { request, ...context }));
+      const registered = await registeredReferee(options, request, () =>
+        ledger.execute(registerReferee(policy, { request, ...context })),
+      );
       if (!registered.ok) return ok({ referee_id: null, ...rejected(registered.error) });
       const { agentId, token, leagueIds } = registered.value;
       options.onRegistered(agentId);
@@ -93,6 +96,24 @@ async function registeredPlayer(
     if (departed.has(player.id) || !(await hasLeft(player))) return err(rejection);
     departed.add(player.id);
   }
+}
+
+/** Registers a referee. If its endpoint belongs to another referee that does not answer there any more, the manager first forgets that referee. */
+async function registeredReferee<T>(
+  { ledger, hasLeft, machineAddresses }: RegistrationOptions,
+  { contact_endpoint }: RefereeRegisterRequest,
+  attempt: () => Promise<Result<T, ProtocolError>>,
+): Promise<Result<T, ProtocolError>> {
+  const result = await attempt();
+  if (result.ok || result.error.error_code !== "L003") return result;
+  const addresses = machineAddresses();
+  const key = endpointKey(contact_endpoint, addresses);
+  const owner = [...ledger.state.agents.values()].find(
+    ({ kind, endpoint }) => kind === "referee" && endpointKey(endpoint, addresses) === key,
+  );
+  if (!owner || !(await hasLeft(owner))) return result;
+  await ledger.execute(leaveReferee(owner.id));
+  return attempt();
 }
 
 const accepted = (token: string, leagueIds: readonly string[]) => ({

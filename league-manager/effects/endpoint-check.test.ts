@@ -42,6 +42,7 @@ const hasLeftAt = (port: number): Promise<boolean> =>
     "rps",
   )({
     id: "P01",
+    kind: "player",
     name: "Ann",
     endpoint: `http://127.0.0.1:${port}/mcp`,
     tokenHash: sha256Hex("token"),
@@ -75,6 +76,13 @@ test("a player has not left if the message could not be sent", async () => {
   const failing = {
     message: () => Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" })),
   };
-  const player = { id: "P01", name: "Ann", endpoint: "http://127.0.0.1:1/mcp", tokenHash: "", dialect: "native" };
+  const player = {
+    id: "P01",
+    kind: "player",
+    name: "Ann",
+    endpoint: "http://127.0.0.1:1/mcp",
+    tokenHash: "",
+    dialect: "native",
+  } as const;
   expect(await hasLeft(failing, systemClock, systemIds, "rps")(player)).toBe(false);
 });

@@ -8,33 +8,32 @@ import { contactOf } from "./contact.ts";
 import { MANAGER_SENDER } from "./effects-context.ts";
 
 const TIMEOUT_MS = 2_000;
-/** The sender in messages of a player of this project that does not know its id yet. */
-const UNREGISTERED = "player:new";
 
 /**
- * Returns a function that checks whether a registered player has left its endpoint (PROTOCOL.md, section 3). It sends an empty announcement that is
- * signed for the player. The player has left if the connection is refused, if the receiver rejects the signature, or if the answer names another
- * player as its sender. Every other answer or fault may come from the registered player: a player without a secret cannot check the signature, and a
+ * Returns a function that checks whether a registered player or referee has left its endpoint (PROTOCOL.md, section 3). It sends an empty announcement that is
+ * signed for the agent. The agent has left if the connection is refused, if the receiver rejects the signature, or if the answer names another
+ * player as its sender. Every other answer or fault may come from the registered agent: a player without a secret cannot check the signature, and a
  * running program may reset a connection or let it time out.
  */
 export const hasLeft =
   (peers: Pick<DialectPeers, "message">, clock: Clock, ids: Ids, leagueId: string) =>
-  async (player: Pick<Agent, "id" | "name" | "endpoint" | "tokenHash" | "dialect">): Promise<boolean> => {
-    const authToken = signFor(player.tokenHash, leagueId);
+  async (agent: Pick<Agent, "id" | "kind" | "name" | "endpoint" | "tokenHash" | "dialect">): Promise<boolean> => {
+    const authToken = signFor(agent.tokenHash, leagueId);
     const emptyPayload = { league_id: leagueId, round_id: 0, matches: [] };
     const envelope = newEnvelope("ROUND_ANNOUNCEMENT", MANAGER_SENDER, emptyPayload, {
       messageId: ids.uuid(),
       authToken,
       at: clock.iso(),
     });
-    const call = { timeoutMs: TIMEOUT_MS, contact: contactOf(player) };
-    const reply = await peers.message(player.endpoint, envelope, call).catch(() => null);
+    const call = { timeoutMs: TIMEOUT_MS, contact: contactOf(agent) };
+    const reply = await peers.message(agent.endpoint, envelope, call).catch(() => null);
     if (reply === null) return false; // the message could not be sent, e.g. because of a shortage of files or memory
     if (!reply.ok) return reply.error.isNothingListening === true;
     const { payload, sender } = reply.value;
     if (payload.error_code === "L004") return !hasNoSecret(payload);
-    const expectedSenders = [`player:${player.id}`, `player:${player.name}`, UNREGISTERED];
-    return sender.startsWith("player:") && !expectedSenders.includes(sender);
+    // A referee checks every signature. A player of this project that does not know its id yet has the id "new".
+    const expectedSenders = [`player:${agent.id}`, `player:${agent.name}`, "player:new"];
+    return agent.kind === "player" && sender.startsWith("player:") && !expectedSenders.includes(sender);
   };
 
 /** A player without a secret rejects every message from another machine with L004 and `has_secret: false`. */

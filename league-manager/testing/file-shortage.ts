@@ -6,7 +6,7 @@ import { hasLeft } from "../effects/endpoint-check.ts";
 
 /** Opens files up to the limit of the process, checks whether the player at the given endpoint has left, and prints the result as JSON. */
 const [endpoint = ""] = process.argv.slice(2);
-const player = { id: "P01", name: "Ann", endpoint, tokenHash: "", dialect: "native" };
+const player = { id: "P01", kind: "player", name: "Ann", endpoint, tokenHash: "", dialect: "native" } as const;
 const peers = createPeers({ clock: systemClock });
 /** Opens files until the limit is reached. Returns the number of opened files. */
 const exhaustFiles = (): number => {

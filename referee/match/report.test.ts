@@ -6,8 +6,10 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
+import type { KeptRegistration } from "#shared/runtime/kept-registration.ts";
 import { type Logger, openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
@@ -23,12 +25,18 @@ afterEach(async () => {
   for (const end of ends.splice(0).reverse()) await end();
 });
 
+interface Given {
+  readonly manager?: string;
+  readonly log?: Logger;
+  readonly kept?: KeptRegistration;
+}
+
 /** A referee with a manual clock. */
 function refereeOn(
   db: DatabaseSync,
   league: TestLeague,
   clock: ManualClock,
-  { manager = league.manager, log = openLog(null, "referee") }: { manager?: string; log?: Logger } = {},
+  { manager = league.manager, log = openLog(null, "referee"), kept }: Given = {},
 ) {
   const peers = createPeers({ clock: systemClock });
   const referee = createReferee({
@@ -37,7 +45,7 @@ function refereeOn(
       matches: matchTable(db, testWriter(db)),
     },
     ...{ peers, log, manager, reportTimeoutMs: 10_000 },
-    identity: { id: "REF01", token: TOKEN },
+    identity: { id: "REF01", token: TOKEN, ...(kept && { kept }) },
   });
   const stop = async (): Promise<void> => {
     await referee.stop();
@@ -185,4 +193,26 @@ it("a result is sent again every two seconds to a manager that does not answer, 
   }
   await vi.waitFor(() => expect(proxy.answered()).toBe(8), WAIT_OPTIONS);
   expect(lines).toEqual([]);
+});
+
+it.each([
+  ["sends a result again after it has registered again", true, 2],
+  ["does not repeat a rejected result while it is registered", false, 1],
+])("a referee %s", async (_, isForgotten, expected) => {
+  let isUnknown = true;
+  let renewals = 0;
+  const rejection = { error_code: "L004", message: "only a registered referee can report", retryable: false };
+  const league = await startTestLeague({
+    result: () => (isUnknown ? newEnvelope("LEAGUE_ERROR", "league_manager:LM01", rejection) : null),
+  });
+  ends.push(() => league.close());
+  const renew = async (): Promise<void> => {
+    isUnknown = !isForgotten;
+    if (isForgotten) renewals++;
+  };
+  const [db, clock] = [openSqlite(":memory:", SESSION_SCHEMA + MATCH_SCHEMA), manualClock()];
+  const referee = refereeOn(db, league, clock, { kept: { renew, renewals: () => renewals } });
+  await referee.start();
+  await vi.waitFor(() => expect(referee.running()).toEqual([]), WAIT_OPTIONS);
+  expect(league.received.filter(({ type }) => type === "MATCH_RESULT")).toHaveLength(expected);
 });

@@ -7,6 +7,7 @@ import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import type { CallFault } from "#shared/rpc/peer/call.ts";
 import { asRefused, type Peers } from "#shared/rpc/peer/peer.ts";
+import type { KeptRegistration } from "#shared/runtime/kept-registration.ts";
 import type { Logger } from "#shared/runtime/process/logger.ts";
 import type { MatchDriver } from "./driven-match.ts";
 import { notifyResult } from "./messages.ts";
@@ -19,8 +20,16 @@ export interface ReportOptions {
   readonly manager: string;
   /** The time limit for the answer to one MATCH_RESULT. */
   readonly reportTimeoutMs: number;
-  /** The id and the token of this referee, and whether the manager can be called over a WebSocket. Registration sets them. */
-  readonly identity: { readonly id: string; readonly token: string | null; readonly managerOffersWebSocket?: boolean };
+  /** Registration sets it. */
+  readonly identity: ReporterIdentity;
+}
+
+interface ReporterIdentity {
+  readonly id: string;
+  readonly token: string | null;
+  /** Whether the manager can be called over a WebSocket. */
+  readonly managerOffersWebSocket?: boolean;
+  readonly kept?: KeptRegistration;
 }
 
 /**
@@ -77,6 +86,7 @@ async function record(options: ReportOptions, result: MatchResult, signal: Abort
   const match = matchRef(result.league_id, result.match_id);
   let wasForeign = false;
   for (let pauseMs = FIRST_PAUSE_MS; !signal.aborted; pauseMs *= 2) {
+    const renewals = identity.kept?.renewals();
     const token = identity.token ?? "";
     const envelope = newEnvelope("MATCH_RESULT", flat("referee:", identity.id), result, {
       messageId: driver.ids.uuid(),
@@ -91,6 +101,10 @@ async function record(options: ReportOptions, result: MatchResult, signal: Abort
     };
     const reply = await peers.message(manager, envelope, call).catch(asRefused);
     if (signal.aborted) return false;
+    if (reply.ok && reply.value.payload.error_code === "L004") {
+      await identity.kept?.renew();
+      if (identity.kept?.renewals() !== renewals) continue;
+    }
     const verdict = verdictIn(reply, match, log);
     if (verdict !== null) return verdict;
     const foreign = !reply.ok && isForeignAnswer(reply.error) ? reply.error : null;

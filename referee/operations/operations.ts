@@ -1,7 +1,8 @@
 import { ok } from "#shared/lib/result.ts";
 import * as announcements from "#shared/protocol/announcements.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
-import type { RefereeContext } from "./context.ts";
+import { protocolRejected } from "../sessions/rejections.ts";
+import { isManager, type RefereeContext } from "./context.ts";
 import { getGameState } from "./game-state.ts";
 import { matchWithdrawn, startGame } from "./orders.ts";
 import { validateMove } from "./validate-move.ts";
@@ -23,12 +24,16 @@ export const GAME_CREATIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Notifications of the manager that a referee acknowledges and does not act on. */
-export const notificationOperations = () => [
+export const notificationOperations = (context: RefereeContext) => [
   operation({
     request: "ROUND_ANNOUNCEMENT",
     reply: "ACK",
     payload: announcements.RoundAnnouncement,
-    handle: () => ok({}),
+    /** Rejects a wrong signature, so that the manager finds out whether the referee that it means is at this endpoint. */
+    handle: ({ league_id }, caller) =>
+      isManager(context, caller.authToken ?? "", league_id)
+        ? ok({})
+        : protocolRejected("NOT_PERMITTED", "this announcement is not signed for this referee"),
   }),
   operation({ request: "ROUND_START", reply: "ACK", payload: announcements.RoundStart, handle: () => ok({}) }),
   operation({ request: "ROUND_END", reply: "ACK", payload: announcements.RoundEnd, handle: () => ok({}) }),

@@ -82,3 +82,6 @@ export const RefereeRegisterResponse = z.object({
   page_urls: z.array(z.string().max(2000)).max(100).nullish(),
 });
 export type RefereeRegisterResponse = z.infer<typeof RefereeRegisterResponse>;
+
+/** A registered agent asks whether the manager still knows it. */
+export const GetRegistration = z.object({ display_name: DisplayName });

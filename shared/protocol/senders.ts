@@ -11,6 +11,7 @@ const senders: Partial<Record<MessageType, AgentType>> = {
   REFEREE_REGISTER_RESPONSE: "league_manager",
   REFEREE_LEAVE: "referee",
   REFEREE_LEAVE_RESPONSE: "league_manager",
+  GET_REGISTRATION_RESPONSE: "league_manager",
   PLAYER_REGISTER_REQUEST: "player",
   PLAYER_REGISTER_RESPONSE: "league_manager",
   ROUND_ANNOUNCEMENT: "league_manager",
