@@ -1,7 +1,10 @@
 import { describe, expect, test, vi } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
+import { Player } from "../matches/player.ts";
 import type { Turn } from "../sdk.ts";
 import { isolatedBots } from "../testing/isolated-bots.ts";
+import { invitation, moveRequest } from "../testing/messages.ts";
 import { playerTurn } from "../testing/turns.ts";
 
 const { shown, warned, write, load, begin, beginWith } = isolatedBots();
@@ -171,6 +174,25 @@ test("a turn or an end without an answer fails at its time limit, even if the pr
   expect(await match.choose(playerTurn(1))).toBe(1);
   await match.end?.({} as GameResult);
   expect(shown).toEqual(Array(2).fill("bot.ts: the bot did not answer in time"));
+});
+
+test("a turn of a match that is played again fails without a line", async () => {
+  const file = write("bot.js", "export default { choose: (turn) => (turn.log('asked'), new Promise(() => {})) };");
+  const lines: string[] = [];
+  const asked = Promise.withResolvers<void>();
+  const show = (line: string): void => {
+    lines.push(line);
+    asked.resolve();
+  };
+  const player = new Player(await load(file), show, systemClock);
+  const invite = invitation();
+  await player.invite(invite, "token");
+  const answer = player.move(moveRequest(), "token");
+  await asked.promise;
+  await player.invite({ ...invite, epoch: 2 }, "token");
+  expect(await answer).toEqual({ failed: "the match was withdrawn" });
+  expect(lines).toEqual(["asked"]);
+  player.close();
 });
 
 test("an action that is too long is an error of the turn, and the bot plays the next turn", async () => {

@@ -6,6 +6,7 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { hashOfImports } from "../bot-hash.ts";
 import type { TurnData } from "../bot-process/messages.ts";
 import { type BotHome, type LoadedBot, LoggedFault, type MatchBot } from "../loaded-bot.ts";
+import { isWithdrawn } from "../matches/match.ts";
 import { seedOf } from "../matches/turn.ts";
 import type { MatchInfo, Turn } from "../sdk.ts";
 import { BotError, type BotProcess, ProcessEnded } from "./bot-process.ts";
@@ -123,7 +124,7 @@ class IsolatedMatch implements MatchBot {
       this.#openTurns++;
       return await process.ask(question, turn.signal).finally(() => this.#openTurns--);
     } catch (thrown) {
-      this.#show(thrown);
+      if (!isWithdrawn(turn.signal)) this.#show(thrown);
       throw new LoggedFault(thrown instanceof BotError ? "the bot threw an error" : (thrown as Error).message);
     }
   }

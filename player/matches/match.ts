@@ -32,6 +32,7 @@ export class NoAction extends Error {}
 
 /** Shared by all matches: an error with a stack for each match would cost 4 % of a player's CPU time in short matches. */
 const MATCH_OVER = new DOMException("the match is over", "AbortError");
+const WITHDRAWN = new DOMException("the match was withdrawn", "AbortError");
 
 export function newMatch(
   invite: GameInvite,
@@ -97,6 +98,12 @@ export const isResultOf = ({ invite }: PlayedMatch, { epoch, seed }: GameResult)
 
 /** Aborts an open turn. */
 export const endMatch = ({ end }: PlayedMatch): void => end.abort(MATCH_OVER);
+
+/** Aborts an open turn of a match that ends without a result, because it is played again or the player stops. */
+export const withdrawMatch = ({ end }: PlayedMatch): void => end.abort(WITHDRAWN);
+
+/** Whether a turn was aborted because its match ended without a result. Its bot has then missed no time limit. */
+export const isWithdrawn = ({ reason }: AbortSignal): boolean => reason === WITHDRAWN;
 
 /** The state of a match for get_my_state. `showsActions` includes the actions and the open request, which only the owner of the player may see. */
 export const matchState = ({ info, actions, open }: PlayedMatch, showsActions: boolean): object => ({

@@ -53,6 +53,7 @@ async function startThinking() {
 
 describe("an open turn is aborted", () => {
   const aborted = { failed: "the signal was aborted" };
+  const withdrawn = { failed: "the match was withdrawn" };
 
   test("when its match has ended", async () => {
     const { player, answer } = await startThinking();
@@ -63,13 +64,13 @@ describe("an open turn is aborted", () => {
   test("when its match begins again under a newer epoch", async () => {
     const { player, answer } = await startThinking();
     expect(await player.invite({ ...invite, epoch: 2 }, TOKEN)).toEqual({ accept: true });
-    expect(await answer).toEqual(aborted);
+    expect(await answer).toEqual(withdrawn);
   });
 
   test("when the player stops", async () => {
     const { player, answer } = await startThinking();
     player.close();
-    expect(await answer).toEqual(aborted);
+    expect(await answer).toEqual(withdrawn);
   });
 
   test("when its time has passed", async () => {

@@ -7,7 +7,17 @@ import { type LoadedBot, LoggedFault } from "../loaded-bot.ts";
 import { winningRoles } from "../notifications.ts";
 import type { MatchInfo } from "../sdk.ts";
 import { judgeInvitation } from "./invitation.ts";
-import { chooseAction, endMatch, isResultOf, matchState, NoAction, newMatch, type PlayedMatch } from "./match.ts";
+import {
+  chooseAction,
+  endMatch,
+  isResultOf,
+  isWithdrawn,
+  matchState,
+  NoAction,
+  newMatch,
+  type PlayedMatch,
+  withdrawMatch,
+} from "./match.ts";
 
 /** The limit of open matches. At the limit the oldest one is dropped, because a referee may never report the end of a match. */
 const MAX_MATCHES = 10_000;
@@ -102,6 +112,7 @@ export class Player {
       return { move: await answer };
     } catch (thrown) {
       match.answers.delete(request.tick);
+      if (isWithdrawn(match.end.signal)) return { failed: "the match was withdrawn" };
       const failed = this.#faultOf(thrown);
       if (this.#clock.monotonic() >= endsAt) await this.#clock.pause(LATE_MS, match.end.signal);
       return { failed };
@@ -182,7 +193,7 @@ const keyOf = ({ league_id, match_id }: { league_id: string; match_id: string },
 function drop(matches: Map<string, PlayedMatch>, key: string): void {
   const match = matches.get(key);
   if (!match) return;
-  endMatch(match);
+  withdrawMatch(match);
   matches.delete(key);
   match.bot.close?.();
 }
