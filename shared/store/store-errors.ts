@@ -16,7 +16,10 @@ export const isBroken = (thrown: unknown): thrown is Error => BROKEN.has(codeOf(
 /** Returns whether an error of SQLite means that another process has locked the file for longer than SQLite waits. */
 export const isBusy = (thrown: unknown): thrown is Error => codeOf(thrown) === BUSY;
 
-/** Thrown if nothing was written because another process had locked the file. The caller may try again. */
+/**
+ * Thrown if the store did not answer in time. Nothing was written to a file, which another process had locked. A commit to a PostgreSQL database may
+ * have been stored, if the connection was lost before its answer. The caller may try again: a repeated command is decided on the state that is stored.
+ */
 export class StoreBusy extends Unavailable {
   override readonly name = "StoreBusy";
 }
