@@ -40,6 +40,8 @@ interface ServeFlags extends FormatFlags {
   readonly referees?: number;
 }
 
+const URL_WITHOUT_DATABASE =
+  "--url is for several managers on one database, and no database is named: set DATABASE_URL or --database";
 const ALL_OVER = "Every league is over. The standings stay on the page.";
 const NEW_FOLDER = "To play new leagues, serve them with another folder: --data FOLDER.";
 
@@ -48,6 +50,7 @@ const NEW_FOLDER = "To play new leagues, serve them with another folder: --data 
  * the exit code. Rejects with StartError if the config is wrong or its data folder is in use.
  */
 export async function serve(configFile: string, flags: ServeFlags): Promise<number> {
+  if (flags.url !== undefined && !flags.database) throw new StartError(URL_WITHOUT_DATABASE, EXIT.usage);
   const config = await servedConfig(configFile, flags);
   // As in every agent, only the user of this process may read the files that it creates.
   process.umask(0o077);
