@@ -26,7 +26,8 @@ export function checkLogged(source: Source, run: LoggedRun, exported: LoggedLeag
   if (!league) return { matches, league, unplayed: null, discarded: 0 };
   for (const message of leagueFaults(run, exported, league))
     findings.blame(RUN_FILE, `${exported.league_id}: ${message}`);
-  for (const checked of matches) checkResult(findings, exported, league, checked);
+  const annulled = new Set(log.events.flatMap((event) => (event.type === "match_annulled" ? [event.match_id] : [])));
+  for (const checked of matches) checkResult(findings, exported, { league, annulled }, checked);
   if (exported.seed === null && exported.status !== "completed" && matches.length > 0)
     findings.except(RUN_FILE, `the seeds of ${exported.league_id} cannot be checked before it is completed`);
   const discarded = checkDiscarded(findings, log);
@@ -74,7 +75,12 @@ function seedFaults(run: LoggedRun, { league_id, status, seed, seed_commitment }
 }
 
 /** Compares a match with its result in the log of the league. */
-function checkResult(findings: Findings, exported: LoggedLeague, league: League, { file, match }: CheckedMatch): void {
+function checkResult(
+  findings: Findings,
+  exported: LoggedLeague,
+  { league, annulled }: { readonly league: League; readonly annulled: ReadonlySet<string> },
+  { file, match }: CheckedMatch,
+): void {
   const logged = matchOf(league, match.match_id);
   if (!logged?.outcome) {
     findings.blame(file, "the log of the league has no result of this match");
@@ -105,6 +111,8 @@ function checkResult(findings: Findings, exported: LoggedLeague, league: League,
     return;
   }
   const { termination, reason } = logged.outcome;
+  // `checkCourse` names each annulled match.
+  if (termination === "aborted" && annulled.has(match.match_id)) return;
   // `checkCourse` checks that the format has ended before its matches were cancelled.
   if (termination === "aborted" && reason === CANCELLED && logged.refereeId === null) return;
   const isAborted = termination === "aborted" && logged.logHead === "";

@@ -70,6 +70,7 @@ describe("verify accepts a league", () => {
         "rps was extended by the operator",
       ]),
     );
+    expect(messages.filter((message) => message.includes("rps/R1M1"))).toHaveLength(1);
     expect(standings.get("rps")?.reduce((sum, { played }) => sum + played, 0)).toBe(2 * 5);
   });
 
