@@ -102,5 +102,10 @@ test("a caller on another machine needs the operator token", async () => {
     scrape(),
   ]);
   expect(statuses.map(({ status }) => status)).toEqual([401, 401, 200, 200]);
-  expect(await statuses[0].json()).toMatchObject({ error: { code: "UNAUTHORIZED" } });
+  const answers = await Promise.all(statuses.slice(0, 2).map((response) => response.json()));
+  const messages = answers.map((answer) => (answer as { error: { message: string } }).error.message);
+  expect(messages).toEqual([
+    "From another machine, send the operator token: Authorization: Bearer TOKEN",
+    "The token is not the operator token of this manager, which is in the file operator-token of its data folder",
+  ]);
 });

@@ -14,7 +14,10 @@ export const metricsRoutes =
     app.get("/metrics", async (request, response) => {
       response.set("cache-control", "no-store");
       if (!isLoopback(remoteAddressOf(request)) && !equalSecrets(bearerOf(request) ?? "", operatorToken)) {
-        const message = "From another machine, send the operator token: Authorization: Bearer TOKEN";
+        const message =
+          bearerOf(request) === null
+            ? "From another machine, send the operator token: Authorization: Bearer TOKEN"
+            : "The token is not the operator token of this manager, which is in the file operator-token of its data folder";
         response
           .status(401)
           .set("www-authenticate", "Bearer")
