@@ -94,7 +94,7 @@ export async function verify(chosen: Promise<Source>, flags: VerifyFlags): Promi
   try {
     const { files } = await exportOfDatabase(source.database);
     writeExport(temporary, files, () => null);
-    return await verifyFolder(temporary, flags);
+    return await verifyFolder(temporary, flags, DATABASE_LINE);
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
@@ -106,7 +106,11 @@ interface VerifyFlags {
   readonly game: readonly string[];
 }
 
-async function verifyFolder(folder: string | undefined, flags: VerifyFlags): Promise<number> {
+/** A database has no signature and no published digest. */
+const DATABASE_LINE = "checked in the database: to prove the results to others, export them and sign the export";
+
+/** `signed` replaces the line about the signature. */
+async function verifyFolder(folder: string | undefined, flags: VerifyFlags, signed?: string): Promise<number> {
   if (folder === undefined) throw new StartError("name the folder of an export, or --database", EXIT.usage);
   if (!existsSync(folder)) throw new StartError(`${folder}: no such folder`, EXIT.usage);
   if (!existsSync(join(folder, MANIFEST))) {
@@ -128,7 +132,7 @@ async function verifyFolder(folder: string | undefined, flags: VerifyFlags): Pro
   const tables = [...verified.standings].map(([leagueId, rows]) =>
     standingsTable(inOneLine(leagueId), rows.map(printable)),
   );
-  const lines = [...unplayedLines(verified), ...verdictLines(verified)];
+  const lines = [...unplayedLines(verified), ...verdictLines(verified, signed ?? signatureLine(verified.signature))];
   process.stdout.write(`${tables.join("\n\n")}\n\n${lines.join("\n")}\n`);
   return EXIT.ok;
 }
@@ -175,11 +179,11 @@ const limited = (items: readonly string[]): readonly string[] => {
 
 const joinItems = (items: readonly string[], separator: string): string => inOneLine(limited(items).join(separator));
 
-function verdictLines({ exceptions, matches, withoutLog, digest, signature }: Verified): readonly string[] {
+function verdictLines({ exceptions, matches, withoutLog, digest }: Verified, signed: string): readonly string[] {
   const messages = exceptions.map(({ message }) => message);
   const unlogged = withoutLog.length > 0 ? `, ${withoutLog.length} without a log (${joinItems(withoutLog, ", ")})` : "";
   return [
-    signatureLine(signature),
+    signed,
     messages.length > 0 ? `verified except: ${joinItems(messages, "; ")}` : "verified",
     `${counted(matches, "match", "matches")} replayed${unlogged}, digest ${digest}`,
   ];
