@@ -30,12 +30,12 @@ async function startOn(
   const started = new AsyncDisposableStack();
   try {
     const opened = await open(started);
-    await startParts(started, opened, options, { ...self, clock: opened.clock });
+    const { leave } = await startParts(started, opened, options, { ...self, clock: opened.clock });
+    return { leave, stop: () => started.disposeAsync() };
   } catch (thrown) {
     await started.disposeAsync();
     throw thrown;
   }
-  return { stop: () => started.disposeAsync() };
 }
 
 async function startParts(
@@ -43,7 +43,7 @@ async function startParts(
   opened: OpenedRun,
   options: ManagerOptions,
   self: AgentProcess,
-): Promise<void> {
+): Promise<Required<Pick<RunningAgent, "leave">>> {
   const { config } = options;
   const { store, snapshots: written } = opened;
   const { ledger } = opened.commands;
@@ -71,4 +71,5 @@ async function startParts(
   }
   self.report({ type: "ready", url: server.url });
   await manager.start(options.url ?? server.urls[0] ?? server.url);
+  return { leave: manager.leave };
 }

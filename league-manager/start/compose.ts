@@ -69,6 +69,9 @@ const distributedWork = (shared: SharedRun | null, cluster: Cluster | null) =>
       }
     : {};
 
+/** Longer than two checks of a proxy that asks for `/ready` each second, after which the example configurations leave a manager out. */
+const LEAVE_MS = 2_500;
+
 /** The key of a league among those that are distributed to the managers. */
 const leagueKey = (leagueId: string): string => `league/${leagueId}`;
 
@@ -145,16 +148,15 @@ export function compose(core: Core, self: AgentProcess) {
   const register: HostingOptions["register"] = (request, caller) =>
     registration.player(request, caller, { isHosted: true });
   const hosting = createHosting({ ledger, inboxes, homes: others.homes, register, ...readable }, self);
-  const isReady = (): boolean => cluster === null || (cluster.isJoined() && (shared?.isAvailable() ?? true));
-  let hasJoined = false;
+  const readiness = readinessOf(cluster, shared, clock);
+  const { isAvailable } = readiness;
   const api = createApi({
     metrics: managerMetrics({
       ...{ ...effects, ledger, commands: core.commands, clock },
-      shared: shared && cluster && { ...shared, ...cluster, isAvailable: isReady },
+      shared: shared && cluster && { ...shared, ...cluster, isAvailable },
     }),
     ...{ config, ledger, registration, policy, clock, ids, log, inboxes, others, url, ...readable },
-    isReady,
-    whyNotReady: () => (hasJoined ? "the database does not answer" : null),
+    ...readiness.probes,
     ...{ operatorToken: operator.token, seats: hosting.seats, openEventStream: network.openEventStream },
     joining,
     silentReferees: effects.silentReferees,
@@ -169,13 +171,14 @@ export function compose(core: Core, self: AgentProcess) {
     /** Joins the other managers, which reach this one at `url`, and starts the effects. */
     async start(url: string) {
       await cluster?.join(url);
-      hasJoined = true;
-      if (cluster) stopNotices = watchDatabase({ isAvailable: isReady, clock, notice });
+      readiness.onJoined();
+      if (cluster) stopNotices = watchDatabase({ isAvailable, clock, notice });
       for (const event of liveEventsAtStart(projections, dataFolder)) emit(event);
       await registerListedPlayers({ config, ledger, register: registration.player, warn: self.warn });
       hosting.start();
       effects.start();
     },
+    leave: readiness.leave,
     stopFeed,
     async stop() {
       stopNotices();
@@ -185,6 +188,28 @@ export function compose(core: Core, self: AgentProcess) {
       await api.close();
       await inbox.close();
       await cluster?.close();
+    },
+  };
+}
+
+/** Whether a manager can answer all requests: it has joined the others, the database answers, and it is not about to stop. */
+function readinessOf(cluster: Cluster | null, shared: SharedRun | null, clock: AgentProcess["clock"]) {
+  let [hasJoined, isLeaving] = [false, false];
+  const isAvailable = (): boolean => cluster === null || (cluster.isJoined() && (shared?.isAvailable() ?? true));
+  return {
+    isAvailable,
+    onJoined() {
+      hasJoined = true;
+    },
+    probes: {
+      isReady: () => isAvailable() && !isLeaving,
+      whyNotReady: () => (isLeaving ? "stopping" : hasJoined ? "the database does not answer" : null),
+    },
+    /** Makes one of several managers no longer ready, and waits until a proxy sends its requests to the others. */
+    async leave() {
+      if (cluster === null || cluster.memberCount() < 2) return;
+      isLeaving = true;
+      await clock.pause(LEAVE_MS);
     },
   };
 }

@@ -205,6 +205,28 @@ describe("three managers of a run", () => {
     }
   });
 
+  it("are not ready before they stop, while they still answer, except the last one", async () => {
+    const ready = async (manager: TestManager) => {
+      const response = await fetch(`${originOf(manager)}/ready`);
+      return { status: response.status, body: await response.json() };
+    };
+    const [first, second, third] = managers as [TestManager, TestManager, TestManager];
+    let isOver = false;
+    const left = first.leave().then(() => {
+      isOver = true;
+    });
+    expect(await ready(first)).toEqual({ status: 503, body: { status: "stopping" } });
+    expect(isOver).toBe(false);
+    expect((await ready(second)).status).toBe(200);
+    expect(await first.leagues()).toHaveLength(2);
+    await left;
+    managers = [third];
+    await Promise.all([first.stop(), second.stop()]);
+    await vi.waitFor(() => expect(seen.get(2)).toBe(1), WAIT_OPTIONS);
+    await third.leave();
+    expect((await ready(third)).status).toBe(200);
+  });
+
   it("are not ready while the database is away, show what they know, and say so once", async () => {
     await registerPlayers();
     const ready = () =>

@@ -46,6 +46,8 @@ export interface TestManager {
   assigned(leagueId: string, matchId: string): Promise<Wire>;
   /** The endpoint of each agent in the manager's file. */
   storedEndpoints(): Readonly<Record<string, string>>;
+  /** Prepares its end, as after SIGTERM. */
+  leave(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -137,6 +139,7 @@ export async function startTestManager(
       db.close();
       return Object.fromEntries(rows.map(({ agent_id, endpoint }) => [String(agent_id), String(endpoint)]));
     },
+    leave: async () => manager.leave?.(),
     async stop() {
       await manager.stop();
       agentServer.close().closeAllConnections();
