@@ -26,6 +26,13 @@ export function jobChanges(events: readonly CommittedEvent[], { leagues }: Pick<
   const added = new Map<string, MatchJob>();
   const ended = new Map<string, MatchJob>();
   const add = (job: MatchJob): void => void added.set(jobKey(job), job);
+  const addRound = (league: League, roundId: number): void => {
+    for (const job of jobsOfRound(league, roundId)) {
+      // A match that ended before its round was opened had no job.
+      ended.delete(jobKey(job));
+      add({ ...job, epoch: 1 });
+    }
+  };
   const end = (job: MatchJob): void => void (added.delete(jobKey(job)) || ended.set(jobKey(job), job));
   for (const committed of events) {
     const league = committed.kind === "league" && leagues.get(committed.leagueId);
@@ -33,12 +40,12 @@ export function jobChanges(events: readonly CommittedEvent[], { leagues }: Pick<
     const { leagueId, event } = committed;
     switch (event.type) {
       case "round_paired":
+        // Its matches become jobs when it is opened, by this event or by a later one.
+        if (event.slots === undefined) break;
+        addRound(league, event.round_id);
+        break;
       case "round_opened":
-        for (const job of jobsOfRound(league, event.round_id)) {
-          // A match that ended before its round was opened had no job.
-          ended.delete(jobKey(job));
-          add({ ...job, epoch: 1 });
-        }
+        addRound(league, event.round_id);
         break;
       case "match_scheduled":
         add({ leagueId, matchId: event.match_id, epoch: 1 });
