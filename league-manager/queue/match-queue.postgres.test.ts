@@ -1,5 +1,5 @@
 import { createTestJobQueues } from "../postgres/testing/job-queues.ts";
-import { testMatchQueue } from "./testing/contract.ts";
+import { testMatchQueue } from "./testing/match-queue.suite.ts";
 
 testMatchQueue("on PostgreSQL", async () => {
   const queues = await createTestJobQueues();

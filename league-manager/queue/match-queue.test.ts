@@ -1,5 +1,5 @@
 import { localQueue } from "./local-queue.ts";
-import { testMatchQueue } from "./testing/contract.ts";
+import { testMatchQueue } from "./testing/match-queue.suite.ts";
 
 testMatchQueue("in process", async () => {
   const queue = localQueue();

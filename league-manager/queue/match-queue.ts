@@ -20,7 +20,7 @@ export interface QueueStats {
 
 /**
  * Distributes the matches of a run among its managers. The queue decides which manager works on a match. The epoch in the log decides whose result
- * counts, so a job that two managers hold for a moment does no harm. Every implementation passes `match-queue.test.ts`.
+ * counts, so a job that two managers hold for a moment does no harm. Every implementation passes `testing/match-queue.suite.ts`.
  */
 export interface MatchQueue<Transaction> {
   /** Adds jobs in the transaction of the events that need them; null: in its own. A job that exists is not added again. */

@@ -9,7 +9,7 @@ import { type Agents, managerSpecs, playerSpecs, refereeSpecs, writeConfig } fro
 import type { ClusterDatabase } from "./database.ts";
 import { type Forwarder, startForwarder } from "./faults/forwarder.ts";
 import { CpuMeter, type MeteredGroup } from "./figures/cpu-meter.ts";
-import { startProxy } from "./haproxy.ts";
+import { startHaproxy } from "./haproxy.ts";
 import type { PlannedLeague } from "./leagues.ts";
 import { Progress } from "./progress.ts";
 
@@ -84,7 +84,7 @@ async function startOn(started: AsyncDisposableStack, shape: ClusterShape): Prom
   const managers = managerSpecs(agents, configFile).map((spec) => supervisor.start(spec));
   await within(START_MS, "all managers listen", Promise.all(managers));
   if (database !== null) {
-    const proxy = await startProxy(
+    const proxy = await startHaproxy(
       folder,
       agents.frontPort,
       agents.managers.map(({ port }) => port),

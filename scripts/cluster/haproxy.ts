@@ -16,7 +16,7 @@ interface Proxy {
 }
 
 /** Starts HAProxy on a port of loopback. It passes each request to a manager that is ready. */
-export async function startProxy(folder: string, port: number, managerPorts: readonly number[]): Promise<Proxy> {
+export async function startHaproxy(folder: string, port: number, managerPorts: readonly number[]): Promise<Proxy> {
   const program = requireProgram(PATHS, "haproxy");
   const file = join(folder, "haproxy.cfg");
   writeFileSync(file, configOf(port, managerPorts));

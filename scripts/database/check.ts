@@ -7,8 +7,8 @@ import { appendOnlyTables } from "#shared/store/postgres/log-tables.ts";
 import { assertSchema } from "#shared/store/postgres/migrations.ts";
 import { rightFaults, writers } from "#shared/store/postgres/rights.ts";
 import { triggerFaults } from "#shared/store/postgres/triggers.ts";
-import { LOST_MATCHES, MATCHES } from "../../league-manager/postgres/job-queue-tables.ts";
 import { MIGRATIONS } from "../../league-manager/postgres/migrations.ts";
+import { LOST_MATCHES, MATCHES } from "../../league-manager/postgres/queue/job-queue-tables.ts";
 import { requireDatabase, withDatabase } from "./open.ts";
 
 const MAX_SHOWN = 20;

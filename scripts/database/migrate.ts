@@ -3,8 +3,8 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { appendOnlyTables } from "#shared/store/postgres/log-tables.ts";
 import { inMigration, migrate } from "#shared/store/postgres/migrations.ts";
 import { assertRole, grantedRoles, grantRights, UnusableRole } from "#shared/store/postgres/rights.ts";
-import { createJobQueue } from "../../league-manager/postgres/job-queue-tables.ts";
 import { MIGRATIONS } from "../../league-manager/postgres/migrations.ts";
+import { createJobQueue } from "../../league-manager/postgres/queue/job-queue-tables.ts";
 import { requireDatabase, withDatabase } from "./open.ts";
 
 interface MigrateFlags {

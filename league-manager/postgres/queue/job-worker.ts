@@ -2,7 +2,7 @@ import type { Db, PgBoss } from "pg-boss";
 import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
 import { createRandom } from "#shared/lib/rng.ts";
-import type { MatchJob, QueueWorker } from "../queue/match-queue.ts";
+import type { MatchJob, QueueWorker } from "../../queue/match-queue.ts";
 import { HEARTBEAT_SECONDS, jobId, MATCHES } from "./job-queue-tables.ts";
 
 /** The number of jobs that one statement takes. It is small, so that managers that look for jobs at the same time get about the same number. */

@@ -4,19 +4,19 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { execute } from "#shared/store/testing/postgres-server.ts";
-import { jobKey } from "../queue/job-changes.ts";
-import type { MatchJob } from "../queue/match-queue.ts";
-import { eventually, job, startManager } from "../queue/testing/contract.ts";
+import { jobKey } from "../../queue/job-changes.ts";
+import type { MatchJob } from "../../queue/match-queue.ts";
+import { eventually, job, startManager } from "../../queue/testing/match-queue.suite.ts";
+import { openFaultProxy } from "../testing/fault-proxy.ts";
+import { createTestJobQueues, type TestJobQueues } from "../testing/job-queues.ts";
 import { openJobQueue } from "./job-queue.ts";
 import { createJobQueue } from "./job-queue-tables.ts";
-import { openFaultProxy } from "./testing/fault-proxy.ts";
-import { createTestJobQueues, type TestJobQueues } from "./testing/job-queues.ts";
 
 const KEY = jobKey(job(1));
 
 /** Starts a process that takes jobs. Returns its lines. */
 function startHolder({ url }: TestJobQueues) {
-  const script = fileURLToPath(new URL("testing/job-holder.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../testing/job-holder.ts", import.meta.url));
   const child = spawn(process.execPath, [script, url], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { startLeague } from "../commands/leagues.ts";
-import { SeveralManagers, startTwoManagers } from "./testing/several-managers.ts";
+import { SeveralManagers, startTwoManagers } from "../effects/testing/several-managers.ts";
 
 const NAMES = ["A", "B", "C", "D", "E", "F", "G", "H"];
 

@@ -1,6 +1,6 @@
 import type { Job, PgBoss } from "pg-boss";
 import type { Clock } from "#shared/lib/clock.ts";
-import type { MatchJob } from "../queue/match-queue.ts";
+import type { MatchJob } from "../../queue/match-queue.ts";
 import { LOST_MATCHES } from "./job-queue-tables.ts";
 
 const LOOK_EVERY_MS = 5_000;

@@ -1,8 +1,8 @@
 import { PgBoss, type QueuePolicy } from "pg-boss";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { openPostgres, type Postgres } from "#shared/store/postgres/connection.ts";
-import { jobKey } from "../queue/job-changes.ts";
-import type { MatchJob } from "../queue/match-queue.ts";
+import { jobKey } from "../../queue/job-changes.ts";
+import type { MatchJob } from "../../queue/match-queue.ts";
 
 /** The names of the queues in pg-boss: that of the jobs, and that of the dead jobs. */
 export const MATCHES = "matches";

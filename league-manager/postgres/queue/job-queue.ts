@@ -2,11 +2,11 @@ import type { Pool } from "pg";
 import { type Db, PgBoss } from "pg-boss";
 import type { Clock } from "#shared/lib/clock.ts";
 import { inTransaction, LostCommit, openPostgres } from "#shared/store/postgres/connection.ts";
-import type { MatchQueue } from "../queue/match-queue.ts";
+import type { MatchQueue } from "../../queue/match-queue.ts";
+import { type RunTransaction, transactionOn } from "../run-transaction.ts";
 import { DeadJobs } from "./dead-jobs.ts";
 import { databaseOf, jobId, MATCHES } from "./job-queue-tables.ts";
 import { type ChangeJobs, workOn } from "./job-worker.ts";
-import { type RunTransaction, transactionOn } from "./run-transaction.ts";
 
 /** The interval at which pg-boss looks for lost jobs. One manager does this for all. */
 const MONITOR_SECONDS = 1;
