@@ -80,8 +80,8 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "a referee that does not answer keeps its matches",
     file: "league-manager/effects/dispatch/dispatch.ts",
-    from: "if (matches.length > 0) this.#release(league.leagueId, matches);",
-    to: "",
+    from: "this.#release(league.leagueId, matches);",
+    to: ";",
   },
   {
     name: "a round opens before the earlier one is completed",
