@@ -33,3 +33,11 @@ test.each(["EMFILE", "EADDRNOTAVAIL", "25P04", "53100", "53300", "57P01", "57P03
   "an error with the code %s means that the database does not answer now",
   (code) => expect(isUnavailable(Object.assign(new Error("any text"), { code }))).toBe(true),
 );
+
+test.each(["EACCES", "EINVAL", "ENOENT", "EPERM"])(
+  "the error %s of a connection means that the database does not answer now, and that of a file does not",
+  (code) => {
+    const failed = (syscall: string) => Object.assign(new Error("any text"), { code, syscall });
+    expect([isUnavailable(failed("connect")), isUnavailable(failed("open"))]).toEqual([true, false]);
+  },
+);

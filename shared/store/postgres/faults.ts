@@ -15,6 +15,9 @@ const UNAVAILABLE_SYSTEM_ERRORS = new Set([
   ...["EMFILE", "ENFILE", "ENOBUFS", "EADDRNOTAVAIL"],
 ]);
 
+/** The calls of the system that use the network. Each of their errors counts, because a firewall or an interface that is gone causes any of several codes. */
+const NETWORK_CALLS: ReadonlySet<unknown> = new Set(["connect", "read", "write", "getaddrinfo"]);
+
 /** Messages of errors of pg and its pool, which have no codes. */
 const UNAVAILABLE_MESSAGES =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|Query read timeout|timeout exceeded when trying to connect|timeout expired)/;
@@ -26,8 +29,7 @@ const UNAVAILABLE_MESSAGES =
 export function isUnavailable(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   const { code, syscall } = thrown as { code?: unknown; syscall?: unknown };
-  // The Unix socket does not exist. A missing certificate file has the same code and is another fault.
-  if (code === "ENOENT") return syscall === "connect";
+  if (NETWORK_CALLS.has(syscall)) return true;
   if (typeof code === "string") return UNAVAILABLE_STATES.test(code) || UNAVAILABLE_SYSTEM_ERRORS.has(code);
   return UNAVAILABLE_MESSAGES.test(thrown.message);
 }
