@@ -134,15 +134,20 @@ describe("a player that stops before its league starts", () => {
     );
     const second = startPlayer(test, "Second", test.port + 10);
     await second.line(/registered as P02/);
-    served.signal("SIGINT");
-    const lines = (await served.ended).stderr.split("\n").filter((line) => /P0|waits: 1/.test(line));
-    expect(lines).toEqual([
-      "P01 registered: First",
-      "rps waits: 1 of 2 players are registered",
-      "First (P01) has left; Second (P02) has its endpoint now and replaces it",
-      "P02 registered: Second",
-      "rps waits: 1 of 2 players are registered",
-    ]);
+    const lines = () =>
+      served
+        .stderr()
+        .split("\n")
+        .filter((line) => /P0|waits: 1/.test(line));
+    await expect
+      .poll(lines, { timeout: 20_000 })
+      .toEqual([
+        "P01 registered: First",
+        "rps waits: 1 of 2 players are registered",
+        "First (P01) has left; Second (P02) has its endpoint now and replaces it",
+        "P02 registered: Second",
+        "rps waits: 1 of 2 players are registered",
+      ]);
   }, 40_000);
 });
 
