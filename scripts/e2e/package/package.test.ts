@@ -85,5 +85,5 @@ describe("npm pack", () => {
     // The data are in the project, and not in the package.
     expect(existsSync(join(folder, "data", "runs"))).toBe(true);
     expect(existsSync(join(installed, "dist", "data"))).toBe(false);
-  }, 180_000);
+  }, 300_000);
 });
