@@ -44,9 +44,11 @@ describe("league run when an agent ends unexpectedly", () => {
       for (const { matches, status } of documentOf(ended).leagues) {
         expect(status).toBe("completed");
         expect(matches).toHaveLength(3);
+        // No player is charged for the kill.
+        expect(matches.map(({ termination }) => termination)).toEqual(["normal", "normal", "normal"]);
       }
-      // No player is charged for the kill.
-      expect(documentOf(ended)).toEqual(undisturbed);
+      // A busy machine may need longer than the three seconds in which the matches of a referee wait for it; they are then played again with other seeds.
+      if (!/referee REF01 does not answer; /.test(ended.stderr)) expect(documentOf(ended)).toEqual(undisturbed);
       expect(processesIn(test.folder)).toEqual([]);
     },
     30_000,
