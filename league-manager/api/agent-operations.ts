@@ -105,7 +105,7 @@ function refereeLeave({ ledger, views }: AgentContext): Operation<unknown> {
   });
 }
 
-/** GET_REGISTRATION: tells an agent whether it is registered. An agent that is not, because of a restored database, is told to register again. */
+/** GET_REGISTRATION: returns the id of a registered agent. After a restore of the database the manager may not know an agent, and asks it to register again. */
 function getRegistration({ ledger, views }: AgentContext): Operation<unknown> {
   return operation({
     request: "GET_REGISTRATION",

@@ -90,7 +90,7 @@ async function lockJobs<T>(transaction: RunTransaction, change: (db: Db) => Prom
   return result;
 }
 
-/** Returns the function that changes jobs in a transaction of its own. */
+/** Returns a function that opens a transaction and changes jobs in it. */
 const jobChanger =
   (pool: Pool): ChangeJobs =>
   async (change) => {

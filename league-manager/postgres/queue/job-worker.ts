@@ -19,7 +19,7 @@ const WAIT_MS = { min: 200, max: 2_200 };
 /** The answer of pg-boss: the ids of the jobs that this manager still holds. The types of pg-boss do not declare it. */
 const Settled = z.object({ settled: z.array(z.string()) });
 
-/** Changes several jobs in a transaction of its own. */
+/** Opens a transaction and changes several jobs in it. */
 export type ChangeJobs = <T>(change: (db: Db) => Promise<T>) => Promise<T>;
 
 interface WorkerOptions {
