@@ -33,11 +33,14 @@ describe("a Python program with the line protocol", () => {
   it("has its lines on stderr in a file for each match", async () => {
     const folder = newFolder();
     const bot = join(folder, "bot.py");
-    writeFileSync(
-      bot,
-      "import sys\nfor line in sys.stdin: print('read', len(line) > 0, file=sys.stderr, flush=True)\n",
-    );
-    const leagues = [{ league_id: "rps", game: "rps.v1", move_ms: 500 }];
+    const lines = [
+      "import json, sys",
+      "for line in sys.stdin:",
+      "    print('read', len(line) > 0, file=sys.stderr, flush=True)",
+      "    if json.loads(line)['type'] == 'turn': print(json.dumps({'action': 'rock'}), flush=True)",
+    ];
+    writeFileSync(bot, `${lines.join("\n")}\n`);
+    const leagues = [{ league_id: "rps", game: "rps.v1" }];
     const test = await testLeague([bot, "cycle"], leagues);
     const ended = await run(test, "--json").ended;
     expect(ended.code, ended.stderr).toBe(0);
