@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { GENESIS } from "#shared/lib/hash-chain.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { sharedPostgres, startPostgres } from "#shared/store/testing/postgres-server.ts";
+import { DatabaseUnavailable } from "../shared-run/run-database.ts";
 import { appendTo, commitOf, commitTo, job, texts, untilAvailable } from "../shared-run/testing/commits.ts";
 import type { PostgresRun } from "./postgres-run.ts";
 import { CountingManager } from "./testing/counting-manager.ts";
@@ -70,6 +71,17 @@ describe("a transaction", () => {
     } finally {
       child.kill("SIGKILL");
     }
+  });
+
+  test("whose decision takes longer than two seconds is committed when it is repeated", async () => {
+    const transact = () =>
+      run.transact(0, () => {
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500);
+        return commitOf({ appends: [appendTo("s", 0, "slow")] });
+      });
+    await expect(transact()).rejects.toThrow(DatabaseUnavailable);
+    await transact();
+    expect((await other.news(0)).events.map(({ body }) => JSON.parse(body))).toMatchObject([{ text: "slow" }]);
   });
 
   test("that the server ends rejects with DatabaseUnavailable, and the next one succeeds", async () => {

@@ -21,7 +21,7 @@ export type PostgresRun = ManagerStore & RunDatabase;
 export interface PostgresRunOptions {
   readonly url: string;
   readonly queue: JobWriter;
-  readonly clock: Pick<Clock, "pause">;
+  readonly clock: Pick<Clock, "monotonic" | "pause">;
   readonly ids: Pick<Ids, "uuid">;
   /** Prints a warning for the operator, at the start, if the user may remove events from the log. */
   readonly warn?: (line: string) => void;
@@ -66,7 +66,7 @@ export async function openPostgresRun({
     const partsAfter = (after: number) => withReadErrors(readParts(news.pool, after, maxCommits));
     return {
       ...runStore(readers),
-      ...runTransactions({ pool: writer.pool, queue, notify, partsAfter, maxCommits }),
+      ...runTransactions({ pool: writer.pool, queue, notify, partsAfter, maxCommits, clock }),
       ...notifications,
       news: async (after) => joinParts(await partsAfter(after)),
       heartbeat: (self) => recordHeartbeat(listener, self),

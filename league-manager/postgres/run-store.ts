@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { type Queryable, readStream, readStreams } from "#shared/store/postgres/log-statements.ts";
+import { jsonTexts, type Queryable, readStream, readStreams } from "#shared/store/postgres/log-statements.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
 import { withRunErrors } from "./run-errors.ts";
 import type { RunTables } from "./tables.ts";
@@ -20,9 +20,9 @@ export function runStore({
     answerTimesOf: (...matches) => withRunErrors(answerTimesOf(kysely, ...matches)),
     readSnapshot: (stream) => withRunErrors(readSnapshot(kysely, stream)),
     writeSnapshot: (stream, version, { head, rounds }) =>
-      withRunErrors(pool.query(WRITE_SNAPSHOT, [stream, version, head, [...rounds.keys()], [...rounds.values()]])).then(
-        () => {},
-      ),
+      withRunErrors(
+        pool.query(WRITE_SNAPSHOT, [stream, version, head, [...rounds.keys()], jsonTexts([...rounds.values()])]),
+      ).then(() => {}),
     getMeta: (key) => withRunErrors(getMeta(kysely, key)),
     initMeta: (key, value) => withRunErrors(initMeta(kysely, key, value)),
   };
@@ -118,5 +118,6 @@ const WRITE_SNAPSHOT = `
     RETURNING stream
   )
   INSERT INTO snapshot_rounds (stream, round_id, body)
-  SELECT stream, round_id, round.body FROM head, unnest($4::int[], $5::text[]) AS round (round_id, body)
+  SELECT stream, round_id, round.body
+  FROM head, ROWS FROM (unnest($4::int[]), json_array_elements_text($5::json)) AS round (round_id, body)
   ON CONFLICT (stream, round_id) DO UPDATE SET body = excluded.body`;

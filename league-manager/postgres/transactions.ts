@@ -1,4 +1,5 @@
 import type { Pool } from "pg";
+import type { Clock } from "#shared/lib/clock.ts";
 import { inTransaction } from "#shared/store/postgres/connection.ts";
 import type { NewCommit, News, RunDatabase } from "../shared-run/run-database.ts";
 import { joinParts, type NewsPart, readPart } from "./news.ts";
@@ -20,12 +21,18 @@ interface TransactionOptions {
   readonly partsAfter: (after: number) => Promise<readonly NewsPart[]>;
   /** The maximum number of commits that are read with the lock. */
   readonly maxCommits: number;
+  readonly clock: Pick<Clock, "monotonic">;
 }
+
+/** The start of a league of a thousand players can take longer than the server lets a transaction wait. Its repetition has more time. */
+const SLOW_DECISION_MS = 1_000;
+const ALLOW_SLOW_DECISION = "SET LOCAL idle_in_transaction_session_timeout = '20s'";
 
 /** Returns the operations that take the lock of the run. */
 export function runTransactions(options: TransactionOptions): Pick<RunDatabase, "transact" | "hasCommit"> {
   const { pool } = options;
   const heads = new StreamHeads();
+  const pace: Pace = { isSlow: false };
   const inTurn = turns();
   const hasCommit = (id: string): Promise<boolean> =>
     inLockedTransaction(pool, async (transaction) => {
@@ -33,7 +40,7 @@ export function runTransactions(options: TransactionOptions): Pick<RunDatabase, 
       return rows.length > 0;
     });
   return {
-    transact: (after, decide) => inTurn(() => transact(options, heads, after, decide)),
+    transact: (after, decide) => inTurn(() => transact(options, { heads, pace }, after, decide)),
     hasCommit: (id) => inTurn(() => withReadErrors(hasCommit(id))),
   };
 }
@@ -53,14 +60,24 @@ type Decision =
   | { readonly isBehind: true }
   | { readonly isBehind: false; readonly committed: Pick<News, "number" | "events"> | null };
 
+/** Whether the decision of the last transaction took longer than `SLOW_DECISION_MS` and was not committed. */
+interface Pace {
+  isSlow: boolean;
+}
+
+interface Memory {
+  readonly heads: StreamHeads;
+  readonly pace: Pace;
+}
+
 /** A manager that is far behind gives the lock back and reads the old news without it, so that the other managers do not wait. */
 async function transact(
   options: TransactionOptions,
-  heads: StreamHeads,
+  { heads, pace }: Memory,
   after: number,
   decide: (news: News) => NewCommit | null,
 ): Promise<void> {
-  const { pool, partsAfter, maxCommits } = options;
+  const { pool, partsAfter, maxCommits, clock } = options;
   const parts: NewsPart[] = [];
   const newest = (): number => parts.at(-1)?.number ?? after;
   let rejected: { readonly reason: unknown } | null = null;
@@ -73,12 +90,15 @@ async function transact(
     }
   };
   const decideAndAppend = async (transaction: RunTransaction): Promise<Decision> => {
+    if (pace.isSlow) await transaction.query(ALLOW_SLOW_DECISION, []);
     const part = await readPart(transaction, newest(), maxCommits);
     parts.push(part);
     if (!part.isLast) return { isBehind: true };
     const news = joinParts(parts);
     heads.follow(after, news);
+    const startedAt = clock.monotonic();
     const commit = decideOn(news);
+    pace.isSlow = clock.monotonic() - startedAt > SLOW_DECISION_MS;
     return {
       isBehind: false,
       committed: commit && (await append(transaction, options, heads, news.number + 1, commit)),
@@ -89,6 +109,7 @@ async function transact(
       const decision = await inLockedTransaction(pool, decideAndAppend);
       if (!decision.isBehind) {
         const { committed } = decision;
+        pace.isSlow = false;
         if (committed) heads.follow(committed.number - 1, committed);
         return;
       }

@@ -1,5 +1,5 @@
 import type { RecordedEvent } from "#shared/store/event-log.ts";
-import { insertEvents, type PostgresStatement } from "#shared/store/postgres/log-statements.ts";
+import { insertEvents, jsonTexts, type PostgresStatement } from "#shared/store/postgres/log-statements.ts";
 import type { Write } from "../ledger.ts";
 import type { MatchQueue } from "../queue/match-queue.ts";
 import type { NewCommit } from "../shared-run/run-database.ts";
@@ -76,8 +76,8 @@ function logStatements(writes: readonly Write[], at: string): PostgresStatement[
     ({ matchId }) => matchId,
     ({ epoch }) => epoch,
     ({ seed }) => seed,
-    ({ log }) => JSON.stringify(log),
   );
+  const texts = jsonTexts(logs.map(({ log }) => JSON.stringify(log)));
   const figures = columns(
     times,
     ({ leagueId }) => leagueId,
@@ -92,7 +92,7 @@ function logStatements(writes: readonly Write[], at: string): PostgresStatement[
     ({ times }) => times.invalid,
   );
   return [
-    ...(logs.length > 0 ? [{ text: INSERT_SESSION_LOGS, values: [at, ...keys] }] : []),
+    ...(logs.length > 0 ? [{ text: INSERT_SESSION_LOGS, values: [at, ...keys, texts] }] : []),
     ...(times.length > 0 ? [{ text: INSERT_ANSWER_TIMES, values: [...figures] }] : []),
   ];
 }
@@ -109,7 +109,9 @@ const UPSERT_TOKENS = `INSERT INTO tokens (agent_id, token_hash) SELECT * FROM u
 const UPSERT_CHANGES = `INSERT INTO profile_changes (agent_id, commit_number) SELECT unnest($1::text[]), $2::bigint
   ON CONFLICT (agent_id) DO UPDATE SET commit_number = excluded.commit_number`;
 const INSERT_SESSION_LOGS = `INSERT INTO session_logs (recorded_at, league_id, match_id, epoch, seed, log)
-  SELECT $1::timestamptz, * FROM unnest($2::text[], $3::text[], $4::int[], $5::text[], $6::text[])`;
+  SELECT $1::timestamptz, * FROM ROWS FROM (
+    unnest($2::text[], $3::text[], $4::int[], $5::text[]), json_array_elements_text($6::json)
+  )`;
 const INSERT_ANSWER_TIMES = `INSERT INTO answer_times
   (league_id, player_id, match_id, epoch, turns, median_ms, p95_ms, max_ms, max_tick, invalid)
   SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::int[],

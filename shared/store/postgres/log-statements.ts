@@ -31,8 +31,9 @@ const INSERT_STREAMS = "INSERT INTO streams (name) SELECT unnest($1::text[])";
 const INSERT_EVENTS = `
   INSERT INTO log (stream, seq, type, body, prev_hash, hash, commit_number, commit_index)
   SELECT streams.number, seq, type, body, prev_hash, hash, $1, index - 1
-  FROM unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[])
-    WITH ORDINALITY AS new (stream, seq, type, body, prev_hash, hash, index)
+  FROM ROWS FROM (
+    unnest($2::text[], $3::int[], $4::text[], $5::text[], $6::text[]), json_array_elements_text($7::json)
+  ) WITH ORDINALITY AS new (stream, seq, type, prev_hash, hash, body, index)
   JOIN streams ON streams.name = new.stream`;
 const EVENT = "name AS stream, seq, type, body, prev_hash, hash";
 const SELECT_STREAM = `
@@ -43,6 +44,12 @@ const SELECT_COMMITS = `
   SELECT ${EVENT} FROM log JOIN streams ON streams.number = log.stream
   WHERE commit_number > $1 AND commit_number <= $2 ORDER BY commit_number, commit_index`;
 const SELECT_NAMES = "SELECT name FROM streams WHERE starts_with(name, $1) ORDER BY number";
+
+/**
+ * Returns long texts as one parameter, for `json_array_elements_text`. pg escapes the elements of a `text[]` with regular
+ * expressions, which takes ten times longer.
+ */
+export const jsonTexts = (texts: readonly string[]): string => JSON.stringify(texts);
 
 /** Returns the heads of those streams that have events. */
 export async function readHeads(db: Queryable, streams: readonly string[]): Promise<Map<string, StreamHead>> {
@@ -82,9 +89,9 @@ export function insertEvents(commitNumber: number, events: readonly RecordedEven
     column("stream"),
     column("seq"),
     column("type"),
-    column("body"),
     column("prev_hash"),
     column("hash"),
+    jsonTexts(column("body")),
   ];
   return [
     ...(newStreams.length > 0 ? [{ text: INSERT_STREAMS, values: [newStreams] }] : []),
