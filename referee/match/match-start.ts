@@ -29,7 +29,8 @@ export async function startMatch(state: RefereeState, order: StartGame): Promise
   const stored = matches.find(league_id, match_id);
   const newest = stored && isOfRun(driver.host, stored, order) ? stored : null;
   if (newest && newest.epoch > epoch) {
-    return protocolRejected("MATCH_SUPERSEDED", `${ref} was started under epoch ${newest.epoch}`, { match_id });
+    const context = { match_id, epoch: newest.epoch };
+    return protocolRejected("MATCH_SUPERSEDED", `${ref} was started under epoch ${newest.epoch}`, context);
   }
   const current = running.get(ref);
   const rejection = withdrawals.rejectionOf(order);

@@ -27,6 +27,7 @@ export class Withdrawals {
     const last = this.#byMatch.get(ref);
     const isOfRun = last?.runId === null || run_id === null || last?.runId === run_id;
     if (!last || !isOfRun || epoch > last.epoch) return null;
-    return protocolRejected("MATCH_SUPERSEDED", `${ref} was withdrawn under epoch ${last.epoch}`, { match_id });
+    const context = { match_id, epoch: last.epoch };
+    return protocolRejected("MATCH_SUPERSEDED", `${ref} was withdrawn under epoch ${last.epoch}`, context);
   }
 }

@@ -149,6 +149,15 @@ test("an answer to START_GAME that is not an envelope is explained in the notice
   expect(JSON.parse(line)).toMatchObject({ ...logged, answer: { raw: expect.stringContaining("ACCEPTED") } });
 });
 
+test("a match that its only referee knows under a later epoch is handed over under the next one", async () => {
+  const league = await startTestLeague({ players: 0, referees: 1, minPlayers: 2 });
+  league.agent("REF01").answer = ({ type, payload }) =>
+    type === "START_GAME" && Number(payload.epoch) <= 2 ? { newestEpoch: 2 } : "accepted";
+  for (const id of ["P01", "P02"]) await league.registerPlayer(id);
+  await league.eventually(() => expect(assignments(league)).toEqual(["REF01 3"]));
+  expect(league.notices).toEqual([]);
+});
+
 describe("a full referee", () => {
   test("loses a match to a referee with free capacity and stays fit", async () => {
     const league = await leagueWith({ REF01: "full" });

@@ -101,7 +101,9 @@ export class HandOver implements Part {
         { match: matchRef(leagueId, match.matchId), referee: match.refereeId, reason, answer },
         "start_game failed",
       );
-      if (clock.monotonic() - startedAtMs > MAX_REJECTING_MS) await this.#onRejection(leagueId, match, reply, reason);
+      if (isSuperseded(reply, match)) await this.#release(leagueId, match, reason);
+      else if (clock.monotonic() - startedAtMs > MAX_REJECTING_MS)
+        await this.#onRejection(leagueId, match, reply, reason);
       await clock.pause(RESEND_MS, signal);
     }
   }
@@ -155,14 +157,22 @@ export class HandOver implements Part {
     // A full referee keeps the match until another one has free capacity.
     const free = dispatch.freeCapacity();
     const canReassign = isFull ? others.some(({ id }) => (free.get(id) ?? 0) > 0) : others.length > 0;
-    if (!canReassign) return;
-    const { matchId, epoch } = match;
-    const command = releaseMatch({ leagueId, matchId, epoch, reason: "refused", detail: reason });
-    await this.#context.execute(leagueId, command);
+    if (canReassign) await this.#release(leagueId, match, reason);
+  }
+
+  async #release(leagueId: string, { matchId, epoch }: Match, detail: string): Promise<void> {
+    await this.#context.execute(leagueId, releaseMatch({ leagueId, matchId, epoch, reason: "refused", detail }));
   }
 }
 
 const keyOf = ({ matchId, epoch, refereeId }: Match): string => `${matchId}/${epoch}/${refereeId}`;
+
+/** Whether the referee knows the match under a later epoch, as after a restore of the database. It accepts only a still later one. */
+function isSuperseded(reply: Result<Envelope, CallFault>, match: Match): boolean {
+  if (!reply.ok || reply.value.payload.error_code !== "G005") return false;
+  const { epoch } = (reply.value.payload.context ?? {}) as { readonly epoch?: unknown };
+  return typeof epoch === "number" && epoch >= match.epoch;
+}
 
 /** The reason why a START_GAME was not accepted. */
 function rejectionReason(reply: Result<Envelope, CallFault>): string {

@@ -7,10 +7,10 @@ import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 
 /**
- * The answer of an agent to a message: `accepted` is the expected answer, `full` and `foreign` are errors of the protocol, `plain` is a tool result
- * without an envelope, a number is an HTTP status without a body.
+ * The answer of an agent to a message: `accepted` is the expected answer, `full` and `foreign` are errors of the protocol, and so is `newestEpoch` of a
+ * referee that knows the match under a later epoch. `plain` is a tool result without an envelope, a number is an HTTP status without a body.
  */
-export type TestAnswer = "accepted" | "full" | "foreign" | "plain" | number;
+export type TestAnswer = "accepted" | "full" | "foreign" | "plain" | { readonly newestEpoch: number } | number;
 
 /** An HTTP server that answers as its test determines and records the messages that it receives. */
 export interface TestAgent {
@@ -83,6 +83,10 @@ export async function startTestAgent(onMessage: (envelope: Envelope) => void = (
 
 function replyOf(answer: Exclude<TestAnswer, number | "plain">): Envelope {
   if (answer === "accepted") return newEnvelope("START_GAME_RESPONSE", "referee:x", { status: "ACCEPTED" });
+  if (typeof answer === "object") {
+    const error = { error_code: "G005", message: "superseded", retryable: false };
+    return newEnvelope("GAME_ERROR", "referee:x", { ...error, context: { epoch: answer.newestEpoch } });
+  }
   const error = answer === "full" ? { error_code: "G005", retryable: true } : { error_code: "L004", retryable: false };
   return newEnvelope("GAME_ERROR", "referee:x", { ...error, message: answer });
 }
