@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import type { AgentSpec } from "#shared/runtime/process/supervisor.ts";
+import type { SeveralPlayers } from "../../player/several.ts";
 import type { PlannedLeague } from "./leagues.ts";
-import type { PlayersProcess } from "./players.ts";
 
 /** The agents of a run and their addresses. */
 export interface Agents {
@@ -67,15 +67,15 @@ export const refereeSpecs = ({ folder, frontPort, refereePorts }: Agents): reado
 /** Returns the processes of the players. The first players of a run enter each league. */
 export function playerSpecs({ folder, leagues, frontPort, playerPorts }: Agents): readonly AgentSpec[] {
   const players = playerPorts.map((port, index) => ({
-    name: `player ${index + 1}`,
-    port,
+    ...{ bot: "random", name: `player ${index + 1}`, host: LOOPBACK_HOST, ports: [port] },
+    ...{ manager: endpointOf(frontPort), dataFolder: folder },
     leagueIds: leagues.filter(({ max_players }) => index < max_players).map(({ league_id }) => league_id),
   }));
   const entered = players.filter(({ leagueIds }) => leagueIds.length > 0);
   return Array.from({ length: Math.ceil(entered.length / PLAYERS_OF_PROCESS) }, (_, index) => {
     const name = `players ${index + 1}`;
     const of = entered.slice(index * PLAYERS_OF_PROCESS, (index + 1) * PLAYERS_OF_PROCESS);
-    const process: PlayersProcess = { name, data: folder, manager: endpointOf(frontPort), players: of };
-    return { name, script: "scripts/cluster/players.ts", args: [JSON.stringify(process)] };
+    const several: SeveralPlayers = { name, data: folder, games: [], players: of };
+    return { name, script: "player/several.ts", args: [JSON.stringify(several)] };
   });
 }

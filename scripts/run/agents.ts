@@ -3,16 +3,14 @@ import { relative, resolve } from "node:path";
 import { builtInBots, playsGame } from "#shared/games/built-in-bots.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { isWildcard, localUrl } from "#shared/rpc/http/machine-addresses.ts";
-import { permissionArgs } from "#shared/runtime/cli/permission-options.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { PlayerConfig } from "#shared/runtime/config/players.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import type { AgentSpec, Supervisor } from "#shared/runtime/process/supervisor.ts";
 import { UCI_GAMES } from "../../player/engines/uci-bot.ts";
-import { uciSpec } from "../../player/engines/uci-spec.ts";
 import { BOT_FILES, isBotFile } from "../../player/loaders/bot-files.ts";
-import { linesSpec } from "../../player/loaders/lines.ts";
-import { LLM_FORMS, llmSpec } from "../../player/loaders/llm.ts";
+import { LLM_FORMS } from "../../player/loaders/llm.ts";
+import { botOf, keyVariablesOf, type PlayerProcess, playerSpecs } from "./player-specs.ts";
 
 /** The files of a run and the address of its manager. */
 interface RunLocation {
@@ -26,27 +24,12 @@ interface RunLocation {
   readonly refereeNames?: string;
 }
 
-/** Options of the process of a player that are not in the config. */
-export interface PlayerProcess {
-  readonly args: readonly string[];
-  readonly isDebugged: boolean;
-}
-
 /** Returns the manager's endpoint for agents on this machine: on loopback, unless the manager listens on one other address only. */
 export const managerUrlOf = ({ manager }: Pick<Config, "manager">): string =>
   `${localUrl(manager.host, manager.port)}/mcp`;
 
-/**
- * Returns the network options of an agent. It listens on the address of the manager, or on loopback if the manager listens on the wildcard address.
- */
-function networkArgs({ manager }: Config, managerUrl: string): readonly string[] {
-  const host = isWildcard(manager.host) ? LOOPBACK_HOST : manager.host;
-  const code = manager.join_code === undefined ? [] : ["--join-code", manager.join_code];
-  return ["--host", host, "--manager", managerUrl, ...code];
-}
-
-/** Returns the options with the files of games. The manager reads them from the config. */
-const gameArgs = ({ games }: Config): readonly string[] => games.flatMap((file) => ["--game", file]);
+/** Returns the address on which referees and players listen: that of the manager, or loopback if the manager listens on the wildcard address. */
+const hostOf = ({ manager }: Config): string => (isWildcard(manager.host) ? LOOPBACK_HOST : manager.host);
 
 function managerSpec(location: RunLocation, extraArgs: readonly string[]): AgentSpec {
   const args = ["--config", location.configFile, "--data", location.dataFolder, ...extraArgs];
@@ -66,62 +49,15 @@ function refereeSpecs(config: Config, location: RunLocation): readonly AgentSpec
     script: "referee/main.ts",
     args: [
       ...["--port", String(firstPort + index), "--name", `${location.refereeNames ?? "Referee"} ${index + 1}`],
-      ...networkArgs(config, location.managerUrl),
+      ...["--host", hostOf(config), "--manager", location.managerUrl],
+      ...(config.manager.join_code === undefined ? [] : ["--join-code", config.manager.join_code]),
       ...["--max-matches", String(max_concurrent_matches), "--data", location.dataFolder],
       ...["--register-ms", String(config.timeouts.referee_register_ms)],
       ...["--report-ms", String(config.timeouts.match_result_report_ms)],
-      ...gameArgs(config),
+      ...config.games.flatMap((file) => ["--game", file]),
       ...(config.limits.loopback ? ["--limit-loopback"] : []),
     ],
   }));
-}
-
-/** Returns the players that a run starts: those with a bot or an engine. The port of the nth player of the config is `playersFirstPort` plus n - 1. */
-function playerSpecs(
-  config: Config,
-  location: RunLocation,
-  processOf: (name: string) => PlayerProcess,
-): readonly AgentSpec[] {
-  return config.players.flatMap((player, index) => {
-    const bot = botOf(player);
-    if (bot === null) return [];
-    const port = String(config.playersFirstPort + index);
-    const registerMs = String(config.timeouts.league_register_ms);
-    const args = [
-      "--bot",
-      bot,
-      "--name",
-      player.name,
-      "--port",
-      port,
-      ...networkArgs(config, location.managerUrl),
-      "--data",
-      location.dataFolder,
-      "--register-ms",
-      registerMs,
-      ...gameArgs(config),
-      ...("bot" in player && player.allow !== undefined ? permissionArgs(player.allow) : []),
-      ...(config.limits.loopback ? ["--limit-loopback"] : []),
-    ];
-    const own = keyVariablesOf(player);
-    const withheld = config.players.flatMap(keyVariablesOf).filter((variable) => !own.includes(variable));
-    const extra = processOf(player.name);
-    const { isDebugged } = extra;
-    const script = "player/main.ts";
-    return [{ name: player.name, script, args: [...args, ...extra.args], isDebugged, isExpendable: true, withheld }];
-  });
-}
-
-/** Returns the variable with the API key of a player, if its settings name one. */
-const keyVariablesOf = (player: PlayerConfig): readonly string[] =>
-  "llm" in player && player.llm.api_key_env !== undefined ? [player.llm.api_key_env] : [];
-
-function botOf(player: PlayerConfig): string | null {
-  if ("bot" in player) return player.bot;
-  if ("command" in player) return linesSpec(player.command, player.folder);
-  if ("llm" in player) return llmSpec(player.llm);
-  if ("uci" in player) return uciSpec(player.uci);
-  return null;
 }
 
 /**
@@ -136,7 +72,8 @@ export function startAgents(
   processOf: (player: string) => PlayerProcess = () => ({ args: [], isDebugged: false }),
 ): { readonly manager: Promise<string>; readonly others: readonly Promise<string>[] } {
   const manager = supervisor.start(managerSpec(location, managerArgs));
-  const others = [...refereeSpecs(config, location), ...playerSpecs(config, location, processOf)];
+  const place = { ...location, host: hostOf(config) };
+  const others = [...refereeSpecs(config, location), ...playerSpecs(config, place, processOf)];
   return { manager, others: others.map((spec) => supervisor.start(spec, manager)) };
 }
 

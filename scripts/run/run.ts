@@ -6,7 +6,8 @@ import { createSupervisor, type Supervisor } from "#shared/runtime/process/super
 import type { ResultsDocument } from "../../league-manager/projections/document.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
 import { managerUrls } from "../commands/manager-addresses.ts";
-import { managerUrlOf, type PlayerProcess, startAgents } from "./agents.ts";
+import { managerUrlOf, startAgents } from "./agents.ts";
+import type { PlayerProcess } from "./player-specs.ts";
 import type { Progress } from "./progress.ts";
 import type { RunFolder } from "./run-folder.ts";
 import { StuckLeagues } from "./stuck-leagues.ts";

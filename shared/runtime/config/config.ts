@@ -72,6 +72,14 @@ export const Config = z
     playersFirstPort: port
       .default(PORT_RANGES.player[0])
       .describe("the port of the first player; further players have the next ports"),
+    players_per_process: z
+      .int()
+      .min(1)
+      .max(100)
+      .default(1)
+      .describe(
+        "how many players with built-in bots share a process: more need less memory and processor time. If the process ends, all its players are absent until it is started again, and a bot that computes for long delays the others. Other players have a process each",
+      ),
     games: z
       .array(z.string().min(1))
       .max(100)

@@ -1,0 +1,47 @@
+import { resolve } from "node:path";
+import type { z } from "zod";
+import { type AgentProcess, type RunningAgent, runAgentProcess } from "#shared/runtime/agent.ts";
+import { loadGames } from "#shared/runtime/games/game-files.ts";
+import type { PlayerOptions } from "./options.ts";
+import { startPlayer } from "./service.ts";
+
+/** The players of one process. */
+export interface SeveralPlayers {
+  /** The name of the process, for its log. */
+  readonly name: string;
+  /** The folder of the log. */
+  readonly data: string;
+  /** The files of games that are not built in. */
+  readonly games: readonly string[];
+  /** The options of each player. Each has a name and a port. */
+  readonly players: readonly (z.input<typeof PlayerOptions> & { readonly name: string })[];
+}
+
+/**
+ * Starts a player of this process. Its lines begin with its name. Its report that it listens is not passed on, because the process reports once for all
+ * its players.
+ */
+const startOne = (options: SeveralPlayers["players"][number], self: AgentProcess): Promise<RunningAgent> =>
+  startPlayer(options, {
+    ...self,
+    say: (line) => self.say(`${options.name}: ${line}`),
+    warn: (line) => self.warn(`${options.name}: ${line}`),
+    report: (report) => {
+      if (report.type !== "ready") self.report(report);
+    },
+  });
+
+/** A process with several players on separate ports: `node player/several.ts JSON` with `SeveralPlayers`. If one of them cannot continue, all end. */
+const { name, data, games, players } = JSON.parse(process.argv[2] ?? "") as SeveralPlayers;
+
+await runAgentProcess(name, resolve(data), async (self) => {
+  await loadGames(games);
+  const started = await Promise.all(players.map((options) => startOne(options, self)));
+  const [first] = players;
+  self.report({ type: "ready", url: `http://${first?.host}:${first?.ports?.[0]}` });
+  return {
+    async stop() {
+      await Promise.all(started.map((player) => player.stop()));
+    },
+  };
+});
