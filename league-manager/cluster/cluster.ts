@@ -3,6 +3,7 @@ import { hmacBase64Url } from "#shared/lib/hash.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { Forwarding } from "#shared/rpc/http/forwarding.ts";
 import type { Network } from "#shared/rpc/network.ts";
+import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import type { Ledger } from "../ledger.ts";
 import type { Member, RunDatabase } from "../shared-run/run-database.ts";
@@ -10,8 +11,10 @@ import { checkAddresses } from "./addresses.ts";
 import { callerSignature } from "./caller-signature.ts";
 import { catchUpOf } from "./catch-up.ts";
 import { compareConfigs } from "./compared-configs.ts";
+import { departureSignals } from "./departures.ts";
 import { managerForwarding, sessionPrefix } from "./forwarding.ts";
 import type { Homes, OtherManagers } from "./homes.ts";
+import { type MemberNotices, watchMembers } from "./member-notices.ts";
 import { createMembers, type Members } from "./members.ts";
 import { otherHomes } from "./other-homes.ts";
 
@@ -52,26 +55,59 @@ interface ClusterOptions {
   readonly network: Pick<Network, "createPeers">;
   /** Prints a warning. */
   readonly warn: (line: string) => void;
+  /** Sends a line for people, e.g. to the terminal. */
+  readonly notice: (message: string) => void;
 }
-
-/** The beginning of the signal that the process of a manager has ended. The id of that manager follows. */
-const GONE = "manager gone ";
 
 /** The time limit of the question whether another manager is ready. */
 const READY_MS = 1_000;
 
 const inboxKey = (playerId: string): string => `inbox/${playerId}`;
 
+/** The checks of the other managers, whose results are for people. */
+interface Watch extends Pick<MemberNotices, "onDeparture"> {
+  end(): void;
+}
+
+function watchOthers(
+  self: Member,
+  { all, isFresh }: Members,
+  peers: Pick<Peers, "get">,
+  { database, config, secret, clock, warn, notice }: ClusterOptions,
+): Watch {
+  const endComparing = compareConfigs({ database, config, self, secret, warn });
+  const endCheck = checkAddresses({ self, members: all, peers, clock, warn });
+  const { onDeparture, stop } = watchMembers({ self, members: all, isFresh, clock, notice });
+  return {
+    onDeparture,
+    end() {
+      endComparing();
+      endCheck();
+      stop();
+    },
+  };
+}
+
+/** Returns the function that warns once that other managers cannot connect to this one. */
+function refusedWarning(url: string, warn: (line: string) => void): () => void {
+  let hasWarned = false;
+  return () => {
+    if (hasWarned) return;
+    hasWarned = true;
+    const advice = "correct its LEAGUE_ADDRESS or --url, or open its port, and start it again";
+    warn(`${url} refuses the connections of another manager, so the others have taken over the inboxes: ${advice}`);
+  };
+}
+
 export function createCluster(options: ClusterOptions): Cluster {
-  const { database, ledger, config, secret, playerOf, clock, ids, network, warn } = options;
+  const { database, ledger, secret, playerOf, clock, ids, network, warn } = options;
   const managerId = ids.uuid().slice(0, 8);
   const peers = network.createPeers();
   const signature = callerSignature({ secret, clock, warn });
   const elsewhere = otherHomes({ peers, signature, clock, ids });
   const listeners = new Set<() => void>();
   let members: Members | null = null;
-  let endComparing = (): void => {};
-  let endCheck = (): void => {};
+  let watch: Watch | null = null;
   const homeOf = (playerId: string): Member | null => members?.ownerOf(inboxKey(playerId)) ?? null;
   const onChange: Homes["onChange"] = (listener) => {
     listeners.add(listener);
@@ -80,21 +116,23 @@ export function createCluster(options: ClusterOptions): Cluster {
   const notify = (): void => {
     for (const listener of [...listeners]) listener();
   };
-  const onGone = ({ managerId: gone }: Member): void => {
+  const exclude = (gone: string): void => {
+    watch?.onDeparture(gone, "refused");
     members?.exclude(gone);
-    void database.signal(`${GONE}${gone}`).catch(() => {}); // without the signal the others exclude the manager after its last heartbeat
   };
-  let ownUrl = "";
-  let isRefused = false;
-  const removeListener = database.onSignal((text) => {
-    if (!text.startsWith(GONE)) return;
-    const gone = text.slice(GONE.length);
-    if (gone !== managerId) return members?.exclude(gone);
-    if (isRefused) return;
-    isRefused = true;
-    const advice = "correct its LEAGUE_ADDRESS or --url, or open its port, and start it again";
-    warn(`${ownUrl} refuses the connections of another manager, so the others have taken over the inboxes: ${advice}`);
+  let onRefused = (): void => {};
+  const departures = departureSignals({
+    database,
+    onDeparture(gone, departure) {
+      if (departure === "stopped") watch?.onDeparture(gone, departure);
+      else if (gone === managerId) onRefused();
+      else exclude(gone);
+    },
   });
+  const onGone = ({ managerId: gone }: Member): void => {
+    exclude(gone);
+    departures.send(gone, "refused");
+  };
   return {
     homes: {
       of(playerId) {
@@ -117,17 +155,16 @@ export function createCluster(options: ClusterOptions): Cluster {
       const isReady = ({ url: other }: Member): Promise<boolean> =>
         peers.isAlive(`${other}/ready`, READY_MS).catch(() => false); // e.g. too many open files
       const self = { managerId, url };
-      ownUrl = url;
+      onRefused = refusedWarning(url, warn);
       members = await createMembers({ database, self, clock, isReady });
-      endComparing = compareConfigs({ database, config, self, secret, warn });
-      endCheck = checkAddresses({ self, members: () => members?.all() ?? [], peers, clock, warn });
+      watch = watchOthers(self, members, peers, options);
       members.onChange(notify);
       notify();
     },
     async leave() {
-      removeListener();
-      endComparing();
-      endCheck();
+      departures.end();
+      watch?.end();
+      if (members) departures.send(managerId, "stopped");
       await members?.stop();
       notify();
     },

@@ -46,11 +46,19 @@ function joiningOf({ config, listening }: Core, policy: AdmissionPolicy): ApiOpt
   };
 }
 
+/** Returns the function that sends a line for people, e.g. to the terminal. */
+const noticeOf =
+  ({ onEvent }: Core) =>
+  (message: string): void =>
+    onEvent({ type: "notice", message });
+
 /** Returns this manager among the other managers of its run. */
 function clusterOf({ database, secret }: SharedRun, core: Core, projections: Projections, self: AgentProcess): Cluster {
+  const notice = noticeOf(core);
   const playerOf = (path: string, bearer: string | null): string | null =>
     isForHome(path) ? (projections.authenticate(bearer)?.id ?? null) : playerAt(path);
-  return createCluster({ ...self, database, config: core.config, ledger: core.commands.ledger, secret, playerOf });
+  const { config, commands } = core;
+  return createCluster({ ...self, database, config, ledger: commands.ledger, secret, playerOf, notice });
 }
 
 /** The part of the effects that differs for one of several managers. */
@@ -77,7 +85,7 @@ const leagueKey = (leagueId: string): string => `league/${leagueId}`;
 
 /** Creates the parts that the effects and the API of a manager use. */
 function sharedParts(core: Core, self: AgentProcess) {
-  const { config, startWhen, dataFolder, run, shared, onEvent: emit } = core;
+  const { config, startWhen, dataFolder, run, shared } = core;
   const { ledger } = core.commands;
   const operator = operatorToken(shared?.operatorToken ?? config.manager.operator_token, dataFolder, self);
   const places = reservedPlaces(config, startWhen, dataFolder, self);
@@ -90,7 +98,7 @@ function sharedParts(core: Core, self: AgentProcess) {
     policy: admissionPolicy(config, startWhen, places, operator.token),
     inbox: managerInboxes({ ...core, ledger, homes: others.homes, isAlone: cluster === null }, self),
     seeds: seedsOf(run),
-    notice: (message: string): void => emit({ type: "notice", message }),
+    notice: noticeOf(core),
   };
 }
 
