@@ -3,6 +3,7 @@ import { isOnLoopback } from "../protocol/addresses.ts";
 import type { Listening } from "../rpc/http/listen.ts";
 import { httpUrl } from "../rpc/http/machine-addresses.ts";
 import type { AgentProcess } from "./agent.ts";
+import { unreachableText } from "./manager-advice.ts";
 import { StartError } from "./process/exit.ts";
 
 interface ContactOptions {
@@ -42,13 +43,11 @@ export async function contactEndpoint(options: ContactOptions): Promise<string> 
 export function reportUnreachable(
   self: Pick<AgentProcess, "say" | "warn">,
   manager: string,
-  why: string,
+  error: string,
   attempt: number,
 ): void {
-  const hint = isOnLoopback(manager)
-    ? ""
-    : ". Is the address right, and is the manager open to other machines (league serve --lan)?";
-  const line = `no manager at ${manager} yet (${why}); trying again${hint}`;
+  const { why, step } = unreachableText(manager, error);
+  const line = `no manager at ${manager} yet (${why}); trying again${step && `. ${step}`}`;
   if (attempt === 0) self.say(line);
   else self.warn(line);
 }

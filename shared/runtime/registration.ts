@@ -7,6 +7,7 @@ import { operatorText } from "../rpc/peer/connection-fault.ts";
 import { asRefused, type Peers } from "../rpc/peer/peer.ts";
 import type { AgentProcess } from "./agent.ts";
 import { reportUnreachable } from "./contact-endpoint.ts";
+import { strangerText } from "./manager-advice.ts";
 import { StartError } from "./process/exit.ts";
 import { readOrCreateSecret, type Secrets } from "./secret-file.ts";
 
@@ -108,6 +109,8 @@ export async function register<
       return { response: response.data, token };
     }
     if (!isTemporary(reply.error)) {
+      const stranger = strangerText(manager, reply.error);
+      if (stranger !== null) throw new StartError(stranger);
       const why = reply.error.rejectedFields ?? inOneLine(operatorText(reply.error));
       throw new StartError(`the manager at ${manager} rejected the registration: ${why}`);
     }
