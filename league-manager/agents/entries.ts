@@ -36,7 +36,7 @@ export function entriesFor(
     if (!league) return err(noLeague(league_id, state.leagues.values()));
     const rejection = entryRejection(state, policy, request, league);
     if (rejection === null) accepted.push(league_id);
-    else if (request.leagueIds) return err(rejection);
+    else if (request.leagueIds) return err(withChoices(rejection, state, policy, request, league));
   }
   if (accepted.length > 0) return ok([...new Set(accepted)]);
   const isAnyFull = [...state.leagues.values()].some(
@@ -74,10 +74,27 @@ function entryRejection(
     const rejection = lateEntryRejection(league, false);
     if (rejection !== null) return protocolError("L001", `league ${league_id} ${rejection}`, { league_id });
   } else if (status !== "open") {
-    return protocolError("L001", `league ${league_id} is over${adviceOf(policy)}`, { league_id });
+    return protocolError("L001", `league ${league_id} is over`, { league_id });
   }
   if (!isFull(policy, request, league)) return null;
   return protocolError("L002", fullMessage(policy, request, `league ${league_id} is full`), { league_id });
+}
+
+/** Returns a rejection with the other leagues that the player can enter; if there is none, with the advice of a league that is over. */
+function withChoices(
+  rejection: ProtocolError,
+  state: ManagerState,
+  policy: AdmissionPolicy,
+  request: EntryRequest,
+  rejected: League,
+): ProtocolError {
+  const choices = [...state.leagues.values()].filter(
+    (league) => !league.entrants.has(request.id) && entryRejection(state, policy, request, league) === null,
+  );
+  const ids = choices.map(({ leagueId }) => leagueId);
+  const isOver = rejected.status === "completed";
+  const advice = ids.length > 0 ? `. Your player can enter: ${listed(ids)}` : isOver ? adviceOf(policy) : "";
+  return { ...rejection, message: `${rejection.message}${advice}` };
 }
 
 /** Whether a league has no free place for a player. A league with a roster accepts only the players of its places. */

@@ -106,7 +106,9 @@ describe("league operations", () => {
       expect(await manager.schedule("rps")).toHaveLength(before);
     };
     await expectFault({}, "L005", "league rps has not started; matches are added while it runs");
-    await expectFault({ league_id: undefined }, "L005", "P01 and P02 are in no running league together");
+    const states = "rps has not started, eo has not started. Matches are added while a league runs";
+    const message = `P01 and P02 are in no running league together: ${states}`;
+    await expectFault({ league_id: undefined }, "L005", message);
     await start("rps");
     await expectFault({ league_id: "nowhere" }, "L005", "no league nowhere; there are rps, eo");
     await expectFault({ player1_id: "P09" }, "L004", "P09 is not in league rps");

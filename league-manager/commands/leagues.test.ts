@@ -144,7 +144,18 @@ describe("a match that an operator adds", () => {
     const match = scheduleMatch(null, ["P01", "P02"], 2);
     given(...twoPlayers)
       .when(match)
-      .isRejected("L005", "P01 and P02 are in no running league together");
+      .isRejected(
+        "L005",
+        "P01 and P02 are in no running league together: rps has not started. Matches are added while a league runs",
+      );
+    const { leagues, ...rest } = stateAfter([...both, start("b")]);
+    const over = new Map([...leagues].map(([id, league]) => [id, { ...league, status: "completed" as const }]));
+    givenState({ ...rest, leagues: over })
+      .when(match)
+      .isRejected(
+        "L005",
+        "P01 and P02 are in no running league together: rps is over, b is over. Matches are added while a league runs",
+      );
     const message = "P01 and P02 are in several running leagues: pass league_id, one of rps, b";
     given(...both, start("b"))
       .when(match)

@@ -1,4 +1,5 @@
 import { describe, it } from "vitest";
+import type { League } from "../league/league.ts";
 import { startLeague } from "./leagues.ts";
 import { given, givenState, open, POLICY, player, referee, stateAfter } from "./testing/commands.ts";
 
@@ -42,5 +43,14 @@ describe("a new player", () => {
     Ann({}).isRejected("L001", `no league of your games is open: rps, other, third are over.${ADVICE}`);
     Ann({ league_ids: ["other"] }).isRejected("L001", `league other is over.${ADVICE}`);
     Ann({ league_ids: ["other"] }, { ...POLICY, startWhen: "roster" }).isRejected("L001", "league other is over");
+  });
+
+  it("is rejected with the other leagues that it can enter", () => {
+    const { leagues, ...rest } = stateAfter([open("rps", "other", "third")]);
+    const [rps, ...others] = [...leagues];
+    const over = new Map([[rps?.[0] as string, { ...rps?.[1], status: "completed" } as League], ...others]);
+    givenState({ ...rest, leagues: over })
+      .when(player("Ann", { league_ids: ["rps"] }))
+      .isRejected("L001", "league rps is over. Your player can enter: other, third");
   });
 });

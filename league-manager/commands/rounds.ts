@@ -1,5 +1,6 @@
 import { err, invariant, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { League } from "../league/league.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
 import { Draft } from "./draft.ts";
 import { playerOf } from "./players.ts";
@@ -64,15 +65,26 @@ function sharedLeague(state: ManagerState, players: readonly string[]): Result<s
     const player = playerOf(state, id);
     if (!player.ok) return player;
   }
-  const choices = [...state.leagues.values()]
-    .filter(({ status, entrants }) => status === "running" && players.every((id) => entrants.has(id)))
-    .map((league) => league.leagueId);
+  const shared = [...state.leagues.values()].filter(({ entrants }) => players.every((id) => entrants.has(id)));
+  const choices = shared.filter(({ status }) => status === "running").map(({ leagueId }) => leagueId);
   const [only, another] = choices;
   if (only !== undefined && another === undefined) return ok(only);
   const names = players.join(" and ");
   const message =
     only === undefined
-      ? `${names} are in no running league together`
+      ? `${names} are in no running league together${statesOf(shared)}`
       : `${names} are in several running leagues: pass league_id, one of ${choices.join(", ")}`;
   return err(protocolError("L005", message, { choices }, true));
+}
+
+/** The maximum number of leagues whose state a rejection names. */
+const MAX_STATES = 5;
+
+/** The states of the leagues of the players of a rejected match, none of which is running. */
+function statesOf(leagues: readonly League[]): string {
+  if (leagues.length === 0) return "";
+  const texts = { open: "has not started", running: "is running", completed: "is over" };
+  const states = leagues.slice(0, MAX_STATES).map(({ leagueId, status }) => `${leagueId} ${texts[status]}`);
+  const more = leagues.length > MAX_STATES ? [`${leagues.length - MAX_STATES} more`] : [];
+  return `: ${[...states, ...more].join(", ")}. Matches are added while a league runs`;
 }
