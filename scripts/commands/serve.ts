@@ -11,6 +11,7 @@ import { lockStore } from "#shared/runtime/files/locked-store.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
 import type { LiveEvent } from "../../league-manager/projections/live.ts";
+import { assertDatabaseUrl } from "../database/open.ts";
 import { managerUrlOf, startAgents } from "../run/agents.ts";
 import { withClock } from "../run/clock-override.ts";
 import { type FormatFlags, withFormat } from "../run/format-override.ts";
@@ -51,6 +52,7 @@ const NEW_FOLDER = "To play new leagues, serve them with another folder: --data 
  */
 export async function serve(configFile: string, flags: ServeFlags): Promise<number> {
   if (flags.url !== undefined && !flags.database) throw new StartError(URL_WITHOUT_DATABASE, EXIT.usage);
+  if (flags.database) await assertDatabaseUrl(flags.database);
   const config = await servedConfig(configFile, flags);
   // As in every agent, only the user of this process may read the files that it creates.
   process.umask(0o077);

@@ -11,6 +11,18 @@ export function requireDatabase(url: string | undefined): string {
   throw new StartError("no database is named: use --database URL, or set DATABASE_URL", EXIT.usage);
 }
 
+/** Rejects with StartError if a text is not the URL of a database, or names a file that cannot be read. Does not connect. */
+export async function assertDatabaseUrl(url: string): Promise<void> {
+  const { assertFiles, parseDatabaseUrl } = await import("#shared/store/postgres/url.ts");
+  try {
+    parseDatabaseUrl(url);
+    assertFiles(url);
+  } catch (thrown) {
+    const { startError } = await import("../../league-manager/start/database-error.ts");
+    throw startError(thrown, url);
+  }
+}
+
 /**
  * Opens a database for one command. Rejects with StartError, without the password, if the URL is wrong, the database
  * does not answer, its tables have another version or a right is missing.
