@@ -9,6 +9,7 @@ import { loadConfig } from "#shared/runtime/config/config-file.ts";
 import { DEFAULT_CONFIG } from "#shared/runtime/defaults.ts";
 import { isGameFile } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { inShell } from "../cli/shell-word.ts";
 import { namedGame } from "../games/named-game.ts";
 import { gameDocs } from "./game-docs.ts";
 import { writeStarter } from "./starter-folder.ts";
@@ -55,10 +56,6 @@ export async function newBot(path: string, { game: gameName, lang }: NewBotFlags
   );
   return EXIT.ok;
 }
-
-/** Returns a path as a word of a shell command. */
-const inShell = (path: string): string =>
-  /^[\p{L}\p{N}._/\\:-]+$/u.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 
 type Texts = ReturnType<typeof textsOf> & Awaited<ReturnType<typeof leagueToTry>>;
 

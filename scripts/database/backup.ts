@@ -5,19 +5,23 @@ import { resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { inOneLine } from "#shared/lib/text.ts";
-import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { inTransaction } from "#shared/store/postgres/connection.ts";
 import { assertSchema } from "#shared/store/postgres/migrations.ts";
 import { splitPassword } from "#shared/store/postgres/url.ts";
 import { MIGRATIONS } from "../../league-manager/postgres/migrations.ts";
 import { requireDatabase, withDatabase } from "./open.ts";
+import { readRestored, restoreCommands } from "./restore-commands.ts";
 
 /** `league db backup`: writes all tables into a file that only its owner may read. Resolves with the exit code. */
 export async function backUpDatabase(path: string, flags: { readonly database?: string }): Promise<number> {
   const url = requireDatabase(flags.database);
   const file = resolve(path);
   if (existsSync(file)) throw new StartError(`${file} exists: name another file`, EXIT.usage);
-  await withDatabase(url, ({ pool }) => assertSchema(pool, MIGRATIONS));
+  const restored = await withDatabase(url, async ({ pool }) => {
+    await assertSchema(pool, MIGRATIONS);
+    return inTransaction(pool, readRestored);
+  });
   const partial = `${file}.partial`;
   if (existsSync(partial)) {
     throw new StartError(`${partial} exists: a backup is running, or has been interrupted; then remove the file`);
@@ -33,12 +37,8 @@ export async function backUpDatabase(path: string, flags: { readonly database?: 
     rmSync(partial);
   }
   const megabytes = (statSync(file).size / 1e6).toFixed(1);
-  process.stdout.write(`${file} written, ${megabytes} MB. To restore it into an empty database:
-  createdb NAME
-  pg_restore --exit-on-error --single-transaction --no-owner --no-privileges --dbname NAME ${file}
-  ${LEAGUE_COMMAND} db migrate --role ROLE    # grants the rights of the managers
-  ${LEAGUE_COMMAND} db check
-`);
+  const commands = restoreCommands(restored, url, file).map((command) => `  ${command}\n`);
+  process.stdout.write(`${file} written, ${megabytes} MB. To restore it into a new database:\n${commands.join("")}`);
   return EXIT.ok;
 }
 

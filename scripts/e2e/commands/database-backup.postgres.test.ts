@@ -18,6 +18,7 @@ import {
   linesOf,
   MANAGER,
   newDatabase,
+  OWNER,
   writeLog,
 } from "../testing/league-database.ts";
 
@@ -37,12 +38,14 @@ test("a backup that is restored into another database has the same content and i
   await linesOf(["migrate", "--role", MANAGER], url);
   await writeLog(as(url, MANAGER));
   const file = join(newFolder(), "league.dump");
-  const [written, , restore = ""] = await linesOf(["backup", file], url);
-  expect(written).toMatch(/league\.dump written, 0\.\d MB\. To restore it into an empty database:$/);
+  const [written, create, , restore = "", migrate] = await linesOf(["backup", file], url);
+  expect(written).toMatch(/league\.dump written, 0\.\d MB\. To restore it into a new database:$/);
+  expect(create).toContain(`createdb --owner ${OWNER} --encoding UTF8 `);
+  expect(migrate).toContain(` db migrate --role ${MANAGER} `);
   expect(statSync(file).mode & 0o777).toBe(0o600);
 
   const restored = await newDatabase(server);
-  const [program = "", ...args] = restore.trim().replace("NAME", restored).split(" ");
+  const [program = "", ...args] = restore.trim().replace('"$DATABASE_URL"', restored).split(" ");
   await promisify(execFile)(postgresProgram(program), args);
   expect(await linesOf(["migrate", "--role", MANAGER], restored)).toHaveLength(2);
   expect(await linesOf(["check"], restored)).toEqual(await linesOf(["check"], url));
