@@ -36,6 +36,8 @@ export const ExportedMatch = z.strictObject({
   seed: z.string(),
   /** The stored texts of the entries of the session log; empty for a match that was not played. */
   log: z.array(z.string()),
+  /** The session log of the result that was annulled. Absent for other matches, and in exports of earlier versions. */
+  annulled_log: z.array(z.string()).optional(),
 });
 export type ExportedMatch = z.infer<typeof ExportedMatch>;
 

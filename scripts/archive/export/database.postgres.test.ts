@@ -13,7 +13,7 @@ import { withLeagues, withLeaguesOfDatabase } from "../reports/report-run.ts";
 import { writeReports } from "../reports/write-reports.ts";
 import { copiedToDatabase } from "../testing/database.ts";
 import { testExports } from "../testing/exports.ts";
-import { eventfulRun, plainRun } from "../testing/store.ts";
+import { annulledRun, eventfulRun, plainRun } from "../testing/store.ts";
 import { verifyExport } from "../verify/verify.ts";
 import { exportOf, exportOfDatabase } from "./export-store.ts";
 
@@ -23,6 +23,7 @@ afterAll(() => exports.remove());
 it.each([
   ["two leagues", plainRun],
   ["aborts, an added match and a removed player", eventfulRun],
+  ["an annulled match", annulledRun],
 ])("the export of a database with %s has the same bytes as that of a file, and is sound", async (_, fill) => {
   const file = await fill(exports.newFolder());
   const url = await copiedToDatabase(file);

@@ -99,7 +99,7 @@ export const standingsOf = ({ league, players }: StoredLeague): LoggedLeague["st
     players.map(({ player_id, display_name }) => ({ player_id, display_name })),
   ).map((row) => ({ ...row }));
 
-/** Returns a completed match with its log and seed. */
+/** Returns a completed match with its seed and its log. The log of an annulled match is not a part of its result. */
 export async function exportedMatch(
   { store, seed: runSeed }: StoredRun,
   league: League,
@@ -108,13 +108,15 @@ export async function exportedMatch(
   const { leagueId: league_id, game, clock } = league;
   const options = optionsOf(league, match);
   const { matchId: match_id, roundId: round_id, refereeId: referee_id, epoch } = match;
+  const log = (await store.sessionLogOf(league_id, match_id))?.log ?? [];
+  const isAnnulled = match.logHead === "" && log.length > 0;
   return {
     ...(clock && { clock }),
     ...{ league_id, match_id, round_id, game, options, roles: rolesOf(league, match), referee_id, epoch },
     ...summaryOf(match),
     faults: [...summaryOf(match).faults],
     seed: seedOfMatch(leagueSeed(runSeed, league_id), league_id, match_id, epoch),
-    // The log of an annulled match is not a part of its result.
-    log: match.logHead === "" ? [] : [...((await store.sessionLogOf(league_id, match_id))?.log ?? [])],
+    log: isAnnulled ? [] : [...log],
+    ...(isAnnulled && { annulled_log: [...log] }),
   };
 }

@@ -8,6 +8,7 @@ import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
 import { completeLeague, openLeagues, pairLeague, startLeague } from "../../../league-manager/commands/leagues.ts";
 import { assignMatch, releaseMatch } from "../../../league-manager/commands/matches.ts";
+import { annulMatch } from "../../../league-manager/commands/operation.ts";
 import { removePlayer } from "../../../league-manager/commands/players.ts";
 import { reportResult } from "../../../league-manager/commands/report.ts";
 import { announceRound, openRound, scheduleMatch } from "../../../league-manager/commands/rounds.ts";
@@ -182,5 +183,15 @@ export const eventfulRun = (folder: string): Promise<string> =>
     await run.round("rps");
     await run.remove("P03");
     await run.round("rps");
+    await run.complete("rps");
+  });
+
+/** Writes a completed league of three players whose match R1M1 was annulled after it was completed. */
+export const annulledRun = (folder: string): Promise<string> =>
+  writeStore(folder, ["rps"], async (run) => {
+    await run.start("Ann", "Bob", "Cid");
+    await run.round("rps");
+    await run.execute(annulMatch("rps", "R1M1", "played with the wrong bot"));
+    for (const _ of [2, 3]) await run.round("rps");
     await run.complete("rps");
   });

@@ -9,6 +9,7 @@ import { CANCELLED, rolesOf, summaryOf } from "../../../league-manager/league/ou
 import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
 import { RUN_FILE } from "../files.ts";
 import { completedMatches, type LoggedLeague, type LoggedRun } from "../format.ts";
+import { checkAnnulledLog } from "./annulled-log.ts";
 import { checkDiscarded } from "./discarded.ts";
 import type { Findings } from "./findings.ts";
 import type { LeagueLog } from "./league-log.ts";
@@ -26,8 +27,10 @@ export function checkLogged(source: Source, run: LoggedRun, exported: LoggedLeag
   if (!league) return { matches, league, unplayed: null, discarded: 0 };
   for (const message of leagueFaults(run, exported, league))
     findings.blame(RUN_FILE, `${exported.league_id}: ${message}`);
-  const annulled = new Set(log.events.flatMap((event) => (event.type === "match_annulled" ? [event.match_id] : [])));
-  for (const checked of matches) checkResult(findings, exported, { league, annulled }, checked);
+  for (const checked of matches) {
+    checkResult(findings, exported, { league, annulled: log.annulled }, checked);
+    checkAnnulledLog(findings, log, checked);
+  }
   if (exported.seed === null && exported.status !== "completed" && matches.length > 0)
     findings.except(RUN_FILE, `the seeds of ${exported.league_id} cannot be checked before it is completed`);
   const discarded = checkDiscarded(findings, log);
@@ -78,7 +81,7 @@ function seedFaults(run: LoggedRun, { league_id, status, seed, seed_commitment }
 function checkResult(
   findings: Findings,
   exported: LoggedLeague,
-  { league, annulled }: { readonly league: League; readonly annulled: ReadonlySet<string> },
+  { league, annulled }: { readonly league: League; readonly annulled: LeagueLog["annulled"] },
   { file, match }: CheckedMatch,
 ): void {
   const logged = matchOf(league, match.match_id);

@@ -74,7 +74,7 @@ function faultsIn(
 }
 
 /** Whether the first entry of a sound log names the players of the match. Referees of other programs may name participants differently. */
-function namesItsPlayers(match: ExportedMatch): boolean {
+export function namesItsPlayers(match: ExportedMatch): boolean {
   const first = parseEntry(match.log[0] ?? "");
   return first.type === "created" && isDeepStrictEqual({ ...first.participants }, participantsOf(match));
 }

@@ -54,6 +54,11 @@ describe("an export of an earlier version", () => {
     expect([...standings.keys()]).toEqual(["rps", "even-odd"]);
   });
 
+  it("cannot have the log of an annulled match, because no log of the league contains its result", () => {
+    const verified = verifyExport(unpack(changeMatch((match) => (match.annulled_log = match.log))));
+    expectFault(verified, R1M1, /^has an annulled_log, but the export has no log of the league$/);
+  });
+
   it("has one seed for all epochs of a match in v1, and one seed for each epoch in v2", () => {
     const message = "its seed does not follow from the seed of the run";
     expect(verifyExport(unpack(asV1, setSecondEpoch)).faults).toEqual([]);

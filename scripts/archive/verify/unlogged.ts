@@ -24,6 +24,7 @@ export function checkUnlogged(source: Source, run: UnloggedRun, league: Unlogged
     const { seed } = run;
     if (seed !== null && match.seed !== matchSeed({ seed, seedRule }, league.league_id, match.match_id, match.epoch))
       findings.blame(file, "its seed does not follow from the seed of the run");
+    if (match.annulled_log) findings.blame(file, "has an annulled_log, but the export has no log of the league");
     if (match.log.length > 0) continue;
     const fault = faultWithoutLog(match);
     if (fault !== null) findings.blame(file, fault);

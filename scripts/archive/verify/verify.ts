@@ -64,7 +64,7 @@ export function verifyExport(folder: string, key: KeyObject | null = null): Veri
   const checked = [...leagues.values()].flatMap(({ matches }) => matches);
   if (run) checkUnlistedFiles(source, run, checked);
   if (run && checked.length === 0) findings.except(RUN_FILE, "nothing to verify: no match is completed");
-  const unlogged = checked.filter(({ match }) => match.log.length === 0);
+  const unlogged = checked.filter(({ match }) => (match.annulled_log ?? match.log).length === 0);
   return {
     verdict: faults.length > 0 ? "not sound" : exceptions.length > 0 ? "verified except" : "verified",
     ...{ faults, exceptions, digest, signature, standings },
