@@ -4,6 +4,7 @@ import { err, ok } from "#shared/lib/result.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import * as announcements from "#shared/protocol/announcements.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
+import type { MessageType } from "#shared/protocol/message-types.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import {
   type Answer,
@@ -30,8 +31,8 @@ export function matchOperations(
 ): readonly Operation<unknown>[] {
   /** An operation that answers L004 to messages that the player may not accept. */
   const accepting = <P extends Subject>(
-    request: messages.MessageType,
-    reply: messages.MessageType,
+    request: MessageType,
+    reply: MessageType,
     payload: z.ZodType<P>,
     handle: (payload: P, token: string, caller: Caller) => Answer | Promise<Answer>,
   ) =>
@@ -47,7 +48,7 @@ export function matchOperations(
       },
     });
   const notification = <P extends Subject>(
-    request: messages.MessageType,
+    request: MessageType,
     payload: z.ZodType<P>,
     receive: (payload: P) => void = () => {},
   ) =>

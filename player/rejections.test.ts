@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { Envelope } from "#shared/protocol/envelope.ts";
-import type { MessageType } from "#shared/protocol/messages.ts";
+import type { MessageType } from "#shared/protocol/message-types.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcRequest, rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";

@@ -8,6 +8,7 @@ import { isHosted } from "../agents/inbox-endpoint.ts";
 import type { Homes } from "../cluster/homes.ts";
 import type { Inboxes } from "../inbox/inboxes.ts";
 import type { Commit, Ledger } from "../ledger.ts";
+import { type Entry, newEntry, recordChange, type WaitOptions, waitForChange } from "./hosted-entry.ts";
 import { decideMove } from "./hosted-move.ts";
 import {
   HAS_LEFT,
@@ -31,22 +32,6 @@ interface HostedPlayersOptions {
   /** Resolves with the final view of a completed match for a role; null if the match was not played. */
   readonly finalView: (leagueId: string, matchId: string, role: string) => Promise<unknown>;
   readonly onError: (thrown: unknown) => void;
-}
-
-/** A player that the manager hosts, and the loop that reads its inbox. */
-interface Entry {
-  player: HostedPlayer;
-  /** Grows with each change that the player can see. */
-  version: number;
-  readonly changed: Set<() => void>;
-  readonly stopped: AbortController;
-  /** Settles when the final views of all completed matches have been read. */
-  finalViews: Promise<unknown>;
-}
-
-interface WaitOptions {
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal | undefined;
 }
 
 const WAIT_MS = 60_000;
@@ -100,24 +85,10 @@ export class HostedPlayers {
   }
 
   /** Resolves with true when a change makes `isOver` true, or immediately if it is true; with false after the time limit or when `signal` is aborted. */
-  async wait(playerId: string, isOver: () => boolean, { timeoutMs, signal }: WaitOptions): Promise<boolean> {
+  async wait(playerId: string, isOver: () => boolean, options: WaitOptions): Promise<boolean> {
     const entry = this.#entries.get(playerId);
-    if (isOver() || !entry || signal?.aborted) return isOver();
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const check = (): void => {
-      if (isOver()) resolve(true);
-    };
-    const end = (): void => resolve(false);
-    const cancelTimer = this.#options.clock.after(timeoutMs, end);
-    entry.changed.add(check);
-    signal?.addEventListener("abort", end);
-    entry.stopped.signal.addEventListener("abort", end);
-    const isDone = await promise;
-    cancelTimer();
-    entry.changed.delete(check);
-    signal?.removeEventListener("abort", end);
-    entry.stopped.signal.removeEventListener("abort", end);
-    return isDone;
+    if (isOver() || !entry || options.signal?.aborted) return isOver();
+    return waitForChange(entry, isOver, this.#options.clock, options);
   }
 
   /** Makes a move in an open turn: of the match that `matchId` names, or of the most urgent one. An illegal move changes nothing. */
@@ -178,13 +149,7 @@ export class HostedPlayers {
   }
 
   #begin(playerId: string): void {
-    const entry = {
-      player: newHostedPlayer(),
-      version: 1,
-      changed: new Set<() => void>(),
-      stopped: new AbortController(),
-      finalViews: Promise.resolve(),
-    };
+    const entry = newEntry();
     this.#entries.set(playerId, entry);
     this.#read(playerId, entry.stopped.signal).catch(this.#options.onError);
   }
@@ -201,9 +166,7 @@ export class HostedPlayers {
 
   #change(playerId: string): void {
     const entry = this.#entries.get(playerId);
-    if (!entry) return;
-    entry.version++;
-    for (const check of [...entry.changed]) check();
+    if (entry) recordChange(entry);
   }
 
   /** Reads the inbox of a player until it is no longer hosted. */

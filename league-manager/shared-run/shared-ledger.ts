@@ -6,6 +6,7 @@ import { jobChanges } from "../queue/job-changes.ts";
 import { type Batch, isEmpty, newBatch } from "../store/batch.ts";
 import { type Answer, decideCommands } from "../store/decide-commands.ts";
 import { LedgerCore, type LedgerOptions, type QueuedCommand } from "../store/ledger-core.ts";
+import { DatabaseAnswers } from "./database-answers.ts";
 import { addNews, type Known } from "./news.ts";
 import { CommitUnknown, DatabaseUnavailable, type NewCommit, type News, type RunDatabase } from "./run-database.ts";
 
@@ -21,11 +22,8 @@ interface SharedLedgerOptions extends LedgerOptions {
 const MAX_WAIT_MS = 5_000;
 /** The shortest time between two reads of news. All notifications within it cause one read. */
 const NEWS_EVERY_MS = 10;
-const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [25, 1_000] as const;
 /** The interval of the check for late commands during a request to the database, which may take longer than `MAX_WAIT_MS`. */
 const LATE_EVERY_MS = 500;
-/** A database that has not answered for this time is not available. */
-const SLOW_MS = 2_000;
 
 /** A command of a batch and its answer, which is given after the commit. */
 interface Decided {
@@ -51,10 +49,7 @@ export class SharedLedger implements Ledger {
   readonly #known: Known;
   readonly #stopped = new AbortController();
   readonly #removeListener: () => void;
-  /** The failures since the last answer of the database. */
-  #failures = 0;
-  /** The time of the first request that the database has not answered; null if it has answered all. */
-  #waitingSince: number | null = null;
+  readonly #answers = new DatabaseAnswers();
   #isNewsDue = false;
   #cancelReading: Cancel = () => {};
   #readAt = Number.NEGATIVE_INFINITY;
@@ -94,10 +89,9 @@ export class SharedLedger implements Ledger {
     return this.#known.number;
   }
 
-  /** Returns whether the database answers. A single failure does not count, because a transaction can fail because of another one. */
+  /** Returns whether the database answers. */
   isAvailable(): boolean {
-    const { clock } = this.#options;
-    return this.#failures < 2 && (this.#waitingSince === null || clock.monotonic() - this.#waitingSince < SLOW_MS);
+    return this.#answers.isAvailable(this.#options.clock.monotonic());
   }
 
   /** Ends the reads of news, and rejects the waiting commands if the database does not answer. Resolves when the last request to it has ended. */
@@ -123,7 +117,7 @@ export class SharedLedger implements Ledger {
   async #runBatch(commands: readonly QueuedCommand[]): Promise<void> {
     const { clock } = this.#options;
     const cancel = clock.every(LATE_EVERY_MS, () => this.#rejectLate(commands));
-    this.#waitingSince ??= clock.monotonic();
+    this.#answers.request(clock.monotonic());
     await this.#executeBatch(commands);
     cancel();
   }
@@ -151,7 +145,7 @@ export class SharedLedger implements Ledger {
       if (caughtUp) this.#core.publish(caughtUp);
       return this.#onFailure(thrown, commands, attempt);
     }
-    this.#onAnswered();
+    this.#answers.answer();
     if (caughtUp) this.#core.publish(caughtUp);
     this.#onCommitted(attempt);
     if (attempt.decided.length < commands.length) this.#putBack(commands.slice(attempt.decided.length));
@@ -184,11 +178,6 @@ export class SharedLedger implements Ledger {
     for (const { answer } of decided) answer();
   }
 
-  #onAnswered(): void {
-    this.#failures = 0;
-    this.#waitingSince = null;
-  }
-
   async #onFailure(thrown: unknown, commands: readonly QueuedCommand[], { commit, decided }: Attempt): Promise<void> {
     if (thrown instanceof CommitUnknown && commit) {
       this.#putBack(commands.slice(decided.length));
@@ -214,7 +203,7 @@ export class SharedLedger implements Ledger {
       try {
         if (!(await database.hasCommit(id))) break;
         const caughtUp = addNews(this.#known, await database.news(this.#known.number), leagueIds);
-        this.#onAnswered();
+        this.#answers.answer();
         if (caughtUp) this.#core.publish(caughtUp);
         for (const { answer } of decided) answer();
         return;
@@ -235,9 +224,7 @@ export class SharedLedger implements Ledger {
 
   /** Waits after a failure, longer after each one. */
   async #pause(): Promise<void> {
-    const ms = Math.min(FIRST_PAUSE_MS * 2 ** this.#failures, MAX_PAUSE_MS);
-    this.#failures++;
-    await this.#options.clock.pause(ms, this.#stopped.signal);
+    await this.#options.clock.pause(this.#answers.failure(), this.#stopped.signal);
   }
 
   /** Rejects the commands that have waited too long: those among `commands`, which are being executed, and those of the queue. */

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { onTestFinished, vi } from "vitest";
 import { rps } from "#shared/games/rps.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
-import type { MessageType } from "#shared/protocol/messages.ts";
+import type { MessageType } from "#shared/protocol/message-types.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcRequest, rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";

@@ -5,7 +5,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
 import { newEnvelope } from "#shared/protocol/envelope.ts";
-import type { MessageType } from "#shared/protocol/messages.ts";
+import type { MessageType } from "#shared/protocol/message-types.ts";
 import type { CallFault } from "#shared/rpc/peer/call.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { Config } from "#shared/runtime/config/config.ts";

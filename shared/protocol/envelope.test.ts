@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { derivedMessageId, systemIds } from "../lib/ids.ts";
 import { Envelope, fieldFaults, looksLikeEnvelope, newEnvelope, PROTOCOL } from "./envelope.ts";
-import { messageTypes } from "./messages.ts";
+import { messageTypes } from "./message-types.ts";
 
 const valid = {
   protocol: "league.v2",

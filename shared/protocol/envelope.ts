@@ -1,6 +1,6 @@
 import { z } from "zod";
 import "../lib/schema-messages.ts";
-import { type MessageType, messageTypes } from "./messages.ts";
+import { type MessageType, messageTypes } from "./message-types.ts";
 
 export const PROTOCOL = "league.v2";
 

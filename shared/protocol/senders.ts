@@ -1,4 +1,4 @@
-import type { MessageType } from "./messages.ts";
+import type { MessageType } from "./message-types.ts";
 
 type AgentType = "player" | "referee" | "league_manager";
 

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { inOneLine } from "../lib/text.ts";
 import { newEnvelope } from "../protocol/envelope.ts";
-import type { MessageType } from "../protocol/messages.ts";
+import type { MessageType } from "../protocol/message-types.ts";
 import type { CallFault } from "../rpc/peer/call.ts";
 import { operatorText } from "../rpc/peer/connection-fault.ts";
 import { asRefused, type Peers } from "../rpc/peer/peer.ts";

@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
 import type { Envelope } from "#shared/protocol/envelope.ts";
-import type { MessageType, StartGame } from "#shared/protocol/messages.ts";
+import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";

@@ -2,7 +2,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import type { Result } from "#shared/lib/result.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
-import type { MessageType } from "#shared/protocol/messages.ts";
+import type { MessageType } from "#shared/protocol/message-types.ts";
 import { type DialectCallOptions, type DialectClient, withDialects } from "#shared/rpc/dialects/dialect-peers.ts";
 import type { CallFault, CallOptions } from "#shared/rpc/peer/call.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";

@@ -1,7 +1,9 @@
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import type { Start } from "../agents.ts";
+import type { Disturbance } from "../disturbance.ts";
 import type { ProcessClock } from "./clock.ts";
 import type { CommitFate, MachineDisk } from "./disk.ts";
+import type { SimulatedNetwork } from "./network.ts";
 
 /** A machine with its disk and its running process. */
 export interface Machine {
@@ -24,6 +26,20 @@ export interface Machine {
   stoppedUntil: number;
   /** The disk is full until this virtual time. */
   fullUntil: number;
+}
+
+export const newMachine = (name: string, disk: MachineDisk, start: Start): Machine => ({
+  ...{ name, disk, start, process: null, isInvited: false, hasLeft: false },
+  ...{ dateOffset: 0, starts: 0, commitFate: null, downMs: 0, fullUntil: 0, stoppedUntil: 0 },
+});
+
+/** Sets the condition of a machine that a disturbance causes and that ends by itself. Other disturbances change nothing here. */
+export function setCondition(machine: Machine, one: Disturbance): void {
+  if (one.type === "stop") machine.stoppedUntil = Math.max(machine.stoppedUntil, one.at + one.ms);
+  if (one.type === "disk full") machine.fullUntil = one.at + one.ms;
+  if (one.type !== "crash at commit") return;
+  machine.commitFate = one.isCommitted ? "written before a crash" : "lost in a crash";
+  machine.downMs = one.downMs;
 }
 
 /** The fate of the next commit to the disk of a machine. A fate that a disturbance has set is that of one commit. */
@@ -51,6 +67,31 @@ export interface Process {
   readonly killed: Promise<void>;
   /** The agent; null while it starts. */
   agent: RunningAgent | null;
+}
+
+/** Creates a process with its clock, network and disk. `onKill` is called when it is killed. */
+export function newProcess(
+  {
+    clock,
+    network,
+    disk,
+  }: {
+    readonly clock: ProcessClock;
+    readonly network: ReturnType<SimulatedNetwork["forProcess"]>;
+    readonly disk: ReturnType<MachineDisk["forProcess"]>;
+  },
+  onKill: () => void,
+): Process {
+  const { promise: killed, resolve } = Promise.withResolvers<void>();
+  const kill = (): void => {
+    for (const one of [clock, network, disk]) one.stop();
+    onKill();
+    resolve();
+  };
+  const load = (): Load => ({
+    ...{ timers: clock.timers(), connections: network.connections(), commits: disk.waiting() },
+  });
+  return { clock, kill, load, killed, agent: null };
 }
 
 const NO_LOAD: Load = { timers: 0, connections: 0, commits: 0 };

@@ -13,7 +13,7 @@ import { SimulatedDatabase } from "./database.ts";
 import { createDisk, type MachineDisk } from "./disk.ts";
 import { isExpected, isExpectedAtStart } from "./endings.ts";
 import { fatesOf } from "./fates.ts";
-import { faultsOfLoad, type Load, type Machine, nextCommitFate, type Process } from "./machine.ts";
+import { faultsOfLoad, type Machine, newMachine, newProcess, nextCommitFate, setCondition } from "./machine.ts";
 import { copyName, DATABASE, isManager, MANAGER } from "./names.ts";
 import { createNetwork, type SimulatedNetwork } from "./network.ts";
 import type { Observer } from "./observer.ts";
@@ -145,10 +145,7 @@ export class World {
       },
       copied?.secrets(),
     );
-    const machine: Machine = {
-      ...{ name, disk, start, process: null, isInvited: false, hasLeft: false },
-      ...{ dateOffset: 0, starts: 0, commitFate: null, downMs: 0, fullUntil: 0, stoppedUntil: 0 },
-    };
+    const machine = newMachine(name, disk, start);
     this.#machines.set(name, machine);
     this.scheduler.after(afterMs, () => this.#start(machine));
   }
@@ -169,17 +166,10 @@ export class World {
       () => machine.stoppedUntil,
     );
     const [network, disk] = [this.#network.forProcess(name, clock), machine.disk.forProcess(clock)];
-    const killed = Promise.withResolvers<void>();
-    const kill = (): void => {
-      for (const one of [clock, network, disk]) one.stop();
+    const process = newProcess({ clock, network, disk }, () => {
       this.#database?.end(name);
       machine.stoppedUntil = 0;
-      killed.resolve();
-    };
-    const load = (): Load => ({
-      ...{ timers: clock.timers(), connections: network.connections(), commits: disk.waiting() },
     });
-    const process: Process = { clock, kill, load, killed: killed.promise, agent: null };
     machine.process = process;
     const say = (line: string): void => this.#trace(`${name}: ${line}`);
     const ids = seededIds(`${this.#plan.seed}/${name}/${machine.starts}`);
@@ -238,14 +228,10 @@ export class World {
     if (one.type === "database crash") this.#database?.crash(one.downMs);
     if (one.type === "partition" && !one.isSilent) this.#database?.separate(one);
     if (!machine) return;
-    if (one.type === "stop") machine.stoppedUntil = Math.max(machine.stoppedUntil, one.at + one.ms);
+    setCondition(machine, one);
     if (one.type === "leave") this.#leave(machine);
     if (one.type === "copy") this.#copy(machine);
     if (one.type === "crash") this.#kill(machine, one.downMs, "is killed");
     if (one.type === "clock set") this.#setDate(machine, one.byMs, one.at + one.ms);
-    if (one.type === "disk full") machine.fullUntil = one.at + one.ms;
-    if (one.type !== "crash at commit") return;
-    machine.commitFate = one.isCommitted ? "written before a crash" : "lost in a crash";
-    machine.downMs = one.downMs;
   }
 }

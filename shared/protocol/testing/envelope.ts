@@ -1,7 +1,7 @@
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { type Envelope, type EnvelopeOptions, newEnvelope as envelopeAt } from "../envelope.ts";
-import type { MessageType } from "../messages.ts";
+import type { MessageType } from "../message-types.ts";
 
 /** Creates an envelope with a random id and the current time, unless the test sets them. */
 export const newEnvelope = (

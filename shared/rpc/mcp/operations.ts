@@ -4,7 +4,7 @@ import type { Ids } from "../../lib/ids.ts";
 import type { Result } from "../../lib/result.ts";
 import { Envelope, type FieldFault, fieldFaults, looksLikeEnvelope, newEnvelope } from "../../protocol/envelope.ts";
 import { errorType, type ProtocolError } from "../../protocol/errors.ts";
-import type { MessageType } from "../../protocol/messages.ts";
+import type { MessageType } from "../../protocol/message-types.ts";
 import { faultOfSender } from "../../protocol/senders.ts";
 import { type CallerInput, type InputNeeded, isInputNeeded } from "../jsonrpc/caller-input.ts";
 import type { HttpContext } from "../jsonrpc/http-context.ts";
