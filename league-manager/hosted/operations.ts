@@ -146,12 +146,12 @@ const waitForTurn = (seats: Seats): Operation<unknown> =>
           (await reported(home.ask("WAIT_FOR_TURN", { player_token: token, timeout_s }, caller, options))) ?? MOVING
         );
       }
-      const hasNews = (): boolean => {
+      const isOver = (): boolean => {
         const { next, results } = playState(context, playerId);
         return next !== "waiting" || results.length > 0;
       };
       const isDone = await reported(
-        context.hosted.wait(playerId, hasNews, { timeoutMs, signal: caller.abortSignal?.() }),
+        context.hosted.wait(playerId, isOver, { timeoutMs, signal: caller.abortSignal?.() }),
       );
       const state = playState(context, playerId);
       context.hosted.reportResults(playerId);

@@ -6,7 +6,7 @@ import { execute, sharedPostgres, startPostgres } from "#shared/store/testing/po
 import { appendTo, commitOf, commitTo, texts, untilAvailable } from "../shared-run/testing/commits.ts";
 import { createRun, openRun } from "./testing/postgres-runs.ts";
 
-test("commands and news do not wait for slow reads", async () => {
+test("commands and reads of commits do not wait for slow reads", async () => {
   const url = await createRun(await sharedPostgres());
   const run = await openRun(url);
   const locking = new Client(url);
@@ -21,7 +21,7 @@ test("commands and news do not wait for slow reads", async () => {
     "SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted AND relation = 'session_logs'::regclass";
   while (((await locking.query(waiting)).rows[0]?.count ?? 0) < 7);
   await commitTo(run, { appends: [appendTo("s", 0, "made")] });
-  expect([texts(await run.news(0)), isRead]).toEqual([["s 0 made"], false]);
+  expect([texts(await run.commitsAfter(0)), isRead]).toEqual([["s 0 made"], false]);
   await locking.end();
   await Promise.all(reads);
   await run.close();
@@ -37,14 +37,18 @@ test("a standby server is no answer: a commit that it does not have yet may exis
   await server.halt();
   becomeStandby(String(folder?.data_directory));
   await server.restart();
-  const outcomes = await Promise.allSettled([run.hasCommit(commit.id), run.news(0), run.transact(0, () => null)]);
+  const outcomes = await Promise.allSettled([
+    run.hasCommit(commit.id),
+    run.commitsAfter(0),
+    run.transact(0, () => null),
+  ]);
   expect(outcomes.map((one) => one.status === "rejected" && one.reason.name)).toEqual(
     outcomes.map(() => "DatabaseUnavailable"),
   );
   await expect(openRun(url)).rejects.toThrow("the server is a standby");
   await execute(server.url, "SELECT pg_promote()");
   await untilAvailable(run);
-  expect([await run.hasCommit(commit.id), texts(await run.news(0))]).toEqual([true, ["s 0 made"]]);
+  expect([await run.hasCommit(commit.id), texts(await run.commitsAfter(0))]).toEqual([true, ["s 0 made"]]);
   await run.close();
   await server.stop();
 });

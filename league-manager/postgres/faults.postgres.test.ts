@@ -34,7 +34,7 @@ describe("a run on a server that is killed", () => {
     }
     isEnding = true;
     await Promise.all(working);
-    const { number, events } = await (runs[0] as PostgresRun).news(0);
+    const { number, events } = await (runs[0] as PostgresRun).commitsAfter(0);
     const stored = events.map(({ body }) => (JSON.parse(body) as { text: string }).text);
     expect([...stored].sort()).toEqual(managers.flatMap((manager) => manager.confirmed).sort());
     expect([number, events.map(({ seq }) => seq)]).toEqual([stored.length, stored.map((_, index) => index)]);
@@ -81,7 +81,7 @@ describe("a transaction", () => {
       });
     await expect(transact()).rejects.toThrow(DatabaseUnavailable);
     await transact();
-    expect((await other.news(0)).events.map(({ body }) => JSON.parse(body))).toMatchObject([{ text: "slow" }]);
+    expect((await other.commitsAfter(0)).events.map(({ body }) => JSON.parse(body))).toMatchObject([{ text: "slow" }]);
   });
 
   test("that the server ends rejects with DatabaseUnavailable, and the next one succeeds", async () => {
@@ -97,7 +97,7 @@ describe("a transaction", () => {
     await expect(ending.transact(0, () => commit)).rejects.toMatchObject({ name: "DatabaseUnavailable" });
     expect(await ending.hasCommit(commit.id)).toBe(false);
     await commitTo(ending, { appends: [appendTo("s", 0, "made")] });
-    expect(texts(await run.news(0))).toEqual(["s 0 made"]);
+    expect(texts(await run.commitsAfter(0))).toEqual(["s 0 made"]);
     await ending.close();
   });
 
@@ -117,7 +117,7 @@ describe("a transaction", () => {
     await holder.end();
     expect(decisions).toBe(0);
     await commitTo(run, {});
-    expect((await other.news(0)).number).toBe(1);
+    expect((await other.commitsAfter(0)).number).toBe(1);
   });
 
   test("that waits too long for the lock rejects with DatabaseUnavailable, and does not have it later", async () => {
@@ -128,18 +128,18 @@ describe("a transaction", () => {
     await holder.end();
     await commitTo(other, {});
     await commitTo(run, {});
-    expect((await other.news(0)).number).toBe(2);
+    expect((await other.commitsAfter(0)).number).toBe(2);
   });
 
   test("that only reads and loses its connection during COMMIT rejects with DatabaseUnavailable", async () => {
     await commitTo(run, { appends: [appendTo("s", 0, "1")] });
     for (const moment of ["before", "after"] as const) {
-      for (const read of [() => run.news(0), () => run.hasCommit(systemIds.uuid())]) {
+      for (const read of [() => run.commitsAfter(0), () => run.hasCommit(systemIds.uuid())]) {
         tested.proxy.loseNextCommit(moment);
         await expect(read()).rejects.toMatchObject({ name: "DatabaseUnavailable" });
       }
     }
-    expect(texts(await run.news(0))).toEqual(["s 0 1"]);
+    expect(texts(await run.commitsAfter(0))).toEqual(["s 0 1"]);
   });
 
   test("over a network that forwards nothing ends, and so does the wait for its answer", async () => {
@@ -153,11 +153,11 @@ describe("a transaction", () => {
     expect(outcomes.map((one) => one.status === "rejected" && one.reason.name)).toEqual(
       outcomes.map(() => "DatabaseUnavailable"),
     );
-    const called = new Promise<void>((resolve) => run.onNews(resolve));
+    const called = new Promise<void>((resolve) => run.onCommits(resolve));
     tested.proxy.restore();
     await called;
     await untilAvailable(run);
     await commitTo(other, { appends: [appendTo("s", 1, "2")] });
-    expect(texts(await run.news(0))).toEqual(["s 0 1", "s 1 2"]);
+    expect(texts(await run.commitsAfter(0))).toEqual(["s 0 1", "s 1 2"]);
   });
 });

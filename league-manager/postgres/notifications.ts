@@ -11,7 +11,7 @@ interface NotificationOptions {
   readonly sender: string;
 }
 
-interface Notifications extends Pick<RunDatabase, "onNews" | "signal" | "onSignal"> {
+interface Notifications extends Pick<RunDatabase, "onCommits" | "signal" | "onSignal"> {
   readonly listener: Listener;
   /** Notifies the other managers of a commit, in its transaction. PostgreSQL sends the notification when the transaction is committed. */
   notifyOfCommit(transaction: RunTransaction): Promise<unknown>;
@@ -23,26 +23,26 @@ const NOTIFY = "SELECT pg_notify($1, $2)";
 
 /** Opens the connection on which a manager receives the notifications of the others. */
 export async function openNotifications({ pool, clock, sender }: NotificationOptions): Promise<Notifications> {
-  const newsListeners = new Set<() => void>();
+  const commitListeners = new Set<() => void>();
   const signalListeners = new Set<(text: string) => void>();
-  const onNews = (): void => {
-    for (const listener of [...newsListeners]) listener();
+  const onCommits = (): void => {
+    for (const listener of [...commitListeners]) listener();
   };
   const listener = await openListener({
-    ...{ pool, clock, channels: [COMMITS, SIGNALS], onReconnected: onNews },
+    ...{ pool, clock, channels: [COMMITS, SIGNALS], onReconnected: onCommits },
     onNotification(channel, payload) {
       // The payload is the id of the sender. The text of a signal follows after a space.
       if (payload.startsWith(sender)) return;
-      if (channel === COMMITS) onNews();
+      if (channel === COMMITS) onCommits();
       else for (const listener of [...signalListeners]) listener(payload.slice(sender.length + 1));
     },
   });
   return {
     listener,
     notifyOfCommit: (transaction) => transaction.query(NOTIFY, [COMMITS, sender]),
-    onNews(listener) {
-      newsListeners.add(listener);
-      return () => void newsListeners.delete(listener);
+    onCommits(listener) {
+      commitListeners.add(listener);
+      return () => void commitListeners.delete(listener);
     },
     async signal(text) {
       await listener.query(NOTIFY, [SIGNALS, `${sender} ${text}`]);

@@ -7,8 +7,8 @@ import type { RunDatabase } from "../shared-run/run-database.ts";
 import type { ManagerStore } from "../store/manager-store.ts";
 import { recordHeartbeat, recordLeave, timeOf } from "./members.ts";
 import { MIGRATIONS } from "./migrations.ts";
-import { COMMITS_OF_A_READ, joinParts, readParts } from "./news.ts";
 import { openNotifications } from "./notifications.ts";
+import { COMMITS_OF_A_READ, joinParts, readParts } from "./read-commits.ts";
 import { withReadErrors } from "./run-errors.ts";
 import { runStore } from "./run-store.ts";
 import type { RunTables } from "./tables.ts";
@@ -25,7 +25,7 @@ export interface PostgresRunOptions {
   readonly ids: Pick<Ids, "uuid">;
   /** Prints a warning for the operator, at the start, if the user may remove events from the log. */
   readonly warn?: (line: string) => void;
-  /** The maximum number of commits that one read of news covers. */
+  /** The maximum number of later commits that one read returns. */
   readonly maxCommits?: number;
 }
 
@@ -37,7 +37,8 @@ const LISTENER_TIMEOUT_MS = 1_000;
 
 /**
  * Opens a run, whose tables `league db migrate` has created. Rejects with the error of pg if the database does not answer, and with OtherSchema if its
- * tables have another version. A manager has up to ten connections: one for its transactions, one for news, one that listens, and those of its reads.
+ * tables have another version. A manager has up to ten connections: one for its transactions, one that reads later commits, one that listens, and those
+ * of its other reads.
  */
 export async function openPostgresRun({
   url,
@@ -51,11 +52,11 @@ export async function openPostgresRun({
     openPostgres<RunTables>(url, { applicationName: "league-manager", isPrimary: true, ...options });
   const readers = open({ maxConnections: READERS });
   const writer = open({ maxConnections: 1, statementTimeoutMs: WRITER_TIMEOUT_MS });
-  // Slow reads must not delay the commands, which wait for news.
-  const news = open({ maxConnections: 1, statementTimeoutMs: WRITER_TIMEOUT_MS });
+  // Slow reads must not delay the commands, which wait for the later commits.
+  const commits = open({ maxConnections: 1, statementTimeoutMs: WRITER_TIMEOUT_MS });
   const listening = open({ maxConnections: 1, statementTimeoutMs: LISTENER_TIMEOUT_MS });
   const closeAll = async (): Promise<void> => {
-    await Promise.all([readers, writer, news, listening].map(({ close }) => close()));
+    await Promise.all([readers, writer, commits, listening].map(({ close }) => close()));
   };
   try {
     await assertSchema(readers.pool, MIGRATIONS);
@@ -63,12 +64,12 @@ export async function openPostgresRun({
     if (user !== null) warn?.(withoutLimits(user));
     const notifications = await openNotifications({ pool: listening.pool, clock, sender: ids.uuid() });
     const { listener, notifyOfCommit: notify } = notifications;
-    const partsAfter = (after: number) => withReadErrors(readParts(news.pool, after, maxCommits));
+    const partsAfter = (after: number) => withReadErrors(readParts(commits.pool, after, maxCommits));
     return {
       ...runStore(readers),
       ...runTransactions({ pool: writer.pool, queue, notify, partsAfter, maxCommits, clock }),
       ...notifications,
-      news: async (after) => joinParts(await partsAfter(after)),
+      commitsAfter: async (after) => joinParts(await partsAfter(after)),
       heartbeat: (self) => recordHeartbeat(listener, self),
       time: () => timeOf(listener),
       leave: (managerId) => recordLeave(listener, managerId),

@@ -24,7 +24,7 @@ afterEach(() => tested.close());
 test("reads the events of a stream, and the streams in the order of their creation", async () => {
   await commitTo(run, { appends: [appendTo("s:ü", 0, "1", "2", "3"), appendTo("s:a", 0, "4"), appendTo("r", 0, "5")] });
   await commitTo(run, { appends: [appendTo("s:ü", 3, "6")] });
-  const { events } = await run.news(0);
+  const { events } = await run.commitsAfter(0);
   const ofStream = events.filter(({ stream }) => stream === "s:ü");
   expect(await run.readEvents("s:ü")).toEqual(ofStream);
   expect(await run.readEvents("s:ü", 1, 2)).toEqual(ofStream.slice(1, 3));
@@ -180,7 +180,7 @@ test("commits have numbers without gaps if the default of the database is anothe
   await execute(tested.url, `ALTER DATABASE ${database} SET default_transaction_isolation = 'repeatable read'`);
   const managers = await Promise.all([tested.connect(), tested.connect()]);
   await Promise.all(managers.flatMap((manager) => Array.from({ length: 10 }, () => commitTo(manager, {}))));
-  expect((await run.news(0)).number).toBe(20);
+  expect((await run.commitsAfter(0)).number).toBe(20);
 });
 
 test("a database that cannot store every name gets no tables", async () => {

@@ -1,6 +1,6 @@
 import type { RecordedEvent, StreamAppend } from "#shared/store/event-log.ts";
 import { chainAppends, EMPTY_HEAD, readHeads, type StreamHead } from "#shared/store/postgres/log-statements.ts";
-import type { News } from "../shared-run/run-database.ts";
+import type { LaterCommits } from "../shared-run/run-database.ts";
 import type { RunTransaction } from "./run-transaction.ts";
 
 /** A head takes a few hundred bytes. */
@@ -14,7 +14,7 @@ export class StreamHeads {
   #number = 0;
 
   /** Adds the events that were committed after a commit. `number` is that of the newest commit. */
-  follow(after: number, { number, events }: Pick<News, "number" | "events">): void {
+  follow(after: number, { number, events }: Pick<LaterCommits, "number" | "events">): void {
     // The commits between may have events of any stream.
     if (after > this.#number) this.#heads.clear();
     for (const { stream, seq, hash } of events) {

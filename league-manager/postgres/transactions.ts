@@ -1,8 +1,8 @@
 import type { Pool } from "pg";
 import type { Clock } from "#shared/lib/clock.ts";
 import { inTransaction } from "#shared/store/postgres/connection.ts";
-import type { NewCommit, News, RunDatabase } from "../shared-run/run-database.ts";
-import { joinParts, type NewsPart, readPart } from "./news.ts";
+import type { LaterCommits, NewCommit, RunDatabase } from "../shared-run/run-database.ts";
+import { type CommitsPart, joinParts, readPart } from "./read-commits.ts";
 import { runError, withReadErrors } from "./run-errors.ts";
 import { type RunTransaction, transactionOn } from "./run-transaction.ts";
 import { StreamHeads } from "./stream-heads.ts";
@@ -17,8 +17,8 @@ interface TransactionOptions {
   readonly queue: JobWriter;
   /** Notifies the other managers when the transaction is committed. */
   readonly notify: (transaction: RunTransaction) => Promise<unknown>;
-  /** Reads the news after a commit without the lock. Rejects with DatabaseUnavailable. */
-  readonly partsAfter: (after: number) => Promise<readonly NewsPart[]>;
+  /** Reads the commits after a commit without the lock. Rejects with DatabaseUnavailable. */
+  readonly partsAfter: (after: number) => Promise<readonly CommitsPart[]>;
   /** The maximum number of commits that are read with the lock. */
   readonly maxCommits: number;
   readonly clock: Pick<Clock, "monotonic">;
@@ -55,10 +55,10 @@ function turns(): <T>(operation: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** The outcome of a transaction: a decision on all news, or none because the manager was too far behind. */
+/** The outcome of a transaction: a decision on all commits, or none because the manager was too far behind. */
 type Decision =
   | { readonly isBehind: true }
-  | { readonly isBehind: false; readonly committed: Pick<News, "number" | "events"> | null };
+  | { readonly isBehind: false; readonly committed: Pick<LaterCommits, "number" | "events"> | null };
 
 /** Whether the decision of the last transaction took longer than `SLOW_DECISION_MS` and was not committed. */
 interface Pace {
@@ -70,20 +70,20 @@ interface Memory {
   readonly pace: Pace;
 }
 
-/** A manager that is far behind gives the lock back and reads the old news without it, so that the other managers do not wait. */
+/** A manager that is far behind gives the lock back and reads the old commits without it, so that the other managers do not wait. */
 async function transact(
   options: TransactionOptions,
   { heads, pace }: Memory,
   after: number,
-  decide: (news: News) => NewCommit | null,
+  decide: (later: LaterCommits) => NewCommit | null,
 ): Promise<void> {
   const { pool, partsAfter, maxCommits, clock } = options;
-  const parts: NewsPart[] = [];
+  const parts: CommitsPart[] = [];
   const newest = (): number => parts.at(-1)?.number ?? after;
   let rejected: { readonly reason: unknown } | null = null;
-  const decideOn = (news: News): NewCommit | null => {
+  const decideOn = (later: LaterCommits): NewCommit | null => {
     try {
-      return decide(news);
+      return decide(later);
     } catch (reason) {
       rejected = { reason };
       throw reason;
@@ -94,14 +94,14 @@ async function transact(
     const part = await readPart(transaction, newest(), maxCommits);
     parts.push(part);
     if (!part.isLast) return { isBehind: true };
-    const news = joinParts(parts);
-    heads.follow(after, news);
+    const later = joinParts(parts);
+    heads.follow(after, later);
     const startedAt = clock.monotonic();
-    const commit = decideOn(news);
+    const commit = decideOn(later);
     pace.isSlow = clock.monotonic() - startedAt > SLOW_DECISION_MS;
     return {
       isBehind: false,
-      committed: commit && (await append(transaction, options, heads, news.number + 1, commit)),
+      committed: commit && (await append(transaction, options, heads, later.number + 1, commit)),
     };
   };
   try {
@@ -127,7 +127,7 @@ async function append(
   heads: StreamHeads,
   number: number,
   commit: NewCommit,
-): Promise<Pick<News, "number" | "events">> {
+): Promise<Pick<LaterCommits, "number" | "events">> {
   const events = await heads.chain(transaction, commit.appends);
   await Promise.all([writeCommit(transaction, queue, number, commit, events), notify(transaction)]);
   return { number, events };

@@ -4,7 +4,7 @@ import type { Write } from "../ledger.ts";
 import type { JobChanges } from "../queue/match-queue.ts";
 
 /** The commits of the managers of a run after a given commit. */
-export interface News {
+export interface LaterCommits {
   /** The number of the newest commit; 0 if there is none. Commits are numbered 1, 2, 3 … without gaps. */
   readonly number: number;
   /** The events of these commits, in their order. */
@@ -48,18 +48,18 @@ export class CommitUnknown extends Error {
 
 /** The part of a database that the ledgers of several managers share. Every implementation passes `testing/run-database.suite.ts`. */
 export interface RunDatabase {
-  /** Returns the news after a commit. Rejects with DatabaseUnavailable. */
-  news(after: number): Promise<News>;
+  /** Returns the commits after a commit. Rejects with DatabaseUnavailable. */
+  commitsAfter(after: number): Promise<LaterCommits>;
   /**
-   * Takes the lock of the run, reads the news after a commit, calls `decide` once with them and commits the result under the number after `news.number`,
-   * in one transaction. If `decide` returns null, nothing is committed. Rejects with DatabaseUnavailable, CommitUnknown, or the exception of `decide`.
+   * Takes the lock of the run, reads the commits after a commit, calls `decide` once with them and commits the result under the number after
+   * `later.number`, in one transaction. If `decide` returns null, nothing is committed. Rejects with DatabaseUnavailable, CommitUnknown, or the exception of `decide`.
    * After any other error the log cannot be continued.
    */
-  transact(after: number, decide: (news: News) => NewCommit | null): Promise<void>;
+  transact(after: number, decide: (later: LaterCommits) => NewCommit | null): Promise<void>;
   /** Returns whether a commit was made. Waits until its transaction has ended. Rejects with DatabaseUnavailable. */
   hasCommit(id: string): Promise<boolean>;
   /** Adds a listener that is called soon after commits of other managers, and after each new connection. Several commits may cause one call. */
-  onNews(listener: () => void): () => void;
+  onCommits(listener: () => void): () => void;
   /**
    * Records the heartbeat of a manager. Returns the managers with a heartbeat in the last five seconds, ordered by id. To be called each second.
    * Rejects with DatabaseUnavailable.

@@ -61,7 +61,7 @@ test("a command that becomes late while its commit is unknown is rejected", asyn
     async transact(...[after, decide]: Parameters<typeof transact>) {
       if (a.ledger.commitNumber === 1) return transact(after, decide);
       // The connection is lost right after the command has become late, between two looks for late commands.
-      await transact(after, (news) => decide(news) && null);
+      await transact(after, (later) => decide(later) && null);
       await ledgers.clock.pause(sinceMs + 5_002 - ledgers.clock.monotonic());
       throw new CommitUnknown("the connection was lost");
     },

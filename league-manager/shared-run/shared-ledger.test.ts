@@ -55,12 +55,12 @@ describe("the ledgers of several managers", () => {
   test("read the commits of others without a command, several at once", async () => {
     await execute(a, openLeague("first"));
     let reads = 0;
-    const { news } = b.database;
+    const { commitsAfter } = b.database;
     const counted = (after: number) => {
       reads++;
-      return news(after);
+      return commitsAfter(after);
     };
-    Object.assign(b.database, { news: counted });
+    Object.assign(b.database, { commitsAfter: counted });
     for (let n = 0; n < 100; n++) {
       void a.ledger.execute(enterNext());
       await ledgers.clock.advance(1);

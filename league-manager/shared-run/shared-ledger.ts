@@ -2,16 +2,14 @@ import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
 import { StoreBusy } from "#shared/store/store-errors.ts";
 import type { Commit, Decide, Ledger, ManagerState } from "../ledger.ts";
-import { jobChanges } from "../queue/job-changes.ts";
-import { type Batch, isEmpty, newBatch } from "../store/batch.ts";
-import { type Answer, decideCommands } from "../store/decide-commands.ts";
 import { LedgerCore, type LedgerOptions, type QueuedCommand } from "../store/ledger-core.ts";
+import { addCommits, type Known } from "./add-commits.ts";
+import { type Attempt, type Decided, decideAttempt } from "./attempt.ts";
 import { DatabaseAnswers } from "./database-answers.ts";
-import { addNews, type Known } from "./news.ts";
-import { CommitUnknown, DatabaseUnavailable, type NewCommit, type News, type RunDatabase } from "./run-database.ts";
+import { CommitUnknown, DatabaseUnavailable, type LaterCommits, type RunDatabase } from "./run-database.ts";
 
 interface SharedLedgerOptions extends LedgerOptions {
-  readonly database: Pick<RunDatabase, "news" | "transact" | "hasCommit" | "onNews">;
+  readonly database: Pick<RunDatabase, "commitsAfter" | "transact" | "hasCommit" | "onCommits">;
   /** The state has the events of all commits up to `number`. It may have events of later ones, because other managers commit while it is loaded. */
   readonly loaded: LedgerOptions["loaded"] & { readonly number: number };
   readonly clock: LedgerOptions["clock"] & Pick<Clock, "after" | "every" | "pause">;
@@ -20,23 +18,10 @@ interface SharedLedgerOptions extends LedgerOptions {
 
 /** The maximum time that a command waits for the database. */
 const MAX_WAIT_MS = 5_000;
-/** The shortest time between two reads of news. All notifications within it cause one read. */
-const NEWS_EVERY_MS = 10;
+/** The shortest time between two reads of later commits. All notifications within it cause one read. */
+const READ_EVERY_MS = 10;
 /** The interval of the check for late commands during a request to the database, which may take longer than `MAX_WAIT_MS`. */
 const LATE_EVERY_MS = 500;
-
-/** A command of a batch and its answer, which is given after the commit. */
-interface Decided {
-  readonly command: QueuedCommand;
-  readonly answer: Answer;
-}
-
-/** A batch that was decided in a transaction. */
-interface Attempt {
-  /** The commit of the batch; null if it has no events and no writes. */
-  commit: (NewCommit & { readonly batch: Batch }) | null;
-  decided: readonly Decided[];
-}
 
 /**
  * The ledger of one of several managers. Each batch is one transaction under the lock of the run: it reads the commits of the other managers and decides
@@ -50,7 +35,7 @@ export class SharedLedger implements Ledger {
   readonly #stopped = new AbortController();
   readonly #removeListener: () => void;
   readonly #answers = new DatabaseAnswers();
-  #isNewsDue = false;
+  #isReadDue = false;
   #cancelReading: Cancel = () => {};
   #readAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> = Promise.resolve();
@@ -63,9 +48,9 @@ export class SharedLedger implements Ledger {
       this.#running = this.#runBatch(commands);
       return this.#running;
     });
-    this.#removeListener = options.database.onNews(() => this.#onNews());
+    this.#removeListener = options.database.onCommits(() => this.#readSoon());
     // The first reading adds the commits that were made while the state was loaded.
-    this.#onNews();
+    this.#readSoon();
   }
 
   get state(): ManagerState {
@@ -94,7 +79,7 @@ export class SharedLedger implements Ledger {
     return this.#answers.isAvailable(this.#options.clock.monotonic());
   }
 
-  /** Ends the reads of news, and rejects the waiting commands if the database does not answer. Resolves when the last request to it has ended. */
+  /** Stops reading, and rejects the waiting commands if the database does not answer. Resolves when the last request to it has ended. */
   async stop(): Promise<void> {
     this.#removeListener();
     this.#cancelReading();
@@ -103,14 +88,14 @@ export class SharedLedger implements Ledger {
     await this.#running;
   }
 
-  /** Reads the news soon, but not more often than every `NEWS_EVERY_MS`. */
-  #onNews(): void {
+  /** Reads the later commits soon, but not more often than every `READ_EVERY_MS`. */
+  #readSoon(): void {
     const { clock } = this.#options;
-    if (this.#isNewsDue || this.#stopped.signal.aborted) return;
-    this.#isNewsDue = true;
+    if (this.#isReadDue || this.#stopped.signal.aborted) return;
+    this.#isReadDue = true;
     this.#cancelReading();
-    this.#cancelReading = clock.after(Math.max(0, this.#readAt + NEWS_EVERY_MS - clock.monotonic()), () => {
-      if (this.#isNewsDue) this.#core.wake();
+    this.#cancelReading = clock.after(Math.max(0, this.#readAt + READ_EVERY_MS - clock.monotonic()), () => {
+      if (this.#isReadDue) this.#core.wake();
     });
   }
 
@@ -122,26 +107,26 @@ export class SharedLedger implements Ledger {
     cancel();
   }
 
-  /** Executes commands in one transaction. Without commands it reads the news. */
+  /** Executes commands in one transaction. Without commands it only reads the later commits. */
   async #executeBatch(commands: readonly QueuedCommand[]): Promise<void> {
     const { database, clock } = this.#options;
-    this.#isNewsDue = false;
+    this.#isReadDue = false;
     this.#readAt = clock.monotonic();
     const attempt: Attempt = { commit: null, decided: [] };
     let caughtUp: Commit | null = null;
-    const learn = (news: News): void => {
-      caughtUp = addNews(this.#known, news, this.#options.leagueIds);
+    const learn = (later: LaterCommits): void => {
+      caughtUp = addCommits(this.#known, later, this.#options.leagueIds);
     };
     try {
-      if (commands.length === 0) learn(await database.news(this.#known.number));
+      if (commands.length === 0) learn(await database.commitsAfter(this.#known.number));
       else {
-        await database.transact(this.#known.number, (news) => {
-          learn(news);
-          return this.#decide(attempt, commands);
+        await database.transact(this.#known.number, (later) => {
+          learn(later);
+          return decideAttempt(attempt, commands, this.#known, this.#options);
         });
       }
     } catch (thrown) {
-      // News that were read before the failure are committed.
+      // Commits that were read before the failure are committed.
       if (caughtUp) this.#core.publish(caughtUp);
       return this.#onFailure(thrown, commands, attempt);
     }
@@ -149,19 +134,6 @@ export class SharedLedger implements Ledger {
     if (caughtUp) this.#core.publish(caughtUp);
     this.#onCommitted(attempt);
     if (attempt.decided.length < commands.length) this.#putBack(commands.slice(attempt.decided.length));
-  }
-
-  /** Decides commands on the known state. Returns their commit. */
-  #decide(attempt: Attempt, commands: readonly QueuedCommand[]): NewCommit | null {
-    const { clock, ids, leagueIds, followUps = () => [] } = this.#options;
-    const { state, versions } = this.#known;
-    const batch = newBatch(state, clock.iso());
-    const answers = decideCommands(batch, commands, followUps, { leagueIds, versions });
-    attempt.decided = answers.map((answer, index) => ({ answer, command: commands[index] as QueuedCommand }));
-    if (isEmpty(batch)) return null;
-    const [appends, jobs] = [[...batch.appends.values()], jobChanges(batch.events, batch.state)];
-    attempt.commit = { id: ids.uuid(), at: batch.at, appends, writes: batch.writes, jobs, batch };
-    return attempt.commit;
   }
 
   /** Makes the state after a committed batch the current one and answers its commands. */
@@ -202,7 +174,7 @@ export class SharedLedger implements Ledger {
     while (commands.some((command) => !this.#isLate(command))) {
       try {
         if (!(await database.hasCommit(id))) break;
-        const caughtUp = addNews(this.#known, await database.news(this.#known.number), leagueIds);
+        const caughtUp = addCommits(this.#known, await database.commitsAfter(this.#known.number), leagueIds);
         this.#answers.answer();
         if (caughtUp) this.#core.publish(caughtUp);
         for (const { answer } of decided) answer();

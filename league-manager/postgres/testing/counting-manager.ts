@@ -1,6 +1,6 @@
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
-import type { News, RunDatabase } from "../../shared-run/run-database.ts";
+import type { LaterCommits, RunDatabase } from "../../shared-run/run-database.ts";
 import { appendTo, commitOf } from "../../shared-run/testing/commits.ts";
 
 const RETRY_MS = 20;
@@ -30,8 +30,8 @@ export class CountingManager {
     for (;;) {
       const id = systemIds.uuid();
       try {
-        await this.#database.transact(this.#number, (news) => {
-          this.#follow(news);
+        await this.#database.transact(this.#number, (later) => {
+          this.#follow(later);
           return commitOf({ id, appends: [appendTo("s", this.#version, text)] });
         });
         break;
@@ -44,8 +44,8 @@ export class CountingManager {
     this.#onConfirmed();
   }
 
-  /** The news include the own last commit. */
-  #follow({ number, events }: News): void {
+  /** The later commits include the own last commit. */
+  #follow({ number, events }: LaterCommits): void {
     this.#number = number;
     this.#version = Math.max(this.#version, ...events.map(({ seq }) => seq + 1));
   }

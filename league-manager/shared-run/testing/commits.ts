@@ -1,6 +1,6 @@
 import { systemIds } from "#shared/lib/ids.ts";
 import type { MatchJob } from "../../queue/match-queue.ts";
-import type { NewCommit, News, RunDatabase } from "../run-database.ts";
+import type { LaterCommits, NewCommit, RunDatabase } from "../run-database.ts";
 
 export const AT = "2026-01-01T00:00:00.000Z";
 
@@ -17,21 +17,21 @@ export const appendTo = (stream: string, expectedVersion: number, ...texts: stri
   events: texts.map((text) => ({ type: "noted", body: JSON.stringify({ text }) })),
 });
 
-/** Commits without a condition. Returns the news that the decision was based on. */
-export async function commitTo(database: RunDatabase, changes: Partial<NewCommit>, after = 0): Promise<News> {
-  let seen: News | null = null;
-  await database.transact(after, (news) => {
-    seen = news;
+/** Commits without a condition. Returns the commits after `after` that the decision was based on. */
+export async function commitTo(database: RunDatabase, changes: Partial<NewCommit>, after = 0): Promise<LaterCommits> {
+  let seen: LaterCommits | null = null;
+  await database.transact(after, (later) => {
+    seen = later;
     return commitOf(changes);
   });
   if (!seen) throw new Error("decide was not called");
   return seen;
 }
 
-export const texts = ({ events }: News): string[] =>
+export const texts = ({ events }: LaterCommits): string[] =>
   events.map(({ stream, seq, body }) => `${stream} ${seq} ${(JSON.parse(body) as { text: string }).text}`);
 
-export const versionIn = ({ events }: News, stream: string): number =>
+export const versionIn = ({ events }: LaterCommits, stream: string): number =>
   events.filter((event) => event.stream === stream).length;
 
 export const job = (matchId: string, epoch = 1): MatchJob => ({ leagueId: "l", matchId, epoch });

@@ -76,7 +76,7 @@ export class ModelConnection implements ServerSide {
   readonly link: ModelLink;
   readonly clock: Pick<Clock, "after">;
   readonly calls = new Set<Call>();
-  readonly newsListeners = new Set<() => void>();
+  readonly commitListeners = new Set<() => void>();
   readonly signalListeners = new Set<(text: string) => void>();
   readonly #deliveries = new Set<Cancel>();
   #isListening = true;
@@ -133,9 +133,9 @@ export class ModelConnection implements ServerSide {
     this.break();
   }
 
-  onNews(): void {
+  onCommits(): void {
     this.notify(() => {
-      for (const listener of [...this.newsListeners]) listener();
+      for (const listener of [...this.commitListeners]) listener();
     });
   }
 
@@ -172,7 +172,7 @@ export class ModelConnection implements ServerSide {
       if (!this.server.isUp || this.link.isRefused()) return this.#reconnect();
       this.#isListening = true;
       // Notifications may have been missed.
-      this.onNews();
+      this.onCommits();
     });
   }
 }

@@ -1,7 +1,13 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import type { MatchQueue } from "../../queue/match-queue.ts";
 import type { ManagerStore } from "../../store/manager-store.ts";
-import { CommitUnknown, DatabaseUnavailable, type NewCommit, type News, type RunDatabase } from "../run-database.ts";
+import {
+  CommitUnknown,
+  DatabaseUnavailable,
+  type LaterCommits,
+  type NewCommit,
+  type RunDatabase,
+} from "../run-database.ts";
 import { Call, ModelConnection, type ModelLink } from "./model-connection.ts";
 import { modelQueue, type QueueTransaction } from "./model-queue.ts";
 import type { ModelServer, ModelTransaction } from "./model-server.ts";
@@ -33,10 +39,10 @@ export function modelDatabase(
     (...args: Args): Promise<T> =>
       connection.request(() => read(...args));
   return {
-    news: (after) => connection.request(() => server.news(after)),
+    commitsAfter: (after) => connection.request(() => server.commitsAfter(after)),
     transact: (after, decide) => transact(connection, after, decide),
     hasCommit: (id) => hasCommit(connection, id),
-    onNews: (listener) => added(connection.newsListeners, listener),
+    onCommits: (listener) => added(connection.commitListeners, listener),
     heartbeat: (self) => connection.request(() => server.heartbeat(self)),
     time: () => connection.request(() => server.time.now()),
     leave: (managerId) => connection.request(() => server.leave(managerId)),
@@ -106,7 +112,11 @@ function hasCommit(connection: ModelConnection, id: string): Promise<boolean> {
   });
 }
 
-function transact(connection: ModelConnection, after: number, decide: (news: News) => NewCommit | null): Promise<void> {
+function transact(
+  connection: ModelConnection,
+  after: number,
+  decide: (later: LaterCommits) => NewCommit | null,
+): Promise<void> {
   const { server } = connection;
   return new Promise((resolve, reject) => {
     let isSent = false;
@@ -118,11 +128,11 @@ function transact(connection: ModelConnection, after: number, decide: (news: New
     const onLost = (): void =>
       reject(isSent ? new CommitUnknown("the connection was lost during COMMIT") : unavailable());
     const [call, transaction] = begin(connection, onLost, () => {
-      const news = server.news(after);
+      const later = server.commitsAfter(after);
       call.answer(() => {
         let commit: NewCommit | null = null;
         try {
-          commit = decide(news);
+          commit = decide(later);
         } catch (thrown) {
           call.close();
           call.send(() => server.release(transaction));

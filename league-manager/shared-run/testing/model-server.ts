@@ -6,7 +6,7 @@ import type { Profile } from "../../agents/agent.ts";
 import type { JobChanges } from "../../queue/match-queue.ts";
 import { type LedgerStore, managerStore } from "../../store/manager-store.ts";
 import { MANAGER_SCHEMA } from "../../store/schema.ts";
-import type { Member, NewCommit, News } from "../run-database.ts";
+import type { LaterCommits, Member, NewCommit } from "../run-database.ts";
 import { ModelJobs } from "./model-jobs.ts";
 
 /** Time at the server. */
@@ -16,7 +16,7 @@ export type ModelTime = Pick<Clock, "now" | "monotonic" | "after">;
 export interface ServerSide {
   /** Called when the server ends the transaction of the connection, e.g. because the server is stopped. */
   onAborted(): void;
-  onNews(): void;
+  onCommits(): void;
   onSignal(text: string): void;
 }
 
@@ -119,7 +119,7 @@ export class ModelServer {
     }
   }
 
-  news(after: number): News {
+  commitsAfter(after: number): LaterCommits {
     const number = Number(this.db.prepare(SELECT_NEWEST).get()?.number ?? 0);
     const rows = this.db.prepare(SELECT_PROFILES).all(after) as unknown as (Profile & { agentId: string })[];
     return {
@@ -131,7 +131,7 @@ export class ModelServer {
 
   /** Makes a commit under the next number and notifies the other managers. Rejects if an append does not follow. */
   async commit({ id, at, appends, writes, jobs }: NewCommit, client: ServerSide): Promise<void> {
-    const number = this.news(Number.MAX_SAFE_INTEGER).number + 1;
+    const number = this.commitsAfter(Number.MAX_SAFE_INTEGER).number + 1;
     const agentIds = writes.flatMap((write) =>
       write.type === "profile" || write.type === "erase_profile" ? [write.agentId] : [],
     );
@@ -148,7 +148,7 @@ export class ModelServer {
     this.jobs.add(jobs.added);
     this.jobs.end(jobs.ended);
     this.#onCommitted();
-    for (const other of this.clients) if (other !== client) other.onNews();
+    for (const other of this.clients) if (other !== client) other.onCommits();
   }
 
   hasCommit(id: string): boolean {

@@ -33,7 +33,7 @@ export function testRunDatabase(name: string, open: () => Promise<TestedRun>): v
           return commitOf({ appends: [appendTo("s", 1, "lost")] });
         });
         const self = { managerId: "m1", url: "http://one" };
-        const outcomes = await Promise.allSettled([transaction, a.news(0), a.hasCommit(id), b.heartbeat(self)]);
+        const outcomes = await Promise.allSettled([transaction, a.commitsAfter(0), a.hasCommit(id), b.heartbeat(self)]);
         expect(outcomes.map((one) => (one.status === "rejected" ? one.reason.name : one.value))).toEqual(
           Array.from({ length: 4 }, () => "DatabaseUnavailable"),
         );
@@ -43,7 +43,7 @@ export function testRunDatabase(name: string, open: () => Promise<TestedRun>): v
         await untilAvailable(b);
         expect(await b.hasCommit(id)).toBe(true);
         await commitTo(a, { appends: [appendTo("s", 1, "2")] });
-        expect(texts(await b.news(0))).toEqual(["s 0 1", "s 1 2"]);
+        expect(texts(await b.commitsAfter(0))).toEqual(["s 0 1", "s 1 2"]);
       });
 
       test.each([
@@ -62,13 +62,13 @@ export function testRunDatabase(name: string, open: () => Promise<TestedRun>): v
           await expect(a.transact(0, () => lost)).rejects.toMatchObject({ name: "CommitUnknown" });
           await untilAvailable(a);
           expect([await a.hasCommit(lost.id), await b.hasCommit(lost.id)]).toEqual([isMade, isMade]);
-          const news = await a.news(1);
-          expect([news.number, texts(news), [...news.profiles.keys()], (await run.jobs()).added]).toEqual(
+          const later = await a.commitsAfter(1);
+          expect([later.number, texts(later), [...later.profiles.keys()], (await run.jobs()).added]).toEqual(
             isMade ? [2, ["s 1 lost"], ["P01"], [job("M1")]] : [1, [], [], []],
           );
           const version = isMade ? 2 : 1;
-          await commitTo(a, { appends: [appendTo("s", version, "next")] }, news.number);
-          expect(texts(await b.news(news.number))).toEqual([`s ${version} next`]);
+          await commitTo(a, { appends: [appendTo("s", version, "next")] }, later.number);
+          expect(texts(await b.commitsAfter(later.number))).toEqual([`s ${version} next`]);
         },
       );
 
@@ -81,12 +81,12 @@ export function testRunDatabase(name: string, open: () => Promise<TestedRun>): v
     describe("notifications", () => {
       test("a commit calls the listeners of the other managers, and not those of its own", async () => {
         const calls: string[] = [];
-        a.onNews(() => calls.push("a"));
-        const calledB = firstCall((done) => b.onNews(done));
+        a.onCommits(() => calls.push("a"));
+        const calledB = firstCall((done) => b.onCommits(done));
         await commitTo(a, {});
         await calledB;
         expect(calls).toEqual([]);
-        const calledA = firstCall((done) => a.onNews(done));
+        const calledA = firstCall((done) => a.onCommits(done));
         await commitTo(b, {});
         await calledA;
         expect(calls).toEqual(["a"]);
@@ -94,22 +94,22 @@ export function testRunDatabase(name: string, open: () => Promise<TestedRun>): v
 
       test("a removed listener is not called, and a decision of null calls none", async () => {
         const calls: string[] = [];
-        const remove = b.onNews(() => calls.push("removed"));
-        b.onNews(() => calls.push("kept"));
+        const remove = b.onCommits(() => calls.push("removed"));
+        b.onCommits(() => calls.push("kept"));
         remove();
         await a.transact(0, () => null);
-        const calledB = firstCall((done) => b.onNews(done));
+        const calledB = firstCall((done) => b.onCommits(done));
         await commitTo(a, {});
         await calledB;
         expect(calls).toEqual(["kept"]);
       });
 
       test("listeners are called after each new connection, because notifications may have been missed", async () => {
-        const calledA = firstCall((done) => a.onNews(done));
+        const calledA = firstCall((done) => a.onCommits(done));
         await run.cut();
         await run.restore();
         await calledA;
-        const calledB = firstCall((done) => b.onNews(done));
+        const calledB = firstCall((done) => b.onCommits(done));
         await untilAvailable(a);
         await commitTo(a, {});
         await calledB;

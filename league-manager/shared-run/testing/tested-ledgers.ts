@@ -67,7 +67,7 @@ export class TestedLedgers {
 
   /** The number of the newest commit. */
   newest(): number {
-    return this.run.server.news(Number.MAX_SAFE_INTEGER).number;
+    return this.run.server.commitsAfter(Number.MAX_SAFE_INTEGER).number;
   }
 
   async stop(): Promise<void> {

@@ -16,20 +16,20 @@ export const SHARED_RUN_FAULTS: readonly Mutation[] = [
   },
   {
     name: "a manager answers before its transaction ends",
-    file: "league-manager/shared-run/shared-ledger.ts",
+    file: "league-manager/shared-run/attempt.ts",
     from: "if (isEmpty(batch)) return null;",
-    to: "for (const answer of answers) answer();\n    if (isEmpty(batch)) return null;",
+    to: "for (const answer of answers) answer();\n  if (isEmpty(batch)) return null;",
   },
   {
-    name: "commands are decided on the state before the news",
-    file: "league-manager/shared-run/news.ts",
+    name: "commands are decided on the state before the later commits",
+    file: "league-manager/shared-run/add-commits.ts",
     from: "  known.state = state;\n",
     to: "",
   },
   {
-    name: "news are not read without a command",
+    name: "later commits are not read without a command",
     file: "league-manager/shared-run/shared-ledger.ts",
-    from: "if (this.#isNewsDue) this.#core.wake();",
+    from: "if (this.#isReadDue) this.#core.wake();",
     to: "",
   },
   {

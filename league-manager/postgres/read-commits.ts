@@ -2,7 +2,7 @@ import type { Pool } from "pg";
 import { inTransaction } from "#shared/store/postgres/connection.ts";
 import { readCommits } from "#shared/store/postgres/log-statements.ts";
 import type { Profile } from "../agents/agent.ts";
-import type { News } from "../shared-run/run-database.ts";
+import type { LaterCommits } from "../shared-run/run-database.ts";
 import { type RunTransaction, transactionOn } from "./run-transaction.ts";
 
 /**
@@ -11,14 +11,14 @@ import { type RunTransaction, transactionOn } from "./run-transaction.ts";
  */
 export const COMMITS_OF_A_READ = 1_000;
 
-/** The news of a range of commits. `number` is the last one of the range. */
-export interface NewsPart extends News {
+/** A range of commits. `number` is the last one of the range. */
+export interface CommitsPart extends LaterCommits {
   /** Whether the range contains the newest commit. */
   readonly isLast: boolean;
 }
 
 /** Reads the first commits after a commit. All statements must see the same commits: the transaction has the lock of the run, or one snapshot. */
-export async function readPart(transaction: RunTransaction, after: number, maxCommits: number): Promise<NewsPart> {
+export async function readPart(transaction: RunTransaction, after: number, maxCommits: number): Promise<CommitsPart> {
   const end = after + maxCommits;
   const [newest, events, changes] = await Promise.all([
     transaction.query(SELECT_NUMBER, []),
@@ -31,8 +31,8 @@ export async function readPart(transaction: RunTransaction, after: number, maxCo
 }
 
 /** Reads all commits after a commit, in parts. Each part is read in a transaction of one snapshot. */
-export async function readParts(pool: Pool, after: number, maxCommits: number): Promise<readonly NewsPart[]> {
-  const parts: NewsPart[] = [];
+export async function readParts(pool: Pool, after: number, maxCommits: number): Promise<readonly CommitsPart[]> {
+  const parts: CommitsPart[] = [];
   for (let from = after; ; ) {
     const part = await inTransaction(pool, (client) => readPart(transactionOn(client), from, maxCommits), ONE_MOMENT);
     parts.push(part);
@@ -45,7 +45,7 @@ export async function readParts(pool: Pool, after: number, maxCommits: number): 
  * Joins parts that follow each other. The profile of an agent is in the part of its last change, so the last part must have been read up to the newest
  * commit.
  */
-export const joinParts = (parts: readonly NewsPart[]): News => ({
+export const joinParts = (parts: readonly CommitsPart[]): LaterCommits => ({
   number: parts.at(-1)?.number ?? 0,
   events: parts.flatMap(({ events }) => events),
   profiles: new Map(parts.flatMap(({ profiles }) => [...profiles])),

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { GENESIS } from "#shared/lib/hash-chain.ts";
 import { openPostgres } from "#shared/store/postgres/connection.ts";
 import { sharedPostgres } from "#shared/store/testing/postgres-server.ts";
-import type { News } from "../shared-run/run-database.ts";
+import type { LaterCommits } from "../shared-run/run-database.ts";
 import { appendTo, commitOf, commitTo, profileOf, texts, versionIn } from "../shared-run/testing/commits.ts";
-import { joinParts, readParts } from "./news.ts";
 import type { PostgresRun } from "./postgres-run.ts";
+import { joinParts, readParts } from "./read-commits.ts";
 import { createRun, openRun } from "./testing/postgres-runs.ts";
 import { RUN_LOCK } from "./transactions.ts";
 
@@ -29,7 +29,7 @@ const commitMany = async (count: number): Promise<void> => {
   }
 };
 
-test("news are read in parts of a limited number of commits, which join to the news of one read", async () => {
+test("commits are read in parts of a limited number, which join to the result of one read", async () => {
   await commitMany(10);
   await commitTo(run, { writes: [{ type: "erase_profile", agentId: "P0" }] });
   const { pool, close } = openPostgres<unknown>(url, { applicationName: "test" });
@@ -40,9 +40,9 @@ test("news are read in parts of a limited number of commits, which join to the n
     [10, 3, false],
     [11, 0, true],
   ]);
-  const whole = await run.news(1);
+  const whole = await run.commitsAfter(1);
   expect(joinParts(parts)).toEqual(whole);
-  expect([await late.news(1), await late.news(11), await late.news(99)]).toEqual([
+  expect([await late.commitsAfter(1), await late.commitsAfter(11), await late.commitsAfter(99)]).toEqual([
     whole,
     { number: 11, events: [], profiles: new Map() },
     { number: 11, events: [], profiles: new Map() },
@@ -60,9 +60,9 @@ test("a manager that is far behind gives the lock back: the commit of a manager 
   const untilWaiting = async (count: number): Promise<void> => {
     while ((await locking.query(waiting)).rows[0]?.count < count);
   };
-  const seen: News[] = [];
-  const behind = late.transact(0, (news) => {
-    seen.push(news);
+  const seen: LaterCommits[] = [];
+  const behind = late.transact(0, (later) => {
+    seen.push(later);
     return commitOf({ appends: [appendTo("s", 11, "of the late one"), appendTo("t", 0, "new")] });
   });
   await untilWaiting(1);
@@ -71,10 +71,10 @@ test("a manager that is far behind gives the lock back: the commit of a manager 
   await locking.query("COMMIT");
   await Promise.all([behind, other]);
   await locking.end();
-  const news = await run.news(0);
+  const later = await run.commitsAfter(0);
   expect(seen.map(({ number }) => number)).toEqual([11]);
-  expect([seen[0]?.events, seen[0]?.profiles]).toEqual([news.events.slice(0, 11), news.profiles]);
-  expect(texts(await run.news(10))).toEqual(["s 10 of another one", "s 11 of the late one", "t 0 new"]);
+  expect([seen[0]?.events, seen[0]?.profiles]).toEqual([later.events.slice(0, 11), later.profiles]);
+  expect(texts(await run.commitsAfter(10))).toEqual(["s 10 of another one", "s 11 of the late one", "t 0 new"]);
 });
 
 test("managers that are always behind see every commit once, while others commit", async () => {
@@ -83,10 +83,10 @@ test("managers that are always behind see every commit once, while others commit
   const commits = Array.from({ length: COMMITS }, (_, index) => index);
   const writing = async (): Promise<void> => {
     for (const index of commits) {
-      await run.transact(0, (news) =>
+      await run.transact(0, (later) =>
         commitOf({
-          appends: [appendTo("s", versionIn(news, "s"), `fast ${index}`)],
-          writes: [profileOf("P0", `${news.number + 1}`)],
+          appends: [appendTo("s", versionIn(later, "s"), `fast ${index}`)],
+          writes: [profileOf("P0", `${later.number + 1}`)],
         }),
       );
     }
@@ -94,23 +94,23 @@ test("managers that are always behind see every commit once, while others commit
   };
   const reading = async (): Promise<void> => {
     while (!isEnding) {
-      const { number, events, profiles } = await late.news(0);
+      const { number, events, profiles } = await late.commitsAfter(0);
       expect([events.length, profiles.get("P0")?.name]).toEqual([number, number === 0 ? undefined : `${number}`]);
     }
   };
   const deciding = async (): Promise<number> => {
     let made = 0;
     for (; !isEnding; made++) {
-      await late.transact(0, (news) => {
-        expect(versionIn(news, "s")).toBe(news.number);
-        const writes = [profileOf("P0", `${news.number + 1}`)];
-        return commitOf({ appends: [appendTo("s", news.number, "late")], writes });
+      await late.transact(0, (later) => {
+        expect(versionIn(later, "s")).toBe(later.number);
+        const writes = [profileOf("P0", `${later.number + 1}`)];
+        return commitOf({ appends: [appendTo("s", later.number, "late")], writes });
       });
     }
     return made;
   };
   const [, , made] = await Promise.all([writing(), reading(), deciding()]);
-  const { number, events } = await late.news(0);
+  const { number, events } = await late.commitsAfter(0);
   expect([number, events.length]).toEqual([COMMITS + made, COMMITS + made]);
   expect(events.map(({ prev_hash }) => prev_hash)).toEqual([GENESIS, ...events.slice(0, -1).map(({ hash }) => hash)]);
 });

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { addNews, type Known } from "./news.ts";
+import { addCommits, type Known } from "./add-commits.ts";
 
 test("a manager does not continue with a database that was restored from a backup", () => {
   const lastForgotten = { player: 0, referee: 0 };
   const state = { leagues: new Map(), agents: new Map(), lastForgotten, formerLeagues: [] };
   const known: Known = { number: 3, state, versions: new Map() };
-  const news = (number: number) => ({ number, events: [], profiles: new Map() });
-  expect(() => addNews(known, news(2), [])).toThrow("the database has 2 commits, and this manager knows 3");
+  const commits = (number: number) => ({ number, events: [], profiles: new Map() });
+  expect(() => addCommits(known, commits(2), [])).toThrow("the database has 2 commits, and this manager knows 3");
   expect([known.number, known.state]).toEqual([3, state]);
-  expect(addNews(known, news(3), [])).toBeNull();
+  expect(addCommits(known, commits(3), [])).toBeNull();
 });

@@ -6,7 +6,7 @@ import { agentStream, parseAgentEvent } from "../agents/events.ts";
 import { leagueStream, parseLeagueEvent } from "../league/events.ts";
 import type { Commit, CommittedEvent, ManagerState, Write } from "../ledger.ts";
 import { evolveState } from "../store/manager-state.ts";
-import type { News } from "./run-database.ts";
+import type { LaterCommits } from "./run-database.ts";
 
 const LEAGUE_PREFIX = leagueStream("");
 const AGENT_PREFIX = agentStream("");
@@ -31,15 +31,15 @@ class LostCommits extends Error {
 }
 
 /**
- * Adds news to what a manager knows. Returns the change as one commit, or null without a change. Events that are known already are skipped, because
- * the state can be loaded while other managers commit. Throws `UnusableEvent` or `LostCommits`; `known` is then unchanged.
+ * Adds the later commits to what a manager knows. Returns the change as one commit, or null without a change. Events that are known already are
+ * skipped, because the state can be loaded while other managers commit. Throws `UnusableEvent` or `LostCommits`; `known` is then unchanged.
  */
-export function addNews(known: Known, news: News, leagueIds: readonly string[]): Commit | null {
-  if (news.number < known.number) throw new LostCommits(news.number, known.number);
+export function addCommits(known: Known, later: LaterCommits, leagueIds: readonly string[]): Commit | null {
+  if (later.number < known.number) throw new LostCommits(later.number, known.number);
   const versions = new Map<string, number>();
   const events: CommittedEvent[] = [];
   const recorded: RecordedEvent[] = [];
-  for (const one of news.events) {
+  for (const one of later.events) {
     const { stream, seq } = one;
     const version = versions.get(stream) ?? known.versions.get(stream) ?? 0;
     if (seq < version) continue;
@@ -50,14 +50,14 @@ export function addNews(known: Known, news: News, leagueIds: readonly string[]):
     events.push(committed);
     recorded.push(one);
   }
-  const writes = [...news.profiles].map(
+  const writes = [...later.profiles].map(
     ([agentId, profile]): Write =>
       profile ? { type: "profile", agentId, profile } : { type: "erase_profile", agentId },
   );
   const { state: before } = known;
   const state = evolved(before, events, recorded, writes, leagueIds);
   for (const [stream, version] of versions) known.versions.set(stream, version);
-  known.number = news.number;
+  known.number = later.number;
   known.state = state;
   return events.length > 0 || writes.length > 0 ? { before, state, events } : null;
 }
