@@ -49,6 +49,7 @@ export function testMatchQueue<T>(name: string, open: () => Promise<TestQueue<T>
   describe(`the match queue ${name}`, () => {
     testTaking(open);
     testEnding(open);
+    testDead(open);
   });
 }
 
@@ -158,5 +159,46 @@ function testEnding<T>(open: () => Promise<TestQueue<T>>): void {
     expect(first.held).toEqual([]);
     await second.worker.stop();
     await counted(managers[0], { waiting: 5, held: 0 });
+  });
+}
+
+/** A job is dead after fewer losses in every implementation in which jobs can be dead. */
+const MANY_LOSSES = 25;
+
+/** Lets managers take the only job and stop, until the job is dead or has been lost many times. Returns the reports of dead jobs. */
+async function loseOften<T>(managers: readonly MatchQueue<T>[]): Promise<readonly MatchJob[]> {
+  const dead: MatchJob[] = [];
+  for (const queue of managers) queue.onDead(async (lost) => void dead.push(lost));
+  for (let losses = 0; losses < MANY_LOSSES && dead.length === 0; losses++) {
+    const manager = startManager(managers[losses % managers.length] as MatchQueue<T>, 1);
+    // A dead job is passed to no manager.
+    await eventually(() => expect([...manager.held, ...dead.map(jobKey)]).toEqual(keys(job(1))));
+    await manager.worker.stop();
+  }
+  return dead;
+}
+
+function testDead<T>(open: () => Promise<TestQueue<T>>): void {
+  test("passes a job that managers lose again and again to another one, or reports it as dead to one manager", async () => {
+    const { managers, commit } = await open();
+    const unexpected: MatchJob[] = [];
+    const remove = managers.map((queue) => queue.onDead(async (lost) => void unexpected.push(lost)));
+    for (const removeListener of remove) removeListener();
+    await commit((transaction) => managers[0].enqueue(transaction, [job(1)]));
+    const dead = await loseOften(managers);
+    expect(dead.length).toBeLessThanOrEqual(1);
+    expect(unexpected).toEqual([]);
+  });
+
+  test("passes a job on again that a manager adds after its losses, and the next attempt at the match", async () => {
+    const { managers, commit } = await open();
+    await commit((transaction) => managers[0].enqueue(transaction, [job(1)]));
+    const dead = await loseOften(managers);
+    const manager = startManager(managers[0], 2);
+    await managers[1].enqueue(null, [job(1)]);
+    await commit((transaction) => managers[1].enqueue(transaction, [job(1, 2)]));
+    await eventually(() => expect([...manager.held].sort()).toEqual(keys(job(1), job(1, 2))));
+    expect(dead.length).toBeLessThanOrEqual(1);
+    await manager.worker.stop();
   });
 }
