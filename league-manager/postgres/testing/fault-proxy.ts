@@ -1,7 +1,10 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** A TCP proxy in front of a PostgreSQL server. Tests cut the network with it. */
+/**
+ * A TCP proxy in front of a PostgreSQL server. Tests cut the network with it. It loses bytes and finds COMMIT in them. The forwarder in
+ * `scripts/cluster/faults` holds all bytes back without a loss, so neither is built on the other.
+ */
 export interface FaultProxy {
   /** The URL of the database through the proxy. */
   readonly url: string;
