@@ -30,7 +30,9 @@ test("league status shows no result for other formats", () => {
   expect(statusAfter([...entered(["P01", "P02"]), START])).not.toContain("decided");
 });
 
-const LEAGUE: LeagueStatus["leagues"][number] = {
+type Status = LeagueStatus["leagues"][number];
+
+const LEAGUE: Status = {
   ...{ league_id: "rps", game: "rps.v1", format: "round-robin", format_options: { cycles: 2, makeup: true } },
   ...{ late_entry: "makeup", clock: { initial_ms: 20_000, increment_ms: 1_000 }, version: 9, status: "running" },
   ...{ starts_at: null, waits_for: null, current_round: 1, rounds: 1, round_ends_at: null },
@@ -63,4 +65,25 @@ test("the status has the rule for late entries, the clocks, the numbers of match
   expect(statusLines({ leagues: [completed], referees: [] })[1]).toBe(
     "  1 round: 4 matches completed, 0 being played, 4 paired",
   );
+});
+
+test("agents whose leagues are over are finished, and others that are shut down are not", () => {
+  const player = (player_id: string) =>
+    ({ player_id, display_name: player_id, rank: 1, points: 0, state: "SHUTDOWN" }) as Status["players"][number];
+  const over = { ...LEAGUE, status: "completed" as const, players: [player("P01"), player("P02")] };
+  const running = { ...LEAGUE, players: [player("P02")] };
+  const referees = [{ referee_id: "REF01", state: "SHUTDOWN" as const, answers: true, max_matches: 64 }];
+  const statesIn = (leagues: Status[]): readonly string[] =>
+    statusLines({ leagues, referees }).flatMap((line) => /(?:P|REF)\d+.*?(?:SHUTDOWN|finished)/.exec(line) ?? []);
+  expect(statesIn([over])).toEqual([
+    "P01 (P01), 0 points, finished",
+    "P02 (P02), 0 points, finished",
+    "REF01 finished",
+  ]);
+  expect(statesIn([over, running])).toEqual([
+    "P01 (P01), 0 points, finished",
+    "P02 (P02), 0 points, SHUTDOWN",
+    "P02 (P02), 0 points, SHUTDOWN",
+    "REF01 SHUTDOWN",
+  ]);
 });

@@ -6,17 +6,25 @@ type Status = z.infer<typeof LeagueStatus>;
 
 /** The status of leagues and referees as lines of text. */
 export function statusLines({ leagues, referees }: Status): readonly string[] {
+  const unfinished = leagues.filter(({ status }) => status !== "completed");
+  const isFinished = leagues.length > 0 && unfinished.length === 0;
+  const playing = new Set(unfinished.flatMap(({ players }) => players.map(({ player_id }) => player_id)));
   const busy = referees.map(
     ({ referee_id, state, answers, max_matches }) =>
-      `${referee_id} ${state}${answers ? "" : ", does not answer"} (at most ${counted(max_matches, "match", "matches")} at once)`,
+      `${referee_id} ${stateText(state, isFinished)}${answers ? "" : ", does not answer"} (at most ${counted(max_matches, "match", "matches")} at once)`,
   );
   return [
-    ...leagues.flatMap(leagueLines),
+    ...leagues.flatMap((league) => leagueLines(league, playing)),
     `referees: ${busy.length === 0 ? "none is registered" : busy.join(", ")}`,
   ].map((line) => inOneLine(line));
 }
 
-function leagueLines(league: Status["leagues"][number]): readonly string[] {
+/** The state of an agent for people. All agents are shut down when their leagues are over, which is no fault. */
+const stateText = (state: string | null, isFinished: boolean): string =>
+  state === "SHUTDOWN" && isFinished ? "finished" : (state ?? "not registered");
+
+/** `playing`: the ids of the players in leagues that are not completed. */
+function leagueLines(league: Status["leagues"][number], playing: ReadonlySet<string>): readonly string[] {
   const { league_id, game, format, format_options, status, players } = league;
   // `"late_entry": "makeup"` in a config sets the option `makeup`. It has a line for itself.
   const shown = Object.entries(format_options).filter(([name]) => name !== league.late_entry);
@@ -33,7 +41,7 @@ function leagueLines(league: Status["leagues"][number]): readonly string[] {
     ...(league.result ? [`  ${league.result.text}`] : []),
     ...players.map(
       ({ rank, player_id, display_name, state, points }) =>
-        `  ${rank}. ${display_name} (${player_id}), ${points} points, ${state ?? "not registered"}`,
+        `  ${rank}. ${display_name} (${player_id}), ${points} points, ${stateText(state, !playing.has(player_id))}`,
     ),
     "",
   ];
