@@ -19,8 +19,13 @@ beforeEach(() => {
   members = [A, B];
   answers = { [A.url]: { server_id: "a" }, [B.url]: { server_id: "b" } };
   warnings = [];
-  stop = checkAddresses({
-    ...{ self: A, members: () => members, clock, warn: (line) => void warnings.push(line) },
+  stop = checkAt(A);
+});
+afterEach(() => stop());
+
+const checkAt = (self: Member) =>
+  checkAddresses({
+    ...{ self, members: () => members, clock, warn: (line) => void warnings.push(line) },
     peers: {
       async get(url) {
         const answer = answers[new URL(url).origin];
@@ -29,8 +34,6 @@ beforeEach(() => {
       },
     },
   });
-});
-afterEach(() => stop());
 
 const checks = (count: number): Promise<void> => clock.advance(10_000 * count);
 
@@ -74,4 +77,19 @@ it("a manager that ends between two checks gets no warning", async () => {
   members = [A];
   await checks(3);
   expect(warnings).toEqual([]);
+});
+
+it("a manager with a loopback address warns once if another one has an address for other machines", async () => {
+  stop();
+  const local: Member = { managerId: "l", url: "http://127.0.0.1:8000" };
+  answers[local.url] = { server_id: "l" };
+  members = [local];
+  stop = checkAt(local);
+  await checks(2);
+  expect(warnings).toEqual([]);
+  members = [B, local];
+  await checks(3);
+  expect(warnings).toEqual([
+    "the address of this manager is http://127.0.0.1:8000, at which a manager on another machine, such as http://10.0.0.2:8000, cannot reach it: start it with --host 0.0.0.0 --url http://ADDRESS:8000, where ADDRESS is the address of this machine",
+  ]);
 });

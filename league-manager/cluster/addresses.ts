@@ -1,10 +1,11 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import { parsedJson } from "#shared/lib/text.ts";
+import { isOnLoopback } from "#shared/protocol/addresses.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { Member } from "../shared-run/run-database.ts";
 
 interface AddressesOptions {
-  readonly self: Pick<Member, "managerId">;
+  readonly self: Member;
   /** Returns the known managers, with this one. */
   readonly members: () => readonly Member[];
   readonly peers: Pick<Peers, "get">;
@@ -20,7 +21,7 @@ const CHECKS = 2;
 
 /**
  * Checks regularly whether each known manager, with this one, answers at the address that it has registered. Warns once if it does not, and says when it
- * does again. Returns the function that ends this.
+ * does again. Warns once if this manager has a loopback address and another one has not. Returns the function that ends this.
  */
 export function checkAddresses({ self, members, peers, clock, warn }: AddressesOptions): () => void {
   const stopped = new AbortController();
@@ -48,8 +49,14 @@ export function checkAddresses({ self, members, peers, clock, warn }: AddressesO
     return before + 1;
   };
 
+  let hasWarnedOfLoopback = false;
   const cancel = clock.every(CHECK_MS, async () => {
     const known = members();
+    const remote = isOnLoopback(self.url) ? known.find(({ url }) => !isOnLoopback(url)) : undefined;
+    if (remote && !hasWarnedOfLoopback) {
+      hasWarnedOfLoopback = true;
+      warn(loopbackWarning(self.url, remote.url));
+    }
     const counts = await Promise.all(known.map(check));
     failed = new Map(known.map(({ managerId }, index) => [managerId, counts[index] ?? 0]));
   });
@@ -57,4 +64,11 @@ export function checkAddresses({ self, members, peers, clock, warn }: AddressesO
     cancel();
     stopped.abort();
   };
+}
+
+/** Returns the warning of a manager that others on other machines cannot reach. */
+function loopbackWarning(own: string, other: string): string {
+  const port = new URL(own).port || "80";
+  const cause = `the address of this manager is ${own}, at which a manager on another machine, such as ${other}, cannot reach it`;
+  return `${cause}: start it with --host 0.0.0.0 --url http://ADDRESS:${port}, where ADDRESS is the address of this machine`;
 }
