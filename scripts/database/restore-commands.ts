@@ -8,7 +8,7 @@ import { inShell } from "../cli/shell-word.ts";
 interface Restored {
   readonly database: string;
   readonly owner: string;
-  /** The roles of the managers. */
+  /** The roles of the managers. Empty if they connect as the owner. */
   readonly roles: readonly string[];
 }
 
@@ -29,9 +29,11 @@ export function restoreCommands({ database, owner, roles }: Restored, url: strin
     `runuser -u postgres -- ${create}    # as root on the machine of the database`,
     `export DATABASE_URL=${inShell(urlOf(name, url))}`,
     `pg_restore --exit-on-error --single-transaction --no-owner --no-privileges --dbname "$DATABASE_URL" ${inShell(file)}`,
-    ...(roles.length === 0 ? ["ROLE"] : roles.map(inShell)).map(
-      (role) => `${LEAGUE_COMMAND} db migrate --role ${role}    # grants the rights of the managers`,
-    ),
+    ...(roles.length === 0
+      ? [`${LEAGUE_COMMAND} db migrate`]
+      : roles.map(
+          (role) => `${LEAGUE_COMMAND} db migrate --role ${inShell(role)}    # grants the rights of the managers`,
+        )),
     `${LEAGUE_COMMAND} db check`,
   ];
 }
