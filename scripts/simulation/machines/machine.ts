@@ -113,7 +113,7 @@ export function faultsOfLoad(
   const limits: Load = {
     timers: 25 + 3 * agents + 3 * matchesAtOnce + (managers > 1 ? 25 : 0),
     connections: 25 + 2 * agents + 2 * matchesAtOnce,
-    commits: 8 + matchesAtOnce,
+    commits: 8 + 2 * matchesAtOnce,
   };
   return (["timers", "connections", "commits"] as const).flatMap((kind) =>
     load[kind] > limits[kind] ? [`${name} has more than ${limits[kind]} ${kind}`] : [],
