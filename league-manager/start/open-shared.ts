@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { throwLater } from "#shared/lib/clock.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
-import { UnusableEvent } from "#shared/store/store-errors.ts";
+import { StoreBusy, UnusableEvent } from "#shared/store/store-errors.ts";
 import { leagueFollowUps } from "../commands/follow-ups.ts";
 import { openLeagues } from "../commands/leagues.ts";
 import { leagueSettings } from "../config.ts";
@@ -80,7 +80,7 @@ export async function readingShared<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (thrown) {
-    if (thrown instanceof DatabaseUnavailable) throw new StartError(thrown.message);
+    if (thrown instanceof DatabaseUnavailable || thrown instanceof StoreBusy) throw new StartError(thrown.message);
     if (!(thrown instanceof UnusableEvent)) throw thrown;
     throw new StartError(`the log in the database is damaged: ${thrown.message}. Restore the database from a backup.`);
   }
