@@ -92,7 +92,8 @@ export class FaultInjector {
     switch (kind) {
       case "kill a manager":
       case "kill a referee":
-        return this.#signal(target, "SIGKILL");
+        this.#signal(target, "SIGKILL");
+        return;
       case "kill the database":
         await database?.kill();
         await sleep(DATABASE_AWAY_MS);
@@ -109,18 +110,21 @@ export class FaultInjector {
   }
 
   async #stop(target: string): Promise<void> {
-    const resume = (): void => this.#signal(target, "SIGCONT");
+    const pid = this.#signal(target, "SIGSTOP");
+    const resume = (): void => void process.kill(pid, "SIGCONT");
     // A stopped process would not notice that this process has ended.
     process.once("exit", resume);
-    this.#signal(target, "SIGSTOP");
     await sleep(OUTAGE_MS);
     process.off("exit", resume);
     resume();
   }
 
-  #signal(target: string, signal: NodeJS.Signals): void {
+  /** Sends a signal to a target. Returns its process id. Throws if it is not running, because the fault would then be none. */
+  #signal(target: string, signal: NodeJS.Signals): number {
     const pid = this.#cluster.pidOf(target);
-    if (pid !== undefined) process.kill(pid, signal);
+    if (pid === undefined) throw new Error(`${target} is not running, so it cannot receive ${signal}`);
+    process.kill(pid, signal);
+    return pid;
   }
 
   /** Returns the ports of the servers that must be ready after a fault of a target. */
