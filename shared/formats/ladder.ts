@@ -1,7 +1,8 @@
 import { z } from "zod";
-import type { Format, LeagueView, NewRound } from "./format.ts";
-import { firstRole, type RoleIndex } from "./pairing/roles.ts";
-import { activePlayers, matchesOf, openMatches } from "./view.ts";
+import type { Format, LeagueView, NewRound, Next } from "./format.ts";
+import { addPairing, type Climber, type LadderFold, withFold } from "./ladder-fold.ts";
+import { firstRole } from "./pairing/roles.ts";
+import { activePlayers } from "./view.ts";
 
 const Options = z.strictObject({
   matches: z
@@ -17,70 +18,10 @@ type Options = z.infer<typeof Options>;
 
 const MATCHES_FOR_EACH = 5;
 
-const START_RATING = 1500;
-/** The greatest change of a rating by one match, as for new players in chess federations. */
-const K = 32;
 /** How many rating points of difference an earlier meeting is worth: a player meets others before it meets an equal opponent too often. */
 const MEETING_COST = 25;
 /** How many matches more than the waiting player an opponent has, unless there is no other. */
 const MAX_AHEAD = 2;
-
-/** A player of a ladder. */
-interface Climber {
-  readonly playerId: string;
-  rating: number;
-  readonly roles: RoleIndex[];
-  readonly meetings: Map<string, number>;
-  lastOpponent: string | null;
-  /** The number of the player's last match, counted over the league. */
-  lastMatch: number;
-  isFree: boolean;
-}
-
-/** The players with their ratings: Elo ratings in the order in which the matches were paired. Open, aborted and annulled matches do not count for ratings. */
-function climbersOf(view: LeagueView): ReadonlyMap<string, Climber> {
-  const climbers = new Map(view.players.map(({ playerId }) => [playerId, newClimber(playerId)]));
-  for (const [index, { players, outcome }] of matchesOf(view).entries()) {
-    const [one, two] = players.map((player) => climbers.get(player));
-    if (one === undefined || two === undefined) continue;
-    pair(one, two, index);
-    for (const climber of [one, two]) climber.isFree = outcome !== null;
-    if (outcome === null || outcome.points.length === 0) continue;
-    const [first = 0, second = 0] = outcome.points;
-    const score = first === second ? 0.5 : first > second ? 1 : 0;
-    const change = K * (score - 1 / (1 + 10 ** ((two.rating - one.rating) / 400)));
-    one.rating += change;
-    two.rating -= change;
-  }
-  return climbers;
-}
-
-const newClimber = (playerId: string): Climber => ({
-  ...{
-    playerId,
-    rating: START_RATING,
-    roles: [],
-    meetings: new Map(),
-    lastOpponent: null,
-    lastMatch: -1,
-    isFree: true,
-  },
-});
-
-/** Notes a match of two players, of which the first-named one has the first role. */
-function pair(first: Climber, second: Climber, matchNumber: number): void {
-  const seats = [
-    [first, second, 0],
-    [second, first, 1],
-  ] as const;
-  for (const [climber, opponent, role] of seats) {
-    climber.roles.push(role);
-    climber.meetings.set(opponent.playerId, (climber.meetings.get(opponent.playerId) ?? 0) + 1);
-    climber.lastOpponent = opponent.playerId;
-    climber.lastMatch = matchNumber;
-    climber.isFree = false;
-  }
-}
 
 /** The free players in the order in which they are paired: the fewest matches first, then the longest wait. */
 const waiting = (climbers: readonly Climber[]): readonly Climber[] =>
@@ -114,9 +55,27 @@ function nextPair(climbers: readonly Climber[], again: boolean): readonly [Climb
 }
 
 /** The number of matches that are not paired. */
-function unpairedMatches(view: LeagueView, { matches }: Options): number {
+function unpairedMatches(view: LeagueView, { matchCount }: LadderFold, { matches }: Options): number {
   const atStart = view.players.filter(({ enteredAfter }) => enteredAfter === 0).length;
-  return Math.max(0, (matches ?? MATCHES_FOR_EACH * atStart) - matchesOf(view).length);
+  return Math.max(0, (matches ?? MATCHES_FOR_EACH * atStart) - matchCount);
+}
+
+/** Pairs the active players on top of the fold. */
+function nextOfFold(fold: LadderFold, active: readonly string[], count: number): Next {
+  const isIdle = fold.openCount === 0;
+  const climbers = active.flatMap((player) => fold.climbers.get(player) ?? []);
+  const rounds: NewRound[] = [];
+  while (rounds.length < count) {
+    const nobodyPlays = rounds.length === 0 && isIdle;
+    const next = nextPair(climbers, false) ?? (nobodyPlays ? nextPair(climbers, true) : null);
+    if (next === null) break;
+    const [one, two] = next;
+    const first = firstRole(one.roles, two.roles, fold.matchCount % 2 === 0 ? 0 : 1);
+    const pairing = first === 0 ? ([one.playerId, two.playerId] as const) : ([two.playerId, one.playerId] as const);
+    rounds.push({ pairings: [pairing], byes: [] });
+    addPairing(fold, pairing);
+  }
+  return rounds.length > 0 ? { rounds } : "wait";
 }
 
 /** The pairings depend on the order in which the matches end, because only free players are paired. */
@@ -131,37 +90,31 @@ export const ladder: Format<Options> = {
   byePoints: 0,
   tieBreaks: ["points", "wins", "draws"],
 
-  next(view, slots, options) {
-    const active = activePlayers(view);
-    const unpaired = unpairedMatches(view, options);
-    if (unpaired === 0 || active.length < 2) return "completed";
-    const all = climbersOf(view);
-    const climbers = active.flatMap((player) => all.get(player) ?? []);
-    const rounds: NewRound[] = [];
-    let matchNumber = matchesOf(view).length;
-    while (rounds.length < Math.min(slots, unpaired)) {
-      const nobodyPlays = rounds.length === 0 && openMatches(view) === 0;
-      const next = nextPair(climbers, false) ?? (nobodyPlays ? nextPair(climbers, true) : null);
-      if (next === null) break;
-      const [one, two] = next;
-      const first = firstRole(one.roles, two.roles, matchNumber % 2 === 0 ? 0 : 1);
-      const [white, black] = first === 0 ? [one, two] : [two, one];
-      rounds.push({ pairings: [[white.playerId, black.playerId]], byes: [] });
-      pair(white, black, matchNumber++);
-    }
-    return rounds.length > 0 ? { rounds } : "wait";
-  },
+  next: (view, slots, options) =>
+    withFold(view, (fold) => {
+      const active = activePlayers(view);
+      const unpaired = unpairedMatches(view, fold, options);
+      if (unpaired === 0 || active.length < 2) return "completed";
+      return nextOfFold(fold, active, Math.min(slots, unpaired));
+    }),
 
   remaining: (view, options) =>
-    openMatches(view) + (activePlayers(view).length < 2 ? 0 : unpairedMatches(view, options)),
+    withFold(
+      view,
+      (fold) => fold.openCount + (activePlayers(view).length < 2 ? 0 : unpairedMatches(view, fold, options)),
+    ),
 
   rankingText: "The order is that of the ratings of the ladder, because strong players meet strong players.",
   // Points do not order players who meet different opponents.
-  ranking(view) {
-    const groups = new Map<number, string[]>();
-    for (const { playerId, rating } of climbersOf(view).values()) {
-      groups.set(rating, [...(groups.get(rating) ?? []), playerId]);
-    }
-    return [...groups].toSorted(([a], [b]) => b - a).map(([, players]) => players);
-  },
+  ranking: (view) =>
+    withFold(view, ({ climbers }) => {
+      const groups = new Map<number, string[]>();
+      for (const { playerId } of view.players) {
+        const { rating } = climbers.get(playerId) as Climber;
+        const group = groups.get(rating);
+        if (group) group.push(playerId);
+        else groups.set(rating, [playerId]);
+      }
+      return [...groups].toSorted(([a], [b]) => b - a).map(([, players]) => players);
+    }),
 };
