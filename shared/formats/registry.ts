@@ -1,7 +1,7 @@
 import { doubleElimination } from "./double-elimination.ts";
 import type { Format } from "./format.ts";
 import { gauntlet } from "./gauntlet.ts";
-import { ladder } from "./ladder/ladder.ts";
+import { ladder } from "./ladder.ts";
 import { matchFormat } from "./match.ts";
 import { roundRobinFormat } from "./round-robin.ts";
 import { singleElimination } from "./single-elimination.ts";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { invariant } from "#shared/lib/result.ts";
-import { bergerRounds } from "./berger.ts";
 import type { Format, LeagueView, NewRound } from "./format.ts";
 import { meetingsOf } from "./pair-series.ts";
+import { bergerRounds } from "./pairing/berger.ts";
 import { rotation } from "./rotation.ts";
 import { activePlayers, matchesOf, openMatches, pairKey } from "./view.ts";
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { Format, LeagueView, NewRound, Next } from "../format.ts";
-import { firstRole } from "../pairing/roles.ts";
-import { activePlayers } from "../view.ts";
+import type { Format, LeagueView, NewRound, Next } from "./format.ts";
 import { addPairing, type Climber, type LadderFold, withFold } from "./ladder-fold.ts";
+import { firstRole } from "./pairing/roles.ts";
+import { activePlayers } from "./view.ts";
 
 const Options = z.strictObject({
   matches: z

@@ -2,8 +2,8 @@
  * The fold of the matches of a ladder. It is kept between calls: the rounds of successive states of a league are mostly the same objects, so that only
  * the matches from the first changed round on are undone and folded again.
  */
-import type { FormatMatch, FormatRound, LeagueView } from "../format.ts";
-import type { RoleIndex } from "../pairing/roles.ts";
+import type { FormatMatch, FormatRound, LeagueView } from "./format.ts";
+import type { RoleIndex } from "./pairing/roles.ts";
 
 const START_RATING = 1500;
 /** The greatest change of a rating by one match, as for new players in chess federations. */

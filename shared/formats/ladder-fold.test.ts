@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
-import type { FormatRound, LeagueView } from "../format.ts";
-import { type Disturbances, playLeague } from "../testing/play-league.ts";
+import type { FormatRound, LeagueView } from "./format.ts";
 import { ladder } from "./ladder.ts";
+import { type Disturbances, playLeague } from "./testing/play-league.ts";
 
 const OPTIONS = ladder.options.parse({ matches: 1_000_000 });
 const DISTURBANCES: Disturbances = {
