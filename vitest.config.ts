@@ -37,6 +37,8 @@ export const settings: ViteUserConfig = {
     exclude: [BROWSER_TESTS],
     reporters: ["default", "./scripts/testing/closing-line.ts"],
     testTimeout: 30_000,
+    // The default of one second is too short on a busy machine.
+    expect: { poll: { timeout: 15_000 } },
     // Commands under test must not open pages on the developer's desktop.
     env: { MCP_DISABLE_BROWSER: "1" },
     pool: "forks",

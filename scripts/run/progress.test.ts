@@ -172,8 +172,11 @@ test("progress at a terminal shows the missing players of a league until it star
   const progress = createProgress(stream, systemClock);
   const awaited = { present: 1, needed: 3, missing: ["Bob", "Cid"], isWithoutReferee: false };
   progress.event({ type: "league_waiting", league_id: "rps", awaited });
-  await vi.waitFor(() => expect(drawn()).toMatch(/^rps +waits: 1 of 3 players are registered; missing: Bob and Cid$/m));
+  await vi.waitFor(
+    () => expect(drawn()).toMatch(/^rps +waits: 1 of 3 players are registered; missing: Bob and Cid$/m),
+    WAIT_OPTIONS,
+  );
   progress.event({ type: "league_started", league_id: "rps", game: "rps.v1", matches: 3 });
-  await vi.waitFor(() => expect(drawn().split("\n").at(-2)).toMatch(/^rps +─+ 0\/3/));
+  await vi.waitFor(() => expect(drawn().split("\n").at(-2)).toMatch(/^rps +─+ 0\/3/), WAIT_OPTIONS);
   progress.end();
 });
