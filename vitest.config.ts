@@ -1,6 +1,6 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 
-/** Tests that start whole processes or take longer than about four seconds. `npm run test:full` runs them. */
+/** Tests that start whole processes or take several seconds. `npm run test:full` runs them. */
 export const SLOW_TESTS: readonly string[] = [
   "scripts/{e2e,chaos,conformance}/**/*.test.ts",
   "scripts/commands/{codenames,play,export}.test.ts",
@@ -8,17 +8,19 @@ export const SLOW_TESTS: readonly string[] = [
   "shared/games/chess/pgn-extract.test.ts",
   "scripts/archive/export/export-size.test.ts",
   "league-manager/start/several-managers.test.ts",
-  "league-manager/effects/restart-message-ids.test.ts",
+  "league-manager/effects/{restart-message-ids,endpoint-check-file-shortage}.test.ts",
+  "league-manager/api/many-referees.test.ts",
   "league-manager/absent-agents.test.ts",
   "player/bots/{alphabeta,strength}.test.ts",
   "player/isolation/*.test.ts",
+  "player/network.test.ts",
   "player/engines/{real-engines,uci-bot}.test.ts",
   "player/loaders/{lines,load-bot}.test.ts",
-  "referee/codenames/{combinations,interrupted-calls,key-secrecy}.test.ts",
+  "referee/codenames/{combinations,custom-words,interrupted-calls,key-secrecy}.test.ts",
   "referee/match/slow-referee.test.ts",
   "referee/play/official-clients.test.ts",
   "referee/play/pages/game-routes.test.ts",
-  "referee/rest/adversary.test.ts",
+  "referee/rest/{adversary,concurrency}.test.ts",
   "scripts/examples/hand-written-player.test.ts",
   "scripts/hidden-information/*.test.ts",
   "scripts/match/local/wire.test.ts",
