@@ -61,6 +61,9 @@ const FIND = `(selector, text) => new Promise((resolve, reject) => {
   check();
 })`;
 
+/** Firefox 140 reports this error of its own code now and then, also for a page without scripts. An error of a page has a stack trace. */
+const ERROR_OF_FIREFOX = 'Error: Permission denied to access property "length"';
+
 /** Starts Debian's Firefox without a window. The caller closes it. */
 export async function launchFirefox(): Promise<Firefox> {
   const profile = mkdtempSync(join(tmpdir(), "firefox-"));
@@ -77,8 +80,9 @@ export async function launchFirefox(): Promise<Firefox> {
       // A window, because the page of a tab in the background is hidden.
       const { context } = await send("browsingContext.create", { type: "window" });
       const errors: string[] = [];
-      on("log.entryAdded", ({ level, text, source }) => {
-        if (source.context === context && level === "error") errors.push(text);
+      on("log.entryAdded", ({ level, text, source, stackTrace }) => {
+        const isOfFirefox = stackTrace === undefined && text === ERROR_OF_FIREFOX;
+        if (source.context === context && level === "error" && !isOfFirefox) errors.push(text);
       });
       await send("browsingContext.navigate", { context, url, wait: "complete" });
       const target = { context };
