@@ -158,6 +158,17 @@ test("a match that its only referee knows under a later epoch is handed over und
   expect(league.notices).toEqual([]);
 });
 
+test("a referee that always claims a later epoch releases a match at most twenty times", async () => {
+  const league = await startTestLeague({ players: 0, referees: 1, minPlayers: 2 });
+  league.agent("REF01").answer = ({ type, payload }) =>
+    type === "START_GAME" ? { newestEpoch: Number(payload.epoch) } : "accepted";
+  for (const id of ["P01", "P02"]) await league.registerPlayer(id);
+  await league.eventually(() => expect(assignments(league)).toEqual(["REF01 21"]));
+  await league.clock.advance(5_000);
+  await league.eventually(() => expect(league.notices).toEqual([unfitNotice("superseded")]));
+  expect(assignments(league)).toEqual(["REF01 21"]);
+});
+
 describe("a full referee", () => {
   test("loses a match to a referee with free capacity and stays fit", async () => {
     const league = await leagueWith({ REF01: "full" });

@@ -21,6 +21,8 @@ import { type SeedOf, startGameOf } from "./start-game.ts";
 const RESEND_MS = 300;
 /** The time for which a referee may reject a match. A restarted referee rejects matches until it is registered again. */
 const MAX_REJECTING_MS = 3_000;
+/** A faulty referee that always claims a later epoch must not release a match without end. */
+const MAX_CLAIMED_EPOCH = 20;
 
 interface HandOverOptions {
   readonly dispatch: Dispatch;
@@ -167,11 +169,14 @@ export class HandOver implements Part {
 
 const keyOf = ({ matchId, epoch, refereeId }: Match): string => `${matchId}/${epoch}/${refereeId}`;
 
-/** Whether the referee knows the match under a later epoch, as after a restore of the database. It accepts only a still later one. */
+/**
+ * Whether the referee knows the match under a later epoch, as after a restore of the database. It then accepts only a still later one. A claim above
+ * `MAX_CLAIMED_EPOCH` is an ordinary rejection.
+ */
 function isSuperseded(reply: Result<Envelope, CallFault>, match: Match): boolean {
   if (!reply.ok || reply.value.payload.error_code !== "G005") return false;
   const { epoch } = (reply.value.payload.context ?? {}) as { readonly epoch?: unknown };
-  return typeof epoch === "number" && epoch >= match.epoch;
+  return typeof epoch === "number" && epoch >= match.epoch && epoch <= MAX_CLAIMED_EPOCH;
 }
 
 /** The reason why a START_GAME was not accepted. */
