@@ -17,6 +17,7 @@ export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
+  /** Without the notices that an agent has not started yet. */
   readonly stderr: string;
 }
 
@@ -43,6 +44,9 @@ interface FoundProcess {
 
 /** Matches a line of a stack trace. Commands must not print stack traces. */
 export const STACK_LINE = /^(\S.*: )?\s+at .*:\d+:\d+\)?$/m;
+
+/** Matches the notice of an agent that takes long to start. It depends on how busy the machine is, so `Ended.stderr` has no such lines. */
+const SLOW_START_LINES = /^.*: has not started yet.*\n/gm;
 
 const started: ChildProcess[] = [];
 const folders: string[] = [];
@@ -147,7 +151,9 @@ export function start(
   });
   const ended = new Promise<Ended>((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
+    child.once("close", (code, signal) =>
+      resolve({ code, signal, stdout, stderr: stderr.replaceAll(SLOW_START_LINES, "") }),
+    );
   });
   const line = (pattern: RegExp, ms = 15_000): Promise<string> =>
     new Promise((resolve, reject) => {
