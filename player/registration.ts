@@ -4,6 +4,7 @@ import { findGame, gameIds } from "#shared/games/registry.ts";
 import { flat } from "#shared/lib/text.ts";
 import { ANY_GAME, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import { OWN_TRANSPORTS } from "#shared/protocol/transports.ts";
+import { historyField } from "#shared/protocol/view-history.ts";
 import type { Listening } from "#shared/rpc/http/listen.ts";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
@@ -103,6 +104,7 @@ const requestOf = (
   // The player cannot list the legal actions of a game that it does not know.
   legal_actions: games?.some((id) => findGame(id) === undefined) ?? false,
   round_results: false,
+  ...historyField(true),
   ...(contact !== null && { transports: OWN_TRANSPORTS }),
   ...(leagueIds && { league_ids: leagueIds }),
 });

@@ -9,6 +9,8 @@ export interface Capabilities {
   /** Whether MOVE_REQUEST carries the list of legal actions. */
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
+  /** Whether the views of a player lack the history that it has received. */
+  readonly wantsDeltaViews: boolean;
   /** Whether announcements of rounds and standings are sent to the agent. */
   readonly wantsAnnouncements: boolean;
   /** The maximum number of matches that a referee has at the same time; 0 for a player. */

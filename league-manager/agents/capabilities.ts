@@ -1,5 +1,6 @@
 import { ANY_GAME } from "#shared/protocol/registration-messages.ts";
 import { offersWebSocket, transportsField } from "#shared/protocol/transports.ts";
+import { historyField } from "#shared/protocol/view-history.ts";
 import type { Agent, Capabilities } from "./agent.ts";
 import type { AgentEvent } from "./events.ts";
 
@@ -12,6 +13,7 @@ type Fields = Pick<
   | "max_concurrent"
   | "dialect"
   | "bot_hash"
+  | "history"
   | "transports"
   | "has_pages"
 >;
@@ -25,6 +27,7 @@ export const fieldsOf = (capabilities: Capabilities): Fields => ({
   max_concurrent: capabilities.maxConcurrent,
   dialect: capabilities.dialect,
   ...(capabilities.botHash !== null && { bot_hash: capabilities.botHash }),
+  ...historyField(capabilities.wantsDeltaViews),
   ...transportsField(capabilities.offersWebSocket),
   ...(capabilities.hasPages && { has_pages: true }),
 });
@@ -38,6 +41,7 @@ export const capabilitiesOf = (fields: Fields): Capabilities => ({
   maxConcurrent: fields.max_concurrent,
   dialect: fields.dialect,
   botHash: fields.bot_hash ?? null,
+  wantsDeltaViews: fields.history === "delta",
   offersWebSocket: offersWebSocket(fields.transports),
   hasPages: fields.has_pages ?? false,
 });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import "#shared/lib/schema-messages.ts";
 import type { DistributiveOmit } from "#shared/lib/distributive-omit.ts";
 import { Transports } from "#shared/protocol/transports.ts";
+import { HistoryForm } from "#shared/protocol/view-history.ts";
 
 /** The format version of these events. Every event carries it as `v`. */
 export const FORMAT_VERSION = 1;
@@ -25,6 +26,8 @@ const capabilities = {
   dialect: z.string(),
   /** Absent for a player whose bot has no hash, for a referee, and in events of earlier versions. */
   bot_hash: z.string().max(100).optional(),
+  /** Absent for a player that wants complete views, for a referee, and in events of earlier versions. */
+  history: HistoryForm.optional(),
   /** Absent for an agent that is called by POST only, and in events of earlier versions. */
   transports: Transports.optional(),
   /** Absent for an agent without pages, and in events of earlier versions. */

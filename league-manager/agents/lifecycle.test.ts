@@ -12,6 +12,7 @@ const CAPABILITIES: Capabilities = {
     maxConcurrent: 0,
     botHash: null,
     dialect: "native",
+    wantsDeltaViews: false,
     offersWebSocket: false,
     hasPages: false,
   },

@@ -117,6 +117,7 @@ const playerCapabilities = (request: PlayerRegisterRequest, dialect: string): Ca
   maxConcurrent: 0,
   dialect,
   botHash: request.bot_hash ?? null,
+  wantsDeltaViews: dialect === NATIVE && request.history === "delta",
   // The endpoint of a player without one is its inbox, and other dialects are exchanged by POST.
   offersWebSocket: dialect === NATIVE && request.contact_endpoint != null && offersWebSocket(request.transports),
   hasPages: false,
@@ -130,6 +131,7 @@ const refereeCapabilities = (request: RefereeRegisterRequest): Capabilities => (
   maxConcurrent: request.max_concurrent_matches,
   dialect: NATIVE,
   botHash: null,
+  wantsDeltaViews: false,
   offersWebSocket: offersWebSocket(request.transports),
   hasPages: request.has_pages ?? false,
 });

@@ -37,6 +37,16 @@ describe("a restarted manager", () => {
     expect((await league.order("REF01", "R1M1")).roles).toEqual(roles);
   });
 
+  test("keeps the form of the history that a player wants, and START_GAME names it", async () => {
+    const league = await startTestLeague({ players: 1, minPlayers: 2 });
+    await league.registerPlayer("P02", undefined, { history: "delta" });
+    const { roles } = await league.order("REF01", "R1M1");
+    const forms = Object.values(roles).map(({ player_id, history }) => [player_id, history]);
+    expect(Object.fromEntries(forms)).toEqual({ P01: undefined, P02: "delta" });
+    await league.restart();
+    expect((await league.order("REF01", "R1M1")).roles).toEqual(roles);
+  });
+
   test("keeps the epoch of a match that is not assigned", async () => {
     const league = await startTestLeague();
     const formerOrder = await league.order("REF01", "R1M1");

@@ -118,6 +118,74 @@ describe("the history of a turn", () => {
   });
 });
 
+describe("a request without the history that the player has", () => {
+  const { league_id, match_id, epoch, your_role } = invite;
+  const request = { league_id, match_id, epoch, your_role, time_limit_seconds: 5, deadline: "2026-01-01T00:00:00Z" };
+  const list: [string, ...string[]] = ["series", "rounds"];
+  const view = (rounds: readonly number[]) => ({ score: rounds.length, series: { best_of: 9, rounds } });
+
+  /** Sends requests to a player with a match. Resolves with its answers and the views that its bot saw. */
+  async function answersTo(requests: readonly { tick: number; game_state: unknown; from?: number }[]) {
+    const views: unknown[] = [];
+    const choose = (turn: Turn): number => views.push(turn.view);
+    const player = new Player({ readsHistory: false, name: "bot", create: () => ({ choose }) }, () => {}, systemClock);
+    await player.invite(invite, TOKEN);
+    const answers: unknown[] = [];
+    for (const { from, ...asked } of requests) {
+      const omitted_history = from === undefined ? undefined : { list, from };
+      answers.push(await player.move({ ...request, ...asked, omitted_history }, TOKEN));
+    }
+    return { answers, views };
+  }
+
+  test("is completed, so that the bot sees the whole view", async () => {
+    const { answers, views } = await answersTo([
+      { tick: 2, game_state: view([1, 2]) },
+      { tick: 4, game_state: view([3]), from: 2 },
+      { tick: 6, game_state: view([3, 4]), from: 2 },
+      { tick: 8, game_state: view([]), from: 4 },
+    ]);
+    expect(answers).toEqual([1, 2, 3, 4].map((move) => ({ move })));
+    const [all, series] = [[1, 2, 3, 4], (rounds: readonly number[]) => ({ best_of: 9, rounds })];
+    expect(views).toEqual([
+      view([1, 2]),
+      { score: 1, series: series([1, 2, 3]) },
+      { score: 2, series: series(all) },
+      { score: 0, series: series(all) },
+    ]);
+  });
+
+  test.each([
+    ["the player has no view", [{ tick: 4, game_state: view([3]), from: 2 }]],
+    [
+      "its view has fewer elements",
+      [
+        { tick: 2, game_state: view([1]) },
+        { tick: 4, game_state: view([3]), from: 2 },
+      ],
+    ],
+    [
+      "its view has no such list",
+      [
+        { tick: 2, game_state: {} },
+        { tick: 4, game_state: view([3]), from: 2 },
+      ],
+    ],
+    [
+      "the request has no such list",
+      [
+        { tick: 2, game_state: view([1, 2]) },
+        { tick: 4, game_state: null, from: 2 },
+      ],
+    ],
+  ])(
+    "is answered like one for an unknown match if %s, so that the referee invites the player again",
+    async (_, requests) => {
+      expect((await answersTo(requests)).answers.at(-1)).toBe("unknown_match");
+    },
+  );
+});
+
 describe("a turn whose answer was rejected", () => {
   const { league_id, match_id, epoch, your_role } = invite;
   const ask = { league_id, match_id, epoch, your_role, tick: 2, game_round: 1, game_state: {}, time_limit_seconds: 5 };

@@ -9,6 +9,7 @@ import type { MatchInfo } from "../sdk.ts";
 import { judgeInvitation } from "./invitation.ts";
 import {
   chooseAction,
+  completed,
   endMatch,
   isResultOf,
   isWithdrawn,
@@ -95,13 +96,15 @@ export class Player {
    * Resolves with the bot's action, with `failed` and a reason if it chose none, with "unknown_match" if the player has accepted no
    * invitation to the match with this token and epoch, "old_epoch" if the match has a newer epoch, or "wrong_role" if it has another role.
    */
-  async move(request: MoveRequest, token: string): Promise<MoveAnswer> {
-    const match = this.#matches.get(keyOf(request, token));
-    const { epoch = null } = request;
+  async move(received: MoveRequest, token: string): Promise<MoveAnswer> {
+    const match = this.#matches.get(keyOf(received, token));
+    const { epoch = null } = received;
     // The player has no invitation of a newer epoch yet. The referee invites it again after this answer.
     if (!match || (epoch !== null && epoch > match.invite.epoch)) return "unknown_match";
     if (epoch !== null && epoch < match.invite.epoch) return "old_epoch";
-    if (request.your_role !== match.info.role) return "wrong_role";
+    if (received.your_role !== match.info.role) return "wrong_role";
+    const request = completed(match, received);
+    if (request === null) return "unknown_match";
     const endsAt = this.#clock.monotonic() + request.time_limit_seconds * 1000;
     let answer = request.error == null ? match.answers.get(request.tick) : undefined;
     if (!answer) {

@@ -4,6 +4,7 @@ import type { ClockState } from "#shared/lib/time-control.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import { charge, clockFault, timeLeft } from "#shared/session/clock.ts";
 import type { Session } from "#shared/session/session.ts";
+import { seatView } from "../views/session-views.ts";
 import type { SeatedPlayer } from "./ask.ts";
 import type { AskFault } from "./ask-fault.ts";
 import { type Match, type MatchDriver, sessionOf, stopIfWithdrawn } from "./driven-match.ts";
@@ -30,7 +31,7 @@ export async function askForMove(
   player: SeatedPlayer,
 ): Promise<Result<Session, AskFault>> {
   const { asker, clock } = driver;
-  const turn = turnFor(match, session, player);
+  let turn = turnFor(match, session, player);
   const { match_id, tick } = turn;
   const { limitMs, overFault } = turnLimit(session, player);
   let deadline = clock.monotonic() + limitMs;
@@ -51,6 +52,7 @@ export async function askForMove(
     const answeredAt = clock.monotonic();
     deadline += reply.lateMs;
     if (reply.kind === "move") {
+      match.knownHistory.answered(match.game, player.role, seatView(session, player.role).state);
       const spentMs = Math.max(0, Math.floor(limitMs - (deadline - answeredAt)));
       if (session.clocks && charge(session.clocks, player.role, spentMs) === null)
         return err(clockFault(session.clocks));
@@ -67,6 +69,8 @@ export async function askForMove(
     } else if (reply.kind === "unknown_match" && invitations < MAX_INVITATIONS) {
       invitations++;
       answers--; // does not count as an answer
+      match.knownHistory.forget(player.role);
+      turn = turnFor(match, session, player);
       await asker.invite(player, invitationFor(match, player), Math.max(1, deadline - clock.monotonic()));
     } else {
       fault = reply.fault;

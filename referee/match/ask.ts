@@ -18,6 +18,8 @@ export interface SeatedPlayer {
   readonly matchToken: string;
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
+  /** Whether the views of the player lack the history that it has received. */
+  readonly wantsDeltaViews?: boolean;
   /** Set if the player speaks another dialect. */
   readonly contact?: Contact | null;
   /** Whether the player can be called over a WebSocket. */

@@ -7,6 +7,7 @@ import type { SessionHost } from "../sessions/host.ts";
 import type { MatchAnswerTimes } from "./answer-times.ts";
 import type { Asker, SeatedPlayer } from "./ask.ts";
 import type { AskFault } from "./ask-fault.ts";
+import type { KnownHistory } from "./known-history.ts";
 
 /** The part of a session host that plays matches. */
 export interface MatchHost extends Pick<SessionHost, "read" | "submit" | "forfeit"> {
@@ -43,6 +44,7 @@ export interface Match {
   /** The number of rounds that the players have been notified of or that were closed before this driver began. */
   closedRounds: number;
   readonly answerTimes: MatchAnswerTimes;
+  readonly knownHistory: KnownHistory;
 }
 
 /** Thrown when the match was withdrawn from this driver or its process stops. The session is not changed. */

@@ -33,6 +33,7 @@ export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly S
       wantsLegalActions: player.legal_actions,
       wantsRoundResults: player.round_results,
       contact: contactOf(player, firstLimitMs(order, moveMs)),
+      wantsDeltaViews: player.history === "delta",
       offersWebSocket: offersWebSocket(player.transports),
       moveMs,
       signal,
@@ -71,9 +72,9 @@ export function invitationFor({ order, options }: Match, player: SeatedPlayer): 
  * `time_limit_seconds`, `last_round_trip_ms`, the `clock` of a match with clocks and, in a repetition, `error`.
  */
 export function turnFor(
-  { order, game, closedRounds }: Match,
+  { order, game, closedRounds, knownHistory }: Match,
   session: Session,
-  { role, wantsLegalActions }: SeatedPlayer,
+  { role, wantsLegalActions, wantsDeltaViews = false }: SeatedPlayer,
 ) {
   const { turnTick } = session;
   const view = seatView(session, role);
@@ -84,7 +85,7 @@ export function turnFor(
     tick: turnTick,
     game_round: (game.rounds ? closedRounds : turnTick) + 1,
     your_role: role,
-    game_state: view.state,
+    ...(wantsDeltaViews ? knownHistory.without(game, role, view.state) : { game_state: view.state }),
     ...(wantsLegalActions && { legal_actions: view.legalActions }),
   };
 }

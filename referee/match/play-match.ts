@@ -7,6 +7,7 @@ import type { SeatedPlayer } from "./ask.ts";
 import { type AskFault, publishedFault } from "./ask-fault.ts";
 import { askForMove } from "./ask-move.ts";
 import { type HostedDriver, type Match, type MatchDriver, sessionOf, stopIfWithdrawn } from "./driven-match.ts";
+import { KnownHistory } from "./known-history.ts";
 import {
   invitationFor,
   matchResult,
@@ -90,8 +91,8 @@ function matchOf(
   signal: AbortSignal,
 ): Match {
   const closedRounds = game.rounds?.(state).length ?? 0;
-  const answerTimes = new MatchAnswerTimes();
-  return { order, game, options, players, listeners, signal, closedRounds, answerTimes };
+  const records = { answerTimes: new MatchAnswerTimes(), knownHistory: new KnownHistory() };
+  return { order, game, options, players, listeners, signal, closedRounds, ...records };
 }
 
 /** The players that are to act. */

@@ -30,6 +30,14 @@ describe.each(gameIds)("%s: views", (id) => {
   });
 });
 
+const historyOf = (id: GameId): readonly string[] | undefined => (games[id] as Game).info.history;
+
+describe.each(gameIds.filter((id) => historyOf(id) !== undefined))("%s: history", (id) => {
+  it("only grows in every view", () => {
+    expect(violationOf(id, "history")).toBeNull();
+  });
+});
+
 const boardOf = (id: GameId): string | undefined => (games[id] as Game).info.board;
 
 describe.each(gameIds.filter((id) => boardOf(id) !== undefined))("%s: board", (id) => {

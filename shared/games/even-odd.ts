@@ -97,6 +97,7 @@ export const evenOdd: Game<EvenOddOptions, EvenOddState, EvenOddAction, EvenOddV
     simultaneous: true,
     hiddenInformation: true,
     maxActions: 2 * MAX_ROUNDS,
+    history: ["previous_rounds"],
     board: "numbers",
   },
   options: Options as z.ZodType<EvenOddOptions>,

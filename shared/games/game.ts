@@ -1,5 +1,6 @@
 import type { ZodType } from "zod";
 import type { Result } from "../lib/result.ts";
+import type { HistoryPath } from "./view-history.ts";
 
 /** A seat in a game, e.g. "white". */
 export type Role = string;
@@ -53,6 +54,11 @@ export interface GameInfo {
   readonly maxActions: number;
   /** Whether `legalActions` lists only some of the legal actions, because there are too many (clues in Codenames). */
   readonly listsSample?: true;
+  /**
+   * The list in the views to which actions only add elements, e.g. the closed rounds. Requests to a player can leave out
+   * the elements that it has received. Absent if the views have no such list.
+   */
+  readonly history?: HistoryPath;
   /** The board with which pages draw the views of the game. Absent if they show its text. */
   readonly board?: BoardKind;
   /** The notations of moves with examples, as tools describe them to LLMs. Absent if the listed actions show them. */

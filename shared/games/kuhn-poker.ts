@@ -83,6 +83,7 @@ export const kuhnPoker: Game<KuhnOptions, KuhnState, KuhnAction, KuhnView> = {
     simultaneous: false,
     hiddenInformation: true,
     maxActions: 3 * MAX_HANDS,
+    history: ["previous_hands"],
     board: "cards",
   },
   options: Options,

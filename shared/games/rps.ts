@@ -66,6 +66,7 @@ export const rps: Game<RpsOptions, RpsState, RpsAction, RpsView> = {
     simultaneous: true,
     hiddenInformation: true,
     maxActions: 198,
+    history: ["series", "previous_rounds"],
     board: "hands",
   },
   options: Options,

@@ -5,6 +5,7 @@ import { compiled, endpoint, id, match, points, roleMap } from "./message-fields
 import { DisplayName } from "./names.ts";
 import { MoveLimit } from "./timeouts.ts";
 import { Transports } from "./transports.ts";
+import { HistoryForm, OmittedHistory } from "./view-history.ts";
 
 /** Unknown fields are ignored, as in all messages. */
 const TimeControlOnWire = z.object(TimeControl.shape);
@@ -42,6 +43,8 @@ export const StartGame = z.object({
       round_results: z.boolean().default(true),
       /** The time limit of this player for a move, if it differs from `timeouts.move_ms`. */
       move_ms: MoveLimit.optional(),
+      /** `delta`: MOVE_REQUEST lacks the part of the history that the player has received. Absent for complete views. */
+      history: HistoryForm.optional(),
       /** The transports that the player offers; absent without an offer. */
       transports: Transports.optional(),
     }),
@@ -88,6 +91,8 @@ export const MoveRequest = compiled({
   game_round: z.int().nullish(),
   your_role: z.string(),
   game_state: z.unknown(),
+  /** The part of its history that `game_state` lacks. Absent if it is complete. */
+  omitted_history: OmittedHistory.nullish(),
   legal_actions: z.array(z.unknown()).nullish(),
   time_limit_seconds: z.number(),
   deadline: z.string(),

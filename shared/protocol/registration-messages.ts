@@ -5,6 +5,7 @@ import { endpoint, id } from "./message-fields.ts";
 import { StartGame } from "./messages.ts";
 import { DisplayName } from "./names.ts";
 import { Transports } from "./transports.ts";
+import { HistoryForm } from "./view-history.ts";
 
 /** Any text is accepted here, so that a wrong join code is rejected as a wrong code and not as a malformed message. */
 const join_code = z.string().max(1000).nullish();
@@ -49,6 +50,8 @@ export const PlayerRegisterRequest = z.object({
   batch: z.boolean().nullish(),
   /** false: announcements of rounds and standings are not sent to the player. */
   announcements: z.boolean().nullish(),
+  /** `delta`: the views of later requests lack the part of their history that the player has received. */
+  history: HistoryForm.nullish(),
   transports: Transports.nullish(),
   /** The join code of the league. */
   join_code,

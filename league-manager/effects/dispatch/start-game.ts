@@ -6,6 +6,7 @@ import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { Timeouts } from "#shared/protocol/timeouts.ts";
 import { transportsField } from "#shared/protocol/transports.ts";
+import { historyField } from "#shared/protocol/view-history.ts";
 import { createTally } from "#shared/standings/standings.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { needsLegalActions } from "../../agents/capabilities.ts";
@@ -78,6 +79,7 @@ const seatOf = (player: Agent, game: string, ref: string, moveMs: number | undef
   legal_actions: needsLegalActions(player, game),
   round_results: player.wantsRoundResults,
   ...(moveMs !== undefined && { move_ms: moveMs }),
+  ...historyField(player.wantsDeltaViews),
   ...transportsField(player.offersWebSocket),
 });
 

@@ -10,6 +10,7 @@ import { SESSION_SCHEMA, sessionStore } from "../../sessions/session-store.ts";
 import { type Answers, startTestLeague, testDriver } from "../../testing/match.ts";
 import { MatchAnswerTimes } from "../answer-times.ts";
 import { type Match, sessionOf } from "../driven-match.ts";
+import { KnownHistory } from "../known-history.ts";
 import { seatedPlayers, seatsOf } from "../messages.ts";
 
 interface TestMatchOptions {
@@ -40,6 +41,7 @@ export async function startTestMatch({ answers, options = {}, clock, moveMs }: T
     signal,
     closedRounds: 0,
     answerTimes: new MatchAnswerTimes(),
+    knownHistory: new KnownHistory(),
   };
   return {
     league,

@@ -10,6 +10,7 @@ import * as messages from "#shared/protocol/messages.ts";
 import * as registration from "#shared/protocol/registration-messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { offersWebSocket, transportsField } from "#shared/protocol/transports.ts";
+import { historyField } from "#shared/protocol/view-history.ts";
 import { httpEndpoint } from "#shared/rpc/http/endpoint.ts";
 import { jsonRpc } from "#shared/rpc/jsonrpc/json-rpc.ts";
 import { mcpMethods } from "#shared/rpc/mcp/mcp.ts";
@@ -30,6 +31,7 @@ interface Agent {
   readonly tokenHash: string;
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
+  readonly wantsDeltaViews: boolean;
   readonly offersWebSocket: boolean;
 }
 
@@ -135,6 +137,7 @@ class Matches {
       match_token: signFor(player.tokenHash, matchRef(LEAGUE, match_id)),
       legal_actions: player.wantsLegalActions,
       round_results: player.wantsRoundResults,
+      ...historyField(player.wantsDeltaViews),
     };
   }
 }
@@ -193,6 +196,7 @@ const playerOf = (request: registration.PlayerRegisterRequest, number: number, t
   tokenHash,
   wantsLegalActions: request.legal_actions ?? true,
   wantsRoundResults: request.round_results ?? true,
+  wantsDeltaViews: request.history === "delta",
   offersWebSocket: offersWebSocket(request.transports),
 });
 

@@ -5,6 +5,7 @@ import { createRandom } from "#shared/lib/rng.ts";
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
+import { historyField } from "#shared/protocol/view-history.ts";
 import { optionsOfNew } from "#shared/session/decide.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { localWriter } from "#shared/store/writer.ts";
@@ -12,6 +13,7 @@ import { MatchAnswerTimes } from "../../../referee/match/answer-times.ts";
 import { createAsker, type SeatedPlayer } from "../../../referee/match/ask.ts";
 import type { AskFault } from "../../../referee/match/ask-fault.ts";
 import { type Match, type MatchDriver, MatchWithdrawn, sessionOf } from "../../../referee/match/driven-match.ts";
+import { KnownHistory } from "../../../referee/match/known-history.ts";
 import {
   invitationFor,
   matchResult,
@@ -93,7 +95,7 @@ export class Matches {
   #order(subject: Subject, { game, role, options }: Seat, seed: string): StartGame {
     const match_id = `R1M${++this.#count}`;
     const about = matchRef(LEAGUE_ID, match_id);
-    const { playerId, endpoint, dialect, games, wantsLegalActions, wantsRoundResults } = subject;
+    const { playerId, endpoint, dialect, games, wantsLegalActions, wantsRoundResults, wantsDeltaViews } = subject;
     const others = game.roles.filter((one) => one !== role);
     const opponent = (index: number) => ({
       ...{ player_id: `P${String(index + 2).padStart(2, "0")}`, endpoint: OPPONENT_ENDPOINT, dialect: "native" },
@@ -104,6 +106,7 @@ export class Matches {
       ...{ player_id: playerId, endpoint, dialect, match_token: signatureFor(subject, about) },
       ...{ dialect_token: contactOf(subject)?.token },
       ...{ legal_actions: wantsLegalActions || !namesGame(games ?? [], game), round_results: wantsRoundResults },
+      ...historyField(wantsDeltaViews),
     };
     return {
       ...{
@@ -152,6 +155,7 @@ export class Matches {
       signal,
       closedRounds: 0,
       answerTimes: new MatchAnswerTimes(),
+      knownHistory: new KnownHistory(),
     };
     const { move_ms } = order.timeouts;
     await this.#announce(subject, order);

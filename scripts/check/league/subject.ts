@@ -24,6 +24,7 @@ export interface Subject {
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
   readonly wantsAnnouncements: boolean;
+  readonly wantsDeltaViews: boolean;
 }
 
 /** How to address a player of another dialect; null for a native one. */

@@ -22,5 +22,5 @@ export const urlPlayer = ({ endpoint, token, games, refereeEndpoint }: UrlPlayer
     hasChosenToken: token !== null,
   },
   ...{ games: games?.map(({ id }) => id) ?? null, dialect: "native" },
-  ...{ wantsLegalActions: true, wantsRoundResults: true, wantsAnnouncements: true },
+  ...{ wantsLegalActions: true, wantsRoundResults: true, wantsAnnouncements: true, wantsDeltaViews: false },
 });

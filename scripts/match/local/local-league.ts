@@ -194,6 +194,7 @@ const CAPABILITIES: Capabilities = {
   wantsAnnouncements: false,
   maxConcurrent: 0,
   dialect: NATIVE,
+  wantsDeltaViews: false,
   offersWebSocket: false,
   hasPages: false,
   botHash: null,

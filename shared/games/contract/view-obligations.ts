@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import { invariant } from "../../lib/result.ts";
 import { type Game, seesMore, type Viewer } from "../game.ts";
+import { historyIn } from "../view-history.ts";
 import { type Evidence, must, type Obligation, type Subject, Violation } from "./obligation.ts";
 import { applyLegal, sampledSteps, type Trace, viewersOf } from "./play.ts";
 import { evidenceAt } from "./state-obligations.ts";
@@ -148,6 +150,29 @@ export const VIEW_OBLIGATIONS: readonly Obligation[] = [
             viewer,
             actual: game.viewState(state, viewer),
           }));
+        }
+      }
+    },
+  },
+  {
+    id: "history",
+    title: "actions only add elements to the list of info.history in every view",
+    advice: "name in info.history a list of every view that only grows, or leave out info.history",
+    applies: ({ info }) => info.history !== undefined,
+    check({ game, traces }) {
+      const { history } = game.info;
+      invariant(history !== undefined, "the obligation applies");
+      const listIn = (state: unknown, viewer: Viewer) => historyIn(game.viewState(state, viewer), history);
+      for (const trace of traces) {
+        for (const viewer of viewersOf(game)) {
+          let expected = listIn(trace.states[0], viewer);
+          for (const [step, state] of trace.states.entries()) {
+            const actual = listIn(state, viewer);
+            const isKept = isDeepStrictEqual(actual?.slice(0, expected?.length) ?? null, expected);
+            const evidence = { ...evidenceAt(trace, step), viewer, expected, actual };
+            must(isKept, "an action changes or removes elements of the list that info.history names", () => evidence);
+            expected = actual;
+          }
         }
       }
     },

@@ -17,6 +17,9 @@ const withCoin = (sees: (viewer: string) => boolean, hiddenInformation: boolean)
   viewState: (state, viewer) => (sees(viewer) ? state : { left: heapOf(state), turn: (state as NimState).turn }),
 });
 
+/** The sticks of the heap, which become fewer. */
+const heapList = (state: unknown): readonly string[] => Array.from({ length: heapOf(state) }, () => "|");
+
 /** Games that violate the obligations of views and texts. */
 export const BROKEN_VIEWS: readonly Violating[] = [
   [
@@ -90,6 +93,12 @@ export const BROKEN_VIEWS: readonly Violating[] = [
     withCoin((viewer) => viewer === "unknown", true),
     /another view for a name that is not a role/,
     ["viewer"],
+  ],
+  [
+    "history",
+    { ...withInfo({ history: ["heap"] }), viewState: (state) => ({ ...(state as NimState), heap: heapList(state) }) },
+    /changes or removes elements of the list/,
+    ["viewer", "expected", "actual"],
   ],
   [
     "seed",

@@ -1,0 +1,36 @@
+import type { Game, Role } from "#shared/games/game.ts";
+import { historyIn, withHistory } from "#shared/games/view-history.ts";
+import type { OmittedHistory } from "#shared/protocol/view-history.ts";
+
+/** The fields of a MOVE_REQUEST with a view. */
+interface ShownView {
+  readonly game_state: unknown;
+  readonly omitted_history?: OmittedHistory;
+}
+
+/**
+ * The part of the history in its views that each player has: that of the last request that it has answered with a move since its last
+ * invitation. Later requests leave it out (PROTOCOL.md, section 2).
+ */
+export class KnownHistory {
+  readonly #known = new Map<Role, number>();
+
+  /** Returns the fields with the view of a role, without the history that the player has. */
+  without({ info }: Game, role: Role, view: unknown): ShownView {
+    const from = this.#known.get(role) ?? 0;
+    const list = info.history && historyIn(view, info.history);
+    if (!list || from === 0 || from > list.length) return { game_state: view };
+    const game_state = withHistory(view, info.history, list.slice(from));
+    return { game_state, omitted_history: { list: [...info.history], from } };
+  }
+
+  /** The player of a role has answered a request that contained a view. */
+  answered({ info }: Game, role: Role, view: unknown): void {
+    this.#known.set(role, (info.history && historyIn(view, info.history)?.length) ?? 0);
+  }
+
+  /** The process of a player was restarted and knows no view. */
+  forget(role: Role): void {
+    this.#known.delete(role);
+  }
+}

@@ -1,0 +1,80 @@
+/** The views of a player that wants only the new part of their history (PROTOCOL.md, section 2). */
+import { afterEach, expect, it } from "vitest";
+import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import type { ReceivedMessage } from "../testing/match.ts";
+import { askForMove } from "./ask-move.ts";
+import { sessionOf } from "./driven-match.ts";
+import { startTestMatch } from "./testing/test-match.ts";
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+interface Shown {
+  readonly rounds: readonly number[];
+  readonly omitted: unknown;
+}
+
+/** The round numbers in the view of a request, and what the request says about omitted ones. */
+function shownIn({ payload }: ReceivedMessage): Shown {
+  const { series } = payload.game_state as { series: { previous_rounds: { round: number }[] } };
+  return { rounds: series.previous_rounds.map(({ round }) => round), omitted: payload.omitted_history };
+}
+
+/**
+ * Plays the first rounds of a match of rock-paper-scissors: player_1 is asked, and player_2 always plays rock. `answer` returns the answer to the nth
+ * request, null for a legal move. Resolves with the part of the history in each request.
+ */
+async function play(rounds: number, wantsDeltaViews: boolean, answer: (nth: number) => object | null = () => null) {
+  let nth = 0;
+  const test = await startTestMatch({
+    answers: { player: ({ type }) => (type === "MOVE_REQUEST" ? answer(++nth) : null) },
+    options: { best_of: 9 },
+    moveMs: 5_000,
+  });
+  ends.push(() => test.close());
+  const { driver, host, match, sessionId, league } = test;
+  const [player] = match.players;
+  if (!player) throw new Error("no player");
+  for (let round = 0; round < rounds; round++) {
+    const asked = await askForMove(driver, match, sessionOf(driver, sessionId), { ...player, wantsDeltaViews });
+    if (!asked.ok) throw new Error(asked.error.detail);
+    await host.submit(sessionId, { role: "player_2", action: "rock", expectedTick: null });
+  }
+  return league.received.filter(({ type }) => type === "MOVE_REQUEST").map(shownIn);
+}
+
+const omitted = (from: number) => ({ list: ["series", "previous_rounds"], from });
+
+it("a request has only the rounds that no answered request has shown", async () => {
+  expect(await play(4, true)).toEqual([
+    { rounds: [], omitted: undefined },
+    { rounds: [1], omitted: undefined },
+    { rounds: [2], omitted: omitted(1) },
+    { rounds: [3], omitted: omitted(2) },
+  ]);
+});
+
+it("a request has all rounds for a player that has not asked for the new ones only", async () => {
+  expect((await play(4, false)).at(-1)).toEqual({ rounds: [1, 2, 3], omitted: undefined });
+});
+
+it("the request after another invitation has all rounds, because the process of the player was restarted", async () => {
+  const unknown = newEnvelope("GAME_ERROR", "player:P01", { error_code: "G003", message: "unknown match" });
+  expect(await play(3, true, (nth) => (nth === 3 ? unknown : null))).toEqual([
+    { rounds: [], omitted: undefined },
+    { rounds: [1], omitted: undefined },
+    { rounds: [2], omitted: omitted(1) },
+    { rounds: [1, 2], omitted: undefined },
+  ]);
+});
+
+it("a repeated request has the rounds again that the player did not confirm with a move", async () => {
+  const failed = newEnvelope("GAME_ERROR", "player:P01", { error_code: "G001", message: "no action" });
+  const shown = await play(3, true, (nth) => (nth === 3 ? failed : null));
+  expect(shown.slice(2)).toEqual([
+    { rounds: [2], omitted: omitted(1) },
+    { rounds: [2], omitted: omitted(1) },
+  ]);
+});
