@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type Kysely, sql } from "kysely";
+import type { Kysely } from "kysely";
 import type { Game } from "#shared/games/game.ts";
 import { findGame } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
@@ -75,7 +75,7 @@ async function watchableGames(
       eb.or([
         eb("status", "!=", "active"),
         eb("acted_by", "=", "driver"),
-        eb("updated_at", ">=", sql<string>`datetime(${abandonedSince / 1000}, 'unixepoch')`),
+        eb("updated_at", ">=", eb.fn<string>("datetime", [eb.val(abandonedSince / 1000), eb.val("unixepoch")])),
       ]),
     )
     .where((eb) =>
