@@ -1,5 +1,3 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { freePort, freePorts } from "#shared/runtime/process/free-ports.ts";
 import type { ChessRate } from "./matches/chess.ts";
 import type { CodenamesRate } from "./matches/codenames.ts";
@@ -12,8 +10,10 @@ import { type McpRates, mcpRates } from "./mcp/mcp.ts";
 import { type Waiting, waitingCost } from "./mcp/waiting.ts";
 import { type PageFigures, pageFigures } from "./pages/pages.ts";
 import { type WatchedLeague, watchedLeague } from "./pages/watched-league.ts";
-import { launch, measure, type Rate, runCommand, sleep, temporaryFolder } from "./process.ts";
+import { type PeerRates, peerRates } from "./peers/peers.ts";
+import { launch, measure, type Rate, sleep } from "./process.ts";
 import { type RestRates, restRates } from "./rest/rest.ts";
+import { type Starts, startTimes } from "./start/start-times.ts";
 
 /** The durations and sizes of a round, which takes every measurement once. */
 interface Pace {
@@ -52,17 +52,6 @@ export const QUICK: Pace = {
   exportPlayers: [64, 200],
 };
 
-/** The durations of `npm start`. */
-interface Starts {
-  /** Without compiled code. */
-  readonly firstMs: number;
-  /** With compiled code. */
-  readonly followingMs: readonly number[];
-  /** The sum of the peak memory of all processes in megabytes. */
-  readonly peakMb: number;
-  readonly processes: number;
-}
-
 /** The measurements of one round. */
 export interface Round {
   readonly league: Readonly<Record<"1" | "64" | "1000", LeagueRate>>;
@@ -71,6 +60,7 @@ export interface Round {
   readonly pair: LeagueRate;
   readonly sdk: Readonly<Record<"stream" | "json", Rate>>;
   readonly local: LocalRates;
+  readonly peers: PeerRates;
   readonly chess: ChessRate;
   readonly starts: Starts;
   readonly rest: RestRates;
@@ -108,6 +98,7 @@ export async function takeRound(pace: Pace, sizes: Sizes, number: number, log: (
   const pair = await league(IN_FLIGHT, "pair");
   const sdks = { stream: await sdk("stream"), json: await sdk("json") };
   const local = await localRates(pace, log);
+  const peers = await peerRates(pace, log);
   const at1 = await league(1, "four");
   const at1000 = await league(1000, "four");
   const rest = await restRates(pace, log);
@@ -134,13 +125,14 @@ export async function takeRound(pace: Pace, sizes: Sizes, number: number, log: (
   log("a league with open pages");
   const watched = await watchedLeague(warmupMs, windowMs);
   log("npm start");
-  const starts = await startTimes(pace);
+  const starts = await startTimes(pace.followingStarts);
   const leagues = { 1: at1, 64: at64, 1000: at1000 };
   const calls = { limit: limits, transports, pair, sdk: sdks, rest, mcp, waiting };
   return {
     league: leagues,
     ...calls,
     local,
+    peers,
     chess,
     codenames,
     exports,
@@ -186,29 +178,4 @@ async function ratesOfProcess<T>(script: string, pace: Pace, number: number): Pr
   const rate = await measured.ask<T>("rate");
   await measured.stop();
   return rate;
-}
-
-/** Measures `npm start`: first without compiled code and with the memory, then with compiled code. */
-async function startTimes(pace: Pace): Promise<Starts> {
-  const data = temporaryFolder();
-  const startOnce = async (isWatched: boolean) => {
-    const [manager, referee, , player] = await freePorts(7);
-    const env = {
-      ...process.env,
-      NODE_COMPILE_CACHE: join(data, "compiled"),
-      LEAGUE__DATA: data,
-      LEAGUE__MANAGER__PORT: String(manager),
-      LEAGUE__REFEREES__FIRSTPORT: String(referee),
-      LEAGUE__PLAYERSFIRSTPORT: String(player),
-    };
-    return runCommand("npm", ["start", "--", "--quiet", "--seed", "7"], env, isWatched);
-  };
-  try {
-    const { ms: firstMs, peakMb, processes } = await startOnce(true);
-    const followingMs: number[] = [];
-    for (let turn = 0; turn < pace.followingStarts; turn++) followingMs.push((await startOnce(false)).ms);
-    return { firstMs, followingMs, peakMb, processes };
-  } finally {
-    rmSync(data, { recursive: true, force: true });
-  }
 }

@@ -1,5 +1,4 @@
 import type { Sizes } from "../matches/league.ts";
-import { median } from "../median.ts";
 import type { Rate } from "../process.ts";
 import type { Round } from "../rates.ts";
 import type { Aim, Figures, MedianOf, Summary } from "./figures.ts";
@@ -105,19 +104,6 @@ export function chessAim(medianOf: MedianOf): Aim {
     aim: "d  at most 80 µs per ply",
     measured: `${ply.toFixed(1)} µs with checks for mate and draws; chess.js move() takes ${chessJsMove.toFixed(1)}`,
     isMet: ply <= 80,
-  };
-}
-
-/** The aim for the duration of `npm start`. */
-export function startAim(medianOf: MedianOf, processes: number | undefined): Aim {
-  const first = medianOf((round) => round.starts.firstMs);
-  const following = medianOf((round) => median(round.starts.followingMs));
-  return {
-    aim: "e  npm start at most 2.5 s after the first",
-    measured: `first ${(first / 1_000).toFixed(2)} s, then ${(following / 1_000).toFixed(2)} s, peak ${medianOf(
-      (round) => round.starts.peakMb,
-    ).toFixed(0)} MB in ${processes} processes`,
-    isMet: following <= 2_500,
   };
 }
 

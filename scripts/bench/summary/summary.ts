@@ -11,12 +11,13 @@ import {
   managerStartAim,
   matchRows,
   sdkAim,
-  startAim,
   transportAim,
 } from "./matches.ts";
 import { mcpAim, mcpRows, waitingAims } from "./mcp.ts";
 import { pageAims, pageRows } from "./pages.ts";
+import { peerAim, peerRows } from "./peers.ts";
 import { restAims, restRows } from "./rest.ts";
+import { startAim, startRows } from "./start.ts";
 
 /** Summarises the rounds. Ratios are computed within each round, so that other load of the machine affects both sides. */
 export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
@@ -28,17 +29,20 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
     rows: [
       ["measurement", "per s", "range", "CPU µs each", "by process", "other load", ""],
       ...matchRows(figures, sizes, first?.chess.plies),
+      ...peerRows(rateRow, rounds),
       ...restRows(medianOf, rateRow),
       ...mcpRows(medianOf, rateRow),
       ...codenamesRows(microsecondsRow, first?.codenames.positions ?? 0),
       ...exportRows(rateRow, exports),
       ...pageRows(rateRow, first),
+      ...(first ? startRows(first.starts) : []),
     ],
     aims: [
       limitAim(medianOf, sizes),
       transportAim(medianOf),
       sdkAim(medianOf),
       ...localAims(medianOf),
+      peerAim(medianOf, rounds),
       chessAim(medianOf),
       startAim(medianOf, first?.starts.processes),
       flatnessAim(medianOf),
