@@ -130,6 +130,7 @@ it.each(["player", "referee"] as const)("a %s that registers again without chang
 it.each<[string, Partial<Capabilities>, Partial<Profile>]>([
   ["other games", { gameTypes: [] }, {}],
   ["announcements", { wantsAnnouncements: true }, {}],
+  ["views without the known history", { wantsDeltaViews: true }, {}],
   ["a WebSocket", { offersWebSocket: true }, {}],
   ["another endpoint", {}, { endpoint: "http://127.0.0.1:9001/mcp" }],
 ])("a second registration with %s changes the player", (_, capabilities, profile) => {
