@@ -9,7 +9,7 @@ export interface Capabilities {
   /** Whether MOVE_REQUEST carries the list of legal actions. */
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
-  /** Whether the views of a player lack the history that it has received. */
+  /** Whether requests to the player leave out the part of the history in its views that it has received. */
   readonly wantsDeltaViews: boolean;
   /** Whether announcements of rounds and standings are sent to the agent. */
   readonly wantsAnnouncements: boolean;

@@ -1,5 +1,5 @@
 import type { Game } from "#shared/games/game.ts";
-import { historyIn, withHistory } from "#shared/games/view-history.ts";
+import { completeView, withOwnHistory } from "#shared/games/view-history.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
@@ -20,8 +20,8 @@ export interface PlayedMatch {
   readonly history: { tick: number; view: unknown; action: unknown }[];
   /** The answers by tick. A repeated request gets the same answer unless it contains the error of the earlier answer. */
   readonly answers: Map<number, Promise<unknown>>;
-  /** The complete view of the last request; undefined before the first one. */
-  lastView: unknown;
+  /** The complete view of the last turn; undefined before the first one. */
+  lastView: { readonly tick: number; readonly view: unknown };
   /** The number of times that the bot was asked for an action in the latest turn. */
   tries: { readonly tick: number; readonly count: number };
   /** The request that the bot has not answered yet. */
@@ -62,7 +62,7 @@ export function newMatch(
     actions: new Map(),
     history,
     answers: new Map(),
-    lastView: undefined,
+    lastView: { tick: -1, view: undefined },
     tries: { tick: -1, count: 0 },
     open: null,
     end,
@@ -71,21 +71,18 @@ export function newMatch(
 }
 
 /**
- * Adds the history that a request has left out, because an earlier one contained it. Returns null if the player does not have it. Call this for
- * each request, because the next one may leave out what is in this one.
+ * Returns a request with its complete view (PROTOCOL.md, "Views without the known history"), and remembers the view for the next requests, which
+ * may leave out what is in this one. Returns null if the player does not have what is left out.
  */
-export function completed(match: PlayedMatch, request: MoveRequest): MoveRequest | null {
-  const complete = withOmittedHistory(match.lastView, request);
-  if (complete !== null) match.lastView = complete.game_state;
-  return complete;
-}
-
-function withOmittedHistory(lastView: unknown, request: MoveRequest): MoveRequest | null {
-  const { game_state: view, omitted_history: omitted } = request;
-  if (!omitted) return request;
-  const [known, added] = [historyIn(lastView, omitted.list), historyIn(view, omitted.list)];
-  if (!known || !added || omitted.from > known.length) return null;
-  return { ...request, game_state: withHistory(view, omitted.list, [...known.slice(0, omitted.from), ...added]) };
+export function receiveView(match: PlayedMatch, request: MoveRequest): MoveRequest | null {
+  const { tick, game_state, omitted_history: omitted } = request;
+  const view = omitted ? completeView(game_state, omitted, match.lastView.view) : game_state;
+  if (omitted && view === null) return null;
+  // A request of an earlier turn can arrive late, and its view has less.
+  if (tick >= match.lastView.tick) {
+    match.lastView = { tick, view: withOwnHistory(view, omitted?.list ?? match.turns.game?.info.history) };
+  }
+  return omitted ? { ...request, game_state: view } : request;
 }
 
 /** Asks the bot for an action and records it. Rejects with the error of the bot, or with NoAction if it returns undefined. */

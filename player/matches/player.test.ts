@@ -155,6 +155,37 @@ describe("a request without the history that the player has", () => {
     ]);
   });
 
+  test("is completed with the view of the last turn, although an earlier request arrives late", async () => {
+    const { views } = await answersTo([
+      { tick: 2, game_state: view([1, 2]) },
+      { tick: 4, game_state: view([3]), from: 2 },
+      { tick: 2, game_state: view([1, 2]) },
+      { tick: 6, game_state: view([4]), from: 3 },
+    ]);
+    expect(views.at(-1)).toEqual({ score: 1, series: { best_of: 9, rounds: [1, 2, 3, 4] } });
+  });
+
+  test("is completed with what the player has received, although the bot has changed its view", async () => {
+    const views: unknown[] = [];
+    const choose = ({ view }: Turn): number => {
+      const { previous_rounds: rounds } = view as unknown as { previous_rounds: number[] };
+      views.push([...rounds]);
+      rounds.reverse();
+      return 1;
+    };
+    const player = new Player({ readsHistory: false, name: "bot", create: () => ({ choose }) }, () => {}, systemClock);
+    await player.invite(invite, TOKEN);
+    const omitted_history = { list: ["previous_rounds"] as [string], from: 2 };
+    await player.move({ ...request, tick: 2, game_state: { previous_rounds: [1, 2] } }, TOKEN);
+    await player.move({ ...request, tick: 4, game_state: { previous_rounds: [3] }, omitted_history }, TOKEN);
+    await player.move({ ...request, tick: 6, game_state: { previous_rounds: [3, 4] }, omitted_history }, TOKEN);
+    expect(views).toEqual([
+      [1, 2],
+      [1, 2, 3],
+      [1, 2, 3, 4],
+    ]);
+  });
+
   test.each([
     ["the player has no view", [{ tick: 4, game_state: view([3]), from: 2 }]],
     [

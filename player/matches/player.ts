@@ -9,7 +9,6 @@ import type { MatchInfo } from "../sdk.ts";
 import { judgeInvitation } from "./invitation.ts";
 import {
   chooseAction,
-  completed,
   endMatch,
   isResultOf,
   isWithdrawn,
@@ -17,6 +16,7 @@ import {
   NoAction,
   newMatch,
   type PlayedMatch,
+  receiveView,
   withdrawMatch,
 } from "./match.ts";
 
@@ -103,7 +103,7 @@ export class Player {
     if (!match || (epoch !== null && epoch > match.invite.epoch)) return "unknown_match";
     if (epoch !== null && epoch < match.invite.epoch) return "old_epoch";
     if (received.your_role !== match.info.role) return "wrong_role";
-    const request = completed(match, received);
+    const request = receiveView(match, received);
     if (request === null) return "unknown_match";
     const endsAt = this.#clock.monotonic() + request.time_limit_seconds * 1000;
     let answer = request.error == null ? match.answers.get(request.tick) : undefined;

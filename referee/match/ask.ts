@@ -18,7 +18,7 @@ export interface SeatedPlayer {
   readonly matchToken: string;
   readonly wantsLegalActions: boolean;
   readonly wantsRoundResults: boolean;
-  /** Whether the views of the player lack the history that it has received. */
+  /** Whether requests to the player leave out the part of the history in its views that it has received. */
   readonly wantsDeltaViews?: boolean;
   /** Set if the player speaks another dialect. */
   readonly contact?: Contact | null;

@@ -10,7 +10,7 @@ interface ShownView {
 
 /**
  * The part of the history in its views that each player has: that of the last request that it has answered with a move since its last
- * invitation. Later requests leave it out (PROTOCOL.md, section 2).
+ * invitation. Later requests leave it out (PROTOCOL.md, "Views without the known history").
  */
 export class KnownHistory {
   readonly #known = new Map<Role, number>();
@@ -24,12 +24,12 @@ export class KnownHistory {
     return { game_state, omitted_history: { list: [...info.history], from } };
   }
 
-  /** The player of a role has answered a request that contained a view. */
+  /** The player of a role has answered a request that contained a view. It has the view also if its move was illegal. */
   answered({ info }: Game, role: Role, view: unknown): void {
     this.#known.set(role, (info.history && historyIn(view, info.history)?.length) ?? 0);
   }
 
-  /** The process of a player was restarted and knows no view. */
+  /** The player of a role does not know the match, or lacks what a request has left out. It is invited again. */
   forget(role: Role): void {
     this.#known.delete(role);
   }

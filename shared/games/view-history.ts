@@ -18,3 +18,25 @@ export function withHistory(view: unknown, [field, ...rest]: HistoryPath, list: 
   const [next, ...further] = rest;
   return { ...object, [field]: next === undefined ? list : withHistory(object[field], [next, ...further], list) };
 }
+
+/** The part of its history that a view lacks: the first `from` elements of a list. */
+interface Omitted {
+  readonly list: HistoryPath;
+  readonly from: number;
+}
+
+/**
+ * Returns a view with the elements of its history that were left out, which are taken from an earlier complete view of the same viewer. Returns null
+ * if the earlier view does not have them.
+ */
+export function completeView(view: unknown, { list, from }: Omitted, earlier: unknown): unknown {
+  const [known, added] = [historyIn(earlier, list), historyIn(view, list)];
+  if (!known || !added || from > known.length) return null;
+  return withHistory(view, list, [...known.slice(0, from), ...added]);
+}
+
+/** Returns a view with its own copy of its history, so that a change of the list in the other view has no effect. */
+export function withOwnHistory(view: unknown, path: HistoryPath | undefined): unknown {
+  const list = path && historyIn(view, path);
+  return path && list ? withHistory(view, path, [...list]) : view;
+}

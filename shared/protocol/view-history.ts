@@ -1,7 +1,10 @@
 import { z } from "zod";
 
-/** The form in which a player receives the history in its views: complete, or without the part that it has received. */
-export const HistoryForm = z.enum(["full", "delta"]);
+/**
+ * The form in which a player receives the history in its views: complete, or without the part that it has received. Forms of later versions count as
+ * `full`.
+ */
+export const HistoryForm = z.enum(["full", "delta"]).catch("full");
 
 /** The part of its history that a view lacks: the first `from` elements of a list. `list` is the path of field names to it. */
 export const OmittedHistory = z.object({

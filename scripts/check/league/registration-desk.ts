@@ -222,5 +222,5 @@ const subjectOf = (request: PlayerRegisterRequest, token: string, dialect: strin
   ...{ games: request.game_types, dialect },
   ...{ wantsLegalActions: request.legal_actions ?? true, wantsRoundResults: request.round_results ?? true },
   wantsAnnouncements: request.announcements ?? true,
-  wantsDeltaViews: request.history === "delta",
+  wantsDeltaViews: dialect === NATIVE && request.history === "delta",
 });

@@ -1,3 +1,5 @@
+import { completeView } from "#shared/games/view-history.ts";
+import type { MoveRequest } from "#shared/protocol/messages.ts";
 import { type CheckedEnvelope, turnOf } from "./envelopes.ts";
 
 /** Checks the requests of the referees to the players, and the answers of the players. */
@@ -23,6 +25,7 @@ export function createTurns(): Turns {
   /** The move of each player in each turn. */
   const moves = new Map<string, string>();
   const playerIds = new Map<string, string>();
+  const viewIn = createViews();
   const requested = new Map<string, RequestedTurn>();
   /** The valid moves of each role in each tick. A request for another move that arrives twice may get two moves, of which the referee gets one. */
   const answeredMoves = new Map<string, Map<number, ReadonlySet<string>>>();
@@ -48,8 +51,10 @@ export function createTurns(): Turns {
       const { your_role: role, roles } = payload as { your_role: string; roles?: Record<string, string> };
       if (type === "GAME_INVITE") playerIds.set(seatOf(payload), roles?.[role] ?? "");
       if (type !== "MOVE_REQUEST") return [];
+      const view = viewIn(payload);
+      if (view === null) return [`${seatOf(payload)}: a request leaves out what no earlier one to the role has shown`];
       const fault = "the state changed while the turn was open";
-      return [...changed(states, `${turnOf(payload)}/${role}`, payload.game_state, fault), ...faultsOfOrder(payload)];
+      return [...changed(states, `${turnOf(payload)}/${role}`, view, fault), ...faultsOfOrder(payload)];
     },
     onAnswer(from, request, { type, sender, payload }) {
       if (type !== "MOVE_RESPONSE") return [];
@@ -81,6 +86,18 @@ export function createTurns(): Turns {
         return wrong < 0 ? [] : [`${seat}: action ${wrong + 1} in the log is not an answer of the player`];
       });
     },
+  };
+}
+
+/** Returns a function that returns the complete view of a MOVE_REQUEST; null if no earlier request to its role has shown what it leaves out. */
+function createViews(): (payload: CheckedEnvelope["payload"]) => unknown {
+  const last = new Map<string, unknown>();
+  return (payload) => {
+    const { game_state, omitted_history: omitted } = payload as Pick<MoveRequest, "game_state" | "omitted_history">;
+    const seat = seatOf(payload);
+    const view = omitted ? completeView(game_state, omitted, last.get(seat)) : game_state;
+    if (view !== null) last.set(seat, view);
+    return view;
   };
 }
 
