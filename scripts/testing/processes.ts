@@ -48,6 +48,9 @@ export const STACK_LINE = /^(\S.*: )?\s+at .*:\d+:\d+\)?$/m;
 /** Matches the notice of an agent that takes long to start. It depends on how busy the machine is, so `Ended.stderr` has no such lines. */
 const SLOW_START_LINES = /^.*: has not started yet.*\n/gm;
 
+/** The longest wait for an event, unless a test states another one. The processes of a league can need more than 10 s to start on a busy machine. */
+const WAIT_MS = 25_000;
+
 const started: ChildProcess[] = [];
 const folders: string[] = [];
 
@@ -155,7 +158,7 @@ export function start(
       resolve({ code, signal, stdout, stderr: stderr.replaceAll(SLOW_START_LINES, "") }),
     );
   });
-  const line = (pattern: RegExp, ms = 15_000): Promise<string> =>
+  const line = (pattern: RegExp, ms = WAIT_MS): Promise<string> =>
     new Promise((resolve, reject) => {
       const settle = (act: () => void): void => {
         clearTimeout(timer);
@@ -191,7 +194,7 @@ export const league = (args: readonly string[], environment?: Record<string, str
   start("scripts/league.ts", args, environment).ended;
 
 /** Resolves when a condition holds; rejects after `ms` milliseconds. `what` names the awaited event in the error. */
-export async function eventually(what: string, holds: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> {
+export async function eventually(what: string, holds: () => boolean | Promise<boolean>, ms = WAIT_MS): Promise<void> {
   const deadline = performance.now() + ms;
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`waited ${ms} ms for: ${what}`);
