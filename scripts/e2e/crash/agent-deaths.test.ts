@@ -106,7 +106,7 @@ export default ({ legal }) => legal[0];
       testLeague(["./hung.ts", ...others], RPS, {
         files: { "hung.ts": hung },
         // The time for the other players to start.
-        config: { timeouts: { registration_ms: 10_000 } },
+        config: { timeouts: { registration_ms: 20_000 } },
       });
     const [three, two] = [await leagueOf("cycle", "random"), await leagueOf("cycle")];
     const [played, notStarted] = await Promise.all([run(three, "--json").ended, run(two, "--quiet").ended]);
@@ -115,11 +115,11 @@ export default ({ legal }) => legal[0];
     const [league] = documentOf(played).leagues;
     expect(league?.matches.map(({ roles }) => Object.values(roles).sort())).toEqual([["P02", "P03"]]);
     expect(notStarted.code).toBe(1);
-    const absent = "Player1 did not register within 10 s (timeouts.registration_ms)";
+    const absent = "Player1 did not register within 20 s (timeouts.registration_ms)";
     expect(notStarted.stderr).toContain(`rps cannot start: a league needs two players, and it has 1; ${absent}\n`);
     // A process of a bot ends at most 50 ms after its player (player/bot-process/guard.ts).
     for (const { folder } of [three, two]) {
-      await eventually("the end of the hung bots", () => processesIn(folder).length === 0, 1_000);
+      await eventually("the end of the hung bots", () => processesIn(folder).length === 0, 5_000);
     }
   }, 60_000);
 

@@ -99,7 +99,7 @@ describe("league run", () => {
     await league.line(FIRST_RESULT);
     league.signal("SIGKILL");
     await league.ended;
-    await eventually("the end of all agents", () => agentsIn(test.folder).length === 0, 5_000);
+    await eventually("the end of all agents", () => agentsIn(test.folder).length === 0);
   });
 });
 
