@@ -53,7 +53,6 @@ export async function runAgentProcess(
   start: (self: AgentProcess) => Promise<RunningAgent>,
 ): Promise<void> {
   disablePretenuring();
-  growYoungGenerationAtOnce();
   // The files of agents contain seeds and secret choices. Other users of the machine must not read them.
   process.umask(0o077);
   const log = openAgentLog(name, dataFolder);
@@ -168,15 +167,6 @@ function end(life: Life, code: number): void {
  */
 function disablePretenuring(): void {
   setFlagsFromString("--no-allocation-site-pretenuring");
-}
-
-/**
- * Lets the young generation of V8 grow to its maximum in one step, and not by doubling, when many young objects live long.
- * While it is small, V8 moves the objects of requests under way into the old generation, so a busy agent needs 10 % more
- * CPU time (docs/performance.md). An agent that has little to do keeps its small young generation.
- */
-function growYoungGenerationAtOnce(): void {
-  setFlagsFromString("--semi-space-growth-factor=16");
 }
 
 /** Opens the log. Ends the process with one line if the folder cannot be written. */
