@@ -52,7 +52,8 @@ export async function askForMove(
     const answeredAt = clock.monotonic();
     deadline += reply.lateMs;
     if (reply.kind === "move") {
-      match.knownHistory.answered(match.game, player.role, seatView(session, player.role).state);
+      if (player.wantsDeltaViews)
+        match.knownHistory.answered(match.game, player.role, seatView(session, player.role).state);
       const spentMs = Math.max(0, Math.floor(limitMs - (deadline - answeredAt)));
       if (session.clocks && charge(session.clocks, player.role, spentMs) === null)
         return err(clockFault(session.clocks));

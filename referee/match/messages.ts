@@ -68,7 +68,7 @@ export function invitationFor({ order, options }: Match, player: SeatedPlayer): 
 }
 
 /**
- * The fields of a player's MOVE_REQUEST that stay the same when the request is repeated in one turn. The request also contains `deadline`,
+ * The fields of a player's MOVE_REQUEST that stay the same when the request is repeated in one turn, unless the player is invited again. The request also contains `deadline`,
  * `time_limit_seconds`, `last_round_trip_ms`, the `clock` of a match with clocks and, in a repetition, `error`.
  */
 export function turnFor(

@@ -61,7 +61,7 @@ const FIND = `(selector, text) => new Promise((resolve, reject) => {
   check();
 })`;
 
-/** Firefox 140 reports this error of its own code now and then, also for a page without scripts. An error of a page has a stack trace. */
+/** An error in the code of Firefox 140, which it sometimes reports even for a page without scripts. An error of a page has a stack trace. */
 const ERROR_OF_FIREFOX = 'Error: Permission denied to access property "length"';
 
 /** Starts Debian's Firefox without a window. The caller closes it. */
