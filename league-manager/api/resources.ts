@@ -1,11 +1,10 @@
 import type { Resource, ResourceTemplate } from "#shared/rpc/mcp/mcp.ts";
 import { matchOf } from "../league/evolve.ts";
-import type { League, Match } from "../league/league.ts";
+import { type League, type Match, roundOf } from "../league/league.ts";
 import { publicReason, summaryOf } from "../league/outcome.ts";
 import {
   ROUND_TEMPLATE,
   roundNumber,
-  roundOf,
   scheduleOf,
   scheduleOfAll,
   scheduleOfRound,
@@ -99,7 +98,7 @@ export function managerTemplates(views: Views): readonly ResourceTemplate[] {
       canExist({ league_id, round_id }) {
         const league = leagueOf(league_id);
         const roundId = roundNumber(round_id);
-        return league !== null && (league.status === "open" ? roundId > 0 : roundOf(league, roundId) !== null);
+        return league !== null && (league.status === "open" ? roundId > 0 : roundOf(league, roundId) !== undefined);
       },
     },
     {

@@ -115,7 +115,12 @@ describe("two managers", () => {
         new Set([...mine].map((matchId) => `1 ${matchId}`)),
       );
     });
-    expect(run.league("rps", 1).rounds[0]?.matches.map(({ epoch }) => epoch)).toEqual([1, 1, 1, 1]);
+    expect(
+      run
+        .league("rps", 1)
+        .rounds.at(0)
+        ?.matches.map(({ epoch }) => epoch),
+    ).toEqual([1, 1, 1, 1]);
     await run.eventually(isCompleted(run), reporter(run));
   });
 

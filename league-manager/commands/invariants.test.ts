@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { endpointKey } from "#shared/protocol/addresses.ts";
 import type { Place } from "../agents/places.ts";
+import { roundOf } from "../league/league.ts";
 import type { Decide, Decision, ManagerState } from "../ledger.ts";
 import { completeLeague, openLeagues, pairLeague, startLeague } from "./leagues.ts";
 import { assignMatch, releaseMatch } from "./matches.ts";
@@ -37,9 +38,9 @@ const fixed =
 const advanceLeague =
   (leagueId: string, action: "won" | "lost" | "aborted" | "release", referee: string): Step =>
   (state) => {
-    const { rounds = [], currentRound, isPairingComplete = false } = state.leagues.get(leagueId) ?? {};
-    const round = rounds[(currentRound ?? 0) - 1];
-    if (!round) return isPairingComplete ? completeLeague(leagueId) : pairLeague(leagueId, "seed", 0);
+    const league = state.leagues.get(leagueId);
+    const round = roundOf(league, league?.currentRound ?? 0);
+    if (!round) return league?.isPairingComplete ? completeLeague(leagueId) : pairLeague(leagueId, "seed", 0);
     if (!round.isOpened) return openRound(leagueId, round.roundId);
     const match = round.matches.find(({ status }) => status !== "completed");
     if (!match) return completeLeague(leagueId);

@@ -91,7 +91,7 @@ describe("a round", () => {
         leagueEvents: [{ event: { absent: [{ player_id: "P04", agent_version: version, removed: true }] } }, {}],
       },
     });
-    expect(state.leagues.get("rps")?.rounds[0]?.matches[0]).toMatchObject({
+    expect(state.leagues.get("rps")?.rounds.at(0)?.matches[0]).toMatchObject({
       players: ["P01", "P04"],
       outcome: { winner: 0 },
     });

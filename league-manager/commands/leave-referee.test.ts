@@ -28,7 +28,7 @@ describe("a referee that leaves", () => {
       )
       .writes({ type: "erase_profile", agentId: "REF01" });
     const matches = [...state.leagues.values()].map(({ rounds }) =>
-      rounds[0]?.matches.map(({ epoch, status, refereeId, aborts }) => [epoch, status, refereeId, aborts]),
+      rounds.at(0)?.matches.map(({ epoch, status, refereeId, aborts }) => [epoch, status, refereeId, aborts]),
     );
     expect(matches).toEqual([
       [

@@ -77,7 +77,11 @@ describe("the result of a match", () => {
       .leadsTo("rps match_released")
       .replies({ status: "FAULTY", fault: { error_code: "G001" } })
       .writes();
-    expect(state.leagues.get("rps")?.rounds[0]?.matches[0]).toMatchObject({ status: "scheduled", epoch: 2, aborts: 1 });
+    expect(state.leagues.get("rps")?.rounds.at(0)?.matches[0]).toMatchObject({
+      status: "scheduled",
+      epoch: 2,
+      aborts: 1,
+    });
   });
 
   it("aborts the match the third time if it contradicts its log or is an abort", () => {

@@ -1,6 +1,6 @@
 import { err, invariant, ok, type Result } from "#shared/lib/result.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
-import type { League } from "../league/league.ts";
+import { type League, roundOf } from "../league/league.ts";
 import type { Decide, ManagerState } from "../ledger.ts";
 import { Draft } from "./draft.ts";
 import { playerOf } from "./players.ts";
@@ -53,7 +53,7 @@ export const scheduleMatch =
     const scheduled = draft.league(target.value, { type: "schedule", roundId, players });
     if (!scheduled.ok) return scheduled;
     const league = draft.state.leagues.get(target.value);
-    const match = league?.rounds[roundId - 1]?.matches.at(-1);
+    const match = roundOf(league, roundId)?.matches.at(-1);
     invariant(league && match, "a scheduled match is the last of its round");
     const roles = Object.fromEntries(league.roles.map((role, seat) => [role, match.players[seat] as string]));
     return draft.decision({ leagueId: target.value, matchId: match.matchId, roundId, roles });

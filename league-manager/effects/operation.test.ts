@@ -12,12 +12,12 @@ describe("the time of a round", () => {
     const league = await startTestLeague(timed);
     const [first] = [await league.order("REF01", "R1M1"), await league.order("REF02", "R1M2")];
     await league.report("REF01", played(first));
-    const openedMs = Date.parse(league.league().rounds[0]?.openedAt ?? "");
+    const openedMs = Date.parse(league.league().rounds.at(0)?.openedAt ?? "");
     await league.clock.advance(openedMs + 59_000 - league.clock.now());
     expect(league.league().currentRound).toBe(1);
     await league.clock.advance(2_000);
     await league.eventually(() => expect(league.league().currentRound).toBe(2));
-    expect(league.league().rounds[0]?.matches[1]).toMatchObject({
+    expect(league.league().rounds.at(0)?.matches[1]).toMatchObject({
       outcome: { reason: "time_of_the_round_is_over", points: [] },
     });
     await league.eventually(() => expect(league.agent("REF02").of("MATCH_WITHDRAWN")).toHaveLength(1));
@@ -27,7 +27,7 @@ describe("the time of a round", () => {
     const league = await startTestLeague(timed);
     await league.order("REF01", "R1M1");
     await league.restart(() => league.clock.advance(61_000));
-    await league.eventually(() => expect(league.league().rounds[0]?.isExpired).toBe(true));
+    await league.eventually(() => expect(league.league().rounds.at(0)?.isExpired).toBe(true));
   });
 
   test("begins again when the league is resumed", async () => {
@@ -40,7 +40,7 @@ describe("the time of a round", () => {
     await league.clock.advance(58_000);
     expect(league.league().currentRound).toBe(1);
     await league.clock.advance(4_000);
-    await league.eventually(() => expect(league.league().rounds[0]?.isExpired).toBe(true));
+    await league.eventually(() => expect(league.league().rounds.at(0)?.isExpired).toBe(true));
   });
 });
 
@@ -68,7 +68,7 @@ test("a paused league that the operator ends is completed, and its open match is
   const league = await startTestLeague({ players: 3, referees: 1 });
   await league.report("REF01", played(await league.order("REF01", "R1M1")));
   await league.order("REF01", "R2M1");
-  await league.eventually(() => expect(league.league().rounds[1]?.isAnnounced).toBe(true));
+  await league.eventually(() => expect(league.league().rounds.at(1)?.isAnnounced).toBe(true));
   await league.ledger().execute(pauseLeague("rps"));
   await league.ledger().execute(endLeague("rps"));
   await league.eventually(() => expect(league.league().status).toBe("completed"));

@@ -168,7 +168,7 @@ describe("a sequential test", () => {
       },
     );
     const { rounds, matchCount, completedCount } = league.league();
-    expect(rounds[0]?.matches).toMatchObject([
+    expect(rounds.at(0)?.matches).toMatchObject([
       { status: "completed", refereeId: null, outcome: { termination: "aborted", reason: "cancelled", points: [] } },
       { status: "completed", refereeId: null, outcome: { termination: "aborted", reason: "cancelled", points: [] } },
     ]);

@@ -81,7 +81,7 @@ describe("a restarted manager", () => {
 
   test("does not repeat the announcement of an announced round", async () => {
     const league = await startTestLeague();
-    await league.eventually(() => expect(league.league().rounds[0]?.isAnnounced).toBe(true));
+    await league.eventually(() => expect(league.league().rounds.at(0)?.isAnnounced).toBe(true));
     await league.restart();
     await league.order("REF01", "R1M1");
     expect(league.agent("P01").received).toEqual([]);

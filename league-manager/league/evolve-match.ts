@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { follows } from "#shared/lib/result.ts";
 import type { LeagueEvent } from "./events.ts";
-import type { League, Match, Outcome, Round, Withdrawal } from "./league.ts";
+import { type League, type Match, type Outcome, type Round, roundOf, type Withdrawal } from "./league.ts";
 import { positionOf } from "./match-ids.ts";
 import { withOccupied } from "./occupied.ts";
 import {
@@ -29,7 +29,7 @@ export function changedMatch(league: League, before: Match, event: MatchEvent): 
   const match = nextMatch(league, before, event);
   const isCompleted = match.status === "completed" && before.status !== "completed";
   const index = match.roundId - 1;
-  const round = league.rounds[index] as Round;
+  const round = league.rounds.at(index) as Round;
   const position = positionOf(before.matchId)?.index as number;
   const open = round.open - (isCompleted ? 1 : 0);
   const rounds = league.rounds.with(index, { ...round, matches: round.matches.with(position, match), open });
@@ -54,12 +54,12 @@ const occupies = ({ status }: Match): number => (status === "assigned" ? 1 : 0);
 function nextMatch(league: League, match: Match, event: MatchEvent): Match {
   const { matchId, refereeId } = match;
   if (event.type === "match_assigned") {
-    const isOpened = league.rounds[match.roundId - 1]?.isOpened === true;
+    const isOpened = roundOf(league, match.roundId)?.isOpened === true;
     follows(match.status === "scheduled" && isOpened && !league.isPaused, `${matchId} cannot be assigned now`);
     return { ...match, status: "assigned", refereeId: event.referee_id, assignedAt: event.at };
   }
   if (event.type === "match_completed" && event.referee_id === null) {
-    const isOpened = league.rounds[match.roundId - 1]?.isOpened === true;
+    const isOpened = roundOf(league, match.roundId)?.isOpened === true;
     follows(match.status === "scheduled" && isOpened, `${matchId} cannot be forfeited now`);
     const isAbsence = event.reason === SHUT_DOWN || event.reason === REMOVED;
     follows(
@@ -69,7 +69,7 @@ function nextMatch(league: League, match: Match, event: MatchEvent): Match {
     return completed(match, outcomeOfResult(match.players, event), event.log_head);
   }
   if (event.type === "match_cancelled") {
-    const isExpired = league.rounds[match.roundId - 1]?.isExpired === true;
+    const isExpired = roundOf(league, match.roundId)?.isExpired === true;
     follows(
       match.status !== "completed" && (league.isPairingComplete || isExpired),
       `${matchId} cannot be cancelled now`,
@@ -127,9 +127,9 @@ function withdrawalsAfter(
 }
 
 /** The number of the first round from round `first` on that has a match that is not completed; null if there is none. */
-function firstOpenRound(rounds: readonly Round[], first: number | null): number | null {
+function firstOpenRound(rounds: League["rounds"], first: number | null): number | null {
   for (let roundId = first ?? 1; roundId <= rounds.length; roundId++) {
-    if ((rounds[roundId - 1] as Round).open > 0) return roundId;
+    if ((roundOf({ rounds }, roundId) as Round).open > 0) return roundId;
   }
   return null;
 }

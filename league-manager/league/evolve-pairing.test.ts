@@ -46,7 +46,7 @@ it("a round that is opened when it is paired is open at the same time as earlier
   const pairings = [{ match_id: "R4M1", players: ["P01", "P02"], options: { best_of: 3 } }];
   const event = { type: "round_paired", round_id: 4, pairings, byes: ["P03"], label: "Extra", slots: 2 } as const;
   const after = evolveLeague(assigned, stored(event));
-  expect(after.rounds[3]).toMatchObject({ isOpened: true, label: "Extra", open: 1, byes: ["P03"] });
+  expect(after.rounds.at(3)).toMatchObject({ isOpened: true, label: "Extra", open: 1, byes: ["P03"] });
   expect(matchOf(after, "R4M1")?.options).toEqual({ best_of: 3 });
   expect([after.currentRound, after.openRounds]).toEqual([1, [1, 4]]);
 });

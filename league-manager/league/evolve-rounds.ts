@@ -1,6 +1,6 @@
 import { follows } from "#shared/lib/result.ts";
 import type { LeagueEvent } from "./events.ts";
-import type { League, Match, Round } from "./league.ts";
+import { type League, type Match, type Round, roundOf } from "./league.ts";
 import { matchIdOf } from "./match-ids.ts";
 
 type EventOf<T extends LeagueEvent["type"]> = Extract<LeagueEvent, { type: T }>;
@@ -12,13 +12,13 @@ export function changedRounds(
 ): Partial<League> {
   const { rounds, currentRound, openRounds, matchCount } = league;
   const { round_id } = event;
-  const round = rounds[round_id - 1];
+  const round = roundOf({ rounds }, round_id);
   switch (event.type) {
     case "round_paired": {
       const paired = pairedRound(league, event);
       const hasMatches = paired.matches.length > 0;
       return {
-        rounds: [...rounds, paired],
+        rounds: rounds.append(paired),
         currentRound: currentRound ?? (hasMatches ? round_id : null),
         ...(paired.isOpened && hasMatches && { openRounds: [...openRounds, round_id] }),
         matchCount: matchCount + paired.matches.length,
@@ -58,7 +58,7 @@ export function changedRounds(
       const before = round ?? { ...emptyRound(round_id), pairedAfter: rounds.at(-1)?.pairedAfter ?? 0 };
       const added = newMatch(league, round_id, before.matches.length, event);
       const after = { ...before, matches: [...before.matches, added], open: before.open + 1 };
-      return { rounds: round ? rounds.with(round_id - 1, after) : [...rounds, after], matchCount: matchCount + 1 };
+      return { rounds: round ? rounds.with(round_id - 1, after) : rounds.append(after), matchCount: matchCount + 1 };
     }
   }
 }

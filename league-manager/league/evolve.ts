@@ -1,8 +1,9 @@
+import { SharedList } from "#shared/lib/list.ts";
 import { follows } from "#shared/lib/result.ts";
 import type { LeagueEvent } from "./events.ts";
 import { changedMatch } from "./evolve-match.ts";
 import { changedRounds } from "./evolve-rounds.ts";
-import type { League, Match, Withdrawal } from "./league.ts";
+import { type League, type Match, roundOf, type Withdrawal } from "./league.ts";
 import { positionOf } from "./match-ids.ts";
 import { withOccupied } from "./occupied.ts";
 
@@ -29,7 +30,7 @@ export function foldLeague(events: Iterable<LeagueEvent>): League | null {
 /** Returns the match with this id, or null if the league has no such match. */
 export function matchOf(league: League, matchId: string): Match | null {
   const position = positionOf(matchId);
-  return (position && league.rounds[position.roundId - 1]?.matches[position.index]) ?? null;
+  return (position && roundOf(league, position.roundId)?.matches[position.index]) ?? null;
 }
 
 const openedLeague = (event: EventOf<"opened">): League => ({
@@ -50,7 +51,7 @@ const openedLeague = (event: EventOf<"opened">): League => ({
   resumedAt: null,
   annulledCount: 0,
   departed: [],
-  rounds: [],
+  rounds: SharedList.of(),
   currentRound: null,
   openRounds: [],
   isPairingComplete: false,

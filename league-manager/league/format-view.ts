@@ -3,8 +3,9 @@ import { findFormat } from "#shared/formats/registry.ts";
 import { membersOf, seatedRounds, sidesOf, type TeamPlay, teamName, teamView } from "#shared/formats/teams.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { compareIds } from "#shared/lib/ids.ts";
+import type { List } from "#shared/lib/list.ts";
 import { invariant } from "#shared/lib/result.ts";
-import type { League } from "./league.ts";
+import type { League, Round } from "./league.ts";
 import type { Seed } from "./seeds.ts";
 
 /** The format of a league. Throws if this program does not know it. */
@@ -37,8 +38,11 @@ export function acceptsLateEntries(
   return takesLateEntries?.(parsedOptions(league), league.roles.length) ?? true;
 }
 
+/** A league of which a format may see other rounds, e.g. the opened ones. */
+type ViewedLeague = Omit<League, "rounds"> & { readonly rounds: List<Round> };
+
 /** What a format knows of a league. In a league of teams the competitors are the teams. */
-export function viewOf(league: League, seed: Seed): LeagueView {
+export function viewOf(league: ViewedLeague, seed: Seed): LeagueView {
   const play = teamPlayOf(league);
   return play ? teamView(playerView(league, seed), play) : playerView(league, seed);
 }
@@ -50,12 +54,17 @@ export function withPlayers(league: League, rounds: readonly NewRound[]): readon
 }
 
 /** The order of a format that does not rank by points, by groups of competitors of equal rank; undefined for other formats. */
-export const competitorRanking = (league: League): readonly (readonly string[])[] | undefined =>
-  findFormat(league.format)?.ranking?.(viewOf(league, ""), parsedOptions(league));
+export function competitorRanking(
+  league: League,
+  rounds: () => List<Round> = () => league.rounds,
+): readonly (readonly string[])[] | undefined {
+  const format = findFormat(league.format);
+  return format?.ranking?.(viewOf({ ...league, rounds: rounds() }, ""), parsedOptions(league));
+}
 
-/** The order of a format that does not rank by points, by groups of players of equal rank; undefined for other formats. */
-export function rankingOf(league: League): readonly (readonly string[])[] | undefined {
-  const ranking = competitorRanking(league);
+/** The order of a format that does not rank by points, by groups of players of equal rank after these rounds; undefined for other formats. */
+export function rankingOf(league: League, rounds: () => List<Round>): readonly (readonly string[])[] | undefined {
+  const ranking = competitorRanking(league, rounds);
   const play = teamPlayOf(league);
   return play ? ranking?.map((group) => membersOf(group, play)) : ranking;
 }
@@ -66,7 +75,7 @@ export function teamPlayOf({ game, roles, teams }: Pick<League, "game" | "roles"
 }
 
 /** The league with its players as competitors. The rounds are those of the league, so that a view of thousands of rounds costs nothing. */
-const playerView = (league: League, seed: Seed): LeagueView => ({
+const playerView = (league: ViewedLeague, seed: Seed): LeagueView => ({
   get seed() {
     return typeof seed === "string" ? seed : seed();
   },
@@ -77,17 +86,27 @@ const playerView = (league: League, seed: Seed): LeagueView => ({
 });
 
 /** The players in the order of their ids, which is that of the config for the players of a config. */
-function playersOf({ entrants, departed, format, lateEntries }: League): readonly FormatPlayer[] {
+function playersOf({ entrants, departed, format, lateEntries }: Omit<League, "rounds">): readonly FormatPlayer[] {
+  const known = players.get(entrants);
+  if (known?.departed === departed && known.format === format) return known.players;
   // The Berger numbers of earlier logs follow the order of the code units.
   const ids = format === "round-robin" ? [...entrants.keys()].sort() : [...entrants.keys()].sort(compareIds);
-  const players = ids.map((playerId) => ({
+  const gone = new Set(departed);
+  const all = ids.map((playerId) => ({
     playerId,
     enteredAfter: lateEntries[playerId] ?? 0,
-    hasLeft: departed.includes(playerId),
+    hasLeft: gone.has(playerId),
   }));
   const isLate = ({ playerId }: FormatPlayer): boolean => lateEntries[playerId] !== undefined;
-  return [...players.filter((player) => !isLate(player)), ...players.filter(isLate)];
+  const ordered = [...all.filter((player) => !isLate(player)), ...all.filter(isLate)];
+  players.set(entrants, { departed, format, players: ordered });
+  return ordered;
 }
+/** The players of each league, until a player enters or leaves. A late entry is also a new entrant. */
+const players = new WeakMap<
+  League["entrants"],
+  { readonly departed: readonly string[]; readonly format: string; readonly players: readonly FormatPlayer[] }
+>();
 
 /** The name of the format with its options, for people: "Swiss system, rounds 5". Null for a round robin without options, which is the default. */
 export function formatText({ format, formatOptions }: Pick<League, "format" | "formatOptions">): string | null {

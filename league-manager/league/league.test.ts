@@ -6,7 +6,7 @@ import type { LeagueCommand, LeagueSettings } from "./commands.ts";
 import { decideLeague } from "./decisions/decide.ts";
 import type { LeagueEvent } from "./events.ts";
 import { evolveLeague } from "./evolve.ts";
-import type { League, Match } from "./league.ts";
+import { type League, type Match, roundOf } from "./league.ts";
 import { advanceWork, type OpenWork, openWork } from "./open-work.ts";
 import { ANNULLED } from "./outcome.ts";
 import { type LeagueSnapshot, leagueSnapshot, restoreLeague } from "./snapshot.ts";
@@ -49,7 +49,7 @@ const pick = <T>(list: readonly T[], number: number): T => list[number % list.le
 function commandOf(league: League, [kind, first, second]: Choice): LeagueCommand {
   const players = [...league.entrants.keys()];
   const { rounds, currentRound, withdrawals } = league;
-  const current = rounds[(currentRound ?? 1) - 1];
+  const current = roundOf({ rounds }, currentRound ?? 1);
   const match = pick(current?.matches ?? [], first);
   const roundId = (currentRound ?? 1) + (second % 9 === 0 ? 1 : 0);
   if (kind < 3) return { type: "enter", playerId: `P0${first % 9}`, nameCommitment: "c" };
@@ -74,7 +74,7 @@ function commandOf(league: League, [kind, first, second]: Choice): LeagueCommand
   if (kind === 95) return { type: "resume" };
   if (kind === 96) return { type: "expire_round", roundId };
   if (kind >= 97) {
-    const round = pick(rounds, first);
+    const round = pick([...rounds], first);
     return { type: "annul", matchId: pick(round.matches, second).matchId, reason: "why" };
   }
   if (kind < 64) return { type: "assign", matchId, epoch, refereeId };
@@ -106,7 +106,7 @@ function expectInvariants(league: League): void {
   expect(league.rounds.map(({ roundId }) => roundId)).toEqual(league.rounds.map((_, index) => index + 1));
   const openRounds = league.rounds.filter((round) => round.isOpened && round.open > 0);
   expect([...league.openRounds].sort((a, b) => a - b)).toEqual(openRounds.map(({ roundId }) => roundId));
-  expect(league.currentRound).toBe(league.rounds.find((round) => round.open > 0)?.roundId ?? null);
+  expect(league.currentRound).toBe([...league.rounds].find((round) => round.open > 0)?.roundId ?? null);
   expect([league.matchCount, league.completedCount]).toEqual([matches.length, matches.length - openCount(matches)]);
   for (const { status, refereeId, assignedAt, aborts, outcome, logHead } of matches) {
     expect([outcome !== null, logHead !== null]).toEqual(Array(2).fill(status === "completed"));
@@ -120,7 +120,7 @@ function expectInvariants(league: League): void {
 function expectTransition(before: League, after: League): void {
   for (const round of before.rounds) {
     for (const [index, match] of round.matches.entries()) {
-      const next = after.rounds[round.roundId - 1]?.matches[index] as Match;
+      const next = roundOf(after, round.roundId)?.matches[index] as Match;
       if (match.status === "completed" && next.outcome?.reason !== ANNULLED) expect(next).toBe(match);
       expect(next.epoch).toBeGreaterThanOrEqual(match.epoch);
     }

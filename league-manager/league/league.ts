@@ -1,3 +1,4 @@
+import type { SharedList } from "#shared/lib/list.ts";
 import type { LeagueSettings } from "./commands.ts";
 import type { MatchSummary } from "./events.ts";
 
@@ -80,8 +81,8 @@ export interface League extends LeagueSettings {
   readonly annulledCount: number;
   /** The players that have left after the start. */
   readonly departed: readonly string[];
-  /** `rounds[i].roundId` is i + 1. */
-  readonly rounds: readonly Round[];
+  /** The round with the id n has the index n − 1. */
+  readonly rounds: SharedList<Round>;
   /** The lowest round with a match that is not completed; null before the start and when all matches are completed. */
   readonly currentRound: number | null;
   /** The opened rounds with matches that are not completed, in the order of their opening. At most one, unless the format opens its rounds at once. */
@@ -97,9 +98,13 @@ export interface League extends LeagueSettings {
   readonly completedCount: number;
 }
 
+/** The round of an id; undefined if there is none. */
+export const roundOf = (league: Pick<League, "rounds"> | null | undefined, roundId: number): Round | undefined =>
+  roundId > 0 ? league?.rounds.at(roundId - 1) : undefined;
+
 /** The matches of the opened rounds that are not completed. */
 export const currentMatches = ({ rounds, openRounds }: Pick<League, "rounds" | "openRounds">): readonly Match[] =>
-  openRounds.flatMap((roundId) => rounds[roundId - 1]?.matches ?? []);
+  openRounds.flatMap((roundId) => roundOf({ rounds }, roundId)?.matches ?? []);
 
 /** The options of the game for a match. */
 export const optionsOf = (
@@ -120,7 +125,7 @@ export function endOfRound(
   }: Pick<League, "roundMs" | "isPaused" | "resumedAt" | "status" | "rounds">,
   roundId: number,
 ): number | null {
-  const round = rounds[roundId - 1];
+  const round = roundOf({ rounds }, roundId);
   if (roundMs === null || !round?.openedAt || round.isExpired || isPaused || status !== "running") return null;
   return Math.max(Date.parse(round.openedAt), resumedAt === null ? 0 : Date.parse(resumedAt)) + roundMs;
 }

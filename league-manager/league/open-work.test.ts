@@ -76,7 +76,7 @@ describe("the open work of a league", () => {
     for (let epoch = 1; epoch <= 3; epoch++) {
       finished.push(assign("R1M1", epoch));
       const { league } = afterCommands(finished);
-      const match = league.rounds[0]?.matches[0];
+      const match = league.rounds.at(0)?.matches[0];
       if (match)
         finished.push({ type: "report", result: unplayed(league, match, "full"), refereeId: "REF01", seed: "" });
     }

@@ -1,7 +1,7 @@
 import type { LeagueEvent } from "./events.ts";
 import { matchOf } from "./evolve.ts";
 import { canPair, isPlayed } from "./format-view.ts";
-import type { League, Match, Withdrawal } from "./league.ts";
+import { type League, type Match, roundOf, type Withdrawal } from "./league.ts";
 
 /** The next steps of a league, derived from its state. The reconciler starts the steps that are not running yet. */
 export interface OpenWork {
@@ -44,9 +44,9 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
   switch (event.type) {
     case "round_paired":
     case "round_opened":
-      if (!league.rounds[event.round_id - 1]?.isOpened) break;
+      if (!roundOf(league, event.round_id)?.isOpened) break;
       index.roundsToAnnounce.add(event.round_id);
-      for (const match of league.rounds[event.round_id - 1]?.matches ?? []) indexMatch(index, match);
+      for (const match of roundOf(league, event.round_id)?.matches ?? []) indexMatch(index, match);
       break;
     case "round_announced":
       index.roundsToAnnounce.delete(event.round_id);
@@ -59,7 +59,7 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
     case "match_cancelled":
     case "match_annulled": {
       const match = matchOf(league, event.match_id);
-      if (match && league.rounds[match.roundId - 1]?.isOpened) indexMatch(index, match);
+      if (match && roundOf(league, match.roundId)?.isOpened) indexMatch(index, match);
       break;
     }
   }
@@ -77,7 +77,7 @@ function workOfLeague(league: League): Pick<OpenWork, "roundToOpen" | "withdrawa
 
 /** The number of the round to open, because all earlier rounds are completed; null if there is none. */
 export function roundToOpen({ currentRound, rounds, isPaused }: League): number | null {
-  const current = currentRound === null ? undefined : rounds[currentRound - 1];
+  const current = currentRound === null ? undefined : roundOf({ rounds }, currentRound);
   return current && !current.isOpened && !isPaused ? current.roundId : null;
 }
 

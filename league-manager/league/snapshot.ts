@@ -1,3 +1,4 @@
+import { SharedList } from "#shared/lib/list.ts";
 import type { League, Match, Outcome, Round } from "./league.ts";
 import { matchIdOf } from "./match-ids.ts";
 import { occupiedBy } from "./occupied.ts";
@@ -21,7 +22,7 @@ export function leagueSnapshot(league: League, written: League | null = null): L
   const { entrants, rounds, occupied: _, ...fields } = league;
   const head: Head = { format: FORMAT, fields, entrants: [...entrants], rounds: rounds.length };
   const seats = new Map([...entrants.keys()].map((playerId, index) => [playerId, index]));
-  const changed = rounds.filter((round, index) => round !== written?.rounds[index]);
+  const changed = rounds.filter((round, index) => round !== written?.rounds.at(index));
   return {
     head: JSON.stringify(head),
     rounds: new Map(changed.map((round) => [round.roundId, JSON.stringify(roundDocument(round, seats))])),
@@ -34,8 +35,8 @@ export function restoreLeague({ head, rounds: texts }: LeagueSnapshot): League |
     const { format, fields, entrants, rounds }: Head = JSON.parse(head);
     if (format !== FORMAT) return null;
     const players = entrants.map(([playerId]) => playerId);
-    const restored = Array.from({ length: rounds }, (_, index) =>
-      restoredRound(texts.get(index + 1), index + 1, players),
+    const restored = SharedList.of(
+      Array.from({ length: rounds }, (_, index) => restoredRound(texts.get(index + 1), index + 1, players)),
     );
     const occupied = occupiedBy({ rounds: restored, withdrawals: fields.withdrawals });
     return { ...fields, entrants: new Map(entrants), rounds: restored, occupied };

@@ -1,6 +1,7 @@
 import { findFormat } from "#shared/formats/registry.ts";
 import { teamIdOf, teamName } from "#shared/formats/teams.ts";
 import { findGame } from "#shared/games/registry.ts";
+import type { List } from "#shared/lib/list.ts";
 import {
   ROUND_ROBIN_RULES,
   type Standing,
@@ -10,7 +11,7 @@ import {
   tallyOf,
 } from "#shared/standings/standings.ts";
 import { DEFAULT_TIE_BREAKS, isTieBreakId, needsHistory } from "#shared/standings/tie-breaks.ts";
-import { competitorRanking, rankingOf, teamPlayOf, viewOf } from "./format-view.ts";
+import { competitorRanking, opensAtOnce, rankingOf, teamPlayOf, viewOf } from "./format-view.ts";
 import type { League, Round } from "./league.ts";
 
 /** The rules by which a league ranks its players: those of its format, with the tie-breaks of its config. */
@@ -30,20 +31,20 @@ export function standingsRules({
 }
 
 /** The rounds whose matches and byes count: those that are opened. */
-export const openedRounds = ({ rounds }: Pick<League, "rounds">): readonly Round[] =>
-  rounds.filter(({ isOpened }) => isOpened);
+export const openedRounds = (league: Pick<League, "format" | "rounds">): List<Round> =>
+  opensAtOnce(league) ? league.rounds : league.rounds.filter(({ isOpened }) => isOpened);
 
 /** The standings of a league. `tally` has counted its opened rounds, or those of `rounds`. */
 export const rankedStandings = (
   league: League,
   players: readonly StandingsPlayer[],
   tally: Tally,
-  rounds: () => readonly Round[] = () => openedRounds(league),
+  rounds: () => List<Round> = () => openedRounds(league),
 ): readonly Standing[] =>
   tally.standings(players, {
     rules: standingsRules(league),
     rounds,
-    ranking: rankingOf({ ...league, rounds: rounds() }),
+    ranking: rankingOf(league, rounds),
   });
 
 /** The number of matches from which only points, wins and draws are compared after each result. */
@@ -81,7 +82,10 @@ export function teamStandingsOf(league: League, nameOf: (playerId: string) => st
   const opened = openedRounds(league);
   const rounds = viewOf({ ...league, rounds: opened }, "").rounds.map((round, index) => ({
     ...round,
-    matches: round.matches.map((match, seat) => ({ ...match, logHead: opened[index]?.matches[seat]?.logHead ?? null })),
+    matches: round.matches.map((match, seat) => ({
+      ...match,
+      logHead: opened.at(index)?.matches[seat]?.logHead ?? null,
+    })),
   }));
   const teams = new Map(play.teams.map((members, index) => [teamIdOf(index), members]));
   const rows = [...teams].map(([player_id, members]) => ({ player_id, display_name: teamName(members, nameOf) }));

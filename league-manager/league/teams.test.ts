@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { SharedList } from "#shared/lib/list.ts";
 import type { LeagueSettings } from "./commands.ts";
 import { formatResultOf } from "./format-view.ts";
 import { standingsOf, teamStandingsOf } from "./standings-of.ts";
@@ -24,7 +25,7 @@ const partners = (players: readonly string[]): readonly string[] =>
 test("the format pairs teams, and partners play together", () => {
   const { league } = afterCommands([...entered(PLAYERS, PAIRS), START]);
   expect(league.rounds).toHaveLength(1);
-  const all = league.rounds[0]?.matches.flatMap(({ players }) => partners(players));
+  const all = league.rounds.at(0)?.matches.flatMap(({ players }) => partners(players));
   expect(all?.toSorted()).toEqual(["P01 P02", "P03 P04", "P05 P06", "P07 P08"]);
 });
 
@@ -65,7 +66,7 @@ test("the result of a sequential test of teams has the names of their members", 
       };
     }),
   }));
-  expect(formatResultOf({ ...league, rounds }, (id) => id.toLowerCase())).toMatchObject({
+  expect(formatResultOf({ ...league, rounds: SharedList.of(rounds) }, (id) => id.toLowerCase())).toMatchObject({
     state: "H1",
     text: expect.stringMatching(/^H1 accepted: p01 & p02 is better than p03 & p04: SPRT /),
   });
@@ -84,7 +85,7 @@ test("a team whose member has left is not paired any more", () => {
     left,
     pair(),
   ]);
-  const second = league.rounds[1];
+  const second = league.rounds.at(1);
   expect(second?.matches.flatMap(({ players }) => players)).not.toContain("P01");
   expect(second?.byes).toHaveLength(2);
 });

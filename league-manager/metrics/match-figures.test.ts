@@ -33,7 +33,7 @@ function at(seconds: number, event: NewLeagueEvent): void {
 }
 
 const R1M1 = { match_id: "R1M1", epoch: 1, referee_id: "REF01" } as const;
-const players = (): readonly string[] => league.rounds[0]?.matches[0]?.players ?? [];
+const players = (): readonly string[] => league.rounds.at(0)?.matches[0]?.players ?? [];
 const result = (faults: readonly string[] = []) => {
   const [winner = "", loser = ""] = players();
   return {

@@ -2,7 +2,7 @@ import { matchRef } from "#shared/lib/ids.ts";
 import { type FaultCause, faultCauses } from "#shared/session/entry.ts";
 import { type LeagueEvent, releaseReasons } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
-import type { League, Termination } from "../league/league.ts";
+import { type League, roundOf, type Termination } from "../league/league.ts";
 import type { Commit, Ledger } from "../ledger.ts";
 import { Counts, counter, Durations, type MetricFamily } from "./families.ts";
 
@@ -93,7 +93,7 @@ export class MatchFigures {
   }
 
   #addTime(durations: Durations, league: League, event: { readonly match_id: string; readonly at: string }): void {
-    const openedAt = league.rounds[(matchOf(league, event.match_id)?.roundId ?? 0) - 1]?.openedAt;
+    const openedAt = roundOf(league, matchOf(league, event.match_id)?.roundId ?? 0)?.openedAt;
     if (!openedAt) return;
     const addedAtMs = this.#readyAtMs.get(matchRef(league.leagueId, event.match_id)) ?? 0;
     durations.addMs(Date.parse(event.at) - Math.max(addedAtMs, Date.parse(openedAt)));

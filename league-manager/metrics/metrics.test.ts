@@ -29,7 +29,7 @@ const report = (result: object) => manager.message("MATCH_RESULT", "referee:REF0
 /** The result of R1M1 under its second epoch, which P02 forfeits by timeout. */
 function forfeited(): object {
   const { league } = afterCommands(running(["P01", "P02"], { ...SETTINGS, options: {} }));
-  const match = { ...(league.rounds[0]?.matches[0] as Match), epoch: 2 };
+  const match = { ...(league.rounds.at(0)?.matches[0] as Match), epoch: 2 };
   return resultOf(league, match, forfeitBy("player_2"), seedOf("R1M1", 2));
 }
 

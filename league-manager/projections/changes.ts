@@ -1,6 +1,6 @@
 import type { LeagueEvent } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
-import type { League } from "../league/league.ts";
+import { type League, roundOf } from "../league/league.ts";
 import type { CommittedEvent } from "../ledger.ts";
 import type { StateChange } from "./live.ts";
 import type { Projections } from "./projections.ts";
@@ -25,7 +25,7 @@ function changedByLeague(league: League, event: LeagueEvent): readonly string[] 
     case "player_left":
       return ["league://standings", standingsOf(league), ratingsUri(league)];
     case "round_opened": {
-      const hasByes = (league.rounds[event.round_id - 1]?.byes.length ?? 0) > 0;
+      const hasByes = (roundOf(league, event.round_id)?.byes.length ?? 0) > 0;
       return hasByes ? ["league://standings", standingsOf(league)] : [];
     }
     // The matches of the round are omitted, because there can be hundreds of thousands. Each changes again when it is assigned.

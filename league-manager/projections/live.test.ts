@@ -11,7 +11,7 @@ test("the live event of a match has the first ten rows of the standings and the 
   const players = Array.from({ length: 30 }, (_, index) => `P${String(index + 1).padStart(2, "0")}`);
   const started = running(players);
   const { league } = afterCommands(started);
-  const match = league.rounds[0]?.matches.find((candidate) => candidate.players.includes("P20"));
+  const match = league.rounds.at(0)?.matches.find((candidate) => candidate.players.includes("P20"));
   if (!match) throw new Error("P20 has no match");
   const { events, league: after } = afterCommands([
     ...started,
@@ -68,7 +68,7 @@ test.each([
   const settings = { ...SETTINGS, format: "swiss", formatOptions: { rounds } };
   const started = running(["P01", "P02"], settings);
   const { league: before } = afterCommands(started);
-  const [match] = before.rounds[0]?.matches ?? [];
+  const [match] = before.rounds.at(0)?.matches ?? [];
   if (!match) throw new Error("round 1 has no match");
   const { events, league } = afterCommands([
     ...started,

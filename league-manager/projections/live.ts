@@ -8,7 +8,7 @@ import type { Awaited } from "../agents/awaited-players.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
 import { endOfPairing, formatText, plannedRounds } from "../league/format-view.ts";
-import type { League, MatchFault } from "../league/league.ts";
+import { type League, type MatchFault, roundOf } from "../league/league.ts";
 import type { Commit, CommittedEvent } from "../ledger.ts";
 import { type CompletedMatch, completedMatch, resultField } from "./document.ts";
 import type { Projections } from "./projections.ts";
@@ -107,7 +107,7 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
     // The end of a league can cancel hundreds of thousands of matches of rounds that are not opened.
     case "match_cancelled": {
       const { roundId = 0 } = matchOf(league, event.match_id) ?? {};
-      return league.rounds[roundId - 1]?.isOpened ? endOfMatch(league, event.match_id, projections) : [];
+      return roundOf(league, roundId)?.isOpened ? endOfMatch(league, event.match_id, projections) : [];
     }
     case "pairing_completed":
       return endOfPairing(league, event.by === undefined).map(notice);
@@ -142,7 +142,7 @@ function leagueStarted(league: League, projections: Projections): LiveEvent {
 }
 
 function roundStarted(league: League, round_id: number, projections: Projections): LiveEvent {
-  const round = league.rounds[round_id - 1];
+  const round = roundOf(league, round_id);
   return {
     ...{ type: "round_started", league_id: league.leagueId, round_id, rounds: plannedRounds(league) },
     ...(round?.label != null && { label: round.label }),

@@ -1,3 +1,4 @@
+import { SharedList } from "#shared/lib/list.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 import { matchOf } from "../league/evolve.ts";
 import type { League, Match } from "../league/league.ts";
@@ -32,9 +33,8 @@ interface Counted extends PlayerMatches {
 
 /** The players of a league with the state up to which it was read. */
 interface Index extends Pick<League, "seedCommitment" | "annulledCount"> {
-  matchCount: number;
-  /** The number of matches that were read, by round. */
-  readonly read: number[];
+  /** The rounds whose matches were read. */
+  rounds: League["rounds"];
   readonly players: Map<string, Counted>;
 }
 
@@ -45,14 +45,14 @@ interface Index extends Pick<League, "seedCommitment" | "annulledCount"> {
 export function playerMatchesIndex(): (league: League, playerId: string) => PlayerMatches {
   const indexes = new Map<string, Index>();
   return (league, playerId) => {
-    const { leagueId, seedCommitment, annulledCount, matchCount } = league;
+    const { leagueId, seedCommitment, annulledCount } = league;
     let index = indexes.get(leagueId);
     // An annulled match no longer has the points that were counted.
     if (index?.seedCommitment !== seedCommitment || index.annulledCount !== annulledCount) {
-      index = { seedCommitment, annulledCount, matchCount: 0, read: [], players: new Map() };
+      index = { seedCommitment, annulledCount, rounds: SharedList.of(), players: new Map() };
       indexes.set(leagueId, index);
     }
-    if (index.matchCount !== matchCount) readNew(index, league);
+    readNew(index, league);
     const player = index.players.get(playerId) ?? newPlayer();
     countCompleted(player, league, playerId);
     return player;
@@ -78,19 +78,18 @@ const newPlayer = (): Counted => ({
 });
 
 /** Adds the matches that were paired since the last call. */
-function readNew(index: Index, { rounds, matchCount }: League): void {
-  for (const [round, { matches }] of rounds.entries()) {
-    for (let position = index.read[round] ?? 0; position < matches.length; position++) {
-      const { players, matchId } = matches[position] as Match;
+function readNew(index: Index, { rounds }: League): void {
+  for (const changed of rounds.differences(index.rounds)) {
+    const known = index.rounds.at(changed)?.matches.length ?? 0;
+    for (const { players, matchId } of rounds.at(changed)?.matches.slice(known) ?? []) {
       for (const playerId of players) {
         const player = index.players.get(playerId) ?? newPlayer();
         index.players.set(playerId, player);
         player.open.push(player.matchIds.push(matchId) - 1);
       }
     }
-    index.read[round] = matches.length;
   }
-  index.matchCount = matchCount;
+  index.rounds = rounds;
 }
 
 /** Counts the matches that were completed since the last call. */

@@ -7,7 +7,7 @@ import { playerId } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import { createRandom } from "#shared/lib/rng.ts";
 import type { NewLeagueEvent } from "../league/commands.ts";
-import type { League, Match } from "../league/league.ts";
+import { type League, type Match, roundOf } from "../league/league.ts";
 import { numbered } from "../league/match-ids.ts";
 import { standingsOf } from "../league/standings-of.ts";
 import type { Decide } from "../ledger.ts";
@@ -92,7 +92,7 @@ test.each(["a", "b", "c", "d", "e"])(
     });
     const league = (): League => ledger.state.leagues.get("first") as League;
     while (league().currentRound !== null) {
-      const round = league().rounds[(league().currentRound ?? 1) - 1];
+      const round = roundOf(league(), league().currentRound ?? 1);
       const opening = round?.isOpened
         ? []
         : [{ type: "round_opened", round_id: round?.roundId ?? 1, absent: [] } as const];
@@ -117,7 +117,7 @@ test("standings are the same array until a result, an entry or a bye changes the
   const before = projections.standings(league());
   await ledger.execute(append({ type: "round_opened", round_id: 1, absent: [] }));
   expect(projections.standings(league())).toBe(before);
-  await ledger.execute(append(...eventsOf(league().rounds[0]?.matches[0] as Match, ENDS[0])));
+  await ledger.execute(append(...eventsOf(league().rounds.at(0)?.matches[0] as Match, ENDS[0])));
   expect(projections.standings(league())).not.toBe(before);
 });
 
@@ -131,7 +131,7 @@ test("a bye is counted when its round is opened", async () => {
   expect(projections.standings(league()).map(({ byes }) => byes)).toEqual([undefined, undefined, undefined]);
   await ledger.execute(append({ type: "round_opened", round_id: 1, absent: [] }));
   const withBye = projections.standings(league()).filter(({ byes }) => byes === 1);
-  expect(withBye.map(({ player_id }) => player_id)).toEqual(league().rounds[0]?.byes);
+  expect(withBye.map(({ player_id }) => player_id)).toEqual(league().rounds.at(0)?.byes);
 });
 
 test("the standings show the id of a player whose name is erased, which has no event", async () => {

@@ -6,7 +6,7 @@ import { evolveAgent } from "../agents/evolve.ts";
 import type { LeagueEvent } from "../league/events.ts";
 import { matchOf } from "../league/evolve.ts";
 import { formatResultOf } from "../league/format-view.ts";
-import type { League } from "../league/league.ts";
+import { type League, roundOf } from "../league/league.ts";
 import {
   omitsLiveTieBreaks,
   openedRounds,
@@ -155,7 +155,7 @@ function advanceLeague(projection: LeagueProjection, event: LeagueEvent, league:
 /** The players that have a bye in the round that an event opens. */
 function byesOf(event: CommittedEvent["event"], league: League | undefined): readonly string[] {
   const isOpening = event.type === "round_opened" || (event.type === "round_paired" && event.slots !== undefined);
-  return (isOpening ? league?.rounds[event.round_id - 1]?.byes : null) ?? [];
+  return (isOpening ? roundOf(league, event.round_id)?.byes : null) ?? [];
 }
 
 const END_OF_MATCH = new Set<CommittedEvent["event"]["type"]>(["match_completed", "match_aborted", "match_cancelled"]);

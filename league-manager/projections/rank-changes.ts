@@ -1,7 +1,8 @@
+import { SharedList } from "#shared/lib/list.ts";
 import type { StandingsPlayer } from "#shared/standings/standings.ts";
 import { tallyOf } from "#shared/standings/standings.ts";
 import { opensAtOnce } from "../league/format-view.ts";
-import type { League } from "../league/league.ts";
+import { type League, roundOf } from "../league/league.ts";
 import { rankedStandings, teamStandingsOf } from "../league/standings-of.ts";
 
 type Ranks = ReadonlyMap<string, number>;
@@ -28,7 +29,7 @@ export function earlierRanksCache(playersOf: (league: League) => readonly Standi
 function roundOfLastResult(league: League): number | null {
   if (league.status === "open" || opensAtOnce(league)) return null;
   const current = league.currentRound ?? league.rounds.length;
-  const round = league.rounds[current - 1];
+  const round = roundOf(league, current);
   if (!round) return null;
   return round.open < round.matches.length ? current : current - 1;
 }
@@ -36,6 +37,6 @@ function roundOfLastResult(league: League): number | null {
 function ranksAfter(league: League, count: number, players: readonly StandingsPlayer[]): Ranks {
   const rounds = league.rounds.slice(0, count);
   const rows = rankedStandings(league, players, tallyOf(rounds), () => rounds);
-  const teams = teamStandingsOf({ ...league, rounds }, (playerId) => playerId) ?? [];
+  const teams = teamStandingsOf({ ...league, rounds: SharedList.of(rounds) }, (playerId) => playerId) ?? [];
   return new Map([...rows, ...teams].map(({ player_id, rank }) => [player_id, rank]));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { League } from "../league/league.ts";
+import { SharedList } from "#shared/lib/list.ts";
+import type { League, Round } from "../league/league.ts";
 import { CODENAMES, SETTINGS } from "../league/testing/leagues.ts";
 import { cachedRatings, ratingsOf } from "./ratings.ts";
 
@@ -55,8 +56,8 @@ describe("the ratings of a league", () => {
 
   it("do not count rounds that are not opened", async () => {
     const league = leagueOf(["P01", "P02"], [won("P01", "P02")]);
-    const later = { ...league.rounds[0], isOpened: false } as (typeof league.rounds)[number];
-    expect((await ratingsOf({ ...league, rounds: [later] }, nameOf)).matches).toBe(0);
+    const later = { ...league.rounds.at(0), isOpened: false } as Round;
+    expect((await ratingsOf({ ...league, rounds: SharedList.of([later]) }, nameOf)).matches).toBe(0);
   });
 
   it("of a team game rate the members of teams", async () => {

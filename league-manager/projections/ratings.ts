@@ -41,7 +41,7 @@ export function teamSeats(game: string, roles: readonly string[]): readonly (rea
 
 /** Returns the ratings of all players of a league from its completed matches. */
 export async function ratingsOf(
-  league: Pick<League, "game" | "roles" | "rounds" | "entrants">,
+  league: Pick<League, "game" | "format" | "roles" | "rounds" | "entrants">,
   nameOf: (playerId: string) => string,
 ): Promise<RatingsDocument> {
   const matches = openedRounds(league).flatMap((round) =>

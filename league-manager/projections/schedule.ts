@@ -1,4 +1,5 @@
-import type { League, Match, Round } from "../league/league.ts";
+import type { List } from "#shared/lib/list.ts";
+import { type League, type Match, type Round, roundOf } from "../league/league.ts";
 import { publicReason, rolesOf, summaryOf } from "../league/outcome.ts";
 
 /** A schedule of more matches is truncated to the rounds around the current one. */
@@ -58,7 +59,7 @@ export function scheduleRow(league: League, match: Match): ScheduleRow {
     points: summary?.match_points ?? null,
     termination: summary?.termination ?? null,
     reason: match.outcome && publicReason(match.outcome),
-    ...labelOf(league.rounds[match.roundId - 1]),
+    ...labelOf(roundOf(league, match.roundId)),
   };
 }
 
@@ -66,7 +67,7 @@ const labelOf = (round: Round | undefined): { readonly label?: string } =>
   round?.label == null ? {} : { label: round.label };
 
 /** The byes of rounds, as a field of a schedule. */
-function byesOf(leagues: readonly (readonly [League, readonly Round[]])[]): Pick<Schedule, "byes"> {
+function byesOf(leagues: readonly (readonly [League, List<Round>])[]): Pick<Schedule, "byes"> {
   const byes = leagues.flatMap(([{ leagueId: league_id }, rounds]) =>
     rounds.flatMap(({ roundId: round_id, byes: players }) =>
       players.length > 0 ? [{ league_id, round_id, players }] : [],
@@ -75,18 +76,15 @@ function byesOf(leagues: readonly (readonly [League, readonly Round[]])[]): Pick
   return byes.length > 0 ? { byes } : {};
 }
 
-const rowsOf = (league: League, rounds: readonly Round[]): readonly ScheduleRow[] =>
+const rowsOf = (league: League, rounds: List<Round>): readonly ScheduleRow[] =>
   rounds.flatMap(({ matches }) => matches.map((match) => scheduleRow(league, match)));
 
 /** The rounds that are shown without a requested round: all rounds of a short schedule, else the current and the adjacent rounds. */
-function roundsShown(league: League, matchLimit = MAX_SCHEDULE_MATCHES): readonly Round[] {
+function roundsShown(league: League, matchLimit = MAX_SCHEDULE_MATCHES): List<Round> {
   if (league.matchCount <= matchLimit) return league.rounds;
   const current = league.currentRound ?? league.rounds.length;
   return league.rounds.slice(Math.max(0, current - 2), current + 1);
 }
-
-/** Returns a round of a league, or null if there is no round of that number. */
-export const roundOf = (league: League, roundId: number): Round | null => league.rounds[roundId - 1] ?? null;
 
 /** Parses the number of a round in a URI or query. Returns 0, which is not the number of a round, for a text that is not in canonical form. */
 export const roundNumber = (text: unknown): number =>
@@ -111,7 +109,8 @@ export function scheduleOf(league: League): Schedule {
 /** Returns the complete schedule of one round, or null if there is no round of that number. */
 export function scheduleOfRound(league: League, roundId: number): Schedule | null {
   const round = roundOf(league, roundId);
-  return round && { schedule: rowsOf(league, [round]), ...byesOf([[league, [round]]]) };
+  if (!round) return null;
+  return { schedule: rowsOf(league, [round]), ...byesOf([[league, [round]]]) };
 }
 
 /** The schedule of several leagues in one list. Each league is truncated if all of them together have too many matches. */

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { LeagueCommand } from "../league/commands.ts";
 import { decideLeague } from "../league/decisions/decide.ts";
 import { evolveLeague } from "../league/evolve.ts";
-import type { League, Match } from "../league/league.ts";
+import { type League, type Match, roundOf } from "../league/league.ts";
 import { openWork } from "../league/open-work.ts";
 import {
   assign,
@@ -45,7 +45,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 /** The command of a step; null if it does not fit the state. */
 function commandOf(league: League, { kind, choice }: Step): LeagueCommand | null {
   const { currentRound, rounds } = league;
-  const round = rounds[(currentRound ?? 0) - 1];
+  const round = roundOf({ rounds }, currentRound ?? 0);
   const work = openWork(league);
   const chosen = (matches: Iterable<Match>): Match | undefined =>
     [...matches].at(choice % Math.max(1, [...matches].length));

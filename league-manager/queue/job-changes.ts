@@ -1,5 +1,5 @@
 import { matchOf } from "../league/evolve.ts";
-import type { League, Match } from "../league/league.ts";
+import { type League, type Match, roundOf } from "../league/league.ts";
 import type { CommittedEvent, ManagerState } from "../ledger.ts";
 import type { JobChanges, MatchJob } from "./match-queue.ts";
 
@@ -71,10 +71,10 @@ export function jobChanges(events: readonly CommittedEvent[], { leagues }: Pick<
 }
 
 const isOpen = (league: League, { roundId, status }: Match): boolean =>
-  status !== "completed" && league.rounds[roundId - 1]?.isOpened === true;
+  status !== "completed" && roundOf(league, roundId)?.isOpened === true;
 
 const jobsOfRound = ({ leagueId, rounds }: League, roundId: number): readonly MatchJob[] =>
-  (rounds[roundId - 1]?.matches ?? []).map(({ matchId, epoch }) => ({ leagueId, matchId, epoch }));
+  (roundOf({ rounds }, roundId)?.matches ?? []).map(({ matchId, epoch }) => ({ leagueId, matchId, epoch }));
 
 /** Returns whether a match that has ended was in an opened round and had no result before. */
 function hadJob(
@@ -82,6 +82,6 @@ function hadJob(
   event: { readonly match_id: string; readonly match_points?: unknown; readonly type: string },
 ): boolean {
   const match = matchOf(league, event.match_id);
-  const isOpened = match !== null && league.rounds[match.roundId - 1]?.isOpened === true;
+  const isOpened = match !== null && roundOf(league, match.roundId)?.isOpened === true;
   return isOpened && (event.type !== "match_annulled" || event.match_points === undefined);
 }

@@ -103,7 +103,7 @@ export class PlayedLeague {
   }
 
   #openRound() {
-    return this.league.rounds.find((round) => round.open > 0);
+    return [...this.league.rounds].find((round) => round.open > 0);
   }
 }
 

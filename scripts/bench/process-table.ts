@@ -55,9 +55,14 @@ function fieldsOf(pid: number): readonly string[] | null {
 }
 
 /** Returns the peak resident memory of a process in kilobytes; 0 if the process does not exist. */
-export function peakKb(pid: number): number {
+export const peakKb = (pid: number): number => statusKb(pid, "VmHWM");
+
+/** Returns the current resident memory of a process in kilobytes; 0 if the process does not exist. */
+export const residentKb = (pid: number): number => statusKb(pid, "VmRSS");
+
+function statusKb(pid: number, field: string): number {
   try {
-    return Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
+    return Number(new RegExp(`${field}:\\s*(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
   } catch {
     return 0;
   }

@@ -39,13 +39,13 @@ export interface MatchTerms {
 export function matchState(league: Pick<League, "game" | "roles" | "teams" | "rounds">, terms: MatchTerms): MatchState {
   const { players, test, hasOpenings, total } = terms;
   const play = teamPlayOf(league);
-  const rounds = play ? gamesOfTeams(league.rounds, play) : league.rounds;
+  const rounds = play ? gamesOfTeams([...league.rounds], play) : [...league.rounds];
   const scores = scoresOf(
     rounds,
     players.map(({ playerId }) => playerId),
   );
   const comparisons = scores.map((score) => comparisonOf(score, hasOpenings || test !== null, test));
-  const completed = rounds.reduce((sum, { matches }) => sum + matches.filter(isPlayed).length, 0);
+  const completed = rounds.flatMap(({ matches }) => matches.filter(isPlayed)).length;
   return { players, comparisons, games: { completed, total }, test };
 }
 

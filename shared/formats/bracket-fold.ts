@@ -86,7 +86,7 @@ function readRound(reader: Reader, planned: readonly PlannedTie[]): readonly Bra
   const keys = slots.map(([one, two]) => pairKey(one.playerId ?? "", two.playerId ?? ""));
   const matches = planned.map((): FormatMatch[] => []);
   for (;;) {
-    const round = reader.view.rounds[reader.position];
+    const round = reader.view.rounds.at(reader.position);
     const isOpen = (index: number): boolean => decisionByPoints(slots[index], matches[index] ?? [], reader) === null;
     const found = (round?.matches ?? []).filter(({ players }) => {
       const index = keys.indexOf(pairKey(players[0] ?? "", players[1] ?? ""));

@@ -1,4 +1,5 @@
 import type { ZodType } from "zod";
+import type { List } from "#shared/lib/list.ts";
 import type { SprtStatus } from "#shared/statistics/sprt.ts";
 import type { Bracket } from "./pairing/bracket.ts";
 
@@ -42,7 +43,7 @@ export interface LeagueView {
   /** The players in the order of their seeding, the first seed first. Late entries come last. */
   readonly players: readonly FormatPlayer[];
   /** All rounds that are paired so far. */
-  readonly rounds: readonly FormatRound[];
+  readonly rounds: List<FormatRound>;
   /** Whether the operator has ended the league, so that no further match is played. */
   readonly isEnded?: boolean;
 }

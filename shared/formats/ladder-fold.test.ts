@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SharedList } from "#shared/lib/list.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import type { FormatRound, LeagueView } from "./format.ts";
 import { ladder } from "./ladder.ts";
@@ -25,24 +26,29 @@ const copyOf = (view: LeagueView): LeagueView => ({
 
 const expectResultsOfCopy = (view: LeagueView): void => expect(resultsOf(view)).toEqual(resultsOf(copyOf(view)));
 
+/** A view of a running league, whose rounds share what is equal. */
+type RunningView = LeagueView & { readonly rounds: SharedList<FormatRound> };
+
 /** The views of a league with disturbances. They share the rounds that are equal. */
-function viewsOf(seed: string): readonly LeagueView[] {
+function viewsOf(seed: string): readonly RunningView[] {
   const league = { format: ladder, options: ladder.options.parse({ matches: 80 }), disturbances: DISTURBANCES };
-  return playLeague({ ...league, ...{ playerCount: 7, roleCount: 2, slots: 3, seed } }).map(({ view }) => view);
+  return playLeague({ ...league, ...{ playerCount: 7, roleCount: 2, slots: 3, seed } }).map(
+    ({ view }) => view as RunningView,
+  );
 }
 
 /** The view after the annulment of the matches of a round, which is mostly not the last one. */
-function annulled(view: LeagueView, index: number): LeagueView {
-  const round = view.rounds[index];
+function annulled(view: RunningView, index: number): RunningView {
+  const round = view.rounds.at(index);
   if (round === undefined) return view;
   const matches = round.matches.map((match) => ({ ...match, outcome: match.outcome && ANNULLED }));
   return { ...view, rounds: view.rounds.with(index, { ...round, matches }) };
 }
 
 /** The view with the players of an earlier view, so that matches of late entries are skipped. */
-const withPlayersOf = (view: LeagueView, { players }: LeagueView): LeagueView => ({ ...view, players });
+const withPlayersOf = (view: RunningView, { players }: LeagueView): RunningView => ({ ...view, players });
 
-function anyView(views: readonly LeagueView[], random: Random): LeagueView {
+function anyView(views: readonly RunningView[], random: Random): RunningView {
   const view = random.pick(views);
   const kind = random.int(0, 5);
   if (kind === 0) return annulled(view, random.int(0, view.rounds.length));
@@ -68,7 +74,7 @@ function countedRound(index: number, players: readonly string[], reads: number[]
 }
 
 /** A league with completed matches of random players. */
-function longView(matchCount: number, reads: number[] = []): LeagueView {
+function longView(matchCount: number, reads: number[] = []): RunningView {
   const random = createRandom("long");
   const ids = Array.from({ length: 40 }, (_, index) => `P${index + 1}`);
   const rounds = Array.from({ length: matchCount }, (_, index) => {
@@ -76,7 +82,7 @@ function longView(matchCount: number, reads: number[] = []): LeagueView {
     return countedRound(index, [ids[one] as string, ids[(one + random.int(1, 39)) % 40] as string], reads);
   });
   const players = ids.map((playerId) => ({ playerId, enteredAfter: 0, hasLeft: false }));
-  return { seed: "long", roleCount: 2, players, rounds };
+  return { seed: "long", roleCount: 2, players, rounds: SharedList.of(rounds) };
 }
 
 describe("the fold of a ladder", () => {
@@ -109,7 +115,7 @@ describe("the fold of a ladder", () => {
 
   test("gives these results after an exception in the middle of a round", () => {
     const view = longView(10);
-    const [round] = longView(1).rounds as [FormatRound];
+    const round = longView(1).rounds.at(0) as FormatRound;
     const matches = [...round.matches, null as unknown as FormatRound["matches"][number]];
     resultsOf(view);
     expect(() => resultsOf({ ...view, rounds: [...view.rounds, { ...round, matches }] })).toThrow(TypeError);

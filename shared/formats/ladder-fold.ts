@@ -2,8 +2,9 @@
  * The fold of the matches of a ladder. It is kept between calls: the rounds of successive states of a league are mostly the same objects, so that only
  * the matches from the first changed round on are undone and folded again.
  */
+import { type List, SharedList } from "#shared/lib/list.ts";
 import type { FormatMatch, FormatRound, LeagueView } from "./format.ts";
-import type { RoleIndex } from "./pairing/roles.ts";
+import { type RoleHistory, type RoleIndex, Roles } from "./pairing/roles.ts";
 
 const START_RATING = 1500;
 /** The greatest change of a rating by one match, as for new players in chess federations. */
@@ -23,13 +24,13 @@ interface Replaced {
 /** A player of a ladder. Only this module changes it. */
 export interface Climber extends Readonly<Replaced> {
   readonly playerId: string;
-  readonly roles: readonly RoleIndex[];
+  readonly roles: RoleHistory;
   readonly meetings: ReadonlyMap<string, number>;
 }
 
 interface MutableClimber extends Replaced {
   readonly playerId: string;
-  readonly roles: RoleIndex[];
+  readonly roles: Roles;
   readonly meetings: Map<string, number>;
 }
 
@@ -53,7 +54,10 @@ interface MutableFold {
   openCount: number;
   /** The number of matches with a player that the view does not have. */
   skippedCount: number;
-  readonly rounds: FormatRound[];
+  /** The rounds of the last view. */
+  rounds: List<FormatRound>;
+  /** The number of these rounds that are folded. */
+  foldedRounds: number;
   /** The changes by the last matches. */
   readonly changes: Change[];
 }
@@ -63,7 +67,7 @@ const folds = new WeakMap<FormatRound, MutableFold>();
 
 /** Returns the result of `use` for the fold of a view. The fold is valid only during this call. Matches that `use` adds are undone. */
 export function withFold<T>(view: LeagueView, use: (fold: LadderFold) => T): T {
-  const first = view.rounds[0];
+  const first = view.rounds.at(0);
   const last = first && folds.get(first);
   // An exception must not leave a fold with a part of the changes.
   if (first) folds.delete(first);
@@ -71,9 +75,11 @@ export function withFold<T>(view: LeagueView, use: (fold: LadderFold) => T): T {
   for (const { playerId } of view.players) {
     if (!fold.climbers.has(playerId)) fold.climbers.set(playerId, newClimber(playerId));
   }
-  for (let index = fold.rounds.length; index < view.rounds.length; index++) {
-    addRound(fold, view.rounds[index] as FormatRound);
+  for (let index = fold.foldedRounds; index < view.rounds.length; index++) {
+    addRound(fold, view.rounds.at(index) as FormatRound);
   }
+  fold.rounds = view.rounds;
+  fold.foldedRounds = view.rounds.length;
   const { matchCount } = fold;
   const result = use(fold);
   while (fold.matchCount > matchCount) undoMatch(fold);
@@ -86,11 +92,12 @@ export const addPairing = (fold: LadderFold, players: readonly [string, string])
   addMatch(fold as MutableFold, { players, outcome: null });
 
 const newFold = (): MutableFold => ({
-  ...{ climbers: new Map(), matchCount: 0, openCount: 0, skippedCount: 0, rounds: [], changes: [] },
+  ...{ climbers: new Map(), matchCount: 0, openCount: 0, skippedCount: 0 },
+  ...{ rounds: [], foldedRounds: 0, changes: [] },
 });
 
 const newClimber = (playerId: string): MutableClimber => ({
-  ...{ playerId, roles: [], meetings: new Map() },
+  ...{ playerId, roles: new Roles(), meetings: new Map() },
   ...{ rating: START_RATING, lastOpponent: null, lastMatch: -1, isFree: true },
 });
 
@@ -101,24 +108,24 @@ function rewound(fold: MutableFold, { rounds, players }: LeagueView): MutableFol
   const isSkipping = fold.skippedCount > 0 && players.length > known;
   if (known < fold.climbers.size || isSkipping) return null;
   const same = commonLength(fold.rounds, rounds);
-  const undone = fold.rounds.slice(same).reduce((sum, { matches }) => sum + matches.length, 0);
+  const undone = fold.rounds.slice(same, fold.foldedRounds).reduce((sum, { matches }) => sum + matches.length, 0);
   if (undone > fold.changes.length) return null;
   for (let count = 0; count < undone; count++) undoMatch(fold);
-  fold.rounds.length = same;
+  fold.foldedRounds = same;
   return fold;
 }
 
 /** The number of rounds at the start that are the same objects. */
-function commonLength(one: readonly FormatRound[], two: readonly FormatRound[]): number {
+function commonLength(one: List<FormatRound>, two: List<FormatRound>): number {
   const length = Math.min(one.length, two.length);
+  if (one instanceof SharedList && two instanceof SharedList) return one.differences(two).next().value ?? length;
   let same = 0;
-  while (same < length && one[same] === two[same]) same++;
+  while (same < length && one.at(same) === two.at(same)) same++;
   return same;
 }
 
 function addRound(fold: MutableFold, round: FormatRound): void {
   for (const match of round.matches) addMatch(fold, match);
-  fold.rounds.push(round);
   const { changes } = fold;
   if (changes.length > 2 * MAX_UNDONE) changes.splice(0, changes.length - MAX_UNDONE);
 }

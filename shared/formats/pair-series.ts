@@ -1,5 +1,6 @@
-import type { LeagueView, NewRound, Next } from "./format.ts";
-import { matchesOf, openMatches, pairKey } from "./view.ts";
+import type { FormatRound, LeagueView, NewRound, Next } from "./format.ts";
+import { roundSummary } from "./round-summary.ts";
+import { openMatches, pairKey } from "./view.ts";
 
 /** Two players that play a series of matches. */
 export type Pair = readonly [first: string, second: string];
@@ -7,13 +8,21 @@ export type Pair = readonly [first: string, second: string];
 /** The matches of a series that are paired together: one for each role of a player, so that they can share an opening. */
 const LEGS = 2;
 
-/** The number of matches of each pair of players that are paired. Aborted and annulled matches count. */
-export function meetingsOf(view: LeagueView): ReadonlyMap<string, number> {
-  const meetings = new Map<string, number>();
-  for (const { players } of matchesOf(view)) {
+type Meetings = Map<string, number>;
+
+function addMeetings(meetings: Meetings, { matches }: FormatRound, times: 1 | -1): void {
+  for (const { players } of matches) {
     const key = pairKey(players[0] as string, players[1] as string);
-    meetings.set(key, (meetings.get(key) ?? 0) + 1);
+    meetings.set(key, (meetings.get(key) ?? 0) + times);
   }
+}
+
+const keptMeetings = roundSummary<Meetings>({ empty: () => new Map(), add: addMeetings });
+
+/** The number of matches of each pair of players that are paired. Aborted and annulled matches count. */
+export function meetingsOf({ rounds }: LeagueView): ReadonlyMap<string, number> {
+  const meetings: Meetings = new Map();
+  for (const round of rounds) addMeetings(meetings, round, 1);
   return meetings;
 }
 
@@ -29,7 +38,7 @@ interface SeriesLength {
  */
 export function nextOfSeries(view: LeagueView, pairs: readonly Pair[], length: SeriesLength, slots: number): Next {
   const { games = Number.POSITIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = length;
-  const meetings = meetingsOf(view);
+  const meetings = keptMeetings(view.rounds);
   const series = pairs.map((pair) => ({ pair, played: meetings.get(pairKey(...pair)) ?? 0 }));
   const rounds: NewRound[] = [];
   for (let paired = 0; ; ) {
@@ -50,7 +59,7 @@ const legsOf = (pair: Pair, played: number, count: number): readonly Pair[] =>
 
 /** The number of matches of these series that are not completed. */
 export function remainingOfSeries(view: LeagueView, pairs: readonly Pair[], games: number): number {
-  const meetings = meetingsOf(view);
+  const meetings = keptMeetings(view.rounds);
   const unpaired = pairs.map((pair) => Math.max(0, games - (meetings.get(pairKey(...pair)) ?? 0)));
   return openMatches(view) + unpaired.reduce((sum, count) => sum + count, 0);
 }

@@ -4,7 +4,7 @@ import type { Format, LeagueView, NewRound } from "./format.ts";
 import { meetingsOf } from "./pair-series.ts";
 import { bergerRounds } from "./pairing/berger.ts";
 import { rotation } from "./rotation.ts";
-import { activePlayers, matchesOf, openMatches, pairKey } from "./view.ts";
+import { activePlayers, matchCount, matchesOf, openMatches, pairKey } from "./view.ts";
 
 const Options = z.strictObject({
   cycles: z
@@ -60,7 +60,7 @@ function missedPairings(view: LeagueView, { cycles, makeup }: Options): readonly
 /** The cycles that are missing because `cycles` was raised after the first rounds were paired. Late entries do not play in them. */
 function furtherCycles(view: LeagueView, { cycles }: Options): readonly NewRound[] {
   const entered = view.players.filter(({ enteredAfter }) => enteredAfter === 0).length;
-  const matches = view.rounds.reduce((sum, round) => sum + round.matches.length, 0);
+  const matches = matchCount(view);
   // Without an extension and without further matches, no pass over the matches is needed.
   if (view.roleCount === 2 && matches === (cycles * entered * (entered - 1)) / 2) return [];
   const active = new Set(activePlayers(view));

@@ -16,7 +16,11 @@ const pairings = (next: Next): readonly string[] =>
 function allRounds(format: Format, options: object, playerCount: number, roleCount = 2): readonly FormatRound[] {
   const league = { format, options: format.options.parse(options), playerCount, roleCount, slots: 4, seed: "s" };
   const play = (seats: readonly string[]) => seats.map(() => 1);
-  return playLeague({ ...league, disturbances: {}, play }).at(-1)?.view.rounds ?? [];
+  return (
+    playLeague({ ...league, disturbances: {}, play })
+      .at(-1)
+      ?.view.rounds.slice() ?? []
+  );
 }
 
 describe("a match", () => {

@@ -6,7 +6,8 @@ import { type SprtStatus, sprtStatus } from "#shared/statistics/sprt.ts";
 import { hypothesisText, sprtText } from "#shared/statistics/sprt-texts.ts";
 import type { Format, FormatResult, LeagueView } from "./format.ts";
 import { nextOfSeries, type Pair } from "./pair-series.ts";
-import { activePlayers, matchesOf, openMatches } from "./view.ts";
+import { roundSummary } from "./round-summary.ts";
+import { activePlayers, matchCount, openMatches } from "./view.ts";
 
 /** The default of the option `max_games`. */
 export const SPRT_MAX_GAMES = 20_000;
@@ -43,14 +44,27 @@ function pairsOf(view: LeagueView): readonly Pair[] {
   return players.filter((player) => player !== first).map((player): Pair => [first, player]);
 }
 
+const NO_PAIRS: Counts = [0, 0, 0, 0, 0];
+
+/** The pairs of matches of each player. */
+const pairsByPlayer = roundSummary<Map<string, number[]>>({
+  empty: () => new Map(),
+  add(sum, { matches }, times) {
+    for (const player of new Set(matches.flatMap(({ players }) => players))) {
+      const tally = { player, pairs: [...NO_PAIRS] };
+      countPairs(matches, ({ players }) => (players.includes(player) ? tally : undefined));
+      const before = sum.get(player) ?? NO_PAIRS;
+      sum.set(
+        player,
+        tally.pairs.map((count, index) => times * count + (before[index] ?? 0)),
+      );
+    }
+  },
+});
+
 /** How often the player under test has 0, ½, 1, 1½ and 2 points in a pair of matches with swapped roles. */
-function pairCounts(view: LeagueView): Counts {
-  const tally = { player: underTest(view) ?? "", pairs: [0, 0, 0, 0, 0] };
-  for (const { matches } of view.rounds) {
-    countPairs(matches, ({ players }) => (players.includes(tally.player) ? tally : undefined));
-  }
-  return tally.pairs as unknown as Counts;
-}
+const pairCounts = (view: LeagueView): Counts =>
+  (pairsByPlayer(view.rounds).get(underTest(view) ?? "") as Counts | undefined) ?? NO_PAIRS;
 
 /** The state of the test after the completed pairs of matches. */
 const sprtOf = (view: LeagueView, options: SprtFormatOptions): SprtStatus => sprtStatus(pairCounts(view), options);
@@ -58,11 +72,9 @@ const sprtOf = (view: LeagueView, options: SprtFormatOptions): SprtStatus => spr
 /** The digits of the numbers in documents, as in those of `league match`. */
 const rounded = (value: number): number => Number(value.toFixed(4));
 
-/** Whether no match follows. Open matches are usually in the last rounds, so a running league of thousands of rounds is not read completely. */
+/** Whether no match follows. */
 const hasEnded = (view: LeagueView, options: SprtFormatOptions): boolean =>
-  view.isEnded === true ||
-  (view.rounds.findLast(({ matches }) => matches.some(({ outcome }) => outcome === null)) === undefined &&
-    sprt.remaining(view, options) === 0);
+  view.isEnded === true || sprt.remaining(view, options) === 0;
 
 function resultOf(view: LeagueView, options: SprtFormatOptions, nameOf: (playerId: string) => string): FormatResult {
   const pairs = pairCounts(view);
@@ -83,7 +95,7 @@ function resultOf(view: LeagueView, options: SprtFormatOptions, nameOf: (playerI
 }
 
 const unpairedMatches = (view: LeagueView, { max_games }: SprtFormatOptions): number =>
-  Math.max(0, max_games - matchesOf(view).length);
+  Math.max(0, max_games - matchCount(view));
 
 /** Open matches do not delay the end: the league manager cancels them. A player under test that leaves ends the test without a decision. */
 export const sprt: Format<SprtFormatOptions> = {

@@ -1,6 +1,6 @@
 import type { LeagueView, NewRound } from "./format.ts";
 import { cheapestPairs } from "./pairing/perfect-matching.ts";
-import { firstRole, type RoleHistory, type RoleIndex, roleCost } from "./pairing/roles.ts";
+import { firstRole, type RoleHistory, Roles, roleCost } from "./pairing/roles.ts";
 
 /** A player of a Swiss system before a round. */
 export interface SwissPlayer {
@@ -24,7 +24,7 @@ export function swissPlayers(view: LeagueView): readonly SwissPlayer[] {
       .filter(({ hasLeft }) => !hasLeft)
       .map(({ playerId }) => [
         playerId,
-        { playerId, points: 0, byes: 0, opponents: new Set<string>(), roles: [] as RoleIndex[] },
+        { playerId, points: 0, byes: 0, opponents: new Set<string>(), roles: new Roles() },
       ]),
   );
   for (const { matches, byes } of view.rounds) {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { PUBLISHED_SWISS } from "../standings/testing/published-swiss.ts";
 import type { LeagueView, NewRound } from "./format.ts";
-import { type RoleIndex, roleCost, roleDifference } from "./pairing/roles.ts";
+import { type RoleIndex, Roles, roleCost } from "./pairing/roles.ts";
 import { swiss } from "./swiss.ts";
 import { pairSwiss, type SwissPlayer, swissPlayers } from "./swiss-pairing.ts";
 import { type Disturbances, playLeague } from "./testing/play-league.ts";
@@ -43,7 +43,7 @@ const rolesOf = (view: LeagueView): ReadonlyMap<string, readonly RoleIndex[]> =>
 const unbalanced = (view: LeagueView): readonly string[] =>
   [...rolesOf(view)].flatMap(([player, roles]) => {
     const third = roles.some((role, index) => index > 1 && role === roles[index - 1] && role === roles[index - 2]);
-    const differences = roles.map((_, index) => Math.abs(roleDifference(roles.slice(0, index + 1))));
+    const differences = roles.map((_, index) => Math.abs(Roles.of(roles.slice(0, index + 1)).difference));
     return third || Math.max(0, ...differences) > 2 ? [`${player}: ${roles.join("")}`] : [];
   });
 
@@ -117,15 +117,19 @@ describe("a Swiss system", () => {
 
   test("gives the bye to the lowest points among the players with the fewest byes, lowest seed first", () => {
     const view = play(7, "byes", 3);
-    for (const [index, { byes }] of view.rounds.entries()) {
+    for (const [index, { byes }] of [...view.rounds].entries()) {
       const before = swissPlayers({ ...view, rounds: view.rounds.slice(0, index) });
       const candidates = before.filter(({ byes: count }) => count === 0);
       expect(byes).toEqual([candidates.at(-1)?.playerId]);
       expect(candidates.at(-1)?.points).toBe(Math.min(...candidates.map(({ points }) => points)));
     }
-    const [bye = ""] = view.rounds[0]?.byes ?? [];
+    const [bye = ""] = view.rounds.at(0)?.byes ?? [];
     const afterFirst = swissPlayers({ ...view, rounds: view.rounds.slice(0, 1) });
-    expect(afterFirst.find(({ playerId }) => playerId === bye)).toMatchObject({ points: 3, byes: 1, roles: [] });
+    expect(afterFirst.find(({ playerId }) => playerId === bye)).toMatchObject({
+      points: 3,
+      byes: 1,
+      roles: { length: 0 },
+    });
   });
 
   test("pairs late entries from the next round on and leaves out players that have left", () => {
@@ -166,7 +170,7 @@ test("with up to 8 players the sum of the squares of the differences of points i
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 8 }), fc.integer({ min: 0, max: 10_000 }), (playerCount, seed) => {
       const view = play(playerCount, `minimal ${seed}`, Math.floor(playerCount / 2), { forfeit: 0.1, abort: 0.1 });
-      for (const [index, round] of view.rounds.entries()) {
+      for (const [index, round] of [...view.rounds].entries()) {
         const players = swissPlayers({ ...view, rounds: view.rounds.slice(0, index) });
         const paired = players.filter(({ playerId }) => !round.byes.includes(playerId));
         const allowed = [...divisions(paired)].filter((pairs) => pairs.every(isAllowed));
@@ -190,7 +194,7 @@ function publishedPlayers(round: number): readonly (SwissPlayer & { readonly cel
       points: before.reduce((sum, cell) => sum + (HALF_POINTS[cell] ?? HALF_POINTS[cell.at(-1) ?? ""] ?? 0), 0),
       byes: before.filter((cell) => cell === "bye").length,
       opponents: new Set(played.map((cell) => cell.slice(1, -1))),
-      roles: played.map((cell): RoleIndex => (cell.startsWith("w") ? 0 : 1)),
+      roles: Roles.of(played.map((cell) => (cell.startsWith("w") ? 0 : 1))),
       cell: cells[round] ?? "",
     };
   });

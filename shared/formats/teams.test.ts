@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { type List, SharedList } from "#shared/lib/list.ts";
 import type { FormatRound, LeagueView } from "./format.ts";
 import { seatedRounds, type TeamPlay, teamView } from "./teams.ts";
 
@@ -15,7 +16,7 @@ const pairs: TeamPlay = {
   sides: CODENAMES,
 };
 
-const viewWith = (rounds: readonly FormatRound[], { teams }: TeamPlay, left: readonly string[] = []): LeagueView => ({
+const viewWith = (rounds: List<FormatRound>, { teams }: TeamPlay, left: readonly string[] = []): LeagueView => ({
   seed: "seed",
   roleCount: 4,
   players: teams.flat().map((playerId) => ({ playerId, enteredAfter: 0, hasLeft: left.includes(playerId) })),
@@ -54,8 +55,21 @@ describe("teamView", () => {
     const [match] = played.matches;
     const outcome = { points: [], scores: [], termination: "aborted" } as const;
     const round: FormatRound = { ...played, matches: [{ matchId: "R1M1", players: match?.players ?? [], outcome }] };
-    expect(teamView(viewWith([round], pairs), pairs).rounds[0]?.matches[0]?.outcome?.points).toEqual([]);
+    expect(teamView(viewWith([round], pairs), pairs).rounds.at(0)?.matches[0]?.outcome?.points).toEqual([]);
   });
+});
+
+test("the versions of a running league have the teams and seats of a copy", () => {
+  const next = [{ pairings: [["T1", "T2"]], byes: ["T3"] }];
+  let rounds = SharedList.of([played]);
+  for (let step = 0; step < 3; step++) {
+    const [shared, copy] = [viewWith(rounds, pairs), viewWith([...rounds], pairs)];
+    expect([...teamView(shared, pairs).rounds]).toEqual(teamView(copy, pairs).rounds);
+    const [seated] = seatedRounds(next, shared, pairs);
+    expect([seated]).toEqual(seatedRounds(next, copy, pairs));
+    const match = { matchId: `R${step + 2}M1`, players: seated?.pairings[0] ?? [], outcome: null };
+    rounds = rounds.append({ roundId: step + 2, matches: [match], byes: ["Eve", "Finn"] });
+  }
 });
 
 describe("seatedRounds", () => {

@@ -1,5 +1,7 @@
+import { type List, SharedList } from "#shared/lib/list.ts";
 import type { Game } from "../games/game.ts";
 import type { FormatMatch, FormatPlayer, FormatRound, LeagueView, NewRound } from "./format.ts";
+import { roundSummary } from "./round-summary.ts";
 
 /** The teams of a league and the sides of its game. */
 export interface TeamPlay {
@@ -31,7 +33,6 @@ const indexOfTeam = (teamId: string): number => Number(teamId.slice(1)) - 1;
  */
 export function teamView(view: LeagueView, play: TeamPlay): LeagueView {
   const players = new Map(view.players.map((player) => [player.playerId, player]));
-  const teamOf = teamByPlayer(play.teams);
   return {
     get seed() {
       return view.seed;
@@ -47,7 +48,7 @@ export function teamView(view: LeagueView, play: TeamPlay): LeagueView {
         hasLeft: remaining < sideSize(play),
       };
     }),
-    rounds: view.rounds.map((round) => teamRound(round, play, teamOf)),
+    rounds: teamRounds(view.rounds, play),
   };
 }
 
@@ -57,13 +58,11 @@ export function teamView(view: LeagueView, play: TeamPlay): LeagueView {
  * roles. Members that have not entered or have left are passed over.
  */
 export function seatedRounds(rounds: readonly NewRound[], view: LeagueView, play: TeamPlay): readonly NewRound[] {
-  const teamOf = teamByPlayer(play.teams);
   /** The number of rounds in which a team has played. */
-  const roundCounts = new Map<string, number>();
+  const roundCounts = new Map(playedRounds(teamRounds(view.rounds, play)));
   const count = (teamIds: Iterable<string>): void => {
     for (const teamId of new Set(teamIds)) roundCounts.set(teamId, (roundCounts.get(teamId) ?? 0) + 1);
   };
-  for (const { matches } of view.rounds) count(matches.flatMap((match) => teamsOfMatch(match, play, teamOf)));
   const entered = new Set(view.players.flatMap(({ playerId, hasLeft }) => (hasLeft ? [] : [playerId])));
   return rounds.map(({ pairings, byes, ...round }) => {
     const legs = new Map<string, number>();
@@ -109,10 +108,30 @@ export const teamsOfMatch = (
   teamOf: ReadonlyMap<string, string>,
 ): readonly string[] => sides.map(([role = 0]) => teamOf.get(players[role] as string) ?? "");
 
-function teamRound(round: FormatRound, play: TeamPlay, teamOf: ReadonlyMap<string, string>): FormatRound {
-  const known = rounds.get(round);
-  if (known !== undefined) return known;
-  const converted: FormatRound = {
+/** The number of rounds in which each team has a match. */
+const playedRounds = roundSummary<Map<string, number>>({
+  empty: () => new Map(),
+  add(sum, { matches }, times) {
+    for (const teamId of new Set(matches.flatMap(({ players }) => players)))
+      sum.set(teamId, (sum.get(teamId) ?? 0) + times);
+  },
+});
+
+type TeamRounds = (rounds: SharedList<FormatRound>) => SharedList<FormatRound>;
+/** The conversions of the leagues, by their lists of teams. Each converts a round once for all of its results. */
+const conversions = new WeakMap<TeamPlay["teams"], TeamRounds>();
+
+/** Returns rounds of players as rounds of teams. */
+function teamRounds(rounds: List<FormatRound>, play: TeamPlay): List<FormatRound> {
+  if (!(rounds instanceof SharedList)) return rounds.map(teamRound(play));
+  const convert = conversions.get(play.teams) ?? SharedList.mapping(teamRound(play));
+  conversions.set(play.teams, convert);
+  return convert(rounds);
+}
+
+function teamRound(play: TeamPlay): (round: FormatRound) => FormatRound {
+  const teamOf = teamByPlayer(play.teams);
+  return (round) => ({
     roundId: round.roundId,
     matches: round.matches.map((match) => ({
       matchId: match.matchId,
@@ -124,12 +143,8 @@ function teamRound(round: FormatRound, play: TeamPlay, teamOf: ReadonlyMap<strin
       },
     })),
     byes: [...new Set(round.byes.map((id) => teamOf.get(id) ?? ""))],
-  };
-  rounds.set(round, converted);
-  return converted;
+  });
 }
-/** The converted rounds. Rounds are never changed in place, so an open league converts each round once for each of its results. */
-const rounds = new WeakMap<FormatRound, FormatRound>();
 
 /** The values of the sides: those of their first roles, because a team wins and loses together. */
 const bySide = (values: readonly number[], { sides }: TeamPlay): readonly number[] =>

@@ -1,4 +1,5 @@
 import type { FormatMatch, LeagueView } from "./format.ts";
+import { roundSummary } from "./round-summary.ts";
 
 /** The players that can be paired, in the order of their seeding. */
 export const activePlayers = (view: LeagueView): readonly string[] =>
@@ -7,9 +8,19 @@ export const activePlayers = (view: LeagueView): readonly string[] =>
 /** All matches, in the order of their pairing. */
 export const matchesOf = (view: LeagueView): readonly FormatMatch[] => view.rounds.flatMap(({ matches }) => matches);
 
+const counts = roundSummary({
+  empty: () => ({ matches: 0, open: 0 }),
+  add(sum, { matches }, times) {
+    sum.matches += times * matches.length;
+    for (const { outcome } of matches) if (outcome === null) sum.open += times;
+  },
+});
+
+/** The number of matches. */
+export const matchCount = ({ rounds }: LeagueView): number => counts(rounds).matches;
+
 /** The number of matches that are not completed. */
-export const openMatches = (view: LeagueView): number =>
-  matchesOf(view).filter(({ outcome }) => outcome === null).length;
+export const openMatches = ({ rounds }: LeagueView): number => counts(rounds).open;
 
 /** A key for two players in any order. */
 export const pairKey = (a: string, b: string): string => (a < b ? `${a} ${b}` : `${b} ${a}`);

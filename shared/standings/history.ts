@@ -1,3 +1,4 @@
+import type { List } from "#shared/lib/list.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 
 /** A match of a league, as far as the standings need it. The league's own matches have this form. */
@@ -62,7 +63,7 @@ interface PointScale {
 /** Returns the histories of these players. Players of a match that are not listed count as opponents too. */
 export function historyOf(
   playerIds: readonly string[],
-  rounds: readonly StandingsRound[],
+  rounds: List<StandingsRound>,
   { byePoints, teams }: { readonly byePoints: number; readonly teams?: readonly number[] },
 ): History {
   const isAdjusted = byePoints > 0;

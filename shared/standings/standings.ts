@@ -1,4 +1,5 @@
 import { compareIds } from "#shared/lib/ids.ts";
+import type { List } from "#shared/lib/list.ts";
 import { invariant } from "#shared/lib/result.ts";
 import { POINTS } from "#shared/session/verdict.ts";
 import { historyOf, type StandingsMatch, type StandingsRound } from "./history.ts";
@@ -51,7 +52,7 @@ export interface StandingsResult {
 interface StandingsContext {
   readonly rules?: StandingsRules;
   /** The opened rounds of the counted results. They are read only if a tie-break depends on the opponents or the order of the results. */
-  readonly rounds?: () => readonly StandingsRound[];
+  readonly rounds?: () => List<StandingsRound>;
   /** The order of a format that does not rank by points (`Format.ranking`). It takes precedence over points and tie-breaks. */
   readonly ranking?: readonly (readonly string[])[] | undefined;
 }
@@ -118,7 +119,7 @@ export function createTally(): Tally {
 }
 
 /** Creates a tally of the results and byes of these rounds. */
-export function tallyOf(rounds: readonly StandingsRound[]): Tally {
+export function tallyOf(rounds: List<StandingsRound>): Tally {
   const tally = createTally();
   for (const { matches, byes } of rounds) {
     for (const match of matches) tally.addMatch(match);

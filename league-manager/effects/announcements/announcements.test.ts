@@ -107,7 +107,7 @@ describe("START_GAME of a match", () => {
     const { league, answer } = await leagueWithSilentPlayer();
     await league.order("REF01", "R1M1");
     expect(typesAt(league, "P01")).toEqual([["ROUND_ANNOUNCEMENT", 1]]);
-    await league.eventually(() => expect(league.league().rounds[0]?.isAnnounced).toBe(true));
+    await league.eventually(() => expect(league.league().rounds.at(0)?.isAnnounced).toBe(true));
     answer();
     await league.eventually(() => expect(typesAt(league, "P01")).toHaveLength(2));
   });

@@ -3,7 +3,7 @@ import type { Agent } from "../../agents/agent.ts";
 import { completeLeague } from "../../commands/leagues.ts";
 import { announceRound } from "../../commands/rounds.ts";
 import { opensAtOnce } from "../../league/format-view.ts";
-import type { League, Round } from "../../league/league.ts";
+import { type League, type Round, roundOf } from "../../league/league.ts";
 import type { OpenWork } from "../../league/open-work.ts";
 import type { Commit } from "../../ledger.ts";
 import type { EffectsContext, Part } from "../effects-context.ts";
@@ -77,7 +77,7 @@ export class Announcements implements Part {
    */
   received(leagueId: string, roundId: number, playerId: string): Promise<void> {
     const { leagues, agents } = this.#context.ledger.state;
-    const round = leagues.get(leagueId)?.rounds[roundId - 1];
+    const round = roundOf(leagues.get(leagueId), roundId);
     if (!round || round.isAnnounced || this.#tasks.signal.aborted) return Promise.resolve();
     if (agents.get(playerId)?.wantsAnnouncements === false) return Promise.resolve();
     const passed = this.#gateOf(leagueId, roundId).passed(playerId);
@@ -99,7 +99,7 @@ export class Announcements implements Part {
       onReceived: (leagueId, roundId, playerId) => {
         const { leagues } = this.#context.ledger.state;
         // A signal may arrive before the commit that opens the round.
-        const isAnnounced = leagues.get(leagueId)?.rounds[roundId - 1]?.isAnnounced;
+        const isAnnounced = roundOf(leagues.get(leagueId), roundId)?.isAnnounced;
         if (leagues.has(leagueId) && !isAnnounced) this.#gateOf(leagueId, roundId).open(playerId);
       },
     });
@@ -164,7 +164,7 @@ export class Announcements implements Part {
   async #assignedByOthers(leagueId: string, roundId: number): Promise<void> {
     const { clock, ledger } = this.#context;
     const isAssigned = (): boolean => {
-      const matches = ledger.state.leagues.get(leagueId)?.rounds[roundId - 1]?.matches ?? [];
+      const matches = roundOf(ledger.state.leagues.get(leagueId), roundId)?.matches ?? [];
       return matches.every(({ status }) => status !== "scheduled");
     };
     for (let ms = 0; ms < MAX_ASSIGNING_MS && !isAssigned(); ms += LOOK_EVERY_MS) {
@@ -192,7 +192,7 @@ export class Announcements implements Part {
     const league = this.#context.ledger.state.leagues.get(leagueId);
     if (!league) return [];
     if (opensAtOnce(league)) {
-      const players = new Set(league.rounds[roundId - 1]?.matches.flatMap((match) => match.players));
+      const players = new Set(roundOf(league, roundId)?.matches.flatMap((match) => match.players));
       return this.#pushTo(this.#agentsOf(players), startOf(leagueId, roundId));
     }
     const endOfPrevious = roundId > 1 ? endOf(leagueId, roundId - 1) : [];

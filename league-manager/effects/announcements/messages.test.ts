@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { LeagueCommand } from "../../league/commands.ts";
-import type { League } from "../../league/league.ts";
+import { type League, roundOf } from "../../league/league.ts";
 import { afterCommands, resultOf, running, SEED, WON } from "../../league/testing/leagues.ts";
 import type { ManagerState } from "../../ledger.ts";
 import { AnnouncementMessages, type AnnouncementType } from "./messages.ts";
@@ -11,9 +11,9 @@ const players = (count: number): string[] => Array.from({ length: count }, (_, i
 
 describe("the messages of a round with more than 100 matches", () => {
   const started = afterCommands(running(players(204))).league;
-  const [first, ...others] = started.rounds;
+  const [first] = started.rounds;
   const matches = first?.matches.map((match, turn) => (turn < 2 ? { ...match, refereeId: "REF01" } : match)) ?? [];
-  const league = first ? { ...started, rounds: [{ ...first, matches }, ...others] } : started;
+  const league = first ? { ...started, rounds: started.rounds.with(0, { ...first, matches }) } : started;
   const ownMatch = matches.find((match) => match.players.includes("P7"));
   const messages = new AnnouncementMessages(() => stateOf(league));
   const payload = (type: AnnouncementType, recipientId: string) =>
@@ -64,7 +64,7 @@ test("standings after a round read only the matches of that round if the standin
   const leagues: League[] = [];
   for (const roundId of [1, 2]) {
     commands = [...commands, { type: "open_round", roundId, shutDown: new Map() }];
-    for (const match of afterCommands(commands).league.rounds[roundId - 1]?.matches ?? []) {
+    for (const match of roundOf(afterCommands(commands).league, roundId)?.matches ?? []) {
       commands = [...commands, { type: "assign", matchId: match.matchId, epoch: 1, refereeId: "REF01" }];
       const { league } = afterCommands(commands);
       const result = resultOf(league, match, WON);
@@ -80,13 +80,13 @@ test("standings after a round read only the matches of that round if the standin
     return (payload as { standings: { played: number }[] }).standings.map(({ played }) => played);
   };
   expect(playedAfter(1)).toEqual([1, 1, 1, 1]);
-  const [first, ...others] = afterSecond.rounds;
+  const [first] = afterSecond.rounds;
   const unread = new Proxy([], {
     get() {
       throw new Error("the matches of round 1 are read again");
     },
   });
-  league = first ? { ...afterSecond, rounds: [{ ...first, matches: unread }, ...others] } : afterSecond;
+  league = first ? { ...afterSecond, rounds: afterSecond.rounds.with(0, { ...first, matches: unread }) } : afterSecond;
   expect(playedAfter(2)).toEqual([2, 2, 2, 2]);
   league = afterSecond;
   expect(playedAfter(1)).toEqual([1, 1, 1, 1]);

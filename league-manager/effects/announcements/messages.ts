@@ -1,5 +1,5 @@
 import type { Standing, StandingsPlayer } from "#shared/standings/standings.ts";
-import type { League, Match } from "../../league/league.ts";
+import { type League, type Match, roundOf } from "../../league/league.ts";
 import { winnerOf } from "../../league/outcome.ts";
 import type { ManagerState } from "../../ledger.ts";
 import { RoundStandings } from "./round-standings.ts";
@@ -49,7 +49,7 @@ export class AnnouncementMessages {
   /** Returns the payload for one recipient, or null if the league or round does not exist. */
   payload({ type, leagueId, roundId }: Announcement, recipientId: string): object | null {
     const league = this.#state().leagues.get(leagueId);
-    const round = league?.rounds[roundId - 1];
+    const round = roundOf(league, roundId);
     if (!league || !round) return null;
     const head = { league_id: leagueId, round_id: roundId };
     switch (type) {
@@ -74,7 +74,7 @@ export class AnnouncementMessages {
           payload: (matches) => ({
             ...head,
             matches_completed: round.matches.length,
-            next_round_id: !league.isEnded && league.rounds[roundId] ? roundId + 1 : null,
+            next_round_id: !league.isEnded && league.rounds.at(roundId) ? roundId + 1 : null,
             summary: {
               winners: Object.fromEntries(matches.map((match) => [match.matchId, winnerOf(match)])),
             },

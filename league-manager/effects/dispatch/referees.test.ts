@@ -36,7 +36,7 @@ test("a match with a player on loopback is assigned only to referees at the curr
   const referees = new Referees(context, { isUp: () => true });
   const eligible = () => {
     const league = ledger.state.leagues.get("rps");
-    const match = league?.rounds[0]?.matches[0];
+    const match = league?.rounds.at(0)?.matches[0];
     invariant(match, "the league has a match");
     return [...referees.eligible(league, referees.up())(match)].map(({ id }) => id);
   };

@@ -13,7 +13,7 @@ import type { AdmissionPolicy } from "../../agents/policy.ts";
 import { registerPlayer, registerReferee } from "../../commands/register.ts";
 import { type ReportReply, reportResult } from "../../commands/report.ts";
 import type { Effects } from "../../effects.ts";
-import type { League, Match } from "../../league/league.ts";
+import { type League, type Match, roundOf } from "../../league/league.ts";
 import type { Ledger } from "../../ledger.ts";
 import { played } from "../../testing/results.ts";
 import { startTestAgent, type TestAgent } from "./agents.ts";
@@ -71,7 +71,7 @@ export class TestLeague {
   }
 
   round(roundId = 1, leagueId = "rps"): readonly Match[] {
-    return this.league(leagueId).rounds[roundId - 1]?.matches ?? [];
+    return roundOf(this.league(leagueId), roundId)?.matches ?? [];
   }
 
   /** Advances the clock until `check` returns without throwing. `each` is called before each check. */

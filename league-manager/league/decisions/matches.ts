@@ -4,7 +4,7 @@ import { protocolError } from "#shared/protocol/errors.ts";
 import { QUOTED_CHARACTERS } from "../events.ts";
 import { matchOf } from "../evolve.ts";
 import { formatOf } from "../format-view.ts";
-import type { League, Match } from "../league.ts";
+import { type League, type Match, roundOf } from "../league.ts";
 import { matchIdOf } from "../match-ids.ts";
 import { type CommandOf, type Decided, PAUSED, rejectMatch, rejectState, UNCHANGED } from "./decision.ts";
 import { MAX_ABORTS } from "./report.ts";
@@ -36,7 +36,7 @@ export function decideSchedule(league: League, { players, roundId }: CommandOf<"
   const choices = `choose a round from ${currentRound} to ${next}`;
   if (roundId < currentRound) return err(protocolError("G005", `round ${roundId} is over; ${choices}`, context));
   if (roundId > next) return err(protocolError("G003", `there is no round ${roundId}; ${choices}`, context));
-  const match_id = matchIdOf(roundId, rounds[roundId - 1]?.matches.length ?? 0);
+  const match_id = matchIdOf(roundId, roundOf({ rounds }, roundId)?.matches.length ?? 0);
   return ok([{ type: "match_scheduled", match_id, round_id: roundId, players }]);
 }
 
@@ -44,7 +44,7 @@ export function decideAssign(league: League, { matchId, epoch, refereeId }: Comm
   const match = matchOf(league, matchId);
   if (!match) return rejectMatch(league, matchId);
   if (league.isPaused) return rejectState(league, PAUSED);
-  const isOpened = league.rounds[match.roundId - 1]?.isOpened === true;
+  const isOpened = roundOf(league, match.roundId)?.isOpened === true;
   if (match.status !== "scheduled" || match.epoch !== epoch || !isOpened) return rejectEpoch(league, match, epoch);
   return ok([{ type: "match_assigned", match_id: matchId, epoch, referee_id: refereeId }]);
 }

@@ -5,7 +5,7 @@ import { protocolError } from "#shared/protocol/errors.ts";
 import { QUOTED_CHARACTERS } from "../events.ts";
 import { matchOf } from "../evolve.ts";
 import { formatOf, isPlayed, parsedOptions, viewOf } from "../format-view.ts";
-import type { League, Match } from "../league.ts";
+import { type League, type Match, roundOf } from "../league.ts";
 import { ANNULLED, summaryOf } from "../outcome.ts";
 import { type CommandOf, cancellationsOf, type Decided, rejectLeague, rejectMatch, UNCHANGED } from "./decision.ts";
 
@@ -105,7 +105,7 @@ export function decideAnnul(league: League, { matchId, reason }: CommandOf<"annu
 function dependentRound(league: League, { roundId }: Match): number | null {
   const { ignoresResults, opensRounds } = formatOf(league);
   if (ignoresResults) return null;
-  const pairedAfter = league.rounds[roundId - 1]?.pairedAfter ?? 0;
+  const pairedAfter = roundOf(league, roundId)?.pairedAfter ?? 0;
   const later = league.rounds
     .slice(roundId)
     .find((round) => opensRounds === "at_once" || round.pairedAfter > pairedAfter);

@@ -36,14 +36,14 @@ function decideResult(
   change: Partial<MatchResult> = {},
 ) {
   const { league } = afterCommands(commands);
-  const match = league.rounds[0]?.matches[0] as Match;
+  const match = league.rounds.at(0)?.matches[0] as Match;
   const result = { ...resultOf(league, match, played), ...change };
   return { result, decided: decideReport(league, report(result)) };
 }
 
 const abortResult = (commands: readonly LeagueCommand[], reason: string): MatchResult => {
   const { league } = afterCommands(commands);
-  return unplayed(league, league.rounds[0]?.matches[0] as Match, reason);
+  return unplayed(league, league.rounds.at(0)?.matches[0] as Match, reason);
 };
 
 describe("a valid result", () => {
@@ -132,7 +132,7 @@ describe("an impossible result", () => {
 describe("an aborted match", () => {
   it("is played again without a withdrawal, because its referee has ended it", () => {
     const { league } = afterCommands([...firstAttempt, report(abortResult(firstAttempt, "full"))]);
-    expect(league.rounds[0]?.matches).toMatchObject([{ status: "scheduled", epoch: 2, aborts: 1, refereeId: null }]);
+    expect(league.rounds.at(0)?.matches).toMatchObject([{ status: "scheduled", epoch: 2, aborts: 1, refereeId: null }]);
     expect(league.withdrawals).toEqual([]);
   });
 
@@ -148,7 +148,7 @@ describe("an aborted match", () => {
       faults: [],
     };
     const completed = { status: "completed", epoch: 3, refereeId: "REF01", outcome, logHead: "" };
-    expect(league.rounds[0]?.matches).toMatchObject([completed]);
+    expect(league.rounds.at(0)?.matches).toMatchObject([completed]);
     given(...thirdAttempt, report(result))
       .when(report(result))
       .leadsTo();
@@ -172,7 +172,7 @@ describe("an aborted match", () => {
     ]);
     const withdrawn = (epoch: number) => ({ matchId: "R1M1", epoch, refereeId: "REF01" });
     expect(league.withdrawals).toEqual([withdrawn(1), withdrawn(2), withdrawn(3)]);
-    expect(league.rounds[0]?.matches).toMatchObject([{ status: "completed", refereeId: null }]);
+    expect(league.rounds.at(0)?.matches).toMatchObject([{ status: "completed", refereeId: null }]);
     const { type: _, ...settled } = { type: "", ...withdrawn(2) };
     const settle = { type: "settle_withdrawal", ...settled } as const;
     given(...thirdAttempt)

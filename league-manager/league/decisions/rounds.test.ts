@@ -52,7 +52,7 @@ describe("the opening of a round", () => {
     const { league, events } = afterCommands([...started, open(1, { P04: 7 }, ["P04"])]);
     const absent = [{ player_id: "P04", agent_version: 7, removed: true }];
     expect(events).toContainEqual(expect.objectContaining({ type: "round_opened", round_id: 1, absent }));
-    const match = league.rounds[0]?.matches[0];
+    const match = league.rounds.at(0)?.matches[0];
     expect(match && summaryOf(match)).toMatchObject({
       ...{ winner: "P01", termination: "forfeit", reason: "removed_by_operator" },
       faults: [{ player_id: "P04", code: "G002", cause: "timeout", detail: "the operator removed the player" }],
@@ -61,7 +61,7 @@ describe("the opening of a round", () => {
 
   it("gives each absent player of a forfeited match a fault with its cause", () => {
     const { league } = afterCommands([...started, open(1, { P01: 5, P04: 7 }, ["P04"])]);
-    const match = league.rounds[0]?.matches[0];
+    const match = league.rounds.at(0)?.matches[0];
     expect(match && summaryOf(match)).toMatchObject({
       reason: "shut_down",
       faults: [{ detail: "the player is shut down" }, { detail: "the operator removed the player" }],
@@ -70,7 +70,7 @@ describe("the opening of a round", () => {
 
   it("gives no player the win of a match that both players forfeit", () => {
     const { league } = afterCommands([...started, open(1, { P01: 1, P04: 1 })]);
-    const [first, second] = league.rounds[0]?.matches ?? [];
+    const [first, second] = league.rounds.at(0)?.matches ?? [];
     expect(first && summaryOf(first)).toMatchObject({ winner: null, match_points: { P01: 0, P04: 0 } });
     expect([first?.status, second?.status, league.currentRound]).toEqual(["completed", "scheduled", 1]);
   });
@@ -100,7 +100,7 @@ describe("the time of a round", () => {
       .when(expire)
       .leadsTo({ type: "round_expired", round_id: 1 }, { type: "match_cancelled", match_id: "R1M2", epoch: 1 });
     const { league } = afterCommands([...timed, assign("R1M1"), expire]);
-    expect(league.rounds[0]).toMatchObject({ open: 0, isExpired: true });
+    expect(league.rounds.at(0)).toMatchObject({ open: 0, isExpired: true });
     expect(league).toMatchObject({ currentRound: 2, withdrawals: [{ matchId: "R1M1" }] });
     given(...timed, expire)
       .when(expire)

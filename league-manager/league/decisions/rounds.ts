@@ -1,7 +1,7 @@
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { NewLeagueEvent } from "../commands.ts";
-import type { League, Match } from "../league.ts";
+import { type League, type Match, roundOf } from "../league.ts";
 import { forfeitOf, REMOVED, SHUT_DOWN } from "../outcome.ts";
 import {
   type CommandOf,
@@ -16,7 +16,7 @@ import {
 /** Opens the current round, and forfeits its matches with players that are shut down. */
 export function decideOpenRound(league: League, command: CommandOf<"open_round">): Decided {
   const { roundId, shutDown, removed } = command;
-  const round = league.rounds[roundId - 1];
+  const round = roundOf(league, roundId);
   if (!round) return rejectRound(league, roundId);
   if (round.isOpened) return UNCHANGED;
   if (league.isPaused) return rejectState(league, PAUSED);
@@ -62,7 +62,7 @@ const rejectRound = ({ leagueId: league_id }: League, roundId: number): Decided 
 
 /** Records that a round is announced to the players. */
 export function decideAnnounceRound(league: League, roundId: number): Decided {
-  const round = league.rounds[roundId - 1];
+  const round = roundOf(league, roundId);
   if (!round) return rejectRound(league, roundId);
   if (round.isAnnounced) return UNCHANGED;
   if (!round.isOpened) return rejectState(league, `round ${roundId} is not opened`);
@@ -71,7 +71,7 @@ export function decideAnnounceRound(league: League, roundId: number): Decided {
 
 /** Ends a round whose time is over: its matches that are not completed are cancelled, and count for no player. */
 export function decideExpireRound(league: League, { roundId }: CommandOf<"expire_round">): Decided {
-  const round = league.rounds[roundId - 1];
+  const round = roundOf(league, roundId);
   if (!round?.isOpened || round.isExpired || round.open === 0 || league.roundMs === null) return UNCHANGED;
   if (league.isPaused) return rejectLeague(league, "is paused");
   return ok([{ type: "round_expired", round_id: roundId }, ...cancellationsOf(round.matches)]);

@@ -11,7 +11,7 @@ const ties = (document: BracketDocument, tree = 0, round = 0): readonly BracketT
 describe("the bracket of a league", () => {
   it("has byes, the results of each match, winners, and where open slots come from", async () => {
     const played = new PlayedLeague(playerIds(6), { format: "single-elimination" });
-    for (const { matchId, players } of played.league.rounds[0]?.matches.slice(0, 2) ?? [])
+    for (const { matchId, players } of played.league.rounds.at(0)?.matches.slice(0, 2) ?? [])
       played.complete(matchId, players[0] === "P04" ? WON : LOST);
     const document = await played.read<BracketDocument>(bracket);
     expect(document.trees.map(({ name, rounds }) => [name, rounds.map(({ label }) => label)])).toEqual([

@@ -20,7 +20,7 @@ function cellsOf(document: CrosstableDocument): Readonly<Record<string, string>>
 describe("the crosstable of a league", () => {
   it("has each result from the views of both players, with its match", async () => {
     const played = new PlayedLeague(playerIds(4));
-    const [first, second] = played.league.rounds[0]?.matches ?? [];
+    const [first, second] = played.league.rounds.at(0)?.matches ?? [];
     const [one = "", two = ""] = first?.players ?? [];
     const [three = "", four = ""] = second?.players ?? [];
     played.complete("R1M1", DRAWN);

@@ -4,7 +4,7 @@ import { match } from "./match.ts";
 
 it("the document of a match that is being played names the time since the start of the turn", async () => {
   const played = new PlayedLeague(playerIds(2), { game: "tic_tac_toe.v1" });
-  const [found] = played.league.rounds[0]?.matches ?? [];
+  const [found] = played.league.rounds.at(0)?.matches ?? [];
   Object.assign(found as object, { status: "assigned", refereeId: "REF01" });
   const clock = { initial_ms: 60_000, increment_ms: 0, remaining_ms: { x: 60_000, o: 60_000 } };
   const frame = { status: "active", tick: 0, to_act: ["x"], state: null, board: "", last_action: null, result: null };

@@ -7,7 +7,7 @@ import { originOf } from "#shared/web/site-links.ts";
 import { faultInWords } from "#shared/web/texts/fault-texts.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { matchOf } from "../../league/evolve.ts";
-import type { League, Match } from "../../league/league.ts";
+import { type League, type Match, roundOf } from "../../league/league.ts";
 import { rolesOf } from "../../league/outcome.ts";
 import type { RelayedMatch } from "../matches/frames.ts";
 import { replayedGame } from "../matches/replay.ts";
@@ -50,7 +50,7 @@ async function matchDocument(context: DocumentContext, request: DocumentRequest)
     league: headerOf(context, league),
     match: {
       ...matchRow(projections, league, found),
-      round_label: league.rounds[found.roundId - 1]?.label ?? null,
+      round_label: roundOf(league, found.roundId)?.label ?? null,
       epoch: found.epoch,
       clock: league.clock ?? null,
     },

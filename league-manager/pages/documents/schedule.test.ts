@@ -8,11 +8,11 @@ describe("the schedule of a league", () => {
     const played = new PlayedLeague(playerIds(5));
     played.complete("R1M1", WON);
     const document = await played.read<ScheduleDocument>(schedule);
-    const [bye = ""] = played.league.rounds[0]?.byes ?? [];
+    const [bye = ""] = played.league.rounds.at(0)?.byes ?? [];
     expect(document).toMatchObject({ current_round: 1, last_round: 5, has_all: false, total: 2, page: 1, pages: 1 });
     expect(document.round).toMatchObject({ round_id: 1, state: "playing", completed: 1, absent: [] });
     expect(document.round?.byes).toEqual([{ player_id: bye, name: `name of ${bye}` }]);
-    const [winner, loser] = played.league.rounds[0]?.matches[0]?.players ?? [];
+    const [winner, loser] = played.league.rounds.at(0)?.matches[0]?.players ?? [];
     expect(document.matches[0]).toMatchObject({
       match_id: "R1M1",
       status: "completed",
@@ -29,7 +29,7 @@ describe("the schedule of a league", () => {
 
   it("has pages of the players without a match", async () => {
     const played = new PlayedLeague(playerIds(300), { format: "single-elimination" });
-    const { byes = [] } = played.league.rounds[0] ?? {};
+    const { byes = [] } = played.league.rounds.at(0) ?? {};
     expect(byes).toHaveLength(212);
     const round = async (query: string) => (await played.read<ScheduleDocument>(schedule, query)).round;
     const pages = [await round(""), await round("unpaired=2"), await round("round=1&page=9&unpaired=3")];
@@ -48,7 +48,7 @@ describe("the schedule of a league", () => {
 
   it("says why a match was forfeited, and which players have left", async () => {
     const played = new PlayedLeague(playerIds(4), { format: "swiss", formatOptions: { rounds: 3 } });
-    const [, absent = ""] = played.league.rounds[0]?.matches[0]?.players ?? [];
+    const [, absent = ""] = played.league.rounds.at(0)?.matches[0]?.players ?? [];
     played.complete("R1M1", WON, absent);
     played.complete("R1M2", WON);
     played.command({ type: "leave", playerId: absent, agentVersion: 1 });

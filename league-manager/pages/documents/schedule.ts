@@ -1,7 +1,7 @@
 import type { RoundRef, ScheduleDocument, ScheduleRound } from "#shared/web/documents/schedule.ts";
 import { opensAtOnce } from "../../league/format-view.ts";
-import { endOfRound, type League, type Match, type Round } from "../../league/league.ts";
-import { roundNumber, roundOf } from "../../projections/schedule.ts";
+import { endOfRound, type League, type Match, type Round, roundOf } from "../../league/league.ts";
+import { roundNumber } from "../../projections/schedule.ts";
 import type { DocumentContext, DocumentKind, DocumentRequest } from "./document.ts";
 import { headerOf, matchRow, pageOf, playerRef } from "./league.ts";
 
@@ -23,7 +23,7 @@ function scheduleDocument(context: DocumentContext, { league, query }: DocumentR
   const has_all = opensAtOnce(league);
   const current_round = league.currentRound ?? league.rounds.length;
   const number = requested === null ? current_round : roundNumber(requested);
-  const round = has_all && requested === null ? null : roundOf(league, number);
+  const round = has_all && requested === null ? null : (roundOf(league, number) ?? null);
   if (requested !== null && round === null) return null;
   const shown = round === null ? (has_all ? allMatches(league) : []) : round.matches;
   const { rows, ...page } = pageOf(shown, query);
@@ -41,7 +41,7 @@ function scheduleDocument(context: DocumentContext, { league, query }: DocumentR
 
 /** The matches of all opened rounds, the newest first. */
 const allMatches = ({ rounds }: League): readonly Match[] =>
-  rounds.flatMap(({ isOpened, matches }) => (isOpened ? matches : [])).reverse();
+  rounds.flatMap(({ isOpened, matches }) => (isOpened ? matches : [])).toReversed();
 
 /** Returns the rounds nearest to one, at most MAX_LISTED. */
 function roundsNear({ rounds }: League, roundId: number): readonly Round[] {

@@ -16,7 +16,7 @@ async function movementsOf(league: PlayedLeague): Promise<readonly string[]> {
 describe("the movement in the standings", () => {
   it("is absent until the second round has a result, and then counts from the end of the first round", async () => {
     const league = new PlayedLeague(playerIds(4), SWISS);
-    const [first, second] = league.league.rounds[0]?.matches ?? [];
+    const [first, second] = league.league.rounds.at(0)?.matches ?? [];
     league.complete(first?.matchId ?? "", WON);
     league.complete(second?.matchId ?? "", WON);
     league.openRounds();
@@ -24,7 +24,7 @@ describe("the movement in the standings", () => {
     expect(new Set((await movementsOf(league)).map((row) => row.split(" ")[2]))).toEqual(new Set(["null"]));
 
     // The two winners have met now: one of them is alone at the top, the other is no longer a shared first.
-    const decider = league.league.rounds[1]?.matches.find(({ players }) => players.includes(winner));
+    const decider = league.league.rounds.at(1)?.matches.find(({ players }) => players.includes(winner));
     const points = decider?.players[0] === winner ? WON : LOST;
     league.complete(decider?.matchId ?? "", points);
     const rows = new Map((await movementsOf(league)).map((row) => [row.split(" ")[0], row]));
@@ -91,13 +91,13 @@ describe("the overview", () => {
   it("shows the last results, the latest first, the matches that are played, and the winners at the end", async () => {
     const league = new PlayedLeague(playerIds(4), SWISS);
     league.playRound();
-    const [next] = league.league.rounds[1]?.matches ?? [];
+    const [next] = league.league.rounds.at(1)?.matches ?? [];
     league.apply({ type: "match_assigned", match_id: next?.matchId ?? "", epoch: 1, referee_id: "REF01" });
     const running = await league.read<OverviewDocument>(overview);
     expect(running.results.map(({ match_id }) => match_id)).toEqual(["R1M2", "R1M1"]);
     expect(running.playing.map(({ match_id }) => match_id)).toEqual([next?.matchId]);
     expect(running.winners).toEqual([]);
-    while (league.league.rounds.some(({ open }) => open > 0)) league.playRound();
+    while ([...league.league.rounds].some(({ open }) => open > 0)) league.playRound();
     league.command({ type: "complete" });
     const completed = await league.read<OverviewDocument>(overview);
     expect(completed.winners.map(({ player_id }) => player_id)).toEqual(["P01"]);

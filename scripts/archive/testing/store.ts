@@ -15,7 +15,7 @@ import { announceRound, openRound, scheduleMatch } from "../../../league-manager
 import { player, referee, tokenOf } from "../../../league-manager/commands/testing/commands.ts";
 import type { LeagueSettings } from "../../../league-manager/league/commands.ts";
 import { matchOf } from "../../../league-manager/league/evolve.ts";
-import type { League, Match } from "../../../league-manager/league/league.ts";
+import { type League, type Match, roundOf } from "../../../league-manager/league/league.ts";
 import { leagueSeed, seedOfMatch } from "../../../league-manager/league/seeds.ts";
 import { AT, forfeitBy, resultOf, SETTINGS, unplayed, WON } from "../../../league-manager/league/testing/leagues.ts";
 import type { Decide, Ledger } from "../../../league-manager/ledger.ts";
@@ -132,7 +132,7 @@ function testRun(file: string, ledger: Ledger, leagueIds: readonly string[]): Te
       const roundId = league(leagueId).currentRound as number;
       await execute(openRound(leagueId, roundId));
       await execute(announceRound(leagueId, roundId));
-      for (const match of league(leagueId).rounds[roundId - 1]?.matches ?? []) {
+      for (const match of roundOf(league(leagueId), roundId)?.matches ?? []) {
         const commands = match.status === "scheduled" ? commandsOf(match) : null;
         if (commands !== null) await run.play(leagueId, match.matchId, commands);
       }

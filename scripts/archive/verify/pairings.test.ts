@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
+import { roundOf } from "../../../league-manager/league/league.ts";
 import { act } from "../../../league-manager/league/testing/leagues.ts";
 import { leagueLogFile } from "../files.ts";
 import { type Attempt, expectFault, verifyForged } from "../testing/attempts.ts";
@@ -47,7 +48,7 @@ const test = await exports.exported((folder) =>
       while (!run.league("rps").isPairingComplete) {
         await run.pair("rps", 4);
         const open = run.league("rps").openRounds[0] ?? 0;
-        for (const { matchId, players } of run.league("rps").rounds[open - 1]?.matches ?? []) {
+        for (const { matchId, players } of roundOf(run.league("rps"), open)?.matches ?? []) {
           const winner = players[0] === "P01" ? (["rock", "scissors"] as const) : (["scissors", "rock"] as const);
           if (!run.league("rps").isPairingComplete)
             await run.play("rps", matchId, [act(1, winner[0]), act(2, winner[1])]);

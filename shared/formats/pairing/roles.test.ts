@@ -1,8 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { firstRole, type RoleHistory, type RoleIndex, roleCost, roleDifference } from "./roles.ts";
+import * as rules from "./roles.ts";
+import { type RoleIndex, Roles } from "./roles.ts";
 
 const role = fc.constantFrom<RoleIndex>(0, 1);
+
+type History = readonly RoleIndex[];
+const firstRole = (one: History, two: History, fallback: RoleIndex): RoleIndex =>
+  rules.firstRole(Roles.of(one), Roles.of(two), fallback);
+const roleCost = (one: History, two: History): number | null => rules.roleCost(Roles.of(one), Roles.of(two));
 
 /** Histories that follow the rules: built by taking a role that is allowed, at random. */
 const history = fc.array(role, { maxLength: 9 }).map((wishes) => {
@@ -11,9 +17,9 @@ const history = fc.array(role, { maxLength: 9 }).map((wishes) => {
   return roles;
 });
 
-function breaksRules(roles: RoleHistory): boolean {
+function breaksRules(roles: History): boolean {
   const [a, b, c] = roles.slice(-3);
-  return (c !== undefined && a === b && b === c) || Math.abs(roleDifference(roles)) > 2;
+  return (c !== undefined && a === b && b === c) || Math.abs(Roles.of(roles).difference) > 2;
 }
 
 describe("the roles of a match", () => {
@@ -58,5 +64,13 @@ describe("the roles of a match", () => {
     expect(roleCost([0, 1], [1, 0, 1])).toBe(1);
     expect(roleCost([0, 0], [0])).toBe(2);
     expect(roleCost([0, 0], [1, 0, 0])).toBeNull();
+  });
+
+  test("are as before when the last role is removed", () => {
+    const roles = Roles.of([0, 0, 1]);
+    roles.pop();
+    expect([roles.length, roles.difference, roles.at(-1), roles.at(-3)]).toEqual([2, 2, 0, undefined]);
+    for (let pops = 0; pops < 3; pops++) roles.pop();
+    expect([roles.length, roles.difference]).toEqual([0, 0]);
   });
 });

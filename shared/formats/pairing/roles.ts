@@ -4,7 +4,44 @@
 export type RoleIndex = 0 | 1;
 
 /** The roles that a player has had, in the order of its matches. */
-export type RoleHistory = readonly RoleIndex[];
+export interface RoleHistory {
+  readonly length: number;
+  /** How much more often the player had the first role than the second. */
+  readonly difference: number;
+  /** Returns the role of a match, which counts from the last one if the index is negative. */
+  at(index: number): RoleIndex | undefined;
+}
+
+/** A role history that grows and shrinks at its end. */
+export class Roles implements RoleHistory {
+  readonly #roles: RoleIndex[] = [];
+  difference = 0;
+
+  static of(roles: Iterable<RoleIndex>): Roles {
+    const history = new Roles();
+    for (const role of roles) history.push(role);
+    return history;
+  }
+
+  get length(): number {
+    return this.#roles.length;
+  }
+
+  at(index: number): RoleIndex | undefined {
+    return this.#roles.at(index);
+  }
+
+  push(role: RoleIndex): void {
+    this.#roles.push(role);
+    this.difference += role === 0 ? 1 : -1;
+  }
+
+  /** Removes the last role. */
+  pop(): void {
+    const role = this.#roles.pop();
+    if (role !== undefined) this.difference -= role === 0 ? 1 : -1;
+  }
+}
 
 /** The role that a player should have next. */
 interface Preference {
@@ -18,15 +55,11 @@ const MAX_DIFFERENCE = 2;
 
 const other = (role: RoleIndex): RoleIndex => (role === 0 ? 1 : 0);
 
-/** How much more often a player had the first role than the second. */
-export const roleDifference = (history: RoleHistory): number =>
-  history.reduce<number>((sum, role) => sum + (role === 0 ? 1 : -1), 0);
-
 /** No player has the same role three times in a row, and the numbers of both roles differ by at most two. */
 function preferenceOf(history: RoleHistory): Preference {
   const last = history.at(-1);
   if (last === undefined) return { role: null, strength: 0 };
-  const difference = roleDifference(history);
+  const { difference } = history;
   const due = difference > 0 ? 1 : difference < 0 ? 0 : other(last);
   if (Math.abs(difference) >= MAX_DIFFERENCE) return { role: due, strength: 3 };
   if (history.at(-2) === last) return { role: other(last), strength: 3 };
@@ -52,8 +85,7 @@ export function firstRole(one: RoleHistory, two: RoleHistory, fallback: RoleInde
   if (a.role === null && b.role === null) return fallback;
   if (a.role === null) return other(b.role as RoleIndex);
   if (b.role === null || a.role !== b.role) return a.role;
-  const weight = (history: RoleHistory, { strength }: Preference) =>
-    1000 * strength + Math.abs(roleDifference(history));
+  const weight = ({ difference }: RoleHistory, { strength }: Preference) => 1000 * strength + Math.abs(difference);
   const advantage = weight(one, a) - weight(two, b);
   if (advantage !== 0) return advantage > 0 ? a.role : other(a.role);
   return recentDifference(one, two) ?? (fallback === 0 ? a.role : other(a.role));

@@ -1,3 +1,4 @@
+import { SharedList } from "#shared/lib/list.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import type { Format, FormatMatch, FormatPlayer, FormatRound, LeagueView, NewRound, Next } from "../format.ts";
 
@@ -33,9 +34,9 @@ export interface Step {
 
 interface State {
   readonly random: Random;
-  /** Players and rounds are replaced rather than changed, because the views of earlier steps share them. */
+  /** Players are replaced rather than changed, because the views of earlier steps share them. */
   readonly players: FormatPlayer[];
-  readonly rounds: FormatRound[];
+  rounds: SharedList<FormatRound>;
 }
 
 type Outcome = NonNullable<FormatMatch["outcome"]>;
@@ -45,7 +46,7 @@ const MAX_LATE_ENTRIES = 3;
 
 /** Plays a league to its end and returns all calls of `next`. Throws if the format waits although no match is open, or does not end. */
 export function playLeague(league: SimulatedLeague): readonly Step[] {
-  const state: State = { random: createRandom(league.seed), players: [], rounds: [] };
+  const state: State = { random: createRandom(league.seed), players: [], rounds: SharedList.of() };
   for (let number = 0; number < league.playerCount; number++) enter(state);
   const steps: Step[] = [];
   for (let calls = 0; calls < MAX_STEPS; calls++) {
@@ -72,14 +73,14 @@ function enter({ players, rounds }: State): void {
   });
 }
 
-function addRound({ rounds }: State, { pairings, byes }: NewRound): void {
-  const roundId = rounds.length + 1;
+function addRound(state: State, { pairings, byes }: NewRound): void {
+  const roundId = state.rounds.length + 1;
   const matches = pairings.map((players, index) => ({ matchId: `R${roundId}M${index + 1}`, players, outcome: null }));
-  rounds.push({ roundId, matches, byes });
+  state.rounds = state.rounds.append({ roundId, matches, byes });
 }
 
 const viewOf = ({ players, rounds }: State, { seed, roleCount }: SimulatedLeague): LeagueView => ({
-  ...{ seed, roleCount, players: [...players], rounds: [...rounds] },
+  ...{ seed, roleCount, players: [...players], rounds },
 });
 
 const openMatchesOf = ({ matches }: FormatRound): readonly FormatMatch[] =>
@@ -91,10 +92,11 @@ function playableMatches({ rounds }: State, { opensRounds }: Format): readonly F
   return opensRounds === "at_once" ? open.flat() : (open[0] ?? []);
 }
 
-function complete({ rounds }: State, match: FormatMatch, outcome: Outcome): void {
-  const index = rounds.findIndex(({ matches }) => matches.includes(match));
-  const round = rounds[index] as FormatRound;
-  rounds[index] = { ...round, matches: round.matches.map((one) => (one === match ? { ...one, outcome } : one)) };
+function complete(state: State, match: FormatMatch, outcome: Outcome): void {
+  const index = [...state.rounds].findIndex(({ matches }) => matches.includes(match));
+  const round = state.rounds.at(index) as FormatRound;
+  const matches = round.matches.map((one) => (one === match ? { ...one, outcome } : one));
+  state.rounds = state.rounds.with(index, { ...round, matches });
 }
 
 const ABORTED: Outcome = { points: [], scores: [], termination: "aborted" };
