@@ -14,7 +14,7 @@ export interface Measured {
   readonly pid: number;
   /** The URLs at which it listens; an empty text for an endpoint that does not listen. */
   readonly urls: readonly string[];
-  /** Sends an IPC message and resolves with the next message of the process. Rejects if the process ends. */
+  /** Sends an IPC message and resolves with the next message of the process without a `type`: reports of agents have one. Rejects if the process ends. */
   ask<T>(question: unknown): Promise<T>;
   /** Sends SIGTERM, and SIGKILL after 5 seconds. Resolves when the process has ended. */
   stop(): Promise<void>;
@@ -86,7 +86,14 @@ export async function launch(
     pid: child.pid ?? 0,
     urls,
     ask: <T>(question: unknown) => {
-      const answer = new Promise<T>((resolve) => child.once("message", resolve));
+      const answer = new Promise<T>((resolve) => {
+        const onMessage = (message: { readonly type?: string }): void => {
+          if (message.type !== undefined) return;
+          child.off("message", onMessage);
+          resolve(message as T);
+        };
+        child.on("message", onMessage);
+      });
       child.send(question as object);
       return Promise.race([answer, exited]);
     },

@@ -66,12 +66,14 @@ function valuesOf(id: TieBreakId, groups: readonly (readonly Row[])[], history: 
 
 /** Splits rows into groups of equal value, the highest first, and rows without a value last. */
 function split<T extends Row>(rows: readonly T[], values: Values): readonly (readonly T[])[] {
-  const valueFor = ({ player_id }: T): number => values.get(player_id) ?? Number.NEGATIVE_INFINITY;
+  // Read once for each row: standings of hundreds of players are sorted after each result.
+  const valued = rows.map((row) => ({ row, value: values.get(row.player_id) ?? Number.NEGATIVE_INFINITY }));
   const groups: T[][] = [];
-  for (const row of rows.toSorted((a, b) => compare(valueFor(b), valueFor(a)))) {
-    const last = groups.at(-1);
-    if (last && valueFor(last[0] as T) === valueFor(row)) last.push(row);
+  let valueOfLast: number | null = null;
+  for (const { row, value } of valued.sort((a, b) => compare(b.value, a.value))) {
+    if (value === valueOfLast) groups.at(-1)?.push(row);
     else groups.push([row]);
+    valueOfLast = value;
   }
   return groups;
 }

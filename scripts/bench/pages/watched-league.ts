@@ -1,7 +1,5 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { freePorts } from "#shared/runtime/process/free-ports.ts";
-import { launch, type Measured, measure, type Rate, sleep, temporaryFolder } from "../process.ts";
+import { launch, measure, type Rate, sleep } from "../process.ts";
+import { LEAGUE, startRealLeague } from "../real-league.ts";
 
 /** The matches per second of a league without and with open pages, in windows that alternate. */
 export interface WatchedLeague {
@@ -11,7 +9,6 @@ export interface WatchedLeague {
   readonly eventsPerSecond: number;
 }
 
-const LEAGUE = "watched";
 const PLAYERS = 32;
 const PAGES = 200;
 const PAIRS = 4;
@@ -19,10 +16,10 @@ const PAIRS = 4;
 /** Plays a league with a real manager, a referee and players, and measures it without and with open pages. */
 export async function watchedLeague(warmupMs: number, windowMs: number): Promise<WatchedLeague> {
   const league = await startLeague();
-  const { manager, referee, players, watchers, url } = league;
+  const { manager, referee, players, watchers } = league;
   await sleep(warmupMs);
   const rate = () =>
-    measure(windowMs, () => completedMatches(url), { manager: [manager], referee: [referee], players: [players] });
+    measure(windowMs, league.completed, { manager: [manager], referee: [referee], players: [players] });
   const pairs: { alone: Rate; watched: Rate }[] = [];
   let [events, watchedMs] = [0, 0];
   for (let pair = 0; pair < PAIRS; pair++) {
@@ -43,41 +40,22 @@ export async function watchedLeague(warmupMs: number, windowMs: number): Promise
   return { pages: PAGES, pairs, eventsPerSecond: (events / watchedMs) * 1_000 };
 }
 
+/** Starts the league with more cycles than can be played in the windows. */
 async function startLeague() {
-  const data = temporaryFolder();
-  const [managerPort = 0, refereePort = 0, ...ports] = await freePorts(2 + PLAYERS);
-  const url = `http://127.0.0.1:${managerPort}`;
-  const config = join(data, "config.json");
-  // More cycles than can be played in the windows.
-  const format = { format: "round-robin", format_options: { cycles: 50 } };
-  const options = { game: "rps.v1", options: { best_of: 9 }, min_players: PLAYERS };
-  writeFileSync(config, JSON.stringify({ leagues: [{ league_id: LEAGUE, ...options, ...format }] }));
-  const manager = await launch("league-manager/main.ts", [
-    "--config",
-    config,
-    "--data",
-    data,
-    "--port",
-    String(managerPort),
-  ]);
-  const agents = ["--manager", `${url}/mcp`, "--data", data];
-  const referee = await launch("referee/main.ts", ["--port", String(refereePort), ...agents]);
-  const players = await launch("scripts/bench/pair.ts", [data, `${url}/mcp`, ...ports.map(String)], {
-    endpoints: PLAYERS,
+  const league = await startRealLeague({
+    league: {
+      ...{ game: "rps.v1", options: { best_of: 9 } },
+      ...{ format: "round-robin", format_options: { cycles: 50 } },
+    },
+    players: PLAYERS,
   });
-  const watchers = await launch("scripts/bench/pages/watchers.ts", [url, String(PAGES), LEAGUE]);
-  const all: readonly Measured[] = [watchers, players, referee, manager];
+  const watchers = await launch("scripts/bench/pages/watchers.ts", [league.url, String(PAGES), LEAGUE]);
   return {
-    ...{ url, manager, referee, players, watchers },
+    ...league,
+    watchers,
     async stop(): Promise<void> {
-      for (const one of all) await one.stop();
+      await watchers.stop();
+      await league.stop();
     },
   };
-}
-
-/** The number of completed matches. */
-async function completedMatches(url: string): Promise<number> {
-  const response = await fetch(`${url}/api/leagues/${LEAGUE}`);
-  const { league } = (await response.json()) as { league: { completed: number } };
-  return league.completed;
 }

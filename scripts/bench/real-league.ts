@@ -1,0 +1,59 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePorts } from "#shared/runtime/process/free-ports.ts";
+import { launch, type Measured, temporaryFolder } from "./process.ts";
+
+/** The id of the league. */
+export const LEAGUE = "bench";
+
+interface RealLeagueOptions {
+  /** The fields of the league in the config, without its id. */
+  readonly league: object;
+  /** The number of players, which share a process. */
+  readonly players: number;
+  /** Arguments of Node.js for all processes. */
+  readonly nodeArgs?: readonly string[];
+}
+
+/** A league with a manager, a referee and players, each in a process. */
+export interface RealLeague {
+  /** The origin of the manager. */
+  readonly url: string;
+  readonly manager: Measured;
+  readonly referee: Measured;
+  readonly players: Measured;
+  /** Returns the number of completed matches. */
+  completed(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** Starts a league of players with the bot `random`. */
+export async function startRealLeague({
+  league,
+  players: count,
+  nodeArgs = [],
+}: RealLeagueOptions): Promise<RealLeague> {
+  const data = temporaryFolder();
+  const [managerPort = 0, refereePort = 0, ...ports] = await freePorts(2 + count);
+  const url = `http://127.0.0.1:${managerPort}`;
+  const config = join(data, "config.json");
+  writeFileSync(config, JSON.stringify({ leagues: [{ league_id: LEAGUE, min_players: count, ...league }] }));
+  const managerArgs = ["--config", config, "--data", data, "--port", String(managerPort)];
+  const manager = await launch("league-manager/main.ts", managerArgs, { nodeArgs });
+  const agentArgs = ["--manager", `${url}/mcp`, "--data", data];
+  const referee = await launch("referee/main.ts", ["--port", String(refereePort), ...agentArgs], { nodeArgs });
+  const playerArgs = [data, `${url}/mcp`, ...ports.map(String)];
+  const players = await launch("scripts/bench/pair.ts", playerArgs, { endpoints: count, nodeArgs });
+  return {
+    ...{ url, manager, referee, players },
+    async completed() {
+      const response = await fetch(`${url}/api/leagues/${LEAGUE}`);
+      const { league: document } = (await response.json()) as { league: { completed: number } };
+      return document.completed;
+    },
+    async stop() {
+      for (const one of [players, referee, manager]) await one.stop();
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
