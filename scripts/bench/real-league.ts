@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
+import { moveCount } from "./matches/moves.ts";
 import { launch, type Measured, temporaryFolder } from "./process.ts";
 
 /** The id of the league. */
@@ -11,6 +12,8 @@ interface RealLeagueOptions {
   readonly league: object;
   /** The number of players, which share a process. */
   readonly players: number;
+  /** The number of matches that the referee plays at the same time; default: 64. */
+  readonly maxMatches?: number;
   /** Arguments of Node.js for all processes. */
   readonly nodeArgs?: readonly string[];
 }
@@ -22,6 +25,8 @@ export interface RealLeague {
   readonly manager: Measured;
   readonly referee: Measured;
   readonly players: Measured;
+  /** Returns the number of moves that the referee has committed. */
+  moves(): number;
   /** Returns the number of completed matches. */
   completed(): Promise<number>;
   stop(): Promise<void>;
@@ -31,6 +36,7 @@ export interface RealLeague {
 export async function startRealLeague({
   league,
   players: count,
+  maxMatches = 64,
   nodeArgs = [],
 }: RealLeagueOptions): Promise<RealLeague> {
   const data = temporaryFolder();
@@ -41,17 +47,20 @@ export async function startRealLeague({
   const managerArgs = ["--config", config, "--data", data, "--port", String(managerPort)];
   const manager = await launch("league-manager/main.ts", managerArgs, { nodeArgs });
   const agentArgs = ["--manager", `${url}/mcp`, "--data", data];
-  const referee = await launch("referee/main.ts", ["--port", String(refereePort), ...agentArgs], { nodeArgs });
+  const refereeArgs = ["--port", String(refereePort), "--max-matches", String(maxMatches), ...agentArgs];
+  const referee = await launch("referee/main.ts", refereeArgs, { nodeArgs });
   const playerArgs = [data, `${url}/mcp`, ...ports.map(String)];
   const players = await launch("scripts/bench/pair.ts", playerArgs, { endpoints: count, nodeArgs });
+  const moves = moveCount(join(data, `referee-${refereePort}.sqlite`));
   return {
-    ...{ url, manager, referee, players },
+    ...{ url, manager, referee, players, moves },
     async completed() {
       const response = await fetch(`${url}/api/leagues/${LEAGUE}`);
       const { league: document } = (await response.json()) as { league: { completed: number } };
       return document.completed;
     },
     async stop() {
+      moves.close();
       for (const one of [players, referee, manager]) await one.stop();
       rmSync(data, { recursive: true, force: true });
     },

@@ -2,9 +2,9 @@ import { rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { freePort, freePorts } from "#shared/runtime/process/free-ports.ts";
-import { openSqlite } from "#shared/store/sqlite.ts";
 import { launch, type Measured, measure, type Rate, sleep, temporaryFolder } from "../process.ts";
 import { type BenchManager, startBenchManager, ToolCall } from "./manager.ts";
+import { moveCount } from "./moves.ts";
 
 interface LeagueShape {
   /** The number of concurrent matches. */
@@ -66,18 +66,14 @@ export async function startLeague(
         )),
   ])) as [Measured, ...Measured[]];
   await manager.registered(playerCount);
-  const db = openSqlite(join(data, `referee-${refereePort}.sqlite`), "");
-  // Rows are never deleted, so the last rowid is the number of rows. One row of each session is not a move.
-  const countMoves = db.prepare(
-    "SELECT (SELECT coalesce(max(rowid), 0) FROM log) - (SELECT count(*) FROM sessions) AS moves",
-  );
+  const moves = moveCount(join(data, `referee-${refereePort}.sqlite`));
   return {
     manager,
     referee,
     players,
-    moves: () => Number(countMoves.get()?.moves),
+    moves,
     async stop() {
-      db.close();
+      moves.close();
       await manager.close();
       await Promise.all(running.map((agent) => agent.stop()));
       rmSync(data, { recursive: true, force: true });

@@ -15,7 +15,7 @@ import {
 } from "./matches.ts";
 import { mcpAim, mcpRows, waitingAims } from "./mcp.ts";
 import { pageAims, pageRows } from "./pages.ts";
-import { peerAim, peerRows } from "./peers.ts";
+import { peerAims, peerRows } from "./peers.ts";
 import { restAims, restRows } from "./rest.ts";
 import { startAim, startRows } from "./start.ts";
 
@@ -42,7 +42,7 @@ export function summarise(rounds: readonly Round[], sizes: Sizes): Summary {
       transportAim(medianOf),
       sdkAim(medianOf),
       ...localAims(medianOf),
-      peerAim(medianOf, rounds),
+      ...peerAims(medianOf, rounds),
       chessAim(medianOf),
       startAim(medianOf, first?.starts.processes),
       flatnessAim(medianOf),
