@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import type { z } from "zod";
+import { parsedJson } from "#shared/lib/text.ts";
 import { type AgentProcess, type RunningAgent, runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadGames } from "#shared/runtime/games/game-files.ts";
+import { EXIT } from "#shared/runtime/process/exit.ts";
 import type { PlayerOptions } from "./options.ts";
 import { startPlayer } from "./service.ts";
 
@@ -32,7 +34,12 @@ const startOne = (options: SeveralPlayers["players"][number], self: AgentProcess
   });
 
 /** A process with several players on separate ports: `node player/several.ts JSON` with `SeveralPlayers`. If one of them cannot continue, all end. */
-const { name, data, games, players } = JSON.parse(process.argv[2] ?? "") as SeveralPlayers;
+const given = parsedJson(process.argv[2] ?? "") as SeveralPlayers | undefined;
+if (!given) {
+  process.stderr.write("usage: node player/several.ts JSON\nA config with players_per_process starts this program.\n");
+  process.exit(EXIT.usage);
+}
+const { name, data, games, players } = given;
 
 await runAgentProcess(name, resolve(data), async (self) => {
   await loadGames(games);

@@ -23,7 +23,7 @@ export function ProjectorStage({ onEnd, children }: Props): JSX.Element {
   const end = useRef(() => {});
   end.current = onEnd ?? nextPage;
   useLayoutEffect(() => {
-    if (stage.current) fit(stage.current);
+    if (stage.current) enlarge(stage.current);
   });
   useEffect(() => {
     if (isPaused) return;
@@ -32,7 +32,7 @@ export function ProjectorStage({ onEnd, children }: Props): JSX.Element {
       end.current();
     }, PART_MS);
     const resize = (): void => {
-      if (stage.current) fit(stage.current);
+      if (stage.current) enlarge(stage.current);
     };
     addEventListener("resize", resize);
     return () => {
@@ -53,7 +53,7 @@ export function ProjectorStage({ onEnd, children }: Props): JSX.Element {
 }
 
 /** Enlarges a page that fills only a part of the stage, for the readers in the last row. A longer one is shown in parts. */
-function fit(stage: HTMLElement): void {
+function enlarge(stage: HTMLElement): void {
   const content = stage.firstElementChild as HTMLElement;
   const fits = (zoom: number): boolean => {
     content.style.zoom = String(zoom);

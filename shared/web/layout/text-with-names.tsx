@@ -11,7 +11,6 @@ export function TextWithNames({ text, names }: Props): JSX.Element {
   return (
     <>
       {nameParts(text, names).map((part, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no identity
         <Fragment key={index}>{names.includes(part) ? <bdi>{part}</bdi> : part}</Fragment>
       ))}
     </>

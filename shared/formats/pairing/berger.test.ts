@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { NewRound } from "./format.ts";
-import { roundRobin } from "./round-robin.ts";
+import type { NewRound } from "../format.ts";
+import { roundRobin } from "../round-robin.ts";
 
 const numbered = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index + 1));
 const schedule = (count: number): readonly NewRound[] => roundRobin(numbered(count), 2);
