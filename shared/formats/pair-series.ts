@@ -1,5 +1,5 @@
+import { listSummary } from "#shared/lib/list-summary.ts";
 import type { FormatRound, LeagueView, NewRound, Next } from "./format.ts";
-import { roundSummary } from "./round-summary.ts";
 import { openMatches, pairKey } from "./view.ts";
 
 /** Two players that play a series of matches. */
@@ -17,7 +17,7 @@ function addMeetings(meetings: Meetings, { matches }: FormatRound, times: 1 | -1
   }
 }
 
-const keptMeetings = roundSummary<Meetings>({ empty: () => new Map(), add: addMeetings });
+const keptMeetings = listSummary<FormatRound, Meetings>({ empty: () => new Map(), add: addMeetings });
 
 /** The number of matches of each pair of players that are paired. Aborted and annulled matches count. */
 export function meetingsOf({ rounds }: LeagueView): ReadonlyMap<string, number> {

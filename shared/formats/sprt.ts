@@ -1,12 +1,12 @@
 import { z } from "zod";
+import { listSummary } from "#shared/lib/list-summary.ts";
 import { counted } from "#shared/lib/text.ts";
 import type { Counts } from "#shared/statistics/counts.ts";
 import { countPairs } from "#shared/statistics/match-pairs.ts";
 import { type SprtStatus, sprtStatus } from "#shared/statistics/sprt.ts";
 import { hypothesisText, sprtText } from "#shared/statistics/sprt-texts.ts";
-import type { Format, FormatResult, LeagueView } from "./format.ts";
+import type { Format, FormatResult, FormatRound, LeagueView } from "./format.ts";
 import { nextOfSeries, type Pair } from "./pair-series.ts";
-import { roundSummary } from "./round-summary.ts";
 import { activePlayers, matchCount, openMatches } from "./view.ts";
 
 /** The default of the option `max_games`. */
@@ -47,7 +47,7 @@ function pairsOf(view: LeagueView): readonly Pair[] {
 const NO_PAIRS: Counts = [0, 0, 0, 0, 0];
 
 /** The pairs of matches of each player. */
-const pairsByPlayer = roundSummary<Map<string, number[]>>({
+const pairsByPlayer = listSummary<FormatRound, Map<string, number[]>>({
   empty: () => new Map(),
   add(sum, { matches }, times) {
     for (const player of new Set(matches.flatMap(({ players }) => players))) {

@@ -1,7 +1,7 @@
 import { type List, SharedList } from "#shared/lib/list.ts";
+import { listSummary } from "#shared/lib/list-summary.ts";
 import type { Game } from "../games/game.ts";
 import type { FormatMatch, FormatPlayer, FormatRound, LeagueView, NewRound } from "./format.ts";
-import { roundSummary } from "./round-summary.ts";
 
 /** The teams of a league and the sides of its game. */
 export interface TeamPlay {
@@ -109,7 +109,7 @@ export const teamsOfMatch = (
 ): readonly string[] => sides.map(([role = 0]) => teamOf.get(players[role] as string) ?? "");
 
 /** The number of rounds in which each team has a match. */
-const playedRounds = roundSummary<Map<string, number>>({
+const playedRounds = listSummary<FormatRound, Map<string, number>>({
   empty: () => new Map(),
   add(sum, { matches }, times) {
     for (const teamId of new Set(matches.flatMap(({ players }) => players)))

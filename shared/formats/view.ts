@@ -1,5 +1,5 @@
-import type { FormatMatch, LeagueView } from "./format.ts";
-import { roundSummary } from "./round-summary.ts";
+import { listSummary } from "#shared/lib/list-summary.ts";
+import type { FormatMatch, FormatRound, LeagueView } from "./format.ts";
 
 /** The players that can be paired, in the order of their seeding. */
 export const activePlayers = (view: LeagueView): readonly string[] =>
@@ -8,9 +8,9 @@ export const activePlayers = (view: LeagueView): readonly string[] =>
 /** All matches, in the order of their pairing. */
 export const matchesOf = (view: LeagueView): readonly FormatMatch[] => view.rounds.flatMap(({ matches }) => matches);
 
-const counts = roundSummary({
+const counts = listSummary({
   empty: () => ({ matches: 0, open: 0 }),
-  add(sum, { matches }, times) {
+  add(sum, { matches }: FormatRound, times) {
     sum.matches += times * matches.length;
     for (const { outcome } of matches) if (outcome === null) sum.open += times;
   },
