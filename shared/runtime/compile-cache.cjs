@@ -25,3 +25,5 @@ if (Number.parseInt(process.versions.node, 10) < NODE_MAJOR) {
  */
 process.env.NODE_COMPILE_CACHE ??= join(root, "node_modules", ".cache", "agent-league");
 enableCompileCache(process.env.NODE_COMPILE_CACHE);
+
+require("./resolve-imports.cjs");

@@ -1,0 +1,33 @@
+"use strict";
+const { registerHooks } = require("node:module");
+const { join, sep } = require("node:path");
+const { pathToFileURL } = require("node:url");
+
+const root = pathToFileURL(join(__dirname, "..", "..") + sep).href;
+/** The folders of the program. Files of a bot or a game in another folder of the project may be modules of another kind. */
+const folders = ["league-manager", "player", "referee", "scripts", "shared"].map((name) => `${root}${name}/`);
+/** zod has about 95 files. All of them are ES modules. */
+const zod = `${root}node_modules/zod/`;
+const SHARED = "#shared/";
+
+/** Returns the URL of an import between files of the program, or between files of zod; null for all other imports. */
+function fileOf(specifier, parent) {
+  const isRelative = specifier.startsWith(".");
+  if (parent.startsWith(zod)) return isRelative && specifier.endsWith(".js") ? new URL(specifier, parent).href : null;
+  if (!specifier.endsWith(".ts") || !folders.some((folder) => parent.startsWith(folder))) return null;
+  if (specifier.startsWith(SHARED)) return `${root}shared/${specifier.slice(SHARED.length)}`;
+  return isRelative ? new URL(specifier, parent).href : null;
+}
+
+/**
+ * Resolves these imports, which name files, without the search of Node. It reads package.json and looks at each file, which takes about a fifth of the CPU time
+ * of a start. The import of a file that does not exist fails when the file is read.
+ */
+registerHooks({
+  resolve(specifier, context, nextResolve) {
+    const parent = context.parentURL;
+    const url = parent?.startsWith(root) ? fileOf(specifier, parent) : null;
+    if (url === null) return nextResolve(specifier, context);
+    return { url, format: url.endsWith(".ts") ? "module-typescript" : "module", shortCircuit: true };
+  },
+});
