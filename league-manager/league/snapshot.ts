@@ -22,7 +22,9 @@ export function leagueSnapshot(league: League, written: League | null = null): L
   const { entrants, rounds, occupied: _, ...fields } = league;
   const head: Head = { format: FORMAT, fields, entrants: [...entrants], rounds: rounds.length };
   const seats = new Map([...entrants.keys()].map((playerId, index) => [playerId, index]));
-  const changed = rounds.filter((round, index) => round !== written?.rounds.at(index));
+  const changed = [...rounds.differences(written?.rounds ?? SharedList.of())].flatMap(
+    (index) => rounds.at(index) ?? [],
+  );
   return {
     head: JSON.stringify(head),
     rounds: new Map(changed.map((round) => [round.roundId, JSON.stringify(roundDocument(round, seats))])),
