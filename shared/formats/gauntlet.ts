@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Format, LeagueView } from "./format.ts";
-import { nextOfSeries, type Pair, remainingOfSeries } from "./pair-series.ts";
+import { nextOfSeries, type Pair, pairOf, remainingOfSeries } from "./pair-series.ts";
 import { activePlayers } from "./view.ts";
 
 const Options = z.strictObject({
@@ -24,7 +24,7 @@ function pairsOf(view: LeagueView, { champion = view.players[0]?.playerId }: Opt
   if (champion === undefined || !players.includes(champion)) return [];
   return players
     .filter((player) => player !== champion)
-    .map((player, index): Pair => (index % 2 === 0 ? [champion, player] : [player, champion]));
+    .map((player, index) => (index % 2 === 0 ? pairOf(champion, player) : pairOf(player, champion)));
 }
 
 /** The league ends early if the champion leaves, because no other player is paired with another one. */

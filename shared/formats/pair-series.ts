@@ -3,7 +3,15 @@ import type { FormatRound, LeagueView, NewRound, Next } from "./format.ts";
 import { openMatches, pairKey } from "./view.ts";
 
 /** Two players that play a series of matches. */
-export type Pair = readonly [first: string, second: string];
+export interface Pair {
+  readonly players: readonly [first: string, second: string];
+  readonly key: string;
+}
+
+export const pairOf = (first: string, second: string): Pair => ({
+  players: [first, second],
+  key: pairKey(first, second),
+});
 
 /** The matches of a series that are paired together: one for each role of a player, so that they can share an opening. */
 const LEGS = 2;
@@ -39,27 +47,31 @@ interface SeriesLength {
 export function nextOfSeries(view: LeagueView, pairs: readonly Pair[], length: SeriesLength, slots: number): Next {
   const { games = Number.POSITIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = length;
   const meetings = keptMeetings(view.rounds);
-  const series = pairs.map((pair) => ({ pair, played: meetings.get(pairKey(...pair)) ?? 0 }));
+  const played = pairs.map(({ key }) => meetings.get(key) ?? 0);
   const rounds: NewRound[] = [];
   for (let paired = 0; ; ) {
-    const [first, ...others] = series.filter(({ played }) => played < games);
-    if (first === undefined || paired >= limit) return rounds.length > 0 ? { rounds } : "completed";
+    const next = indexOfLeast(played);
+    const count = played[next] ?? games;
+    if (count >= games || paired >= limit) return rounds.length > 0 ? { rounds } : "completed";
     if (paired >= slots) return rounds.length > 0 ? { rounds } : "wait";
-    const next = others.reduce((least, one) => (one.played < least.played ? one : least), first);
-    const legs = Math.min(LEGS, games - next.played, limit - paired);
-    rounds.push({ pairings: legsOf(next.pair, next.played, legs), byes: [] });
-    next.played += legs;
+    const legs = Math.min(LEGS, games - count, limit - paired);
+    rounds.push({ pairings: legsOf(pairs[next] as Pair, count, legs), byes: [] });
+    played[next] = count + legs;
     paired += legs;
   }
 }
 
+/** The index of the first of the least numbers; 0 if there are none. */
+const indexOfLeast = (numbers: readonly number[]): number =>
+  numbers.reduce((least, value, index) => (value < (numbers[least] as number) ? index : least), 0);
+
 /** The next matches of a pair, whose roles alternate. */
-const legsOf = (pair: Pair, played: number, count: number): readonly Pair[] =>
-  Array.from({ length: count }, (_, leg) => ((played + leg) % 2 === 0 ? pair : [pair[1], pair[0]]));
+const legsOf = ({ players: [first, second] }: Pair, played: number, count: number): NewRound["pairings"] =>
+  Array.from({ length: count }, (_, leg) => ((played + leg) % 2 === 0 ? [first, second] : [second, first]));
 
 /** The number of matches of these series that are not completed. */
 export function remainingOfSeries(view: LeagueView, pairs: readonly Pair[], games: number): number {
   const meetings = keptMeetings(view.rounds);
-  const unpaired = pairs.map((pair) => Math.max(0, games - (meetings.get(pairKey(...pair)) ?? 0)));
-  return openMatches(view) + unpaired.reduce((sum, count) => sum + count, 0);
+  const unpaired = pairs.reduce((sum, { key }) => sum + Math.max(0, games - (meetings.get(key) ?? 0)), 0);
+  return openMatches(view) + unpaired;
 }

@@ -6,7 +6,7 @@ import { countPairs } from "#shared/statistics/match-pairs.ts";
 import { type SprtStatus, sprtStatus } from "#shared/statistics/sprt.ts";
 import { hypothesisText, sprtText } from "#shared/statistics/sprt-texts.ts";
 import type { Format, FormatResult, FormatRound, LeagueView } from "./format.ts";
-import { nextOfSeries, type Pair } from "./pair-series.ts";
+import { nextOfSeries, type Pair, pairOf } from "./pair-series.ts";
 import { activePlayers, matchCount, openMatches } from "./view.ts";
 
 /** The default of the option `max_games`. */
@@ -41,7 +41,7 @@ function pairsOf(view: LeagueView): readonly Pair[] {
   const first = underTest(view);
   const players = activePlayers(view);
   if (first === undefined || !players.includes(first)) return [];
-  return players.filter((player) => player !== first).map((player): Pair => [first, player]);
+  return players.filter((player) => player !== first).map((player) => pairOf(first, player));
 }
 
 const NO_PAIRS: Counts = [0, 0, 0, 0, 0];
