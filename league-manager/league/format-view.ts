@@ -38,7 +38,7 @@ export function acceptsLateEntries(
   return takesLateEntries?.(parsedOptions(league), league.roles.length) ?? true;
 }
 
-/** A league of which a format may see other rounds, e.g. the opened ones. */
+/** A league with the rounds that a format is to see: all, or only the opened ones. */
 type ViewedLeague = Omit<League, "rounds"> & { readonly rounds: List<Round> };
 
 /** What a format knows of a league. In a league of teams the competitors are the teams. */

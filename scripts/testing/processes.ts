@@ -106,7 +106,7 @@ export const agentsIn = (folder: string): readonly FoundProcess[] =>
 /** Returns the process id of a running agent, by folder, script and optionally one of its arguments. Throws if there is no such process. */
 export function pidOf(folder: string, script: string, argument?: string): number {
   const matches = ({ args }: FoundProcess): boolean =>
-    args[1]?.endsWith(script) === true && (argument === undefined || args.includes(argument));
+    args.some((arg) => arg.endsWith(script)) && (argument === undefined || args.includes(argument));
   const found = agentsIn(folder).find(matches);
   if (!found) throw new Error(`no ${script} ${argument ?? ""} runs in ${folder}`);
   return found.pid;

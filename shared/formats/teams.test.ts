@@ -72,6 +72,30 @@ test("the versions of a running league have the teams and seats of a copy", () =
   }
 });
 
+test("the rounds that have not changed are not converted again, in a running league and in a list of opened rounds", () => {
+  const other = { ...played, roundId: 2 };
+  const rounds = SharedList.of([played, other]);
+  const [first] = teamView(viewWith(rounds, pairs), pairs).rounds;
+  const changed = rounds.with(1, { ...other, byes: [] });
+  for (const later of [changed, [...changed]]) {
+    const [same, converted] = teamView(viewWith(later, pairs), pairs).rounds;
+    expect(same).toBe(first);
+    expect(converted?.byes).toEqual([]);
+  }
+});
+
+test("a league of the same teams in another game has other sides", () => {
+  const alone: TeamPlay = { teams: pairs.teams, sides: [[0], [2]] };
+  const match = { matchId: "R1M1", players: ["Ada", "Ben", "Cleo", "Dan"], outcome: null };
+  const round = { roundId: 1, matches: [match], byes: [] };
+  const swapped: TeamPlay = { ...alone, sides: [[2], [0]] };
+  for (const [play, expected] of [
+    [alone, ["T1", "T2"]],
+    [swapped, ["T2", "T1"]],
+  ] as const)
+    expect(teamView(viewWith([round], pairs), play).rounds.at(0)?.matches[0]?.players).toEqual(expected);
+});
+
 describe("seatedRounds", () => {
   test("partners change their roles in each further match of their team", () => {
     const round = { pairings: [["T2", "T1"]], byes: ["T3"] };

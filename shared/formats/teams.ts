@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type List, SharedList } from "#shared/lib/list.ts";
 import { listSummary } from "#shared/lib/list-summary.ts";
 import type { Game } from "../games/game.ts";
@@ -117,16 +118,32 @@ const playedRounds = listSummary<FormatRound, Map<string, number>>({
   },
 });
 
-type TeamRounds = (rounds: SharedList<FormatRound>) => SharedList<FormatRound>;
-/** The conversions of the leagues, by their lists of teams. Each converts a round once for all of its results. */
-const conversions = new WeakMap<TeamPlay["teams"], TeamRounds>();
+/** Converts the rounds of a league. A round is converted once, so that rounds that have not changed remain the same objects. */
+interface Conversion {
+  readonly sides: TeamPlay["sides"];
+  readonly round: (round: FormatRound) => FormatRound;
+  readonly list: (rounds: SharedList<FormatRound>) => SharedList<FormatRound>;
+}
+/** The conversions of the leagues, by their teams. */
+const conversions = new WeakMap<TeamPlay["teams"], Conversion>();
 
 /** Returns rounds of players as rounds of teams. */
 function teamRounds(rounds: List<FormatRound>, play: TeamPlay): List<FormatRound> {
-  if (!(rounds instanceof SharedList)) return rounds.map(teamRound(play));
-  const convert = conversions.get(play.teams) ?? SharedList.mapping(teamRound(play));
-  conversions.set(play.teams, convert);
-  return convert(rounds);
+  const known = conversions.get(play.teams);
+  const conversion = known && isDeepStrictEqual(known.sides, play.sides) ? known : conversionOf(play);
+  conversions.set(play.teams, conversion);
+  return rounds instanceof SharedList ? conversion.list(rounds) : rounds.map(conversion.round);
+}
+
+function conversionOf(play: TeamPlay): Conversion {
+  const convert = teamRound(play);
+  const known = new WeakMap<FormatRound, FormatRound>();
+  const round = (one: FormatRound): FormatRound => {
+    const converted = known.get(one) ?? convert(one);
+    known.set(one, converted);
+    return converted;
+  };
+  return { sides: play.sides, round, list: SharedList.mapping(round) };
 }
 
 function teamRound(play: TeamPlay): (round: FormatRound) => FormatRound {

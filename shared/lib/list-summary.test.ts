@@ -42,3 +42,20 @@ test("the values that have not changed are not read again, in a list of any leng
     expect(reads).toEqual([4, 100, -1]);
   }
 });
+
+test("a summary is right after an exception in the middle of the changes", () => {
+  let isFailing = false;
+  const summary = listSummary({
+    empty: () => ({ sum: 0 }),
+    add(total, value: number, times) {
+      if (isFailing && value === 9) throw new Error("unreadable");
+      total.sum += times * value;
+    },
+  });
+  const list = numbers(3);
+  expect(summary(list)).toEqual({ sum: 3 });
+  isFailing = true;
+  expect(() => summary(list.with(0, 7).append(9))).toThrow("unreadable");
+  isFailing = false;
+  expect(summary(list)).toEqual({ sum: 3 });
+});

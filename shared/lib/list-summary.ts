@@ -4,7 +4,7 @@ import { type List, SharedList } from "./list.ts";
 interface Sum<T, S> {
   /** Creates the sum of no values. */
   empty(): S;
-  /** Adds the part of a value to a sum `times` times: once, or −1 times to take it away. */
+  /** Adds the part of a value to a sum if `times` is 1, and takes it away if `times` is −1. */
   add(sum: S, value: T, times: 1 | -1): void;
 }
 
@@ -13,7 +13,7 @@ interface Sum<T, S> {
  * depend on the length of the list. The result is valid until the next call.
  */
 export function listSummary<T, S>({ empty, add }: Sum<T, S>): (list: List<T>) => Readonly<S> {
-  const kept = new WeakMap<object, { readonly sum: S; list: SharedList<T> }>();
+  const kept = new WeakMap<object, { readonly sum: S; readonly list: SharedList<T> }>();
   const sumOf = (list: List<T>): S => {
     const sum = empty();
     for (const value of list) add(sum, value, 1);
@@ -27,12 +27,14 @@ export function listSummary<T, S>({ empty, add }: Sum<T, S>): (list: List<T>) =>
       kept.set(list.lineage, { sum, list });
       return sum;
     }
+    // An exception must not leave a sum with a part of the changes.
+    kept.delete(list.lineage);
     for (const index of list.differences(last.list)) {
       const [before, after] = [last.list.at(index), list.at(index)];
       if (before !== undefined) add(last.sum, before, -1);
       if (after !== undefined) add(last.sum, after, 1);
     }
-    last.list = list;
+    kept.set(list.lineage, { sum: last.sum, list });
     return last.sum;
   };
 }

@@ -129,7 +129,7 @@ export default ({ legal }) => legal[0];
       [{ league_id: "slow", game: "rps.v1", options: { best_of: 99 } }],
     );
     const league = run(test);
-    const stopKilling = killEach(test, (args) => args[1]?.endsWith("referee/main.ts") === true);
+    const stopKilling = killEach(test, (args) => args.some((arg) => arg.endsWith("referee/main.ts")));
     const { code, stderr } = await league.ended;
     stopKilling();
     expect(code, stderr).toBe(1);

@@ -10,8 +10,9 @@ import { AgentReport } from "./agent-report.ts";
 import { EXIT } from "./exit.ts";
 import { openStartGate, startGateEnv } from "./start-gate.ts";
 
-// Started agents inherit the compile cache, whichever program starts them.
-createRequire(import.meta.url)("../compile-cache.cjs");
+/** What package.json preloads into an agent. The compile cache is inherited, whichever program starts the agents. */
+const PRELOAD = fileURLToPath(new URL("../compile-cache.cjs", import.meta.url));
+createRequire(import.meta.url)(PRELOAD);
 
 /** An agent that runs as a separate process. */
 export interface AgentSpec {
@@ -130,7 +131,7 @@ function launch(agents: Agents, spec: AgentSpec, life: Life): void {
   // A separate process group: Ctrl-C at the terminal reaches only the command, which then ends its agents in order.
   const child = spawn(
     process.execPath,
-    [fileURLToPath(moduleUrl(`../../../${spec.script}`, import.meta.url)), ...spec.args],
+    ["--require", PRELOAD, fileURLToPath(moduleUrl(`../../../${spec.script}`, import.meta.url)), ...spec.args],
     {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       detached: true,
