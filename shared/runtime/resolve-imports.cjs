@@ -14,7 +14,9 @@ const SHARED = "#shared/";
 function fileOf(specifier, parent) {
   const isRelative = specifier.startsWith(".");
   if (parent.startsWith(zod)) return isRelative && specifier.endsWith(".js") ? new URL(specifier, parent).href : null;
-  if (!specifier.endsWith(".ts") || !folders.some((folder) => parent.startsWith(folder))) return null;
+  // The package that npm pack makes has JavaScript files, whose imports keep the names of the sources.
+  if (!specifier.endsWith(".ts") || !parent.endsWith(".ts") || !folders.some((folder) => parent.startsWith(folder)))
+    return null;
   if (specifier.startsWith(SHARED)) return `${root}shared/${specifier.slice(SHARED.length)}`;
   return isRelative ? new URL(specifier, parent).href : null;
 }
