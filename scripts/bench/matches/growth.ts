@@ -24,7 +24,7 @@ const FORMATS: Readonly<Record<string, (matches: number, players: number) => obj
   sprt: (matches) => ({ max_games: matches, elo0: 0, elo1: 0.01, alpha: 1e-9, beta: 1e-9 }),
 };
 
-const { format, matches, players, concurrent, teams } = withUsageExit(new Command("bench-growth"))
+const { format, matches, players, concurrent } = withUsageExit(new Command("bench-growth"))
   .description(
     "Measures the CPU time of a league manager for each match while its league grows. This process answers for all players and the referee.",
   )
@@ -32,9 +32,8 @@ const { format, matches, players, concurrent, teams } = withUsageExit(new Comman
   .option("--matches <n>", "number of matches to play", countOption, 100_000)
   .option("--players <n>", "number of players of the league", countOption, 8)
   .option("--concurrent <n>", "number of matches at the same time", countOption, 16)
-  .option("--teams", "the competitors are teams of two players")
   .parse()
-  .opts<{ format: string; matches: number; players: number; concurrent: number; teams?: boolean }>();
+  .opts<{ format: string; matches: number; players: number; concurrent: number }>();
 
 const WARM_UP_MATCHES = 1_000;
 const WINDOW_MATCHES = 1_000;
@@ -42,16 +41,13 @@ const WINDOW_MATCHES = 1_000;
 const [managerPort = 0, agentPort = 0] = await freePorts(2);
 const folder = temporaryFolder();
 const configFile = join(folder, "league.json");
-const competitors = teams ? players / 2 : players;
-const names = Array.from({ length: players }, (_, index) => `player ${index + 1}`);
 const league = {
   league_id: "growing",
   game: "rps.v1",
   options: { best_of: 1 },
   format,
-  format_options: FORMATS[format]?.(matches, competitors),
+  format_options: FORMATS[format]?.(matches, players),
   ...{ max_players: players, min_players: players },
-  ...(teams && { teams: Array.from({ length: competitors }, (_, team) => names.slice(2 * team, 2 * team + 2)) }),
 };
 writeFileSync(configFile, JSON.stringify({ leagues: [league], players: [] }));
 const manager = await launch("league-manager/main.ts", [
