@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { z } from "zod";
+import { z } from "zod";
 import { parsedJson } from "#shared/lib/text.ts";
 import { type AgentProcess, type RunningAgent, runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadGames } from "#shared/runtime/games/game-files.ts";
@@ -19,6 +19,15 @@ export interface SeveralPlayers {
   readonly players: readonly (z.input<typeof PlayerOptions> & { readonly name: string })[];
 }
 
+const Named = z.looseObject({ name: z.string() });
+/** The parts that this program reads. The options of a player are checked when it starts. */
+const Given = z.object({
+  name: z.string(),
+  data: z.string(),
+  games: z.array(z.string()),
+  players: z.array(z.custom<SeveralPlayers["players"][number]>((player) => Named.safeParse(player).success)).min(1),
+});
+
 /**
  * Starts a player of this process. Its lines begin with its name. Its report that it listens is not passed on, because the process reports once for all
  * its players.
@@ -34,12 +43,12 @@ const startOne = (options: SeveralPlayers["players"][number], self: AgentProcess
   });
 
 /** A process with several players on separate ports: `node player/several.ts JSON` with `SeveralPlayers`. If one of them cannot continue, all end. */
-const given = parsedJson(process.argv[2] ?? "") as SeveralPlayers | undefined;
-if (!given) {
+const given = Given.safeParse(parsedJson(process.argv[2] ?? ""));
+if (!given.success) {
   process.stderr.write("usage: node player/several.ts JSON\nA config with players_per_process starts this program.\n");
   process.exit(EXIT.usage);
 }
-const { name, data, games, players } = given;
+const { name, data, games, players }: SeveralPlayers = given.data;
 
 await runAgentProcess(name, resolve(data), async (self) => {
   await loadGames(games);

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import { startPlayer } from "../../player/service.ts";
 
-/** A process with two players on separate ports: `node scripts/bench/pair.ts DATA MANAGER PORT PORT`. */
+/** A process with players on separate ports: `node scripts/bench/pair.ts DATA MANAGER PORT…`. */
 const [data = "", manager = "", ...ports] = process.argv.slice(2);
 const dataFolder = resolve(data);
 

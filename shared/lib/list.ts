@@ -40,7 +40,7 @@ export class SharedList<T> implements List<T> {
     return new SharedList(chunks, all.length, {});
   }
 
-  /** Returns a function that converts each value of a list. A chunk of several lists is converted for the first of them, and the results share it. */
+  /** Returns a function that converts each value of a list. A chunk that several lists share is converted once, and the results share the converted chunk. */
   static mapping<T, U>(convert: (value: T) => U): (list: SharedList<T>) => SharedList<U> {
     const known = new WeakMap<Chunk<T>, Chunk<U>>();
     const lineages = new WeakMap<object, object>();

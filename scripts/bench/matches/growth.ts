@@ -13,10 +13,7 @@ import { AnsweringAgents } from "./answering-agents.ts";
  * are not measured, because V8 has not optimized the code yet.
  */
 const FORMATS: Readonly<Record<string, (matches: number, players: number) => object>> = {
-  "round-robin": (matches, players) => ({
-    cycles: Math.min(100, Math.ceil(matches / ((players * (players - 1)) / 2))),
-  }),
-  swiss: (_, players) => ({ rounds: Math.floor(players / 2) }),
+  "round-robin": (matches, players) => ({ cycles: Math.ceil(matches / ((players * (players - 1)) / 2)) }),
   ladder: (matches) => ({ matches }),
   match: (matches, players) => ({ games: Math.ceil(matches / ((players * (players - 1)) / 2)) }),
   gauntlet: (matches, players) => ({ games: Math.ceil(matches / (players - 1)) }),
@@ -24,7 +21,7 @@ const FORMATS: Readonly<Record<string, (matches: number, players: number) => obj
   sprt: (matches) => ({ max_games: matches, elo0: 0, elo1: 0.01, alpha: 1e-9, beta: 1e-9 }),
 };
 
-const { format, matches, players, concurrent } = withUsageExit(new Command("bench-growth"))
+const command = withUsageExit(new Command("bench-growth"))
   .description(
     "Measures the CPU time of a league manager for each match while its league grows. This process answers for all players and the referee.",
   )
@@ -32,11 +29,18 @@ const { format, matches, players, concurrent } = withUsageExit(new Command("benc
   .option("--matches <n>", "number of matches to play", countOption, 100_000)
   .option("--players <n>", "number of players of the league", countOption, 8)
   .option("--concurrent <n>", "number of matches at the same time", countOption, 16)
-  .parse()
-  .opts<{ format: string; matches: number; players: number; concurrent: number }>();
+  .parse();
+const { format, matches, players, concurrent } = command.opts<{
+  format: string;
+  matches: number;
+  players: number;
+  concurrent: number;
+}>();
 
 const WARM_UP_MATCHES = 1_000;
 const WINDOW_MATCHES = 1_000;
+if (matches < WARM_UP_MATCHES + WINDOW_MATCHES) command.error("error: give at least 2000 matches");
+if (players < 2) command.error("error: give at least 2 players");
 
 const [managerPort = 0, agentPort = 0] = await freePorts(2);
 const folder = temporaryFolder();

@@ -23,7 +23,7 @@ const PAGES = [
   `/api/leagues/${LEAGUE}/standings`,
   "/metrics",
 ];
-/** Growth is measured after this share of the matches, when the caches are full: a player remembers its last 10,000 matches. */
+/** Growth is measured after this share of the matches, when the caches are full: a player remembers the ids of its last 10,000 invitations. */
 const SETTLED = 0.5;
 
 const league = await startRealLeague({
@@ -53,7 +53,11 @@ async function measureAt(count: number): Promise<Measurement> {
     await sleep(200);
     completed = await league.completed();
   }
-  for (const page of PAGES) await (await fetch(`${league.url}${page}`)).arrayBuffer();
+  for (const page of PAGES) {
+    const response = await fetch(`${league.url}${page}`);
+    await response.arrayBuffer();
+    if (!response.ok) throw new Error(`${page} is answered with ${response.status}`);
+  }
   const reports = await Promise.all(Object.values(processes).map((process) => process.ask<MemoryReport>("memory")));
   return { completed, heaps: reports.map(({ heapBytes }) => heapBytes) };
 }

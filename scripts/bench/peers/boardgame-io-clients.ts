@@ -25,7 +25,7 @@ function startMatch(): void {
   let ended = 0;
   for (const [player, client] of clients.entries()) {
     let isOver = false;
-    /** The last turn in which this client has moved: it is told of a turn more than once. */
+    /** The turn of this client's last move. The listener can be called several times in a turn. */
     let lastTurn = 0;
     client.subscribe((state) => {
       if (!state || isOver) return;
