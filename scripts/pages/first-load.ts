@@ -1,4 +1,4 @@
-import type { Browser, Page, Request } from "playwright-core";
+import type { Browser, Page, Request, Response } from "playwright-core";
 
 /** What a browser without a cache loads for a page. */
 interface FirstLoad {
@@ -8,14 +8,26 @@ interface FirstLoad {
   readonly kind: string;
 }
 
-/** Opens a page without a cache until an element is visible and no request is open. Event streams are not counted. */
-export async function firstLoadOf(browser: Browser, url: string, element: string): Promise<FirstLoad> {
+/** How a browser knows that a page is complete. */
+interface Completeness {
+  /** An element that is visible then. */
+  readonly ready: string;
+  /** Whether the page has also opened an event stream itself by then; by default it opens none. */
+  readonly hasStream?: boolean;
+}
+
+/** Opens a page without a cache until it is complete and no request is open. Event streams are not counted. */
+export async function firstLoadOf(
+  browser: Browser,
+  url: string,
+  { ready, hasStream }: Completeness,
+): Promise<FirstLoad> {
   const context = await browser.newContext();
   try {
     const page = await context.newPage();
     const requests = requestsOf(page);
-    await page.goto(url);
-    await page.locator(element).first().waitFor();
+    await Promise.all([page.goto(url), hasStream && page.waitForResponse(isStream)]);
+    await page.locator(ready).first().waitFor();
     await page.waitForLoadState("load");
     await requests.end();
     const { worker, kind } = (await page.evaluate(FACTS)) as { worker: string; kind: string };
@@ -25,6 +37,9 @@ export async function firstLoadOf(browser: Browser, url: string, element: string
     await context.close();
   }
 }
+
+const isStream = (response: Response): boolean =>
+  response.headers()["content-type"]?.startsWith("text/event-stream") === true;
 
 /** The address of the shared worker, which Playwright does not see, and the kind of the page. */
 const FACTS = `(() => {
@@ -36,8 +51,10 @@ const FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimati
 
 /** Follows the requests of a page. Event streams do not end, and Playwright does not report the end of the script of a shared worker. */
 function requestsOf(page: Page) {
-  const all = new Set<Request>();
+  let sent = 0;
   const open = new Set<Request>();
+  /** The requests that have succeeded. The size of an open request is known only at its end, which an event stream does not have. */
+  const finished: Request[] = [];
   let changed = Promise.withResolvers<void>();
   const end = (request: Request): void => {
     open.delete(request);
@@ -46,25 +63,26 @@ function requestsOf(page: Page) {
   };
   page.on("request", (request) => {
     if (request.url().includes("live-worker")) return;
-    all.add(request);
+    sent += 1;
     open.add(request);
   });
   page.on("response", (response) => {
-    if (!response.headers()["content-type"]?.startsWith("text/event-stream")) return;
-    all.delete(response.request());
-    end(response.request());
+    if (isStream(response)) end(response.request());
   });
-  page.on("requestfinished", end);
+  page.on("requestfinished", (request) => {
+    finished.push(request);
+    end(request);
+  });
   page.on("requestfailed", end);
   return {
     /** Resolves when no request is open, and the page has sent none after it has been painted. */
     async end(): Promise<void> {
-      for (let known = -1; known !== all.size; await page.evaluate(FRAMES)) {
-        known = all.size;
+      for (let known = -1; known !== sent; await page.evaluate(FRAMES)) {
+        known = sent;
         while (open.size > 0) await changed.promise;
       }
     },
-    sizes: () => Promise.all([...all].map(async (request) => (await request.sizes()).responseBodySize)),
+    sizes: () => Promise.all(finished.map(async (request) => (await request.sizes()).responseBodySize)),
   };
 }
 

@@ -51,8 +51,8 @@ const measured = new Set<string>();
 
 it.each(VIEWS.filter(({ act }) => !act).map((view) => [view.name, view] as const))(
   "the first load of %s has less than 45 kB",
-  async (_name, { url, ready = "h1" }) => {
-    const { bytes, kind } = await firstLoadOf(browser, url(servers), ready);
+  async (_name, { url, ready = "h1", hasStream = false }) => {
+    const { bytes, kind } = await firstLoadOf(browser, url(servers), { ready, hasStream });
     measured.add(kind);
     expect(bytes).toBeGreaterThan(4_000);
     expect(bytes).toBeLessThan(45_000);

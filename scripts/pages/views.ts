@@ -10,6 +10,8 @@ export interface View {
   readonly status?: number;
   /** Shows that the page is complete; by default the heading. */
   readonly ready?: string;
+  /** Whether the page opens an event stream itself, not in the shared worker: the page of a game that is not over. */
+  readonly hasStream?: boolean;
   /** Brings the page into the state. */
   readonly act?: (page: Page, servers: Servers) => Promise<void>;
   /** Whether the page has a form for projectors. */
@@ -44,6 +46,7 @@ const gameView = (kind: keyof Servers["games"], game: string, act?: View["act"])
   name: `play-${game}-${kind}`,
   url: ({ games }) => games[kind][game] ?? "",
   ready: ".status",
+  hasStream: !game.endsWith("-over"),
   ...(act && { act }),
 });
 
@@ -75,6 +78,7 @@ export const VIEWS: readonly View[] = [
     name: "play-wrong-seat",
     url: ({ games }) => `${games.spectator.chess}#seat=wrong`,
     ready: ".status",
+    hasStream: true,
   },
   gameView("person", "chess"),
   { ...gameView("person", "chess", (page) => page.locator('[data-cell="d2"]').click()), name: "play-chess-chosen" },

@@ -36,9 +36,9 @@ async function figuresOf(browser: Browser, servers: Measured): Promise<PageFigur
   const [manager = "", game = ""] = servers.urls;
   const league = `${manager}/leagues/hundred`;
   const bytes = {
-    league: (await firstLoadOf(browser, league, ROWS)).bytes,
-    match: (await firstLoadOf(browser, `${manager}/leagues/chess/matches/R1M1`, BOARD)).bytes,
-    game: (await firstLoadOf(browser, game, BOARD)).bytes,
+    league: (await firstLoadOf(browser, league, { ready: ROWS })).bytes,
+    match: (await firstLoadOf(browser, `${manager}/leagues/chess/matches/R1M1`, { ready: BOARD })).bytes,
+    game: (await firstLoadOf(browser, game, { ready: BOARD, hasStream: true })).bytes,
   };
   const times: number[] = [];
   for (let load = 0; load < LOADS; load++) times.push(await paintedAfter(browser, `${league}/standings`));
