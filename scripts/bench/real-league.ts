@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { moveCount } from "./matches/moves.ts";
+import { launchPlayers } from "./players.ts";
 import { launch, type Measured, temporaryFolder } from "./process.ts";
 
 /** The id of the league. */
@@ -49,8 +50,7 @@ export async function startRealLeague({
   const agentArgs = ["--manager", `${url}/mcp`, "--data", data];
   const refereeArgs = ["--port", String(refereePort), "--max-matches", String(maxMatches), ...agentArgs];
   const referee = await launch("referee/main.ts", refereeArgs, { nodeArgs });
-  const playerArgs = [data, `${url}/mcp`, ...ports.map(String)];
-  const players = await launch("scripts/bench/pair.ts", playerArgs, { endpoints: count, nodeArgs });
+  const players = await launchPlayers({ data, manager: `${url}/mcp`, ports, nodeArgs });
   const moves = moveCount(join(data, `referee-${refereePort}.sqlite`));
   return {
     ...{ url, manager, referee, players, moves },

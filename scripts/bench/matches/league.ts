@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { freePort, freePorts } from "#shared/runtime/process/free-ports.ts";
+import { launchPlayers } from "../players.ts";
 import { launch, type Measured, measure, type Rate, sleep, temporaryFolder } from "../process.ts";
 import { type BenchManager, startBenchManager, ToolCall } from "./manager.ts";
 import { moveCount } from "./moves.ts";
@@ -50,20 +51,21 @@ export async function startLeague(
   const url = `http://127.0.0.1:${managerPort}/mcp`;
   const commonArgs = ["--manager", url, "--data", data];
   const running: Measured[] = [];
-  const start = async (...args: Parameters<typeof launch>): Promise<Measured> => {
-    const agent = await launch(...args);
+  const started = async (launched: Promise<Measured>): Promise<Measured> => {
+    const agent = await launched;
     running.push(agent);
     return agent;
   };
   const refereeArgs = ["--port", String(refereePort), "--max-matches", "2000", ...commonArgs];
   const playerArgs = (port: number) => ["--bot", "random", "--port", String(port), ...commonArgs];
   const [referee, ...players] = (await Promise.all([
-    start("referee/main.ts", refereeArgs, { nodeArgs: shape.nodeArgs?.referee ?? [] }),
+    started(launch("referee/main.ts", refereeArgs, { nodeArgs: shape.nodeArgs?.referee ?? [] })),
     ...(shape.players === "pair"
-      ? [start("scripts/bench/pair.ts", [data, url, ...ports.map(String)], { endpoints: 2 })]
-      : ports.map((port, index) =>
-          start("player/main.ts", playerArgs(port), { nodeArgs: (index === 0 && shape.nodeArgs?.player) || [] }),
-        )),
+      ? [started(launchPlayers({ data, manager: url, ports }))]
+      : ports.map((port, index) => {
+          const nodeArgs = (index === 0 && shape.nodeArgs?.player) || [];
+          return started(launch("player/main.ts", playerArgs(port), { nodeArgs }));
+        })),
   ])) as [Measured, ...Measured[]];
   await manager.registered(playerCount);
   const moves = moveCount(join(data, `referee-${refereePort}.sqlite`));
