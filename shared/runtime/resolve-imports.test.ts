@@ -1,7 +1,10 @@
 import { execFile } from "node:child_process";
+import { cpSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const ROOT = fileOf("../../");
@@ -36,3 +39,20 @@ test.each(["league-manager/main.ts", "referee/main.ts", "player/main.ts"])(
     expect(hooked).toEqual(plain);
   },
 );
+
+test("the error about a file that does not exist names the file that imports it", async () => {
+  // The hook belongs to the program in whose folder shared/runtime it is.
+  const program = realpathSync(mkdtempSync(join(tmpdir(), "program-")));
+  onTestFinished(() => rmSync(program, { recursive: true }));
+  const hook = join(program, "shared/runtime/resolve-imports.cjs");
+  cpSync(fileOf("resolve-imports.cjs"), hook);
+  const [main, lib] = ["main.ts", "lib.ts"].map((name) => join(program, "shared", name)) as [string, string];
+  writeFileSync(main, 'import "#shared/lib.ts";');
+  writeFileSync(lib, 'import "./missing.ts";');
+  const { stderr } = await promisify(execFile)(process.execPath, ["--require", hook, main]).then(
+    () => expect.fail("the program starts without the file"),
+    (thrown) => thrown as { readonly stderr: string },
+  );
+  expect(stderr).toContain(`Error: Cannot find module '${join(program, "shared/missing.ts")}' imported from ${lib}`);
+  expect(stderr).toContain("code: 'ERR_MODULE_NOT_FOUND'");
+});
