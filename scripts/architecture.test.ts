@@ -172,6 +172,13 @@ describe("the source tree", () => {
     expect([...new Set(sources.map(componentOf))].filter((component) => LAYERS[component] === undefined)).toEqual([]);
   });
 
+  it("ARCHITECTURE.md shows the layer of each component", () => {
+    const rows = readFileSync(join(root, "ARCHITECTURE.md"), "utf8").matchAll(/^\| `([^`]+)` \|.*\| (\d) \|$/gm);
+    expect(Object.fromEntries([...rows].map(([, component = "", layer]) => [component, Number(layer)]))).toEqual(
+      LAYERS,
+    );
+  });
+
   it.each(Object.entries(LIBRARY_USERS))("%s is imported only in %s", (library, components) => {
     const users = imports.filter(({ to }) => to === library || to.startsWith(`${library}/`));
     expect(users.length).toBeGreaterThan(0);

@@ -123,7 +123,7 @@ it("a referee that stops between GAME_RESULT and MATCH_RESULT reports the result
   expect(league.received.filter(({ to, type }) => to === "P01" && type === "MOVE_REQUEST")).toHaveLength(1);
 });
 
-/** Starts a proxy that answers with a page until `mend` is called, and then forwards requests to the manager. */
+/** Starts a proxy that answers with a page until `fix` is called, and then forwards requests to the manager. */
 async function startProxy(status: number, page: string, manager: string) {
   let answered = 0;
   let isMended = false;
@@ -142,7 +142,7 @@ async function startProxy(status: number, page: string, manager: string) {
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     answered: () => answered,
-    mend: () => {
+    fix: () => {
       isMended = true;
     },
   };
@@ -167,7 +167,7 @@ it.each([
       await vi.waitFor(() => expect([proxy.answered(), clock.timers()]).toEqual([index + 1, 1]), WAIT_OPTIONS);
       await clock.advance(pauseMs - 1);
       expect(clock.timers(), `pause ${index}`).toBe(1);
-      if (index === pauses.length - 1) proxy.mend();
+      if (index === pauses.length - 1) proxy.fix();
       await clock.advance(1);
     }
     await league.waitFor("manager", "MATCH_RESULT");

@@ -13,7 +13,7 @@ export interface Finding {
   readonly severity: "warn" | "fail";
   /** What is wrong, and where. */
   readonly summary: string;
-  /** One line on how to mend it. */
+  /** One line on how to fix it. */
   readonly advice: string;
   /** The exchanges that show it. */
   readonly exchanges: readonly Exchange[];

@@ -8,7 +8,7 @@ import { exitWith, subcommand } from "./command-line.ts";
 /** Adds the command that checks a player. */
 export function addCheckCommand(): void {
   withPermissionOptions(
-    subcommand("check", "Check a player: send it every message of a league and print what to mend.", [
+    subcommand("check", "Check a player: send it every message of a league and print what to fix.", [
       "npm run league -- check ./my-bot.ts",
       "npm run league -- check ./my-bot.ts --game rps --option best_of=5",
       "npm run league -- check http://127.0.0.1:8150/mcp --game rps    # a running player",

@@ -2,7 +2,7 @@ import { asText, counted, cutTo, inOneLine, jsonOf, parsedJson } from "#shared/l
 import { Envelope, fieldFaults } from "#shared/protocol/envelope.ts";
 import type { Exchange, Reply } from "../wire/exchange.ts";
 
-/** A fault of an answer and one line on how to mend it. */
+/** A fault of an answer and one line on how to fix it. */
 export interface Explanation {
   readonly summary: string;
   readonly advice: string;

@@ -41,7 +41,7 @@ const WORDS: Readonly<Record<Outcome, string>> = { pass: "pass", warn: "WARN", f
 const COLORS = { pass: "green", warn: "yellow", fail: "red", skipped: "dim" } as const;
 const INDENT = " ".repeat(9);
 
-/** Returns the lines about one check: its outcome and, for each finding, the exchange that shows it and how to mend it. */
+/** Returns the lines about one check: its outcome and, for each finding, the exchange that shows it and how to fix it. */
 export function linesOf(result: CheckResult, secrets: readonly string[]): readonly string[] {
   const { number, title, outcome, summary, findings, output } = result;
   const clean = (text: string): string => escapeUnprintable(hidden(text, secrets));
@@ -67,7 +67,7 @@ function findingLines(
       `${from === "check" ? "reply" : "it was answered with"} ${reply_line}`,
       ...(reply === "" ? [] : [`  ${reply}`]),
     ]);
-  return [clean(summary), ...shown, `To mend it: ${clean(advice)}`];
+  return [clean(summary), ...shown, `To fix it: ${clean(advice)}`];
 }
 
 /** Returns the last line: how many checks have passed, failed and so on. */

@@ -164,7 +164,7 @@ describe("league check", () => {
     expect(stdout).toContain("FAIL Legal moves over whole matches");
     expect(stdout).toContain(`the player has printed: ${bot}:2:9: Error: too hard`);
     expect(stdout).toContain('"type":"MOVE_REQUEST"');
-    expect(stdout).toContain("To mend it: Correct the error in your bot");
+    expect(stdout).toContain("To fix it: Correct the error in your bot");
   });
 
   it("diagnoses a bot that fails in the second round of a match, with the options of the match", async () => {
@@ -189,7 +189,7 @@ describe("league check", () => {
     const { code, stdout } = await league(["check", bot, "--game", "rps", "--move-ms", "500"]);
     expect(code).toBe(1);
     expect(stdout).toMatch(/tick 0: the bot took longer than (500|4\d\d) ms/);
-    expect(stdout).toContain("To mend it: Return a move before the deadline of the turn");
+    expect(stdout).toContain("To fix it: Return a move before the deadline of the turn");
     expect(stdout).not.toContain("POST immediately");
   });
 

@@ -58,8 +58,8 @@ export function failureOf(thrown: unknown, { advice }: Pick<Obligation, "advice"
   if (!(thrown instanceof GameThrew)) return { problem: messageOf(thrown), advice, evidence: {}, thrown };
   const { call, evidence, isMutation } = thrown;
   const problem = isMutation ? `${call} changes one of its arguments: ${messageOf(thrown.thrown)}` : thrown.message;
-  const mend = `${call} must not throw: check its arguments before you use them`;
-  return { problem, advice: isMutation ? PURITY : mend, evidence, thrown: thrown.thrown };
+  const fix = `${call} must not throw: check its arguments before you use them`;
+  return { problem, advice: isMutation ? PURITY : fix, evidence, thrown: thrown.thrown };
 }
 
 function checkOne(obligation: Obligation, subject: Subject): Checked {
