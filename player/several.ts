@@ -1,8 +1,10 @@
+/** A process with several players on separate ports: `node player/several.ts JSON` with `SeveralPlayers`. If one of them cannot continue, all end. */
 import { resolve } from "node:path";
 import { z } from "zod";
 import { parsedJson } from "#shared/lib/text.ts";
 import { type AgentProcess, type RunningAgent, runAgentProcess } from "#shared/runtime/agent.ts";
 import { loadGames } from "#shared/runtime/games/game-files.ts";
+import type { AgentReport } from "#shared/runtime/process/agent-report.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import type { PlayerOptions } from "./options.ts";
 import { startPlayer } from "./service.ts";
@@ -28,21 +30,18 @@ const Given = z.object({
   players: z.array(z.custom<SeveralPlayers["players"][number]>((player) => Named.safeParse(player).success)).min(1),
 });
 
-/**
- * Starts a player of this process. Its lines begin with its name. Its report that it listens is not passed on, because the process reports once for all
- * its players.
- */
+/** The reports of players that they listen. The process passes one of them on when all its players listen. */
+const ready: AgentReport[] = [];
+
+/** Starts a player of this process. Its lines begin with its name. */
 const startOne = (options: SeveralPlayers["players"][number], self: AgentProcess): Promise<RunningAgent> =>
   startPlayer(options, {
     ...self,
     say: (line) => self.say(`${options.name}: ${line}`),
     warn: (line) => self.warn(`${options.name}: ${line}`),
-    report: (report) => {
-      if (report.type !== "ready") self.report(report);
-    },
+    report: (report) => (report.type === "ready" ? ready.push(report) : self.report(report)),
   });
 
-/** A process with several players on separate ports: `node player/several.ts JSON` with `SeveralPlayers`. If one of them cannot continue, all end. */
 const given = Given.safeParse(parsedJson(process.argv[2] ?? ""));
 if (!given.success) {
   process.stderr.write("usage: node player/several.ts JSON\nA config with players_per_process starts this program.\n");
@@ -53,8 +52,7 @@ const { name, data, games, players }: SeveralPlayers = given.data;
 await runAgentProcess(name, resolve(data), async (self) => {
   await loadGames(games);
   const started = await Promise.all(players.map((options) => startOne(options, self)));
-  const [first] = players;
-  self.report({ type: "ready", url: `http://${first?.host}:${first?.ports?.[0]}` });
+  ready.slice(0, 1).forEach(self.report);
   return {
     async stop() {
       await Promise.all(started.map((player) => player.stop()));

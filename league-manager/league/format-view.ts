@@ -19,15 +19,16 @@ export function formatOf({ leagueId, format }: Pick<League, "leagueId" | "format
 export const opensAtOnce = ({ format }: Pick<League, "format">): boolean =>
   findFormat(format)?.opensRounds === "at_once";
 
+const keptOptions = new WeakMap<object, { readonly format: string; readonly options: unknown }>();
+
 /** The options of the format with their defaults. */
 export function parsedOptions(league: Pick<League, "leagueId" | "format" | "formatOptions">): unknown {
-  const cached = parsed.get(league.formatOptions);
-  if (cached?.format === league.format) return cached.options;
+  const kept = keptOptions.get(league.formatOptions);
+  if (kept?.format === league.format) return kept.options;
   const options = formatOf(league).options.parse(league.formatOptions);
-  parsed.set(league.formatOptions, { format: league.format, options });
+  keptOptions.set(league.formatOptions, { format: league.format, options });
   return options;
 }
-const parsed = new WeakMap<object, { readonly format: string; readonly options: unknown }>();
 
 /** Whether the format has matches for players that enter after the start. */
 export function acceptsLateEntries(
@@ -85,10 +86,16 @@ const playerView = (league: ViewedLeague, seed: Seed): LeagueView => ({
   ...(league.isEnded && { isEnded: true }),
 });
 
+/** The players of each league, until a player enters or leaves. A late entry is also a new entrant. */
+const keptPlayers = new WeakMap<
+  League["entrants"],
+  { readonly departed: readonly string[]; readonly format: string; readonly players: readonly FormatPlayer[] }
+>();
+
 /** The players in the order of their ids, which is that of the config for the players of a config. */
 function playersOf({ entrants, departed, format, lateEntries }: Omit<League, "rounds">): readonly FormatPlayer[] {
-  const known = players.get(entrants);
-  if (known?.departed === departed && known.format === format) return known.players;
+  const kept = keptPlayers.get(entrants);
+  if (kept?.departed === departed && kept.format === format) return kept.players;
   // The Berger numbers of earlier logs follow the order of the code units.
   const ids = format === "round-robin" ? [...entrants.keys()].sort() : [...entrants.keys()].sort(compareIds);
   const gone = new Set(departed);
@@ -99,14 +106,9 @@ function playersOf({ entrants, departed, format, lateEntries }: Omit<League, "ro
   }));
   const isLate = ({ playerId }: FormatPlayer): boolean => lateEntries[playerId] !== undefined;
   const ordered = [...all.filter((player) => !isLate(player)), ...all.filter(isLate)];
-  players.set(entrants, { departed, format, players: ordered });
+  keptPlayers.set(entrants, { departed, format, players: ordered });
   return ordered;
 }
-/** The players of each league, until a player enters or leaves. A late entry is also a new entrant. */
-const players = new WeakMap<
-  League["entrants"],
-  { readonly departed: readonly string[]; readonly format: string; readonly players: readonly FormatPlayer[] }
->();
 
 /** The name of the format with its options, for people: "Swiss system, rounds 5". Null for a round robin without options, which is the default. */
 export function formatText({ format, formatOptions }: Pick<League, "format" | "formatOptions">): string | null {

@@ -8,7 +8,7 @@ interface Expected extends Pick<League, "entrants" | "departed" | "isPairingComp
 
 /**
  * Returns a function that gives the number of matches that a league has at its end at most; null if its format never ends by itself. The number
- * is computed again only after a change of the players or the options, or when the format has added more matches, because formats read all matches.
+ * is computed again only after a change of the players or the options, or when the format has added more matches, because some formats read all matches.
  */
 export function expectedMatchesCache(): (league: League) => number | null {
   const cache = new Map<string, Expected>();

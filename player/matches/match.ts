@@ -1,11 +1,11 @@
 import type { Game } from "#shared/games/game.ts";
-import { completeView, withOwnHistory } from "#shared/games/view-history.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { MatchInfo } from "../sdk.ts";
 import { acceptedWith, type Invitation } from "./invitation.ts";
+import { LastView } from "./last-view.ts";
 import { type TurnContext, turnOf } from "./turn.ts";
 
 /** A match that the player has accepted. */
@@ -20,8 +20,7 @@ export interface PlayedMatch {
   readonly history: { tick: number; view: unknown; action: unknown }[];
   /** The answers by tick. A repeated request gets the same answer unless it contains the error of the earlier answer. */
   readonly answers: Map<number, Promise<unknown>>;
-  /** The complete view of the last turn; undefined before the first one. */
-  lastView: { readonly tick: number; readonly view: unknown };
+  readonly lastView: LastView;
   /** The number of times that the bot was asked for an action in the latest turn. */
   tries: { readonly tick: number; readonly count: number };
   /** The request that the bot has not answered yet. */
@@ -62,7 +61,7 @@ export function newMatch(
     actions: new Map(),
     history,
     answers: new Map(),
-    lastView: { tick: -1, view: undefined },
+    lastView: new LastView(),
     tries: { tick: -1, count: 0 },
     open: null,
     end,
@@ -70,20 +69,9 @@ export function newMatch(
   };
 }
 
-/**
- * Returns a request with its complete view (PROTOCOL.md, "Views without the known history"), and remembers the view for the next requests, which
- * may leave out what is in this one. Returns null if the player does not have what is left out.
- */
-export function receiveView(match: PlayedMatch, request: MoveRequest): MoveRequest | null {
-  const { tick, game_state, omitted_history: omitted } = request;
-  const view = omitted ? completeView(game_state, omitted, match.lastView.view) : game_state;
-  if (omitted && view === null) return null;
-  // A request of an earlier turn can arrive late, and its view has less.
-  if (tick >= match.lastView.tick) {
-    match.lastView = { tick, view: withOwnHistory(view, omitted?.list ?? match.turns.game?.info.history) };
-  }
-  return omitted ? { ...request, game_state: view } : request;
-}
+/** Returns a request with its complete view; null if the player does not have what the request leaves out. */
+export const receiveView = ({ lastView, turns }: PlayedMatch, request: MoveRequest): MoveRequest | null =>
+  lastView.complete(request, turns.game?.info.history ?? null);
 
 /** Asks the bot for an action and records it. Rejects with the error of the bot, or with NoAction if it returns undefined. */
 export async function chooseAction(match: PlayedMatch, request: MoveRequest, readsHistory: boolean): Promise<unknown> {

@@ -4,7 +4,6 @@ import type { ClockState } from "#shared/lib/time-control.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import { charge, clockFault, timeLeft } from "#shared/session/clock.ts";
 import type { Session } from "#shared/session/session.ts";
-import { seatView } from "../views/session-views.ts";
 import type { SeatedPlayer } from "./ask.ts";
 import type { AskFault } from "./ask-fault.ts";
 import { type Match, type MatchDriver, sessionOf, stopIfWithdrawn } from "./driven-match.ts";
@@ -52,8 +51,7 @@ export async function askForMove(
     const answeredAt = clock.monotonic();
     deadline += reply.lateMs;
     if (reply.kind === "move") {
-      if (player.wantsDeltaViews)
-        match.knownHistory.answered(match.game, player.role, seatView(session, player.role).state);
+      if (player.wantsDeltaViews) match.knownHistory.answered(match.game, player.role, turn);
       const spentMs = Math.max(0, Math.floor(limitMs - (deadline - answeredAt)));
       if (session.clocks && charge(session.clocks, player.role, spentMs) === null)
         return err(clockFault(session.clocks));

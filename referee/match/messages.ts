@@ -85,7 +85,7 @@ export function turnFor(
     tick: turnTick,
     game_round: (game.rounds ? closedRounds : turnTick) + 1,
     your_role: role,
-    ...(wantsDeltaViews ? knownHistory.without(game, role, view.state) : { game_state: view.state }),
+    ...(wantsDeltaViews ? knownHistory.shownView(game, role, view.state) : { game_state: view.state }),
     ...(wantsLegalActions && { legal_actions: view.legalActions }),
   };
 }

@@ -1,9 +1,12 @@
 /** The views of a player that wants only the new part of their history (PROTOCOL.md, section 2). */
 import { afterEach, expect, it } from "vitest";
+import { rps } from "#shared/games/rps.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
+import type { OmittedHistory } from "#shared/protocol/view-history.ts";
 import type { ReceivedMessage } from "../testing/match.ts";
 import { askForMove } from "./ask-move.ts";
 import { sessionOf } from "./driven-match.ts";
+import { KnownHistory } from "./known-history.ts";
 import { startTestMatch } from "./testing/test-match.ts";
 
 const ends: (() => Promise<void>)[] = [];
@@ -45,7 +48,7 @@ async function play(rounds: number, wantsDeltaViews: boolean, answer: (nth: numb
   return league.received.filter(({ type }) => type === "MOVE_REQUEST").map(shownIn);
 }
 
-const omitted = (from: number) => ({ list: ["series", "previous_rounds"], from });
+const omitted = (from: number): OmittedHistory => ({ list: ["series", "previous_rounds"], from });
 
 it("a request has only the rounds that no answered request has shown", async () => {
   expect(await play(4, true)).toEqual([
@@ -68,6 +71,32 @@ it("the request after another invitation has all rounds, because the process of 
     { rounds: [2], omitted: omitted(1) },
     { rounds: [1, 2], omitted: undefined },
   ]);
+});
+
+it("a player that has lost its rounds twice gets all rounds in each further request", async () => {
+  const unknown = newEnvelope("GAME_ERROR", "player:P01", { error_code: "G003", message: "unknown match" });
+  const shown = await play(6, true, (nth) => (nth === 3 || nth === 6 ? unknown : null));
+  expect(shown.map(({ rounds, omitted }) => [rounds.length, omitted])).toEqual([
+    ...[[0], [1], [1, omitted(1)], [2], [1, omitted(2)], [1, omitted(3)], [4], [5]].map(([count, left]) => [
+      count,
+      left,
+    ]),
+  ]);
+});
+
+it("each role is shown what it does not have", () => {
+  const known = new KnownHistory();
+  const view = (...rounds: number[]) => ({ series: { previous_rounds: rounds } });
+  known.answered(rps, "player_1", { game_state: view(1, 2) });
+  expect(known.shownView(rps, "player_1", view(1, 2, 3))).toEqual({ game_state: view(3), omitted_history: omitted(2) });
+  expect(known.shownView(rps, "player_2", view(1, 2, 3))).toEqual({ game_state: view(1, 2, 3) });
+  known.answered(rps, "player_2", { game_state: view(1) });
+  known.answered(rps, "player_2", { game_state: view(2, 3), omitted_history: omitted(1) });
+  expect(known.shownView(rps, "player_2", view(1, 2, 3, 4))).toEqual({
+    game_state: view(4),
+    omitted_history: omitted(3),
+  });
+  expect(known.shownView(rps, "player_1", view(1, 2, 3))).toEqual({ game_state: view(3), omitted_history: omitted(2) });
 });
 
 it("a repeated request has the rounds again that the player did not confirm with a move", async () => {

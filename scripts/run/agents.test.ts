@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { Config } from "#shared/runtime/config/config.ts";
 import { faultOfRun, withAbsolutePaths } from "./agents.ts";
+import { playerSpecs } from "./player-specs.ts";
 
 const ALPHA = { name: "Alpha", bot: "random" };
 const GUEST = { name: "Guest", self: true };
@@ -37,4 +38,33 @@ it("withAbsolutePaths runs an engine in the folder of the config", () => {
     "/config",
   );
   expect(players).toEqual([{ name: "Fish", uci: { ...engines, folder: "/config" } }]);
+});
+
+it("no player gets the API key of another one, and players that share a process get none", () => {
+  const llm = (name: string, api_key_env: string) => ({
+    name,
+    llm: { base_url: "http://127.0.0.1:1/v1", model: "m", api_key_env },
+  });
+  const players = [llm("Ann", "KEY_A"), ALPHA, { ...ALPHA, name: "Beta" }, llm("Bob", "KEY_B")];
+  const config = Config.parse({ players, players_per_process: 2, leagues: [RPS] });
+  const place = { host: "127.0.0.1", managerUrl: "http://127.0.0.1:8000/mcp", dataFolder: "data" };
+  const specs = playerSpecs(config, place, () => ({ args: [], isDebugged: false }));
+  expect(specs.map(({ name, withheld }) => [name, withheld])).toEqual([
+    ["players Alpha to Beta", ["KEY_A", "KEY_B"]],
+    ["Ann", ["KEY_B"]],
+    ["Bob", ["KEY_A"]],
+  ]);
+});
+
+it("players that are debugged or have options of their own do not share a process", () => {
+  const players = ["A", "B", "C", "D"].map((name) => ({ ...ALPHA, name }));
+  const config = Config.parse({ players, players_per_process: 4, leagues: [RPS] });
+  const place = { host: "127.0.0.1", managerUrl: "http://127.0.0.1:8000/mcp", dataFolder: "data" };
+  const own = { A: { args: ["--verbose"], isDebugged: false }, B: { args: [], isDebugged: true } };
+  const specs = playerSpecs(config, place, (name) => own[name as "A" | "B"] ?? { args: [], isDebugged: false });
+  expect(specs.map(({ name, script }) => [name, script])).toEqual([
+    ["players C to D", "player/several.ts"],
+    ["A", "player/main.ts"],
+    ["B", "player/main.ts"],
+  ]);
 });

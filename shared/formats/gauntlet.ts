@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Format, LeagueView } from "./format.ts";
-import { nextOfSeries, type Pair, pairOf, remainingOfSeries } from "./pair-series.ts";
+import type { Format } from "./format.ts";
+import { keepPairs, nextOfSeries, pairOf, remainingOfSeries } from "./pair-series.ts";
 import { activePlayers } from "./view.ts";
 
 const Options = z.strictObject({
@@ -19,13 +19,14 @@ const Options = z.strictObject({
 type Options = z.infer<typeof Options>;
 
 /** The pairs of the champion and its opponents. There are none if the champion is not in the league. */
-function pairsOf(view: LeagueView, { champion = view.players[0]?.playerId }: Options): readonly Pair[] {
+const pairsOf = keepPairs((view, named: string | undefined) => {
+  const champion = named ?? view.players[0]?.playerId;
   const players = activePlayers(view);
   if (champion === undefined || !players.includes(champion)) return [];
   return players
     .filter((player) => player !== champion)
     .map((player, index) => (index % 2 === 0 ? pairOf(champion, player) : pairOf(player, champion)));
-}
+});
 
 /** The league ends early if the champion leaves, because no other player is paired with another one. */
 export const gauntlet: Format<Options> = {
@@ -40,6 +41,6 @@ export const gauntlet: Format<Options> = {
   byePoints: 0,
   ignoresResults: true,
   tieBreaks: ["points", "wins", "draws"],
-  next: (view, slots, options) => nextOfSeries(view, pairsOf(view, options), { games: options.games }, slots),
-  remaining: (view, options) => remainingOfSeries(view, pairsOf(view, options), options.games),
+  next: (view, slots, { champion, games }) => nextOfSeries(view, pairsOf(view, champion), { games }, slots),
+  remaining: (view, { champion, games }) => remainingOfSeries(view, pairsOf(view, champion), games),
 };

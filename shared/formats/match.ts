@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Format, LeagueView, Next } from "./format.ts";
-import { nextOfSeries, type Pair, pairOf, remainingOfSeries } from "./pair-series.ts";
+import { keepPairs, nextOfSeries, pairOf, remainingOfSeries } from "./pair-series.ts";
 import { rotation } from "./rotation.ts";
 import { activePlayers, openMatches } from "./view.ts";
 
@@ -15,20 +15,14 @@ const Options = z.strictObject({
 type Options = z.infer<typeof Options>;
 
 /** All pairs of the players. The first-named player alternates, so that every player is the first of about half of its pairs. */
-const pairsOf = (players: readonly string[]): readonly Pair[] =>
-  players.flatMap((second, index) =>
+const allPairs = keepPairs((view) => {
+  const players = activePlayers(view);
+  return players.flatMap((second, index) =>
     players
       .slice(0, index)
       .map((first, position) => ((index + position) % 2 === 1 ? pairOf(first, second) : pairOf(second, first))),
   );
-
-/** The pairs of the active players of a view. They are kept while the players are the same objects: 100 players have 4,950 pairs. */
-function allPairs(view: LeagueView): readonly Pair[] {
-  const kept = pairs.get(view.players) ?? pairsOf(activePlayers(view));
-  pairs.set(view.players, kept);
-  return kept;
-}
-const pairs = new WeakMap<LeagueView["players"], readonly Pair[]>();
+});
 
 /** Adds rounds of the rotation while slots are free. */
 function nextOfRotation(view: LeagueView, slots: number, games: number): Next {
@@ -62,11 +56,11 @@ export const matchFormat: Format<Options> = {
 
   next(view, slots, { games }) {
     if (view.roleCount !== 2) return nextOfRotation(view, slots, games);
-    return nextOfSeries(view, allPairs(view), { games }, slots);
+    return nextOfSeries(view, allPairs(view, null), { games }, slots);
   },
 
   remaining(view, { games }) {
-    if (view.roleCount === 2) return remainingOfSeries(view, allPairs(view), games);
+    if (view.roleCount === 2) return remainingOfSeries(view, allPairs(view, null), games);
     const players = activePlayers(view);
     const rounds = Math.max(0, games - view.rounds.length);
     return openMatches(view) + rounds * Math.floor(players.length / view.roleCount);

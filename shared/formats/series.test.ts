@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Format, FormatRound, LeagueView, Next } from "./format.ts";
 import { gauntlet } from "./gauntlet.ts";
 import { matchFormat } from "./match.ts";
+import { keepPairs } from "./pair-series.ts";
 import { sprt } from "./sprt.ts";
 import { playLeague } from "./testing/play-league.ts";
 
@@ -153,4 +154,18 @@ describe("an SPRT", () => {
   test("rejects hypotheses in the wrong order", () => {
     expect(sprt.options.safeParse({ elo0: 5, elo1: 5 }).success).toBe(false);
   });
+});
+
+test("the pairs of a series are kept until a player or what they depend on changes", () => {
+  const made: string[] = [];
+  const pairsOf = keepPairs((_view, option: string | undefined) => {
+    made.push(String(option));
+    return [];
+  });
+  const view = leagueOf("AB");
+  for (const option of [undefined, undefined, "A", "A", undefined]) pairsOf(view, option);
+  pairsOf({ ...view, rounds: [] }, undefined);
+  expect(made).toEqual(["undefined", "A", "undefined"]);
+  pairsOf(leagueOf("AB"), undefined);
+  expect(made).toHaveLength(4);
 });

@@ -6,7 +6,7 @@ import { countPairs } from "#shared/statistics/match-pairs.ts";
 import { type SprtStatus, sprtStatus } from "#shared/statistics/sprt.ts";
 import { hypothesisText, sprtText } from "#shared/statistics/sprt-texts.ts";
 import type { Format, FormatResult, FormatRound, LeagueView } from "./format.ts";
-import { nextOfSeries, type Pair, pairOf } from "./pair-series.ts";
+import { keepPairs, nextOfSeries, pairOf } from "./pair-series.ts";
 import { activePlayers, matchCount, openMatches } from "./view.ts";
 
 /** The default of the option `max_games`. */
@@ -37,12 +37,12 @@ type SprtFormatOptions = z.infer<typeof Options>;
 /** The player under test is the first seed. All others are its opponents: usually one. */
 const underTest = (view: LeagueView): string | undefined => view.players[0]?.playerId;
 
-function pairsOf(view: LeagueView): readonly Pair[] {
+const pairsOf = keepPairs((view) => {
   const first = underTest(view);
   const players = activePlayers(view);
   if (first === undefined || !players.includes(first)) return [];
   return players.filter((player) => player !== first).map((player) => pairOf(first, player));
-}
+});
 
 const NO_PAIRS: Counts = [0, 0, 0, 0, 0];
 
@@ -114,13 +114,13 @@ export const sprt: Format<SprtFormatOptions> = {
 
   next(view, slots, options) {
     if (sprtOf(view, options).state !== "continue") return "completed";
-    const next = nextOfSeries(view, pairsOf(view), { limit: unpairedMatches(view, options) }, slots);
+    const next = nextOfSeries(view, pairsOf(view, null), { limit: unpairedMatches(view, options) }, slots);
     // The last matches may still decide the test.
-    return next === "completed" && openMatches(view) > 0 && pairsOf(view).length > 0 ? "wait" : next;
+    return next === "completed" && openMatches(view) > 0 && pairsOf(view, null).length > 0 ? "wait" : next;
   },
 
   remaining(view, options) {
-    const isDecided = sprtOf(view, options).state !== "continue" || pairsOf(view).length === 0;
+    const isDecided = sprtOf(view, options).state !== "continue" || pairsOf(view, null).length === 0;
     return openMatches(view) + (isDecided ? 0 : unpairedMatches(view, options));
   },
 

@@ -44,6 +44,14 @@ describe("teamView", () => {
     });
   });
 
+  test("has the same teams as long as the players are the same, so that formats can keep what depends on them", () => {
+    const view = viewWith([], pairs);
+    const { players } = teamView(view, pairs);
+    expect(teamView({ ...view, rounds: [played] }, { ...pairs }).players).toBe(players);
+    expect(teamView(view, { ...pairs, sides: [[0], [1], [2], [3]] }).players).not.toBe(players);
+    expect(teamView(viewWith([], pairs), pairs).players).not.toBe(players);
+  });
+
   test("a team has left when it cannot fill its side", () => {
     const { players } = teamView(viewWith([], pairs, ["Dan"]), pairs);
     expect(players.map(({ hasLeft }) => hasLeft)).toEqual([false, true, false]);

@@ -33,24 +33,39 @@ const indexOfTeam = (teamId: string): number => Number(teamId.slice(1)) - 1;
  * its players are in the league than a side has roles. It has entered late if one of its players has.
  */
 export function teamView(view: LeagueView, play: TeamPlay): LeagueView {
-  const players = new Map(view.players.map((player) => [player.playerId, player]));
   return {
     get seed() {
       return view.seed;
     },
     roleCount: play.sides.length,
     ...(view.isEnded && { isEnded: true }),
-    players: play.teams.map((members, index): FormatPlayer => {
-      const known = members.flatMap((id) => players.get(id) ?? []);
-      const remaining = known.filter(({ hasLeft }) => !hasLeft).length;
-      return {
-        playerId: teamIdOf(index),
-        enteredAfter: Math.max(0, ...known.map(({ enteredAfter }) => enteredAfter)),
-        hasLeft: remaining < sideSize(play),
-      };
-    }),
+    players: teamPlayers(view.players, play),
     rounds: teamRounds(view.rounds, play),
   };
+}
+
+/** The teams of each list of players, so that formats get the same objects until a player enters or leaves. */
+const keptTeams = new WeakMap<
+  LeagueView["players"],
+  { readonly play: TeamPlay; readonly teams: LeagueView["players"] }
+>();
+
+/** Returns the teams as players of a format. */
+function teamPlayers(members: LeagueView["players"], play: TeamPlay): LeagueView["players"] {
+  const kept = keptTeams.get(members);
+  if (kept && kept.play.teams === play.teams && isDeepStrictEqual(kept.play.sides, play.sides)) return kept.teams;
+  const players = new Map(members.map((player) => [player.playerId, player]));
+  const teams = play.teams.map((ids, index): FormatPlayer => {
+    const known = ids.flatMap((id) => players.get(id) ?? []);
+    const remaining = known.filter(({ hasLeft }) => !hasLeft).length;
+    return {
+      playerId: teamIdOf(index),
+      enteredAfter: Math.max(0, ...known.map(({ enteredAfter }) => enteredAfter)),
+      hasLeft: remaining < sideSize(play),
+    };
+  });
+  keptTeams.set(members, { play, teams });
+  return teams;
 }
 
 /**

@@ -1,5 +1,7 @@
-/** The path of a list within a view, as field names: `["series", "previous_rounds"]`. */
+/** The path of a list within a view, as field names: `["series", "previous_rounds"]`. It has at most `MAX_PATH_FIELDS` names. */
 export type HistoryPath = readonly [string, ...string[]];
+
+export const MAX_PATH_FIELDS = 5;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -36,7 +38,7 @@ export function completeView(view: unknown, { list, from }: Omitted, earlier: un
 }
 
 /** Returns a view with its own copy of its history, so that a change of the list in the other view has no effect. */
-export function withOwnHistory(view: unknown, path: HistoryPath | undefined): unknown {
-  const list = path && historyIn(view, path);
-  return path && list ? withHistory(view, path, [...list]) : view;
+export function withOwnHistory(view: unknown, path: HistoryPath): unknown {
+  const list = historyIn(view, path);
+  return list ? withHistory(view, path, [...list]) : view;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MAX_PATH_FIELDS } from "../games/view-history.ts";
 
 /**
  * The form in which a player receives the history in its views: complete, or without the part that it has received. Forms of later versions count as
@@ -8,7 +9,7 @@ export const HistoryForm = z.enum(["full", "delta"]).catch("full");
 
 /** The part of its history that a view lacks: the first `from` elements of a list. `list` is the path of field names to it. */
 export const OmittedHistory = z.object({
-  list: z.tuple([z.string()], z.string()).refine(({ length }) => length <= 5),
+  list: z.tuple([z.string()], z.string()).refine(({ length }) => length <= MAX_PATH_FIELDS),
   from: z.int().min(1),
 });
 export type OmittedHistory = z.infer<typeof OmittedHistory>;

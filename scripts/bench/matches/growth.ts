@@ -75,7 +75,8 @@ process.stdout.write("after matches   CPU time of a match   memory of the manage
 for (let from = WARM_UP_MATCHES; from + WINDOW_MATCHES <= matches; from = nextStart(from)) {
   await played(from);
   const [first, cpu] = [agents.resultCount, cpuOf(manager.pid)];
-  await played(first + WINDOW_MATCHES);
+  // Results come several at a time, so that a window may begin late, and the last one ends with the league.
+  await played(Math.min(first + WINDOW_MATCHES, matches));
   const each = (cpuOf(manager.pid) - cpu) / (agents.resultCount - first);
   const [column, time] = [String(first).padStart(13), `${each.toFixed(0)} µs`.padStart(19)];
   process.stdout.write(`${column}   ${time}   ${(residentKb(manager.pid) / 1024).toFixed(0).padStart(18)} MB\n`);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { faultLine } from "../../lib/schema-messages.ts";
 import { didYouMean } from "../../lib/suggestion.ts";
 import type { BoardKind, Game } from "../game.ts";
+import { MAX_PATH_FIELDS } from "../view-history.ts";
 
 /** A part of a value that does not fit the interface of games. */
 export interface ShapeFault {
@@ -26,6 +27,7 @@ const Info = z.looseObject({
   seesAll: z.array(z.string()).optional(),
   teams: z.array(Team).optional(),
   maxActions: z.int().min(1),
+  history: z.array(text).min(1).max(MAX_PATH_FIELDS).optional(),
   listsSample: z.literal(true).optional(),
   board: z.enum(BOARDS).optional(),
   notation: text.optional(),

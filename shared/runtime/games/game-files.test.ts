@@ -99,6 +99,18 @@ describe("a game file", () => {
       '25: info.board must be "chess", "marks", "discs", "words", "hands", "numbers" or "cards", not "disc". Did you mean "discs"?',
     ],
     [
+      "a history that is no path",
+      "maxActions: 20,",
+      "maxActions: 20, history: true as never,",
+      "26: info.history must be a list, not true or false",
+    ],
+    [
+      "a history with too many fields",
+      "maxActions: 20,",
+      'maxActions: 20, history: ["a", "b", "c", "d", "e", "f"],',
+      "26: info.history must have at most 5 entries",
+    ],
+    [
       "a team of unknown roles",
       "hiddenInformation: false,",
       'hiddenInformation: false, teams: [{ name: "a", roles: ["b"] }],',
