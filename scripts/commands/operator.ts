@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { z } from "zod";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
@@ -13,14 +13,13 @@ import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { LeagueStatus } from "../../league-manager/api/operation-schemas.ts";
 import { Forgotten, Removed, Scheduled, Started, TokenReset } from "../../league-manager/api/tool-schemas.ts";
-import { findStore, findStores } from "../archive/export/find-store.ts";
 import { forgetIn, type Places } from "../archive/personal-data/personal-data.ts";
 import { isPlayerId } from "../archive/personal-data/player-data.ts";
 import { managerUrlOf } from "../run/agents.ts";
 import { readJson } from "../run/json-file.ts";
+import { managerFolder, TOKEN_FILE } from "./manager-folder.ts";
 
 const TIMEOUT_MS = 10_000;
-const TOKEN_FILE = "operator-token";
 
 /** The options of all operator commands. */
 export interface OperatorFlags {
@@ -127,13 +126,6 @@ export async function playerIdOf(player: string, flags: OperatorFlags): Promise<
   throw new StartError(
     `no player ${inOneLine(player)} is in a league: give the id or the name that league status shows`,
   );
-}
-
-/** Returns the folder of the manager: a data folder that has an operator token, else its newest run, as for `league export`. */
-function managerFolder(data: string): string {
-  const folder = resolve(data);
-  const [newest] = existsSync(join(folder, TOKEN_FILE)) || findStores(folder).length === 0 ? [] : [findStore(folder)];
-  return newest === undefined ? folder : dirname(newest);
 }
 
 /** Returns the operator token: the environment variable LEAGUE_TOKEN, else that of a data folder. Throws StartError if there is none. */
