@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { Command, Option } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { isWildcard } from "#shared/rpc/http/machine-addresses.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import {
@@ -18,11 +18,14 @@ import { qrCode } from "#shared/runtime/cli/qr-code.ts";
 import { DATA_FOLDER, defaultOf, MANAGER_ENDPOINT, portHelp } from "#shared/runtime/defaults.ts";
 import { loadGames } from "#shared/runtime/games/game-files.ts";
 import { ServiceOptions } from "./options.ts";
+import { engineFault } from "./play/engines.ts";
 import { startReferee } from "./service.ts";
 
 const { expireAfterMs, maxConcurrentMatches, registerTimeoutMs, reportTimeoutMs } = ServiceOptions.shape;
 /** `npm run host` runs this file with --alone. Its help has no options of a referee with a manager. */
 const isHost = process.argv.includes("--alone");
+/** package.json names the port of `npm run host`. */
+const HOST_PORT = "port to listen on (default: 8001)";
 const OF_LEAGUES = ["--manager", "--alone", "--name", "--max-matches", "--join-code", "--register-ms", "--report-ms"];
 const command = withUsageExit(new Command(isHost ? "npm run host --" : "referee"))
   .description(
@@ -30,7 +33,7 @@ const command = withUsageExit(new Command(isHost ? "npm run host --" : "referee"
       ? "Runs a session host: games in the browser and over the API, against bots, engines and other people, without a league."
       : "Runs one referee, which asks the players of its matches for their moves.",
   )
-  .option("--port <port>", portHelp("referee"), portOption)
+  .option("--port <port>", isHost ? HOST_PORT : portHelp("referee"), portOption)
   .option(
     "--host <host>",
     `address to listen on (default: 127.0.0.1${isHost ? "" : "; every address if the manager is on another machine"})`,
@@ -77,7 +80,15 @@ const command = withUsageExit(new Command(isHost ? "npm run host --" : "referee"
       .argParser(botOption)
       .default(new Map(), "only the built-in bots"),
   )
-  .option("--engine <command...>", "chess engines (UCI) that can be chosen as opponents, besides those in the PATH")
+  .option(
+    "--engine <command...>",
+    "chess engines (UCI) that can be chosen as opponents, besides those in the PATH",
+    (command: string, earlier: readonly string[] = []): readonly string[] => {
+      const fault = engineFault(command, process.env.PATH ?? "");
+      if (fault !== null) throw new InvalidArgumentError(fault);
+      return [...earlier, command];
+    },
+  )
   .addOption(gameFilesOption())
   .option("--limit-loopback", "also apply the rate limits to callers on this machine")
   .option("--data <folder>", "folder of the database, the token and the logs", DATA_FOLDER);
@@ -106,7 +117,7 @@ const options = command.opts<{
   registerMs: number;
   reportMs: number;
   bot: Map<string, string>;
-  engine?: string[];
+  engine?: readonly string[];
   game: string[];
   limitLoopback?: boolean;
   data: string;

@@ -157,7 +157,9 @@ const listed = (names: readonly string[]): string =>
 
 /** What the operator of a served league can do for a player that comes too late. */
 const adviceOf = ({ startWhen }: AdmissionPolicy): string =>
-  startWhen === "roster" ? "" : ". The operator can serve new leagues in another folder: league serve --data FOLDER";
+  startWhen === "roster"
+    ? ""
+    : ". The operator can serve further leagues, with other values of league_id in the config";
 
 /** Whether a player is in a running league. */
 export const isPlaying = ({ leagues }: ManagerState, playerId: string): boolean =>

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { engineOpponents } from "./engines.ts";
+import { engineFault, engineOpponents } from "./engines.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "engines-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -28,4 +28,13 @@ it("an engine that is given by its command has names of bots, whatever its path 
   const [weak] = engineOpponents(EMPTY, ["/opt/lc0 -w net"], []);
   expect(weak).toMatchObject({ bot: "lc0-medium", level: "medium", description: "lc0, one half-move ahead" });
   expect(JSON.parse(weak?.spec.slice("uci:".length) ?? "")).toMatchObject({ command: "/opt/lc0 -w net", depth: 1 });
+});
+
+it("a command whose program is not there is a fault", () => {
+  const path = [EMPTY, folder].join(delimiter);
+  expect(engineFault("stockfish", path, [])).toBeNull();
+  expect(engineFault(`${join(folder, "stockfish")} --uci`, EMPTY, [])).toBeNull();
+  expect(engineFault("stockfish", EMPTY, [])).toBe('no program "stockfish" in the PATH');
+  expect(engineFault("/nope/engine --uci", path, [])).toBe("/nope/engine: no such file");
+  expect(engineFault("  ", path, [])).toBe('no program "" in the PATH');
 });

@@ -89,9 +89,19 @@ export function engineOpponents(
   return [...found, ...given];
 }
 
+const programOf = (command: string): string => command.trim().split(/\s+/, 1)[0] ?? "";
+
+/** Returns why a command cannot start an engine: its program is not there. Null if it is. `path` is the PATH. */
+export function engineFault(command: string, path: string, others: readonly string[] = [DEBIAN_GAMES]): string | null {
+  const program = programOf(command);
+  if (program.includes("/")) return existsSync(program) ? null : `${program}: no such file`;
+  const isFound = [...path.split(delimiter), ...others].some((folder) => existsSync(join(folder, program)));
+  return program !== "" && isFound ? null : `no program "${program}" in the PATH`;
+}
+
 /** Returns the name of the program of a command, in the form of the names of bots. */
 const nameOf = (command: string): string =>
-  basename(command.trim().split(/\s+/, 1)[0] ?? "")
+  basename(programOf(command))
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-") || "engine";
 

@@ -44,7 +44,8 @@ interface ServeFlags extends FormatFlags {
 const URL_WITHOUT_DATABASE =
   "--url is for several managers on one database, and no database is named: set DATABASE_URL or --database";
 const ALL_OVER = "Every league is over. The standings stay on the page.";
-const NEW_FOLDER = "To play new leagues, serve them with another folder: --data FOLDER.";
+const NEW_LEAGUES =
+  "To play new leagues, give them other values of league_id in the config, and enter this command again.";
 
 /**
  * `league serve`: runs a manager and referees until it is interrupted. It starts no players: those of the config with a bot are ignored. Resolves with
@@ -59,11 +60,10 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   const servedConfigFile = join(config.data, "serve.json");
   mkdirSync(config.data, { recursive: true, mode: 0o700 });
   // A manager that is restarted reads this file, so no other process may write it while this command runs.
-  const lock = lockStore(servedConfigFile);
-  if (!lock) throw new StartError(`${config.data} is served by another process`);
+  const lock = lockServed(servedConfigFile, config.data);
   writeJsonAtomically(servedConfigFile, config);
 
-  const progress = createProgress(process.stderr, systemClock);
+  const progress = createProgress(process.stderr, systemClock, { showsRegistrations: true });
   let areAllOver = false;
   const ended = Promise.withResolvers<number>();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
@@ -77,7 +77,7 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
         progress.line(withResult(standingsTable(live.league_id, live.standings), live.result));
       if (live.type === "all_completed") {
         areAllOver = true;
-        progress.line(flags.database ? ALL_OVER : `${ALL_OVER} ${NEW_FOLDER}`);
+        progress.line(flags.database ? ALL_OVER : `${ALL_OVER} ${NEW_LEAGUES}`);
       }
     },
     onLine: (agent, line) => progress.line(`${agent}: ${line}`),
@@ -118,6 +118,15 @@ export async function serve(configFile: string, flags: ServeFlags): Promise<numb
   await supervisor.stop();
   lock.release();
   return exitCode;
+}
+
+/** Locks the config of a served folder. Throws StartError if another process serves the folder. */
+function lockServed(file: string, data: string): NonNullable<ReturnType<typeof lockStore>> {
+  const lock = lockStore(file);
+  if (lock) return lock;
+  throw new StartError(
+    `${data} is served by another process: end it with Ctrl-C in its terminal, or name another folder with --data FOLDER`,
+  );
 }
 
 /** Returns the config with the options of the command, and only with the players that join by themselves. */

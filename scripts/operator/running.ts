@@ -1,5 +1,6 @@
 /** The commands that show and change the running leagues of a manager. */
 
+import { isDeepStrictEqual } from "node:util";
 import { openEventStream } from "#shared/rpc/http/event-source.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
@@ -55,10 +56,16 @@ export async function extendLeague(
   flags: OperatorFlags,
 ): Promise<number> {
   const format_options = Object.fromEntries(raised.map(numberOption));
+  const before = await optionsOf(league_id, flags);
   await request("EXTEND_LEAGUE", { league_id, format_options }, Extended, flags);
-  print(`${league_id} is extended: ${raised.join(", ")}`);
+  const isExtended = !isDeepStrictEqual(await optionsOf(league_id, flags), before);
+  print(`${league_id} ${isExtended ? "is extended:" : "is not extended, because it already has"} ${raised.join(", ")}`);
   return EXIT.ok;
 }
+
+/** Returns the options of the format of a league, without their defaults. */
+const optionsOf = async (league_id: string, flags: OperatorFlags): Promise<unknown> =>
+  (await request("LEAGUE_STATUS", { league_id }, LeagueStatus, flags)).leagues[0]?.format_options;
 
 function numberOption(text: string): readonly [name: string, value: number] {
   const [, name, digits] = /^([\w-]+)=(\d+)$/.exec(text) ?? [];

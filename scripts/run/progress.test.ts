@@ -44,6 +44,19 @@ test("progress at a terminal shows a league that was started before an interrupt
   progress.end();
 });
 
+test("progress at a terminal shows who registers if the players come one after the other", () => {
+  const event = { type: "registered", agent_id: "P01", name: "Ann", kind: "player" } as const;
+  const drawnWith = (options: object): string => {
+    const { stream, drawn } = openTerminal();
+    const progress = createProgress(stream, systemClock, options);
+    progress.event(event);
+    progress.end();
+    return drawn();
+  };
+  expect(drawnWith({ showsRegistrations: true })).toBe("P01 registered: Ann\n");
+  expect(drawnWith({})).toBe("");
+});
+
 test("progress shows the state of a sequential test after each match", async () => {
   const result = {
     state: "continue",

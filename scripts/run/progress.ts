@@ -46,9 +46,15 @@ const REDRAW_MS = 50;
 /** A progress that shows nothing. */
 export const silentProgress: Progress = { event: () => {}, line: () => {}, end: () => {} };
 
-/** Creates the progress of a stream: bars at a terminal, plain lines otherwise. */
-export const createProgress = (stream: NodeJS.WriteStream, clock: Clock): Progress =>
-  stream.isTTY ? terminalProgress(stream, clock) : plainProgress(stream);
+/**
+ * Creates the progress of a stream: bars at a terminal, plain lines otherwise. With `showsRegistrations` a terminal also shows a line for each agent that
+ * registers, for leagues whose players come one after the other.
+ */
+export const createProgress = (
+  stream: NodeJS.WriteStream,
+  clock: Clock,
+  { showsRegistrations = false } = {},
+): Progress => (stream.isTTY ? terminalProgress(stream, clock, showsRegistrations) : plainProgress(stream));
 
 function plainProgress(stream: NodeJS.WriteStream): Progress {
   const line = (text: string): void => {
@@ -67,7 +73,7 @@ function plainProgress(stream: NodeJS.WriteStream): Progress {
 function plainLine(event: LiveEvent): string | null {
   switch (event.type) {
     case "registered":
-      return `${event.agent_id} registered: ${event.name}`;
+      return registeredLine(event);
     case "league_started":
       return `${event.league_id}: ${startText(event)}`;
     case "round_started":
@@ -92,8 +98,11 @@ function plainLine(event: LiveEvent): string | null {
   }
 }
 
+const registeredLine = ({ agent_id, name }: { readonly agent_id: string; readonly name: string }): string =>
+  `${agent_id} registered: ${name}`;
+
 /** Shows a bar and the leaders of each league, and redraws them at most twenty times per second. */
-function terminalProgress(stream: NodeJS.WriteStream, clock: Clock): Progress {
+function terminalProgress(stream: NodeJS.WriteStream, clock: Clock, showsRegistrations: boolean): Progress {
   const leagues = new Map<string, LeagueProgress>();
   let drawnLines = 0;
   let cancelDrawing: Cancel | null = null;
@@ -122,6 +131,7 @@ function terminalProgress(stream: NodeJS.WriteStream, clock: Clock): Progress {
     line,
     event(event) {
       if (event.type === "notice") return line(event.message);
+      if (event.type === "registered" && showsRegistrations) return line(registeredLine(event));
       if (event.type === "player_state") {
         const text = stateLine(event);
         return text === null ? undefined : line(text);

@@ -38,18 +38,21 @@ export async function runLeagues(options: RunOptions): Promise<number> {
   const ended = Promise.withResolvers<number>();
   const leagues = new StuckLeagues(folder.config.leagues.length);
   let hasBegun = folder.isResumed;
+  const registered = new Set<string>();
   let isFinished = false;
   const supervisor = createSupervisor({
     clock: options.clock,
     onEvent(event) {
       const live = event as LiveEvent;
       hasBegun ||= live.type === "league_started" || live.type === "match_completed";
+      if (live.type === "registered") registered.add(live.name);
       progress.event(live);
       if (live.type === "all_completed") finish();
       else if (live.type === "league_stuck") warn(`${live.league_id} cannot start: ${live.why}`);
       leagues.event(live);
       if (leagues.isStuck && !options.keep) ended.resolve(EXIT.failed);
     },
+    isAwaited: (agent) => !hasBegun && !registered.has(agent),
     onLine: (agent, line) => warn(`${agent}: ${line}`),
     onFatal(message, exitCode) {
       warn(message);

@@ -164,6 +164,15 @@ it("follows the link of a match, and shows a forfeit with its reason", async () 
   await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("replay-5");
 });
 
+it("scrolls to the board of the match of a link, also when it has been loaded", async () => {
+  const { page } = await open({ viewport: { width: 1280, height: 800 } });
+  await page.locator('a[href="#replay-3"]').click();
+  const board = page.getByRole("group", { name: "Connect Four board" });
+  await board.waitFor();
+  await expect.poll(async () => (await board.boundingBox())?.y).toBeLessThan(400);
+  expect((await board.boundingBox())?.y).toBeGreaterThan(0);
+});
+
 it("shows both choices of a simultaneous turn in one step", async () => {
   const { page } = await open({}, "#replay-7");
   const hands = page.locator(".seat .hand");

@@ -59,6 +59,9 @@ it("results appear on an open page, in words for screen readers, and rows show t
   const page = await open("/leagues/swiss/standings");
   await expect.poll(() => page.locator(".form-mark").count()).toBe(4);
   expect(await page.locator(".move").count()).toBe(0);
+  // All leaders are bold, not only the first row.
+  const leaders = (await page.evaluate(LEADERS)) as { readonly first: number; readonly bold: number };
+  expect(leaders).toEqual({ first: 2, bold: 2 });
   await leagues.report("swiss", 2);
   await page.locator(".move").first().waitFor();
   await expect.poll(() => page.locator(".move").count()).toBe(4);
@@ -81,6 +84,16 @@ it("on a projector the page shows all rows of all pages of a table in turn, with
   }
   expect(seen.size).toBe(120);
 });
+
+/** The number of rows of rank 1, and that of rows whose name is bold. */
+const LEADERS = `(() => {
+  const rows = [...document.querySelectorAll(".standings tbody tr")];
+  const weight = (row) => Number(getComputedStyle(row.querySelector("th")).fontWeight);
+  return {
+    first: rows.filter((row) => row.querySelector(".rank").textContent.startsWith("1")).length,
+    bold: rows.filter((row) => weight(row) >= 600).length,
+  };
+})()`;
 
 /** The names in the rows that are visible completely. */
 const VISIBLE = `(() => {

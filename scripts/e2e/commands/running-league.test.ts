@@ -40,6 +40,10 @@ it("an operator pauses, extends and resumes a running league, adds a player, ann
     code: 0,
     stdout: "rps is extended: cycles=2\n",
   });
+  expect(await operator("extend", "rps", "cycles=2")).toMatchObject({
+    code: 0,
+    stdout: "rps is not extended, because it already has cycles=2\n",
+  });
   expect(await operator("extend", "rps", "cycles=two")).toMatchObject({ code: 2 });
   await enter(2, "Eve", "random");
   expect(await operator("annul", "R1M1", "--league", "rps", "--reason", "a rehearsal")).toMatchObject({

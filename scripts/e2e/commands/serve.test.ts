@@ -160,7 +160,9 @@ describe("league serve --data FOLDER", () => {
     const { code, stderr } = await startPlayer(test, "Cid", test.port + 12).ended;
     expect([code, stderr]).toEqual([
       1,
-      expect.stringMatching(/no league of your games is open: rps is over\. .*: league serve --data FOLDER/),
+      expect.stringMatching(
+        /no league of your games is open: rps is over\. The operator can serve further leagues, with other values of league_id/,
+      ),
     ]);
     for (const running of [served, ...players]) running.signal("SIGINT");
     await Promise.all([served, ...players].map(({ ended }) => ended));

@@ -89,6 +89,19 @@ describe("a bot file", () => {
     expect(processesIn(test.folder)).toEqual([]);
   });
 
+  it("of another game than that of the league ends the run, because its registration is rejected", async () => {
+    const files = { "my-bot.ts": 'export const games = ["rps.v1"];\nexport default () => "rock";\n' };
+    const chess = [{ league_id: "chess", game: "chess.v1" }];
+    const test = await testLeague(["./my-bot.ts", "random", "greedy"], chess, { files });
+    const { code, stderr } = await league(["run", test.file, "--quiet"]);
+    expect(code, stderr).toBe(1);
+    expect(stderr).toMatch(
+      /^Player1: registration was rejected: no league of your games is open: the leagues play chess/m,
+    );
+    expect(stderr).toMatch(/^Player1 ended with code 1 before it had registered$/m);
+    expect(stderr).not.toContain("it is started again");
+  });
+
   it.each([
     ["./bots/none.ts", /: no such file: bots\/none\.ts\. The path is relative to the folder of the config, \//],
     ["no-such-bot", /: no bot "no-such-bot": use /],

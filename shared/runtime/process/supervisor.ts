@@ -55,6 +55,11 @@ interface SupervisorOptions {
   readonly onLine: (agent: string, line: string) => void;
   /** Called if an agent cannot be kept running. The run cannot continue. */
   readonly onFatal: (message: string, exitCode: number) => void;
+  /**
+   * Whether the run waits for an agent that must register before it can begin. If the process of such an agent ends by itself, its registration was
+   * rejected: another start would not help. Without this function, no agent is awaited.
+   */
+  readonly isAwaited?: (agent: string) => boolean;
 }
 
 /** Runs agents as processes: starts them, restarts an agent that has ended, and stops all of them. */
@@ -194,7 +199,7 @@ function passOutput(child: ChildProcess, { name }: AgentSpec, { onLine }: Superv
 
 /** Restarts an agent that has ended, or reports that it cannot be kept running. */
 function onExit(agents: Agents, spec: AgentSpec, life: Life, code: number | null, signal: string | null): void {
-  const { onLine, onFatal, maxRestarts = MAX_RESTARTS } = agents.options;
+  const { onLine, onFatal, isAwaited, maxRestarts = MAX_RESTARTS } = agents.options;
   const ending = signal ? `was ended by ${signal}` : `ended with code ${code}`;
   const { name, isExpendable = false } = spec;
   // A process that ended without a signal before it listened, or that reports a wrong setup, would fail again. Reports
@@ -204,6 +209,7 @@ function onExit(agents: Agents, spec: AgentSpec, life: Life, code: number | null
   if (isSetUpWrongly) onFatal(`${name} ${ending}`, EXIT.config);
   else if (life.cannotContinue) onFatal(`${name} ${ending}`, EXIT.failed);
   else if (neverRan) onFatal(`${name} ${ending} before it was ready`, EXIT.failed);
+  else if (signal === null && isAwaited?.(name)) onFatal(`${name} ${ending} before it had registered`, EXIT.failed);
   else if (life.restarts < maxRestarts) {
     onLine(name, `${ending}; it is started again`);
     life.restarts++;

@@ -15,12 +15,14 @@ export function Replays({ games, replays }: ReportSetup): JSX.Element {
     return () => removeEventListener("hashchange", follow);
   }, [replays]);
   const packed = replays[index];
-  const root = useRef<HTMLDivElement>(null);
-  // The element did not have this id yet when the browser followed the link.
-  useEffect(() => {
-    if (packed && location.hash === `#${packed.anchor}`) root.current?.focus();
-  }, [packed]);
   const replay = useUnpacked(packed);
+  const root = useRef<HTMLDivElement>(null);
+  // When the browser followed the link, the element did not have this id yet, and there was no board to scroll to.
+  useEffect(() => {
+    if (!packed || location.hash !== `#${packed.anchor}` || replay === LOADING) return;
+    root.current?.focus({ preventScroll: true });
+    root.current?.scrollIntoView();
+  }, [packed, replay]);
   return (
     <div ref={root} id={packed?.anchor ?? ""} tabIndex={-1}>
       <p class="choice">
@@ -44,6 +46,8 @@ export function Replays({ games, replays }: ReportSetup): JSX.Element {
   );
 }
 
+const LOADING = "Loading the match…";
+
 const indexInAddress = (replays: readonly PackedReplay[]): number =>
   replays.findIndex(({ anchor }) => `#${anchor}` === location.hash);
 
@@ -61,7 +65,7 @@ function useUnpacked(packed: PackedReplay | undefined): Replay | string {
       isCurrent = false;
     };
   }, [packed]);
-  return packed && unpacked?.of === packed ? unpacked.replay : "Loading the match…";
+  return packed && unpacked?.of === packed ? unpacked.replay : LOADING;
 }
 
 async function unpack(data: string): Promise<Replay> {

@@ -40,6 +40,10 @@ export function RankedTable({ label, competitor, headings, children }: Props): J
   );
 }
 
+/** The class of the row of a player or team that is first, also if others are equal. Before the first match nobody leads. */
+export const rowClass = ({ rank, played }: Pick<StandingRow, "rank" | "played">): string =>
+  rank === 1 && played > 0 ? "leader" : "";
+
 /** The rank and its change since the previous round. */
 export function RankCell({ rank, movement }: Pick<StandingRow, "rank" | "movement">): JSX.Element {
   return (

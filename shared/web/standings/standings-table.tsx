@@ -3,7 +3,7 @@ import type { LeagueHeader } from "../documents/league.ts";
 import type { StandingRow, TieBreakColumn } from "../documents/standings.ts";
 import { PlayerName } from "../layout/player-name.tsx";
 import { Form, Presence } from "./marks.tsx";
-import { NumberHeadings, RankCell, RankedTable } from "./ranked-table.tsx";
+import { NumberHeadings, RankCell, RankedTable, rowClass } from "./ranked-table.tsx";
 
 interface Props {
   readonly league: LeagueHeader;
@@ -34,7 +34,12 @@ export function StandingsTable({ league, rows, details }: Props): JSX.Element {
   return (
     <RankedTable label="Standings" competitor="Player" headings={headings}>
       {rows.map((row) => (
-        <tr key={row.player_id} data-key={row.player_id} data-state={`${row.played} ${row.points}`}>
+        <tr
+          key={row.player_id}
+          class={rowClass(row)}
+          data-key={row.player_id}
+          data-state={`${row.played} ${row.points}`}
+        >
           <RankCell {...row} />
           <th scope="row">
             <PlayerName league={league} player={row} />

@@ -2,7 +2,7 @@ import { Fragment, type JSX } from "preact";
 import type { LeagueHeader } from "../documents/league.ts";
 import type { TeamRow } from "../documents/standings.ts";
 import { PlayerName } from "../layout/player-name.tsx";
-import { NumberHeadings, RankCell, RankedTable } from "./ranked-table.tsx";
+import { NumberHeadings, RankCell, RankedTable, rowClass } from "./ranked-table.tsx";
 
 interface Props {
   readonly league: LeagueHeader;
@@ -15,7 +15,12 @@ export function TeamTable({ league, teams }: Props): JSX.Element {
   return (
     <RankedTable label="Standings of the teams" competitor="Team" headings={headings}>
       {teams.map((team) => (
-        <tr key={team.team_id} data-key={team.team_id} data-state={`${team.played} ${team.points}`}>
+        <tr
+          key={team.team_id}
+          class={rowClass(team)}
+          data-key={team.team_id}
+          data-state={`${team.played} ${team.points}`}
+        >
           <RankCell {...team} />
           <th scope="row">
             {team.members.map((member, index) => (
