@@ -159,7 +159,7 @@ const listed = (names: readonly string[]): string =>
 const adviceOf = ({ startWhen }: AdmissionPolicy): string =>
   startWhen === "roster"
     ? ""
-    : ". The operator can serve further leagues, with other values of league_id in the config";
+    : ". The operator can serve new leagues, with another league_id in the config or with --data FOLDER";
 
 /** Whether a player is in a running league. */
 export const isPlaying = ({ leagues }: ManagerState, playerId: string): boolean =>

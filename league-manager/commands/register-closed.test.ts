@@ -4,7 +4,7 @@ import { startLeague } from "./leagues.ts";
 import { given, givenState, open, POLICY, player, referee, stateAfter } from "./testing/commands.ts";
 
 /** What the operator of a served league can do. */
-const ADVICE = " The operator can serve further leagues, with other values of league_id in the config";
+const ADVICE = " The operator can serve new leagues, with another league_id in the config or with --data FOLDER";
 
 /** Where the games of a player are changed. */
 const GAMES =

@@ -45,7 +45,7 @@ const URL_WITHOUT_DATABASE =
   "--url is for several managers on one database, and no database is named: set DATABASE_URL or --database";
 const ALL_OVER = "Every league is over. The standings stay on the page.";
 const NEW_LEAGUES =
-  "To play new leagues, give them other values of league_id in the config, and enter this command again.";
+  "To play new leagues, enter this command again, with another league_id in the config or with --data FOLDER.";
 
 /**
  * `league serve`: runs a manager and referees until it is interrupted. It starts no players: those of the config with a bot are ignored. Resolves with

@@ -17,7 +17,7 @@ describe("league serve", () => {
   it("starts the league when enough players have registered, and reports the completed league after a restart", async () => {
     const test = await testLeague([], RPS);
     const early = startPlayer(test, "Early", test.port + 10);
-    await early.line(/random plays as Early at /);
+    await early.line(/random registers as Early at /);
     const served = serve(test, "--players", "2");
     await served.line(/takes registrations at /);
     await early.line(/registered as P01 in rps/);
@@ -156,12 +156,12 @@ describe("league serve --data FOLDER", () => {
     const test = await testLeague([], RPS);
     const players = ["Ann", "Bob"].map((name, index) => startPlayer(test, name, test.port + 10 + index));
     const served = serve(test, "--players", "2");
-    await served.line(/^Every league is over.* --data FOLDER\.$/);
+    await served.line(/^Every league is over.* with --data FOLDER\.$/);
     const { code, stderr } = await startPlayer(test, "Cid", test.port + 12).ended;
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(
-        /no league of your games is open: rps is over\. The operator can serve further leagues, with other values of league_id/,
+        /no league of your games is open: rps is over\. The operator can serve new leagues, with another league_id/,
       ),
     ]);
     for (const running of [served, ...players]) running.signal("SIGINT");

@@ -114,7 +114,7 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     await first.line(/First at http:.*:8101\/mcp/);
     await first.line(/registered as P01/);
     const second = startPlayer(ann, manager);
-    await second.line(/plays as random 10.*:8102 at /);
+    await second.line(/registers as random 10.*:8102 at /);
     await second.line(/registered as P02/);
     first.signal("SIGINT");
     await first.ended;
