@@ -46,7 +46,9 @@ export async function registerPlayer(
   const label = contact === null ? `${hostname()}:${server.port}` : addressLabel(contact);
   const name = options.name ?? `${basename(bot.name)} ${label}`;
   identity.name = name;
-  self.say(`${bot.name} registers as ${name} ${contact === null ? "through an inbox at the manager" : `at ${contact}`}`);
+  self.say(
+    `${bot.name} registers as ${name} ${contact === null ? "through an inbox at the manager" : `at ${contact}`}`,
+  );
   const sender = `player:${name}`;
   const tokenFile = tokenFileOf(options.dataFolder, "player", name);
   // The player chooses its token before it registers, so that it can check the signature of every message.

@@ -55,4 +55,5 @@ test("the error about a file that does not exist names the file that imports it"
   );
   expect(stderr).toContain(`Error: Cannot find module '${join(program, "shared/missing.ts")}' imported from ${lib}`);
   expect(stderr).toContain("code: 'ERR_MODULE_NOT_FOUND'");
+  expect(stderr).toContain(`at load (${hook}:`); // the hook has resolved the import, not Node
 });
