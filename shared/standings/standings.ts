@@ -63,8 +63,8 @@ export interface Tally {
   add(result: StandingsResult): void;
   /** Takes back a result that was added. */
   subtract(result: StandingsResult): void;
-  /** Counts a match. A match that is not completed or is aborted has no points and is not counted. */
-  addMatch(match: Pick<StandingsMatch, "players" | "outcome">): void;
+  /** Counts a match, or takes it back if `times` is −1. A match that is not completed or is aborted has no points and is not counted. */
+  addMatch(match: Pick<StandingsMatch, "players" | "outcome">, times?: 1 | -1): void;
   /** Counts a bye of each of these players. */
   addByes(playerIds: readonly string[]): void;
   /** Returns the standings with one row for each of these players. Players of a result that are not listed have no row. */
@@ -97,9 +97,9 @@ export function createTally(): Tally {
     subtract({ points }) {
       for (const [playerId, value] of Object.entries(points)) countOf(playerId)[columnOf(value)] -= 1;
     },
-    addMatch({ players, outcome }) {
+    addMatch({ players, outcome }, times = 1) {
       for (const [seat, points] of (outcome?.points ?? []).entries()) {
-        countOf(players[seat] as string)[columnOf(points)] += 1;
+        countOf(players[seat] as string)[columnOf(points)] += times;
       }
     },
     addByes(playerIds) {

@@ -44,6 +44,26 @@ describe("dispatch", () => {
     expect(logged.mock.calls.filter(([, text]) => String(text).includes("rejected"))).toEqual([]);
   });
 
+  test("START_GAME has the results so far of a player of another dialect, and only of such a player", async () => {
+    const league = await startTestLeague({ players: 0, minPlayers: 3 });
+    for (const id of ["P01", "P02"]) await league.registerPlayer(id);
+    await league.registerPlayer("P03", undefined, {}, "league.v1");
+    const standingsIn = async (matchId: string): Promise<Readonly<Record<string, unknown>>> => {
+      const { roles } = await league.order("REF01", matchId);
+      return Object.fromEntries(Object.values(roles).map(({ player_id, standings }) => [player_id, standings]));
+    };
+    const seen = [];
+    for (const matchId of ["R1M1", "R2M1", "R3M1"]) {
+      seen.push(await standingsIn(matchId));
+      await league.report("REF01", played(await league.order("REF01", matchId)));
+    }
+    expect(seen.flatMap((standings) => ("P03" in standings ? [standings.P03] : []))).toEqual([
+      { wins: 0, draws: 0, losses: 0 },
+      { wins: 0, draws: 0, losses: 1 },
+    ]);
+    expect(seen.flatMap(({ P01, P02 }) => [P01, P02])).toEqual(Array(6).fill(undefined));
+  });
+
   test("a match goes to the referee of which the least part is occupied", async () => {
     const league = await startTestLeague({ players: 0, referees: 0, minPlayers: 12 });
     await league.registerReferee("REF01", 2);

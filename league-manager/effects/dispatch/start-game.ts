@@ -1,4 +1,5 @@
 import { matchRef } from "#shared/lib/ids.ts";
+import { listSummary } from "#shared/lib/list-summary.ts";
 import { invariant } from "#shared/lib/result.ts";
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { dialectToken } from "#shared/protocol/dialects/token.ts";
@@ -7,10 +8,10 @@ import { signFor } from "#shared/protocol/signing.ts";
 import type { Timeouts } from "#shared/protocol/timeouts.ts";
 import { transportsField } from "#shared/protocol/transports.ts";
 import { historyField } from "#shared/protocol/view-history.ts";
-import { createTally } from "#shared/standings/standings.ts";
+import { createTally, type Tally } from "#shared/standings/standings.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { needsLegalActions } from "../../agents/capabilities.ts";
-import { currentMatches, type League, type Match, optionsOf } from "../../league/league.ts";
+import { currentMatches, type League, type Match, optionsOf, type Round } from "../../league/league.ts";
 import type { ManagerState } from "../../ledger.ts";
 import type { EndpointFor, MoveLimits } from "../effects-context.ts";
 
@@ -40,7 +41,7 @@ export function startGameOf(
     invariant(player, `${ref} has a registered player as ${role}`);
     const seat = seatOf(player, league.game, ref, moveLimits.ofPlayer(player.name));
     const endpoint = endpointFor(referee, player.endpoint);
-    return [role, { ...seat, ...dialectFieldsOf(player, league, match.roundId), endpoint }];
+    return [role, { ...seat, ...dialectFieldsOf(player, league), endpoint }];
   });
   return {
     league_id: league.leagueId,
@@ -83,12 +84,18 @@ const seatOf = (player: Agent, game: string, ref: string, moveMs: number | undef
   ...transportsField(player.offersWebSocket),
 });
 
-/** The fields of a seat that only messages to players of other dialects contain: the token, and the results of the earlier rounds. */
-function dialectFieldsOf({ id, name, dialect, tokenHash }: Agent, league: League, roundId: number): object {
+/** The results of a league so far. */
+const resultsOf = listSummary<Round, Tally>({
+  empty: createTally,
+  add(tally, { matches }, times) {
+    for (const match of matches) tally.addMatch(match, times);
+  },
+});
+
+/** The fields of a seat that only messages to players of other dialects contain: the token, and the player's results so far. */
+function dialectFieldsOf({ id, name, dialect, tokenHash }: Agent, { rounds }: League): object {
   if (dialect === NATIVE) return {};
-  const tally = createTally();
-  for (const { matches } of league.rounds.slice(0, roundId - 1)) for (const match of matches) tally.addMatch(match);
-  const [row] = tally.standings([{ player_id: id, display_name: name }]);
+  const [row] = resultsOf(rounds).standings([{ player_id: id, display_name: name }]);
   const { wins = 0, draws = 0, losses = 0 } = row ?? {};
   return { dialect_token: dialectToken(id, tokenHash), standings: { wins, draws, losses } };
 }
