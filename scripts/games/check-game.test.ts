@@ -64,6 +64,27 @@ describe("league check-game", () => {
     expect(stdout).toMatch(/1 obligation is violated\. \d+ checks need games that are played to the end\.\n$/);
   });
 
+  it("shows NaN, undefined and promises as what they are, also in the JSON document", async () => {
+    const { file, change } = await newGame();
+    change("[winner]: 1 }", "[winner]: Number.NaN }");
+    const scores = /actual: \{ scores: \{ first_player: (NaN|0), second_player: (NaN|0) \}/;
+    const { stdout } = await league(["check-game", file]);
+    expect(stdout).toContain("a score of the outcome is not a finite number");
+    expect(stdout).toMatch(scores);
+    const { obligations } = JSON.parse((await league(["check-game", file, "--json"])).stdout);
+    const outcome = obligations.find(({ id }: { id: string }) => id === "outcome");
+    expect(Object.values(outcome.evidence.actual.scores).sort()).toEqual([0, "NaN"]);
+    change("    if (left > 0) return null;", "    if (left > 0) return undefined as never;");
+    const undef = await league(["check-game", file]);
+    expect(undef.stdout).toMatch(/outcome returns undefined, not null .*\n.*\n {6}actual: undefined\n/);
+    expect(undef.stdout).toMatch(
+      /obligations? (is|are) violated\. \d checks could not end because of an error above\.\n$/,
+    );
+    change("toAct: (", "toAct: async (");
+    const promise = await league(["check-game", file]);
+    expect(promise.stdout).toContain("      actual: Promise { [ 'first_player' ] }\n");
+  });
+
   it("reports a change of the rules by the recorded games, until they are recorded again", async () => {
     const { file, change } = await newGame();
     change('reason: "last_taken"', 'reason: "last_stick"');

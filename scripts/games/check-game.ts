@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { z } from "zod";
-import { type Checked, checkGame, type Failure, failureOf } from "#shared/games/contract/check-game.ts";
+import { type Checked, checkGame, type Failure, type GameReport } from "#shared/games/contract/check-game.ts";
+import type { Obligation } from "#shared/games/contract/obligation.ts";
 import { format, mustReplay, type Playthrough, recordAtRandom, replay } from "#shared/games/contract/playthroughs.ts";
-import { canonicalJson } from "#shared/games/contract/values.ts";
+import { canonicalJson, replaceNonJson, shownValue } from "#shared/games/contract/values.ts";
 import type { Game } from "#shared/games/game.ts";
 import { faultLine } from "#shared/lib/schema-messages.ts";
 import { counted, cutTo, jsonOf, parsedJson } from "#shared/lib/text.ts";
@@ -46,25 +47,22 @@ export async function checkGameFile(file: string, flags: CheckGameFlags): Promis
   const recordFile = playthroughFileOf(path);
   const stored = readPlaythroughs(recordFile);
   const recorded = flags.record ? recordGames(game, stored, given) : stored;
-  const report = checkGame(game, distinct([{}, given, ...recorded.map(({ options }) => options)]));
-  const canPlay = report.games > 0;
-  const obligations = [
-    ...report.obligations,
-    ...(canPlay && recorded.length > 0 ? [checkRecorded(game, recorded)] : []),
-  ];
+  const variants = distinct([{}, given, ...recorded.map(({ options }) => options)]);
+  const report = checkGame(game, variants, recorded.length > 0 ? [recordedGames(recorded)] : []);
+  const { obligations } = report;
   const isKept = obligations.every(({ status }) => status === "kept");
   if (flags.record && isKept) writeFileSync(recordFile, format(recorded));
   if (flags.json) {
     const document = { ok: isKept, game: game.id, file: path, games: report.games, actions: report.actions };
     const shown = obligations.map((checked) => documentOf(checked, path));
     process.stdout.write(
-      `${JSON.stringify({ ...document, recorded: recorded.length, obligations: shown }, null, 2)}\n`,
+      `${JSON.stringify({ ...document, recorded: recorded.length, obligations: shown }, replaceNonJson, 2)}\n`,
     );
     return isKept ? EXIT.ok : EXIT.failed;
   }
   const head = `${game.id}: ${counted(report.games, "random game", "random games")}, ${counted(report.actions, "action", "actions")}`;
   const lines = obligations.flatMap((checked) => linesOf(checked, path));
-  process.stdout.write([head, "", ...lines, "", ...closing(obligations, recorded, recordFile, flags), ""].join("\n"));
+  process.stdout.write([head, "", ...lines, "", ...closing(report, recorded, recordFile, flags), ""].join("\n"));
   return isKept ? EXIT.ok : EXIT.failed;
 }
 
@@ -91,18 +89,16 @@ function recordGames(game: Game, stored: readonly Playthrough[], options: unknow
   }
 }
 
-const ADVICE =
-  "if the change is intended, give the game a new id when leagues have been played with it, and record the games again with --record";
-
-function checkRecorded(game: Game, recorded: readonly Playthrough[]): Checked {
-  const checked = { id: "recorded-games", title: "replays its recorded games to the same states" };
-  try {
+/** The obligation to play the recorded games as before. */
+const recordedGames = (recorded: readonly Playthrough[]): Obligation => ({
+  id: "recorded-games",
+  title: "replays its recorded games to the same states",
+  advice:
+    "if the change is intended, give the game a new id when leagues have been played with it, and record the games again with --record",
+  check({ game }) {
     for (const playthrough of recorded) mustReplay(game, playthrough);
-    return { ...checked, status: "kept", failure: null };
-  } catch (thrown) {
-    return { ...checked, status: "violated", failure: failureOf(thrown, { advice: ADVICE }) };
-  }
-}
+  },
+});
 
 /** Returns the position in the file at which the game threw. */
 const positionOf = ({ thrown }: Failure, file: string): string | null =>
@@ -123,9 +119,7 @@ function linesOf({ title, status, failure }: Checked, file: string): readonly st
   if (!failure) return [head];
   const { options, seed, step, ...values } = failure.evidence;
   const position = positionOf(failure, file);
-  const shown = Object.entries(values).map(
-    ([name, value]) => `      ${name}: ${cutTo(MAX_VALUE, jsonOf(value) || String(value))}`,
-  );
+  const shown = Object.entries(values).map(([name, value]) => `      ${name}: ${cutTo(MAX_VALUE, shownValue(value))}`);
   const place = [
     ...(step === undefined ? [] : [`after ${counted(step, "action", "actions")}`]),
     ...(options === undefined ? [] : [`options ${jsonOf(options)}`]),
@@ -142,7 +136,7 @@ function linesOf({ title, status, failure }: Checked, file: string): readonly st
 }
 
 function closing(
-  obligations: readonly Checked[],
+  { games: played, obligations }: GameReport,
   recorded: readonly Playthrough[],
   file: string,
   { record }: CheckGameFlags,
@@ -150,8 +144,13 @@ function closing(
   const violated = obligations.filter(({ status }) => status === "violated").length;
   const skipped = obligations.filter(({ status }) => status === "skipped").length;
   if (violated > 0) {
-    const later = skipped > 0 ? ` ${counted(skipped, "check", "checks")} need games that are played to the end.` : "";
-    return [`${counted(violated, "obligation is", "obligations are")} violated.${later}`];
+    const checks = counted(skipped, "check", "checks");
+    const later =
+      played > 0
+        ? `${checks} could not end because of an error above.`
+        : `${checks} need games that are played to the end.`;
+    const violations = `${counted(violated, "obligation is", "obligations are")} violated.`;
+    return [skipped > 0 ? `${violations} ${later}` : violations];
   }
   const games = counted(recorded.length, "recorded game", "recorded games");
   if (record) return [`All obligations are kept. ${basename(file)} has ${games}.`];

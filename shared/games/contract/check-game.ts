@@ -4,7 +4,7 @@ import { ACTION_OBLIGATIONS } from "./action-obligations.ts";
 import { BOARD_OBLIGATION } from "./board-obligations.ts";
 import { GAME_OBLIGATIONS } from "./game-obligations.ts";
 import { type Evidence, type Obligation, type Subject, Violation } from "./obligation.ts";
-import { GameThrew, observed } from "./observed.ts";
+import { GameThrew, observed, WrongValue } from "./observed.ts";
 import { playVariants, type Trace } from "./play.ts";
 import { STATE_OBLIGATIONS } from "./state-obligations.ts";
 import { VIEW_OBLIGATIONS } from "./view-obligations.ts";
@@ -36,7 +36,10 @@ export interface Failure {
 export interface Checked {
   readonly id: string;
   readonly title: string;
-  /** `skipped`: the random games that the check needs could not be played. */
+  /**
+   * `skipped`: the random games that the check needs could not be played, or a function of the game made the check fail in
+   * the way in which it made an earlier check fail.
+   */
   readonly status: "kept" | "violated" | "skipped";
   readonly failure: Failure | null;
 }
@@ -52,7 +55,7 @@ const PURITY =
   "return a new object instead, e.g. { ...state, turn: other }: states, options and actions must not change";
 
 /** Returns what a check has thrown as a failure. */
-export function failureOf(thrown: unknown, { advice }: Pick<Obligation, "advice">): Failure {
+function failureOf(thrown: unknown, { advice }: Pick<Obligation, "advice">): Failure {
   if (thrown instanceof Violation)
     return { problem: thrown.message, advice: thrown.advice ?? advice, evidence: thrown.evidence };
   if (!(thrown instanceof GameThrew)) return { problem: messageOf(thrown), advice, evidence: {}, thrown };
@@ -62,23 +65,33 @@ export function failureOf(thrown: unknown, { advice }: Pick<Obligation, "advice"
   return { problem, advice: isMutation ? PURITY : fix, evidence, thrown: thrown.thrown };
 }
 
-function checkOne(obligation: Obligation, subject: Subject): Checked {
+/** Returns the call of the game that made a check fail; null if the check itself found the violation. */
+function failedCall(thrown: unknown): string | null {
+  if (thrown instanceof GameThrew) return thrown.place;
+  return thrown instanceof WrongValue ? thrown.message : null;
+}
+
+/** Checks one obligation. `failedCalls` are those that are already reported; the call of a new report is added. */
+function checkOne(obligation: Obligation, subject: Subject, failedCalls: Set<string>): Checked {
   const { id, title } = obligation;
   try {
     obligation.check(subject);
     return { id, title, status: "kept", failure: null };
   } catch (thrown) {
+    const call = failedCall(thrown);
+    if (call !== null && failedCalls.has(call)) return { id, title, status: "skipped", failure: null };
+    if (call !== null) failedCalls.add(call);
     return { id, title, status: "violated", failure: failureOf(thrown, obligation) };
   }
 }
 
 /**
- * Checks the obligations of `Game` on random games with each of the options. The same game gives the same report. The
- * shape of the game must be correct (`shape.ts`).
+ * Checks the obligations of `Game`, and `more` obligations, on random games with each of the options. The same game gives
+ * the same report. The shape of the game must be correct (`shape.ts`).
  */
-export function checkGame(given: Game, variants: readonly unknown[]): GameReport {
+export function checkGame(given: Game, variants: readonly unknown[], more: readonly Obligation[] = []): GameReport {
   const game = observed(given);
-  const relevant = OBLIGATIONS.filter(({ applies }) => applies?.(game) !== false);
+  const relevant = [...OBLIGATIONS, ...more].filter(({ applies }) => applies?.(game) !== false);
   let traces: readonly Trace[] = [];
   let plays: Checked = { ...PLAYS, status: "kept", failure: null };
   try {
@@ -87,8 +100,9 @@ export function checkGame(given: Game, variants: readonly unknown[]): GameReport
     plays = { ...PLAYS, status: "violated", failure: failureOf(thrown, PLAYS) };
   }
   const subject = { game, variants, traces };
+  const failedCalls = new Set<string>();
   const others = relevant.map((obligation): Checked => {
-    if (plays.failure === null || obligation.needsNoTraces) return checkOne(obligation, subject);
+    if (plays.failure === null || obligation.needsNoTraces) return checkOne(obligation, subject, failedCalls);
     return { id: obligation.id, title: obligation.title, status: "skipped", failure: null };
   });
   const actions = traces.reduce((sum, { steps }) => sum + steps.length, 0);

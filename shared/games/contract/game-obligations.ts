@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { messageOf } from "../../lib/result.ts";
 import { type Evidence, must, type Obligation } from "./obligation.ts";
 import { throughJson } from "./values.ts";
 
@@ -14,7 +15,11 @@ export const GAME_OBLIGATIONS: readonly Obligation[] = [
       for (const given of variants) {
         const parsed = game.options.parse(given);
         const again = game.options.safeParse(throughJson(parsed));
-        const evidence = (): Evidence => ({ options: given, expected: parsed, actual: again.data ?? again.error });
+        const evidence = (): Evidence => ({
+          options: given,
+          expected: parsed,
+          actual: again.data ?? messageOf(again.error),
+        });
         must(again.success, "the parsed options are rejected when they are parsed again", evidence);
         must(isDeepStrictEqual(again.data, parsed), "the parsed options change when they are parsed again", evidence);
       }

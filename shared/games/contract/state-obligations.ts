@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Game, Outcome, Role } from "../game.ts";
 import { type Evidence, must, type Obligation, type Subject } from "./obligation.ts";
+import { JSON_ONLY } from "./observed.ts";
 import { applyLegal, sampledSteps, type Trace, viewersOf } from "./play.ts";
 import { isPlainJson, stateHash, throughJson } from "./values.ts";
 
@@ -28,8 +29,8 @@ function forEachEnd({ game, traces }: Subject, check: (outcome: Outcome, evidenc
 function checkReplay(game: Game, { options, seed, states, steps }: Trace): void {
   const mustBeEqual = (state: unknown, index: number, problem: string): void =>
     must(stateHash(state) === stateHash(states[index]), problem, () => ({
-      ...{ options, seed, step: index - 1, state: states[index - 1] },
-      ...(index > 0 && { role: steps[index - 1]?.role ?? "", action: steps[index - 1]?.action }),
+      ...{ options, seed, step: Math.max(0, index - 1) },
+      ...(index > 0 && { state: states[index - 1], ...steps[index - 1] }),
       ...{ expected: states[index], actual: state },
     }));
   let live = game.initialState({ options: game.options.parse(throughJson(options)), seed });
@@ -72,7 +73,7 @@ export const STATE_OBLIGATIONS: readonly Obligation[] = [
       forEachEnd(subject, ({ scores, reason }, evidence) => {
         const isComplete = isDeepStrictEqual(Object.keys(scores ?? {}).sort(), [...subject.game.roles].sort());
         must(isComplete, "the scores of the outcome do not name each role once", evidence);
-        must(Object.values(scores).every(Number.isFinite), "a score of the outcome is not a number", evidence);
+        must(Object.values(scores).every(Number.isFinite), "a score of the outcome is not a finite number", evidence);
         must(/^[a-z]+(_[a-z]+)*$/.test(reason), "the reason of the outcome is not in snake_case", evidence);
       }),
   },
@@ -119,7 +120,7 @@ export const STATE_OBLIGATIONS: readonly Obligation[] = [
   {
     id: "plain-json",
     title: "states, actions, views and outcomes are plain JSON",
-    advice: "use text, numbers, true, false, null, lists and objects only: no undefined, NaN, dates, maps or classes",
+    advice: JSON_ONLY,
     check({ game, traces }) {
       for (const trace of traces) {
         for (const step of sampledSteps(trace)) {

@@ -96,12 +96,7 @@ export const BROKEN_RULES: readonly Violating[] = [
     /does not list each role once/,
     ["actual"],
   ],
-  [
-    "replay",
-    withFields(() => ({ call: calls++ })),
-    /another state for the same/,
-    ["step", "state", "expected", "actual"],
-  ],
+  ["replay", withFields(() => ({ call: calls++ })), /another state for the same/, ["step", "expected", "actual"]],
   [
     "earlier-states",
     withFields((state) => {
