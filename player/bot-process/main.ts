@@ -11,6 +11,7 @@ import { systemClock } from "#shared/lib/clock.ts";
 import { cutTo } from "#shared/lib/text.ts";
 import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
 import type { BotObject, Turn } from "../sdk.ts";
+import { checkedAction, NotAnAction } from "./action.ts";
 import { type BotForm, formOf, gamesOf } from "./bot-object.ts";
 import { guardProcess } from "./guard.ts";
 import {
@@ -67,11 +68,11 @@ async function load(): Promise<void> {
 
 /**
  * Sends a message. Waits until the player has read it, so that a bot that sends many messages does not fill the memory.
- * Throws if the message is too long or cannot be written as JSON.
+ * Throws NotAnAction if the action in the message is too long.
  */
 function send(message: FromBotProcess): void {
   const line = Buffer.from(`${JSON.stringify(message)}\n`);
-  if (line.length > MAX_MESSAGE_BYTES) throw new Error(`an action may have at most ${MAX_MESSAGE_BYTES} bytes`);
+  if (line.length > MAX_MESSAGE_BYTES) throw new NotAnAction(`an action may have at most ${MAX_MESSAGE_BYTES} bytes`);
   if (answers.length === 0) process.nextTick(writeAnswers);
   answers.push(line);
   if (message.type !== "answer") writeAnswers();
@@ -106,7 +107,8 @@ async function receive(message: ToBotProcess): Promise<void> {
   try {
     send({ type: "answer", id, value: await answer(id, question) });
   } catch (thrown) {
-    send({ type: "threw", id, thrown: dataOf(thrown) });
+    if (thrown instanceof NotAnAction) send({ type: "no_action", id, fault: thrown.message });
+    else send({ type: "threw", id, thrown: dataOf(thrown) });
   }
 }
 
@@ -143,8 +145,10 @@ async function choose(id: number, { match: number, turn }: Extract<Question, { t
   const log = (line: string): void => send({ type: "log", match: number, line: textOf(line) });
   try {
     // A copy, because the next turn adds to the list.
-    return await match.bot.choose(
-      turnOf(turn, { history: [...match.history], signal: controller.signal, log, clock: systemClock }),
+    return checkedAction(
+      await match.bot.choose(
+        turnOf(turn, { history: [...match.history], signal: controller.signal, log, clock: systemClock }),
+      ),
     );
   } finally {
     turns.delete(id);

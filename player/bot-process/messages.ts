@@ -72,5 +72,7 @@ export type FromBotProcess =
     }
   | { readonly type: "answer"; readonly id: number; readonly value?: unknown }
   | { readonly type: "threw"; readonly id: number; readonly thrown: ThrownError | string }
+  /** The bot returned a value that is not an action, for the reason in `fault`. */
+  | { readonly type: "no_action"; readonly id: number; readonly fault: string }
   /** A line that the bot has written with `turn.log`. */
   | { readonly type: "log"; readonly match: number; readonly line: string };

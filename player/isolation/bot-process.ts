@@ -33,6 +33,7 @@ const Message: z.ZodType<FromBotProcess> = z.discriminatedUnion("type", [
   z.object({ type: z.literal("not_loaded"), fault: z.string().optional(), thrown: Thrown.optional() }),
   z.object({ type: z.literal("answer"), id: z.int(), value: z.unknown().optional() }),
   z.object({ type: z.literal("threw"), id: z.int(), thrown: Thrown }),
+  z.object({ type: z.literal("no_action"), id: z.int(), fault: z.string() }),
   z.object({ type: z.literal("log"), match: z.int(), line: z.string() }),
 ]);
 
@@ -129,7 +130,7 @@ export class BotProcess {
   }
 
   /**
-   * Asks the bot. Rejects with BotError if its code throws, or with ProcessEnded. When the signal is aborted, the signal of
+   * Asks the bot. Rejects with BotError if its code throws, with Error if it returns no action, or with ProcessEnded. When the signal is aborted, the signal of
    * the bot's turn is aborted, and the process is terminated if the code of the bot blocks it. If the bot still does not answer, the promise rejects.
    */
   async ask(question: Question, signal?: AbortSignal): Promise<unknown> {
@@ -215,6 +216,9 @@ export class BotProcess {
         break;
       case "threw":
         this.#take(message.id)?.reject(new BotError(message.thrown));
+        break;
+      case "no_action":
+        this.#take(message.id)?.reject(new Error(message.fault));
         break;
       case "log":
         listener.line(message.line, message.match);

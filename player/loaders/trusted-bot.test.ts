@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { NotAnAction } from "../bot-process/action.ts";
 import type { Turn } from "../sdk.ts";
 import { trustedBot } from "./trusted-bot.ts";
 
@@ -57,6 +58,12 @@ describe("a trusted bot", () => {
   it("reports the error of an asynchronous bot in the same way", async () => {
     const bot = await trustedBot(fileWith('export default async () => { throw new Error("no idea"); };'));
     await expect(bot.create(() => {}).choose(TURN)).rejects.toThrow("the bot threw an error");
+  });
+
+  it.each(["() => NaN", "async () => NaN"])("reports a value that JSON does not have: %s", async (code) => {
+    const bot = await trustedBot(fileWith(`export default ${code};`));
+    const choose = async (): Promise<unknown> => bot.create(() => {}).choose(TURN);
+    await expect(choose()).rejects.toThrow(new NotAnAction("the bot returned NaN; an action must be a JSON value"));
   });
 
   it.each([

@@ -6,6 +6,7 @@ import type { GameResult } from "#shared/protocol/messages.ts";
 import { whereThrown } from "#shared/runtime/files/thrown-position.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { hashOfImports } from "../bot-hash.ts";
+import { checkedAction, NotAnAction } from "../bot-process/action.ts";
 import { formOf, gamesOf } from "../bot-process/bot-object.ts";
 import { codeFilesOf } from "../isolation/permissions.ts";
 import { type LoadedBot, LoggedFault, type MatchBot } from "../loaded-bot.ts";
@@ -62,7 +63,8 @@ class TrustedMatch implements MatchBot {
     try {
       this.#bot ??= this.#create();
       const choice = this.#bot.choose(turn);
-      return choice instanceof Promise ? choice.catch((thrown) => this.#fail(thrown)) : choice;
+      if (!(choice instanceof Promise)) return checkedAction(choice);
+      return choice.then(checkedAction).catch((thrown) => this.#fail(thrown));
     } catch (thrown) {
       return this.#fail(thrown);
     }
@@ -82,6 +84,7 @@ class TrustedMatch implements MatchBot {
   }
 
   #fail(thrown: unknown): never {
+    if (thrown instanceof NotAnAction) throw thrown; // the player shows it
     this.#log(whereThrown(thrown, this.#file));
     throw new LoggedFault("the bot threw an error");
   }

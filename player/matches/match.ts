@@ -2,6 +2,7 @@ import type { Game } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
+import { NotAnAction } from "../bot-process/action.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { MatchInfo } from "../sdk.ts";
 import { acceptedWith, type Invitation } from "./invitation.ts";
@@ -28,9 +29,6 @@ export interface PlayedMatch {
   readonly end: AbortController;
   readonly turns: TurnContext;
 }
-
-/** A fault of the bot without a position in its code. */
-export class NoAction extends Error {}
 
 /** Shared by all matches: an error with a stack for each match would cost 4 % of a player's CPU time in short matches. */
 const MATCH_OVER = new DOMException("the match is over", "AbortError");
@@ -73,7 +71,7 @@ export function newMatch(
 export const receiveView = ({ lastView, turns }: PlayedMatch, request: MoveRequest): MoveRequest | null =>
   lastView.complete(request, turns.game?.info.history ?? null);
 
-/** Asks the bot for an action and records it. Rejects with the error of the bot, or with NoAction if it returns undefined. */
+/** Asks the bot for an action and records it. Rejects with the error of the bot, or with NotAnAction if it returns no action. */
 export async function chooseAction(match: PlayedMatch, request: MoveRequest, readsHistory: boolean): Promise<unknown> {
   const { tick, game_state: view } = request;
   const count = match.tries.tick === tick ? match.tries.count + 1 : 1;
@@ -86,7 +84,7 @@ export async function chooseAction(match: PlayedMatch, request: MoveRequest, rea
   } finally {
     if (match.open === request) match.open = null;
   }
-  if (action === undefined) throw new NoAction("the bot returned nothing; it must return an action");
+  if (action === undefined) throw new NotAnAction("the bot returned nothing; it must return an action");
   removeAction(match, tick); // an earlier try may have recorded an action in the meantime
   match.actions.set(tick, action);
   if (readsHistory) match.history.push({ tick, view, action });

@@ -3,6 +3,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { messageOf } from "#shared/lib/result.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
+import { NotAnAction } from "../bot-process/action.ts";
 import { type LoadedBot, LoggedFault } from "../loaded-bot.ts";
 import { winningRoles } from "../notifications.ts";
 import type { MatchInfo } from "../sdk.ts";
@@ -13,7 +14,6 @@ import {
   isResultOf,
   isWithdrawn,
   matchState,
-  NoAction,
   newMatch,
   type PlayedMatch,
   receiveView,
@@ -182,7 +182,7 @@ export class Player {
   #faultOf(thrown: unknown): string {
     if (thrown instanceof LoggedFault) return thrown.message;
     const reason = messageOf(thrown);
-    this.#showLine(thrown instanceof NoAction ? `${this.#bot.name}: ${reason}` : reason);
+    this.#showLine(thrown instanceof NotAnAction ? `${this.#bot.name}: ${reason}` : reason);
     return reason;
   }
 }
