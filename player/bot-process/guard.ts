@@ -3,17 +3,21 @@ import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 import v8 from "node:v8";
 import { Worker } from "node:worker_threads";
+import { type FromBotProcess, PIPES } from "./messages.ts";
+
+const OVER_MEMORY: FromBotProcess = { type: "over_memory" };
 
 /**
  * The watching thread. It is a separate thread because the code of the bot may block the main thread. It ends the process when the
- * player has ended, and when the process uses too much memory.
+ * player has ended, and when the process uses too much memory. The message about it begins with a line break, because the main
+ * thread may be writing a message.
  */
 const WATCH = `
 const { writeSync } = require("node:fs");
-const { workerData: { player, memoryMb } } = require("node:worker_threads");
+const { workerData: { player, memoryMb, pipe, message } } = require("node:worker_threads");
 setInterval(() => {
   const usedMb = process.memoryUsage.rss() / 2 ** 20;
-  if (usedMb > memoryMb) writeSync(2, "the bot uses more than " + memoryMb + " MB of memory; its process is ended\\n");
+  if (usedMb > memoryMb) writeSync(pipe, message);
   else if (process.ppid === player) return;
   process.kill(process.pid, "SIGKILL");
 }, 50);
@@ -34,7 +38,9 @@ const FORBIDDEN: readonly (readonly [string, object, readonly string[]])[] = [
  * to other threads, and it cannot call the forbidden functions.
  */
 export async function guardProcess(memoryMb: number): Promise<void> {
-  const watch = new Worker(WATCH, { eval: true, workerData: { player: process.ppid, memoryMb } });
+  const message = `\n${JSON.stringify(OVER_MEMORY)}\n`;
+  const workerData = { player: process.ppid, memoryMb, pipe: PIPES.toPlayer, message };
+  const watch = new Worker(WATCH, { eval: true, workerData });
   await once(watch, "online");
   watch.unref();
   process.permission.drop("worker");

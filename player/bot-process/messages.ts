@@ -74,5 +74,7 @@ export type FromBotProcess =
   | { readonly type: "threw"; readonly id: number; readonly thrown: ThrownError | string }
   /** The bot returned a value that is not an action, for the reason in `fault`. */
   | { readonly type: "no_action"; readonly id: number; readonly fault: string }
+  /** The process uses more memory than it may, and ends itself. */
+  | { readonly type: "over_memory" }
   /** A line that the bot has written with `turn.log`. */
   | { readonly type: "log"; readonly match: number; readonly line: string };

@@ -34,6 +34,7 @@ const Message: z.ZodType<FromBotProcess> = z.discriminatedUnion("type", [
   z.object({ type: z.literal("answer"), id: z.int(), value: z.unknown().optional() }),
   z.object({ type: z.literal("threw"), id: z.int(), thrown: Thrown }),
   z.object({ type: z.literal("no_action"), id: z.int(), fault: z.string() }),
+  z.object({ type: z.literal("over_memory") }),
   z.object({ type: z.literal("log"), match: z.int(), line: z.string() }),
 ]);
 
@@ -77,18 +78,21 @@ export class BotProcess {
   readonly #messages: Writable;
   readonly #clock: Clock;
   readonly #isDebugged: boolean;
+  readonly #memoryMb: number;
   readonly #open = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #closing = Promise.withResolvers<void>();
   readonly #loading = Promise.withResolvers<readonly string[] | undefined>();
   #questions = 0;
-  /** The reason for which this object ended the process. */
+  /** The reason for which the process was ended. */
   #endedBecause: string | null = null;
   #hasEnded = false;
+  #isLoaded = false;
   #check: Promise<void> | null = null;
 
   constructor({ file, nodeOptions, environment, memoryMb, inspect }: BotProgram, clock: Clock, listener: Listener) {
     this.#clock = clock;
     this.#isDebugged = inspect !== null;
+    this.#memoryMb = memoryMb;
     this.loaded = this.#loading.promise;
     this.loaded.catch(() => {}); // the caller that awaits it handles the error
     const options = [...nodeOptions, ...(inspect === null ? [] : ["--allow-inspector"])];
@@ -204,6 +208,7 @@ export class BotProcess {
     if (!success) return; // sent by the code of the bot
     switch (message.type) {
       case "loaded":
+        this.#isLoaded = true;
         this.#loading.resolve(message.games);
         break;
       case "not_loaded": {
@@ -220,6 +225,12 @@ export class BotProcess {
       case "no_action":
         this.#take(message.id)?.reject(new Error(message.fault));
         break;
+      case "over_memory": {
+        const reason = `the bot used more than ${this.#memoryMb} MB of memory; --allow-memory MB allows more`;
+        if (this.#isLoaded && this.#open.size === 0) listener.line(reason, null); // no promise rejects with the reason
+        this.kill(reason);
+        break;
+      }
       case "log":
         listener.line(message.line, message.match);
     }
