@@ -138,6 +138,16 @@ test("a bot shows all lines that it has written before it is closed", async () =
   expect(shown.at(-1)).toBe("line 5000");
 });
 
+test("the end of a process is shown once, also if the match ends while the process is blocked", async () => {
+  const match = await beginWith('turn.log("blocks"); while (true);');
+  const blocked = match.choose(playerTurn(0, SHORT));
+  await vi.waitFor(() => expect(shown).toEqual(["blocks"]));
+  const ended = match.end?.({} as GameResult);
+  await expect(blocked).rejects.toThrow("blocked");
+  await ended;
+  expect(shown).toEqual(["blocks", "bot.ts: the bot blocked its process for longer than its time limit"]);
+});
+
 test("a bot that fills the memory between two turns is told so", async () => {
   const fill = "const all: unknown[] = []; setInterval(() => { all.push(Buffer.alloc(1e7, 1)); });";
   const match = await beginWith(`${fill} return 1;`, { memory_mb: 300 });

@@ -102,6 +102,7 @@ class IsolatedMatch implements MatchBot {
   /** The number of entries of the history that the process has received. */
   #sent = 0;
   #openTurns = 0;
+  #lastShown: unknown = null;
 
   constructor(parts: MatchParts) {
     this.#parts = parts;
@@ -182,7 +183,10 @@ class IsolatedMatch implements MatchBot {
     return { game, role, view, tick, legal: legalOf(turn), history, rejection, ...times, seed: seedOf(turn) };
   }
 
+  /** Shows a fault once: the end of a process is the fault of each of its open questions. */
   #show(thrown: unknown): void {
+    if (thrown === this.#lastShown) return;
+    this.#lastShown = thrown;
     const { file, name, log } = this.#parts;
     log(thrown instanceof BotError ? textOf(thrown.thrown, file) : `${name}: ${(thrown as Error).message}`);
   }
