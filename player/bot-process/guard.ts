@@ -35,7 +35,7 @@ const FORBIDDEN: readonly (readonly [string, object, readonly string[]])[] = [
 
 /**
  * Starts the watching thread. Afterwards this process can start no other thread, because Node's permissions do not apply
- * to other threads, and it cannot call the forbidden functions.
+ * to other threads, and it cannot call the forbidden functions. If it may not use the network, `fetch` says so.
  */
 export async function guardProcess(memoryMb: number): Promise<void> {
   const message = `\n${JSON.stringify(OVER_MEMORY)}\n`;
@@ -48,14 +48,19 @@ export async function guardProcess(memoryMb: number): Promise<void> {
     for (const name of names) {
       const resource = `${module}.${name}`;
       const value = (): never => {
-        throw Object.assign(new Error(`a bot may not call ${resource}`), {
-          code: "ERR_ACCESS_DENIED",
-          permission: "Function",
-          resource,
-        });
+        throw accessDenied("Function", resource);
       };
       Object.defineProperty(object, name, { value });
     }
   }
   syncBuiltinESMExports();
+  if (process.permission.has("net")) return;
+  // The error of Node's fetch has no position in the code of the bot.
+  globalThis.fetch = async () => {
+    throw accessDenied("Net", "fetch");
+  };
 }
+
+/** Returns an error like those of Node's permissions. */
+const accessDenied = (permission: string, resource: string): Error =>
+  Object.assign(new Error(`a bot may not call ${resource}`), { code: "ERR_ACCESS_DENIED", permission, resource });

@@ -157,10 +157,17 @@ async function choose(id: number, { match: number, turn }: Extract<Question, { t
 
 function dataOf(thrown: unknown): ThrownError | string {
   if (!(thrown instanceof Error)) return textOf(typeof thrown === "string" ? thrown : inspect(thrown));
-  const { name, message, stack = "" } = thrown;
-  // The error of fetch has the reason in its cause.
+  const { name, stack = "" } = thrown;
   const denied = deniedAccessOf(thrown) ?? deniedAccessOf(thrown.cause);
-  return { name: textOf(name), message: textOf(message), stack: textOf(stack), ...(denied && { denied }) };
+  const message = textOf(messageWithCause(thrown));
+  return { name: textOf(name), message, stack: textOf(stack), ...(denied && { denied }) };
+}
+
+/** The message of an error with that of its cause: the message of an error of `fetch` is always "fetch failed". */
+function messageWithCause({ message, cause }: Error): string {
+  if (!(cause instanceof Error)) return message;
+  const { code } = cause as NodeJS.ErrnoException; // an error of several addresses has no message
+  return `${message}: ${cause.message || code || cause.name}`;
 }
 
 /** Cuts a text to the length that a message may contain. */

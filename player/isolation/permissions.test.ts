@@ -135,12 +135,22 @@ export default { choose: () => six * 100 + five * 10 + data.four };`,
     const fetching = `return (await fetch("http://127.0.0.1:${(server.address() as AddressInfo).port}/")).text();`;
     try {
       await expect((await beginWith(fetching)).choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
-      expect(shown.at(-1)).toContain("a bot may not use the network; --allow-net allows it");
+      const hint = "Error: a bot may not use the network; --allow-net allows it";
+      expect(shown.at(-1)).toMatch(new RegExp(`bot\\.ts:1:\\d+: ${hint}$`));
       expect(await (await beginWith(fetching, { net: true })).choose(playerTurn(0))).toBe("hello");
     } finally {
       server.close();
       server.closeAllConnections();
     }
+  });
+
+  test.each([
+    ["127.0.0.1:1/", "TypeError: fetch failed: bad port"],
+    ["127.0.0.1:65535/", "TypeError: fetch failed: connect ECONNREFUSED 127.0.0.1:65535"],
+  ])("sees the cause of an error of the network: %s", async (address, message) => {
+    const match = await beginWith(`await fetch("http://${address}");`, { net: true });
+    await expect(match.choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
+    expect(shown).toEqual([expect.stringContaining(message)]);
   });
 
   test("gets no environment variables that may be secret, unless its player allows it", async () => {
