@@ -136,6 +136,26 @@ describe("a program that plays by lines", () => {
     expect(await player.choose(turn(1))).toBe("paper");
   });
 
+  test.each([
+    ["a second answer", '{"action":"rock"}'],
+    ["a line that is no answer", "debug"],
+  ])("plays on after %s in a turn that it has answered: the line is shown and ignored", async (_what, line) => {
+    const twice = `process.stdout.write('{"action":"paper"}\\n${line}\\n');`;
+    const player = begin(
+      await load(`if (message.tick === 0) { ${twice} } if (message.tick === 1) say({ action: process.pid });`),
+    );
+    expect(await player.choose(turn(0))).toBe("paper");
+    expect(shown).toEqual([`rps R1M1: stdout: ${line}`]);
+    await player.choose(turn(1));
+    expect(received().map(({ type }) => type)).toEqual(["start", "turn", "turn"]);
+  });
+
+  test("plays on after a line on stdout before its first turn, which is shown", async () => {
+    const player = begin(await load('if (message.type === "start") say("ready"); else say({ action: "paper" });'));
+    await vi.waitFor(() => expect(shown).toEqual(["rps R1M1: stdout: ready"]), 10_000);
+    expect(await player.choose(turn(0))).toBe("paper");
+  });
+
   test("has its lines on stderr shown with the match, also those before the first turn", async () => {
     const player = begin(await load('console.error(message.type); if (message.type === "turn") say({ action: 1 });'));
     expect(await player.choose(turn(0))).toBe(1);

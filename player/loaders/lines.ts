@@ -173,6 +173,7 @@ class LinePlayer implements MatchBot {
     const answer = Answer.safeParse(text === null ? undefined : parsedJson(text));
     if (answer.success && this.#answer !== null) {
       this.#answer.resolve(answer.data.action);
+      this.#answer = null; // further lines are not about this turn
       return;
     }
     this.#show(`stdout: ${text ?? `a line of more than ${MAX_LINE_BYTES} bytes`}`);
