@@ -12,6 +12,7 @@ import { envelopeIn } from "#shared/rpc/peer/answer.ts";
 import type { Turn } from "../player/sdk.ts";
 import type { Game } from "../shared/games/game.ts";
 import { gameDocs, withGameDocs } from "./commands/game-docs.ts";
+import { namesOf, starterCode } from "./games/new-game.ts";
 import { root } from "./testing/processes.ts";
 
 const SKIPPED = new Set(["node_modules", ".git", "data", "league-export"]);
@@ -160,9 +161,21 @@ describe("the calls and the replies in docs/network-players.md", () => {
 });
 
 describe("docs/adding-a-game.md", () => {
-  it("shows the code of the bot and of the game that league new-game writes", () => {
-    const shown = [...read(join(root, "docs/adding-a-game.md")).matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code);
-    expect(shown).toEqual(["bot.ts", "game.ts"].map((name) => read(join(root, "scripts/starters/game", name))));
+  it("shows the code of the bot and of the game that its first command writes", () => {
+    const text = read(join(root, "docs/adding-a-game.md"));
+    const names = namesOf(/new-game (\S+)/.exec(text)?.[1] ?? "");
+    const shown = [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code);
+    expect(shown).toEqual([starterCode("bot.ts", names), starterCode("game.ts", names)]);
+  });
+});
+
+describe("docs/network-players.md", () => {
+  it("tries the player in the folder that its command writes", () => {
+    const [, steps = ""] = /^To try a player(.*?)```json/ms.exec(read(join(root, "docs/network-players.md"))) ?? [];
+    const [, written] = /new-bot (\S+) --lang py`/.exec(steps) ?? [];
+    const [, entered] = /`cd (\S+)`, then `python3 join\.py /.exec(steps) ?? [];
+    expect(written).toBeDefined();
+    expect(entered).toBe(written);
   });
 });
 

@@ -22,19 +22,13 @@ export async function newGame(path: string): Promise<number> {
   const [file = "", bot = ""] = [FILE, BOT_FILE].map((name) =>
     isAbsolute(path) ? join(path, name) : `./${join(path, name)}`,
   );
-  const read = (name: string): string => readFileSync(join(STARTER, name), "utf8");
   const folder = isAbsolute(path) ? path : `./${join(path)}`;
   const texts: Readonly<Record<string, string>> = { title, id, file, bot, folder, league: LEAGUE_COMMAND };
   writeStarter(path, [
-    [
-      FILE,
-      read(FILE)
-        .replace('"nim.v1"', JSON.stringify(id))
-        .replace('name: "Nim"', `name: ${JSON.stringify(title)}`),
-    ],
-    [BOT_FILE, read(BOT_FILE).replace('"nim.v1"', JSON.stringify(id))],
+    [FILE, starterCode(FILE, { id, title })],
+    [BOT_FILE, starterCode(BOT_FILE, { id, title })],
     ["tsconfig.json", readFileSync(TSCONFIG, "utf8")],
-    ["README.md", read("readme.md").replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => texts[name] ?? "")],
+    ["README.md", readStarter("readme.md").replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => texts[name] ?? "")],
     // The nearest package.json decides whether Node reads a file as an ES module.
     ...(isInstalled ? [["package.json", '{ "type": "module" }\n'] as const] : []),
   ]);
@@ -53,8 +47,21 @@ export async function newGame(path: string): Promise<number> {
   return EXIT.ok;
 }
 
+interface GameNames {
+  readonly id: string;
+  readonly title: string;
+}
+
+const readStarter = (name: string): string => readFileSync(join(STARTER, name), "utf8");
+
+/** Returns the code of a file of the starter with the id and the title of a game. */
+export const starterCode = (name: "game.ts" | "bot.ts", { id, title }: GameNames): string =>
+  readStarter(name)
+    .replace('"nim.v1"', () => JSON.stringify(id))
+    .replace('name: "Nim"', () => `name: ${JSON.stringify(title)}`);
+
 /** Returns the id and the title of a game from the name of its folder. Throws StartError if the name has no letters. */
-function namesOf(folder: string): { readonly id: string; readonly title: string } {
+export function namesOf(folder: string): GameNames {
   const words = folder.toLowerCase().match(/[a-z0-9]+/g) ?? [];
   const name = words.join("_").slice(0, 50);
   if (!/^[a-z]/.test(name))
