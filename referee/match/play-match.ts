@@ -1,6 +1,7 @@
-import { err, invariant, type Result } from "#shared/lib/result.ts";
+import { err, type Result } from "#shared/lib/result.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import type { Fault } from "#shared/session/entry.ts";
+import { GameFault, rolesToAct } from "#shared/session/game-answers.ts";
 import type { Session } from "#shared/session/session.ts";
 import { MatchAnswerTimes } from "./answer-times.ts";
 import type { SeatedPlayer } from "./ask.ts";
@@ -97,7 +98,7 @@ function matchOf(
 
 /** The players that are to act. */
 const dueIn = ({ players }: Match, { game, state }: Session): readonly SeatedPlayer[] =>
-  game.toAct(state).flatMap((role) => players.find((player) => player.role === role) ?? []);
+  rolesToAct(game, state).flatMap((role) => players.find((player) => player.role === role) ?? []);
 
 /** The faults of players whose endpoint belongs to another player now (PROTOCOL.md, section 3). They cannot be asked. */
 const faultsOfAbsent = ({ roles }: StartGame): readonly Fault[] =>
@@ -132,7 +133,7 @@ async function playTurn(
   session: Session,
   due: readonly SeatedPlayer[],
 ): Promise<Session> {
-  invariant(due.length > 0, `no player is to act in session ${session.id}`);
+  if (due.length === 0) throw new GameFault(match.game, "toAct", "names no role, but outcome returns null");
   const answers = await Promise.all(
     due.map(async (player) => {
       const answer = await askForMove(driver, match, session, player);

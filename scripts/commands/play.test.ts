@@ -1,9 +1,18 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { cleanUp, league, newFolder } from "../testing/processes.ts";
+import { cleanUp, league, newFolder, root } from "../testing/processes.ts";
 
 afterEach(cleanUp);
+
+/** Writes the starter of a game with a replacement in its text. Returns its path. */
+function newGame([from, to]: readonly [from: string, to: string]): string {
+  const text = readFileSync(join(root, "scripts/starters/game/game.ts"), "utf8");
+  expect(text).toContain(from);
+  const file = join(newFolder(), "game.ts");
+  writeFileSync(file, text.replace(from, to));
+  return file;
+}
 
 describe("league play", () => {
   it("prints players, moves, the final position and the result, and repeats them with the same seed", async () => {
@@ -81,6 +90,13 @@ describe("league play", () => {
     expect(stdout.endsWith(`\n${fault}\nrandom wins (bot error)\n`), stdout).toBe(true);
     expect(stderr).toContain(`bot.ts: ${bot}:2:9: Error: too hard`);
   }, 30_000);
+
+  it("aborts the match and names the game file if a score of the outcome is not a number", async () => {
+    const game = newGame(["[winner]: 1", "[winner]: Number.NaN"]);
+    const { stdout, stderr } = await league(["play", "cycle", "cycle", "--game", game]);
+    expect(stderr).toContain(`${game}:38: outcome returns a score that is not a finite number: NaN for `);
+    expect(stdout).toContain("\naborted (the referee could not play the match; its log has the cause)\n");
+  }, 60_000);
 
   it("prints why a move is illegal, and the answer of the bot", async () => {
     const bot = join(newFolder(), "bot.ts");

@@ -4,6 +4,7 @@ import { err, invariant, ok, type Result } from "../lib/result.ts";
 import type { TimeControl } from "../lib/time-control.ts";
 import { clocksAfterAction } from "./clock.ts";
 import type { Entry, Fault } from "./entry.ts";
+import { appliedAction, rolesToAct } from "./game-answers.ts";
 import { advance, evolve, evolveCreated, type Session } from "./session.ts";
 
 /** Codes of the rejections of `decide`, in the order in which they take precedence. */
@@ -105,7 +106,7 @@ function decideAct(
   at: string,
 ): Result<Decision, Rejection> {
   const { role, action, expectedTick, spentMs } = command;
-  const toAct = session.game.toAct(session.state);
+  const toAct = rolesToAct(session.game, session.state);
   const { simultaneous } = session.game.info;
   if (!session.game.roles.includes(role)) return err({ code: "NOT_YOUR_TURN", message: "No such role" });
   if (simultaneous && !toAct.includes(role)) {
@@ -117,7 +118,7 @@ function decideAct(
     return err({ code: "CONFLICT", message: `Expected tick ${expectedTick}, but the session is at ${session.tick}` });
   }
   if (!toAct.includes(role)) return err({ code: "NOT_YOUR_TURN", message: "Not your turn" });
-  const applied = session.game.applyAction(session.state, role, action);
+  const applied = appliedAction(session.game, session.state, role, action);
   if (!applied.ok) return err({ code: "ILLEGAL_ACTION", message: applied.error.message });
   const agent = session.participants[role];
   invariant(agent !== undefined, `role ${role} has no agent`);

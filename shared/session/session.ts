@@ -3,6 +3,7 @@ import { follows } from "../lib/result.ts";
 import type { ClockState } from "../lib/time-control.ts";
 import { clocksAfterAction, clocksAfterForfeit, startClocks } from "./clock.ts";
 import type { Entry, Fault } from "./entry.ts";
+import { appliedAction, outcomeIn, rolesToAct } from "./game-answers.ts";
 
 export type Termination = "normal" | "forfeit" | "aborted" | "expired";
 
@@ -68,8 +69,8 @@ export function evolve(session: Session, entry: Entry): Session {
   switch (entry.type) {
     case "acted": {
       follows(session.participants[entry.role] === entry.agent, `${entry.agent} does not play ${entry.role}`);
-      const closesTurn = session.game.toAct(session.state).length === 1;
-      const applied = session.game.applyAction(session.state, entry.role, entry.action);
+      const closesTurn = rolesToAct(session.game, session.state).length === 1;
+      const applied = appliedAction(session.game, session.state, entry.role, entry.action);
       follows(applied.ok, `the log has an illegal action at tick ${entry.tick}`);
       return advance(session, applied.value, clocksAfterAction(session.clocks, entry), closesTurn);
     }
@@ -115,7 +116,7 @@ function endedEarly(
 /** Returns the session after an action that the rules have applied. `closesTurn` tells whether no other role is to act in the turn. */
 export function advance(session: Session, state: unknown, clocks: ClockState | null, closesTurn: boolean): Session {
   const tick = session.tick + 1;
-  const outcome = session.game.outcome(state);
+  const outcome = outcomeIn(session.game, state);
   return {
     ...session,
     state,

@@ -1,5 +1,6 @@
 import { messageOf } from "#shared/lib/result.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
+import { gameFaultDisplay } from "#shared/runtime/games/game-faults.ts";
 import type { MatchSystem } from "../system.ts";
 import type { LocalBots } from "./local-bots.ts";
 import type { LocalLeague } from "./local-league.ts";
@@ -48,6 +49,7 @@ export async function runLocal(options: LocalRunOptions): Promise<boolean> {
 class LocalRun {
   readonly #options: LocalRunOptions;
   readonly #play: PlayOrder;
+  readonly #showGameFault: (thrown: unknown) => boolean;
   /** The ids of the assigned games that have not begun. */
   readonly #ready: string[];
   readonly #unrecorded = new Set<Promise<void>>();
@@ -63,6 +65,7 @@ class LocalRun {
   constructor(options: LocalRunOptions) {
     this.#options = options;
     this.#play = localMatches((endpoint) => options.bots.at(endpoint), options.system);
+    this.#showGameFault = gameFaultDisplay(options.warn);
     this.#ready = [...options.league.assigned()];
   }
 
@@ -92,14 +95,21 @@ class LocalRun {
     if (this.#options.signal.aborted && result.termination !== "normal") return this.#close();
     const recording = this.#record(result);
     this.#unrecorded.add(recording);
-    recording.finally(() => this.#unrecorded.delete(recording)).catch(() => {}); // `recorded` reports the error
+    // A recording that fails stays in the set, so that `recorded` reports its error.
+    recording.then(
+      () => this.#unrecorded.delete(recording),
+      () => {},
+    );
     if (result.termination === "aborted" || this.#unrecorded.size > MAX_UNRECORDED) await recording;
   }
 
   async #record(result: MatchResult): Promise<void> {
-    await this.#options.league.record(result);
-    this.#options.onGame(result);
-    this.#close();
+    try {
+      await this.#options.league.record(result);
+      this.#options.onGame(result);
+    } finally {
+      this.#close();
+    }
   }
 
   /** Marks a game as closed, and wakes the players that wait for a change. */
@@ -135,7 +145,8 @@ class LocalRun {
     try {
       return await this.#play({ ...order, roles: Object.fromEntries(seats) });
     } catch (thrown) {
-      this.#options.warn(`${order.match_id}: ${thrown instanceof Error ? thrown.stack : messageOf(thrown)}`);
+      if (!this.#showGameFault(thrown))
+        this.#options.warn(`${order.match_id}: ${thrown instanceof Error ? thrown.stack : messageOf(thrown)}`);
       return failedResult(order);
     }
   }

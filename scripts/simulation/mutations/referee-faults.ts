@@ -47,8 +47,8 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
   {
     name: "a resumed turn requests moves of players that have acted",
     file: "referee/match/play-match.ts",
-    from: "game.toAct(state).flatMap((role) =>",
-    to: "(game.info.simultaneous ? game.roles : game.toAct(state)).flatMap((role) =>",
+    from: "rolesToAct(game, state).flatMap((role) =>",
+    to: "(game.info.simultaneous ? game.roles : rolesToAct(game, state)).flatMap((role) =>",
   },
   {
     name: "a player sees the view of its opponent",

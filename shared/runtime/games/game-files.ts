@@ -69,6 +69,12 @@ export async function readGame(path: string): Promise<Result<Game, string>> {
   return faults.length === 0 ? ok(game as Game) : err(faults.map((fault) => placed(path, fault)).join("\n"));
 }
 
+/** Returns a fault of a registered game with the position in its file; null for a game without a file. */
+export function placedFault(game: Game, fault: ShapeFault): string | null {
+  const [file] = [...registered].find(([, other]) => other === game) ?? [];
+  return file === undefined ? null : placed(file, fault);
+}
+
 /** Adds the position of the faulty field, or of the default export, to a fault. */
 function placed(file: string, { path, message }: ShapeFault): string {
   const lines = readFileSync(file, "utf8").split("\n");

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { systemClock } from "#shared/lib/clock.ts";
+import { systemIds } from "#shared/lib/ids.ts";
+import type { StartGame } from "#shared/protocol/messages.ts";
+import { Player } from "../../../player/matches/player.ts";
+import type { LocalBots } from "./local-bots.ts";
+import type { LocalLeague } from "./local-league.ts";
+import { runLocal } from "./run-local.ts";
+
+const seat = (player_id: string): StartGame["roles"][string] => ({
+  ...{ player_id, endpoint: player_id, legal_actions: false, round_results: false },
+  ...{ dialect: "native", match_token: "token" },
+});
+
+const ORDER: StartGame = {
+  ...{
+    league_id: "match",
+    match_id: "R1M1",
+    round_id: 1,
+    epoch: 1,
+    run_id: "run",
+    seed: "seed",
+    game: "rps.v1",
+    options: {},
+  },
+  roles: { player_1: seat("P01"), player_2: seat("P02") },
+  timeouts: { join_ms: 1_000, move_ms: 1_000, game_over_ms: 1_000 },
+};
+
+test("a result that cannot be recorded ends the games with its error", async () => {
+  const ready = ["R1M1"];
+  const league = {
+    league: { completedCount: 0 },
+    assigned: () => [],
+    unassigned: () => [...ready],
+    pair: async () => {},
+    assign: async () => void ready.splice(0),
+    orderOf: () => ORDER,
+    record: () => Promise.reject(new Error("not recorded")),
+  };
+  const choose = ({ role }: { readonly role: string }) => (role === "player_1" ? "rock" : "paper");
+  const newPlayer = () =>
+    new Player({ name: "bot", readsHistory: false, create: () => ({ choose }) }, () => {}, systemClock);
+  const players = new Map(["P01", "P02"].map((id) => [id, { player: newPlayer(), needsCopies: false }]));
+  const bots = { endpointOf: (id: string) => id, at: (id: string) => players.get(id), sharesProcess: () => false };
+  const running = runLocal({
+    system: { clock: systemClock, ids: systemIds },
+    league: league as unknown as LocalLeague,
+    bots: bots as unknown as LocalBots,
+    concurrency: 2,
+    isTested: true,
+    signal: new AbortController().signal,
+    onGame: () => {},
+    warn: () => {},
+  });
+  await expect(running).rejects.toThrow("not recorded");
+});
