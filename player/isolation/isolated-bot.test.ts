@@ -1,15 +1,40 @@
 import { describe, expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
+import { manualClock } from "#shared/lib/testing/clock.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 import { Player } from "../matches/player.ts";
 import type { Turn } from "../sdk.ts";
+import { botHome } from "../testing/home.ts";
 import { isolatedBots } from "../testing/isolated-bots.ts";
 import { invitation, moveRequest } from "../testing/messages.ts";
 import { playerTurn } from "../testing/turns.ts";
+import { isolatedBot } from "./isolated-bot.ts";
 
 const { shown, warned, write, load, begin, beginWith } = isolatedBots();
 
+const ADVICE = "Look for a loop or an await that does not end at its top level";
 const SHORT = { limitMs: 100 };
+
+describe("a file that does not finish loading", () => {
+  test.each([
+    ["because of a loop", "while (true);"],
+    ["because of an await", "setInterval(() => {}, 1_000); await new Promise(() => {});"],
+  ])("is named after 5 s, and does not load after 30 s (%s)", async (_, source) => {
+    const clock = manualClock();
+    const lines: string[] = [];
+    const home = botHome({ warn: (line) => void lines.push(line) });
+    const loading = isolatedBot(write("bot.ts", source), "bot.ts", clock, home);
+    const ended = expect(loading).rejects.toMatchObject({
+      message: `bot.ts does not load: it did not finish within 30 s. ${ADVICE}`,
+      exitCode: 3,
+    });
+    await vi.waitFor(() => expect(clock.timers()).toBeGreaterThan(0));
+    await clock.advance(5_000);
+    expect(lines).toEqual([`bot.ts does not finish loading. ${ADVICE}`]);
+    await clock.advance(25_000);
+    await ended;
+  });
+});
 
 describe("a turn", () => {
   test("has the view, the legal actions, the history, the clock and the same random numbers as in the player", async () => {

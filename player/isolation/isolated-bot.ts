@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { findGameNamed } from "#shared/games/registry.ts";
-import type { Clock } from "#shared/lib/clock.ts";
+import type { Cancel, Clock } from "#shared/lib/clock.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { hashOfImports } from "../bot-hash.ts";
@@ -18,6 +18,9 @@ import { codeFilesOf, environmentOf, nodeOptions } from "./permissions.ts";
 const HOOK_MS = 5_000;
 /** The time after which a line on the terminal reports that a file has not finished loading. */
 const SLOW_LOAD_MS = 5_000;
+/** The time that the first process has to load the file, also on a slow machine. A debugger may stop the file for longer. */
+const FIRST_LOAD_MS = 30_000;
+const LOAD_ADVICE = "Look for a loop or an await that does not end at its top level";
 /** The time that a process has to create an object of the bot, before its first match. */
 const EXAMINE_MS = 2_000;
 /** The time that a process has to load the file, after the player has loaded it once. */
@@ -33,11 +36,8 @@ export async function isolatedBot(path: string, name: string, clock: Clock, home
   const { files, ofBot, fault } = await codeFilesOf(file);
   const program = { file, nodeOptions: nodeOptions(files, allow), environment: environmentOf(allow), inspect };
   const processes = new BotProcesses({ ...program, memoryMb: allow.memory_mb }, clock, home.warn, maxProcesses);
-  const cancel = clock.after(SLOW_LOAD_MS, () => {
-    if (inspect === null)
-      home.warn(`${name} does not finish loading. Look for a loop or an await that does not end at its top level`);
-  });
   const first = processes.start();
+  const cancel = inspect === null ? limitLoading(first, name, clock, home.warn) : () => {};
   let games: readonly string[] | undefined;
   try {
     games = await first.loaded;
@@ -55,6 +55,18 @@ export async function isolatedBot(path: string, name: string, clock: Clock, home
     readsHistory: true,
     create: (log) => new IsolatedMatch({ processes, log, clock, file, name }),
     close: () => processes.close(),
+  };
+}
+
+/** Warns if a process has not loaded the file after `SLOW_LOAD_MS`, and terminates it after `FIRST_LOAD_MS`. Returns the function that cancels both. */
+function limitLoading(process: BotProcess, name: string, clock: Clock, warn: (line: string) => void): Cancel {
+  const cancelWarning = clock.after(SLOW_LOAD_MS, () => warn(`${name} does not finish loading. ${LOAD_ADVICE}`));
+  const cancelLimit = clock.after(FIRST_LOAD_MS, () =>
+    process.kill(`it did not finish within ${FIRST_LOAD_MS / 1_000} s. ${LOAD_ADVICE}`),
+  );
+  return () => {
+    cancelWarning();
+    cancelLimit();
   };
 }
 
