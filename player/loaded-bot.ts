@@ -1,4 +1,5 @@
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
+import type { StartError } from "#shared/runtime/process/exit.ts";
 import type { BotObject } from "./sdk.ts";
 
 /** The reason why a bot has chosen no action, for the referee. The bot has already written its line about it. */
@@ -12,6 +13,8 @@ export interface BotHome {
   say(line: string): void;
   /** Logs a line, and always shows it to the person at the terminal. */
   warn(line: string): void;
+  /** Ends the command with the exit code of the error, because the bot cannot play. Called at most once, after the bot is loaded. */
+  fail(error: StartError): void;
   /** What the code of a bot file may use. */
   readonly allow: BotPermissions;
   /** The address at which the process of a bot file waits for a debugger; null for none. */

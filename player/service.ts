@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { z } from "zod";
+import { throwLater } from "#shared/lib/clock.ts";
 import { flat } from "#shared/lib/text.ts";
 import { hostsOf } from "#shared/protocol/addresses.ts";
 import type { GameInvite } from "#shared/protocol/messages.ts";
@@ -41,6 +42,7 @@ export async function startPlayer(given: z.input<typeof PlayerOptions>, self: Ag
       recordsFolder: () => join(recordsFolder(options.dataFolder), fileNameOf(identity.name)),
       say: self.say,
       warn: self.warn,
+      fail: (error) => throwLater(self.clock, error),
       allow: options.allow,
       inspect: options.inspect,
     }));

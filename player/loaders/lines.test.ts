@@ -14,9 +14,12 @@ import { START_MS } from "./program-start.ts";
 let folder = "";
 let bot: LoadedBot | undefined;
 let shown: string[] = [];
+let failures: string[] = [];
+const fail = (error: Error): void => void failures.push(error.message);
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "lines-"));
   shown = [];
+  failures = [];
 });
 afterEach(async () => {
   await bot?.close?.();
@@ -47,7 +50,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   ${answer}
 });`;
   writeFileSync(join(folder, "bot.mjs"), source);
-  const loading = linesBot(linesSpec([process.execPath, "bot.mjs"], folder), clock);
+  const loading = linesBot(linesSpec([process.execPath, "bot.mjs"], folder), clock, fail);
   if (clock !== systemClock) await (clock as ReturnType<typeof manualClock>).advance(START_MS);
   bot = await loading;
   return bot;
@@ -108,8 +111,14 @@ describe("a program that plays by lines", () => {
   test("is started again for the next turn when its process has ended", async () => {
     const crash =
       'if (message.tick === 0) { console.error("no luck"); process.exitCode = 3; process.stdin.destroy(); }';
-    const player = begin(await load(`${crash} if (message.tick === 1) say({ action: "paper" });`));
-    await expect(player.choose(turn(0))).rejects.toThrow("the program ended with code 3");
+    const clock = manualClock();
+    const player = begin(await load(`${crash} if (message.tick === 1) say({ action: "paper" });`, clock));
+    const failed = expect(player.choose(turn(0))).rejects.toThrow("the program ended with code 3");
+    // The player waits whether the program also ends with an error without input.
+    await vi.waitFor(() => expect(clock.timers()).toBe(1));
+    await clock.advance(5_000);
+    await failed;
+    expect(failures).toEqual([]);
     expect(shown).toEqual(["rps R1M1: no luck"]);
     expect(await player.choose(turn(1))).toBe("paper");
     expect(received().map(({ type }) => type)).toEqual(["start", "turn", "start", "turn"]);
@@ -183,6 +192,21 @@ describe("a program that plays by lines", () => {
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 10_000);
   });
 
+  test("is terminated two seconds after the result if the player closes in the meantime", async () => {
+    const clock = manualClock();
+    const ignores = 'setInterval(() => {}, 1000); if (message.type === "turn") say({ action: process.pid });';
+    const loaded = await load(ignores, clock);
+    const player = begin(loaded);
+    const pid = (await player.choose(turn(0))) as number;
+    await player.end?.(RESULT);
+    const closing = loaded.close?.();
+    await clock.advance(1_999);
+    expect(isRunning(pid)).toBe(true);
+    await clock.advance(1);
+    await closing;
+    expect(isRunning(pid)).toBe(false);
+  });
+
   test("is terminated when its match is dropped, and when the player closes", async () => {
     const loaded = await load('if (message.type === "turn") say({ action: process.pid });');
     const dropped = begin(loaded);
@@ -199,34 +223,58 @@ describe("lines:COMMAND", () => {
   test("is a command for the shell, which runs in the present folder", async () => {
     const file = join(folder, "bot.mjs");
     writeFileSync(file, 'process.stdin.on("data", () => console.log(JSON.stringify({ action: process.cwd() })));');
-    bot = await linesBot(`lines:"${process.execPath}" "${file}"`, systemClock);
+    bot = await linesBot(`lines:"${process.execPath}" "${file}"`, systemClock, fail);
     expect(await begin(bot).choose(turn(0))).toBe(process.cwd());
   });
 
   test("that is not installed is a StartError", async () => {
-    await expect(linesBot("lines:no-such-program", patient())).rejects.toThrow(
+    await expect(linesBot("lines:no-such-program", patient(), fail)).rejects.toThrow(
       /^no-such-program ended with code 127 when it was started\n.*no-such-program.*not found/,
     );
   });
 
   test("that ends with an error when it is started is a StartError with its output", async () => {
     const spec = linesSpec([process.execPath, "none.mjs"], folder);
-    const start = linesBot(spec, patient());
+    const start = linesBot(spec, patient(), fail);
     await expect(start).rejects.toMatchObject({ exitCode: EXIT.config });
     await expect(start).rejects.toThrow(
       /^\S*node none\.mjs ended with code 1 when it was started\n(.*\n)*Error: Cannot find module '.*none\.mjs'/,
     );
   });
 
+  test("that ends with an error after the time of its start, and also without input, is a failure with its output", async () => {
+    const clock = manualClock();
+    const source = 'process.once("SIGUSR2", () => { throw new Error("too late"); }); setInterval(() => {}, 1_000);';
+    const flag = join(folder, "started");
+    const first = `import { existsSync, writeFileSync } from "node:fs"; if (existsSync("started")) throw new Error("again"); ${source} writeFileSync("started", String(process.pid));`;
+    writeFileSync(join(folder, "late.mjs"), first);
+    const failed = Promise.withResolvers<Error>();
+    const loading = linesBot(linesSpec([process.execPath, "late.mjs"], folder), clock, failed.resolve);
+    await vi.waitFor(() => expect(readFileSync(flag, "utf8")).toMatch(/^\d+$/), 10_000);
+    await clock.advance(START_MS);
+    bot = await loading;
+    const player = begin(bot);
+    let hasAnswered = false;
+    const answered = (): void => {
+      hasAnswered = true;
+    };
+    void Promise.resolve(player.choose(turn(0))).then(answered, answered);
+    process.kill(Number(readFileSync(flag, "utf8")), "SIGUSR2");
+    const error = await failed.promise;
+    expect(error).toMatchObject({ exitCode: EXIT.config });
+    expect(error.message).toMatch(/^\S*node late\.mjs ended with code 1 when it was started\n(.*\n)*Error: again/);
+    expect(hasAnswered).toBe(false);
+  });
+
   test("that ends without an error when it is started is a bot", async () => {
-    bot = await linesBot("lines:true", patient());
+    bot = await linesBot("lines:true", patient(), fail);
     await expect(begin(bot).choose(turn(0))).rejects.toThrow("the program ended with code 0");
   });
 
   test("whose first process ended before the first match is started again for it", async () => {
     const flag = join(folder, "started");
     const first = `if [ ! -e "${flag}" ]; then echo $$ > "${flag}"; exit 0; fi; read start; read turn; echo '{"action": "again"}'`;
-    bot = await linesBot(`lines:sh -c '${first.replaceAll("'", "'\\''")}'`, systemClock);
+    bot = await linesBot(`lines:sh -c '${first.replaceAll("'", "'\\''")}'`, systemClock, fail);
     await vi.waitFor(() => expect(readFileSync(flag, "utf8")).toMatch(/^\d+\n$/), 10_000);
     const pid = Number(readFileSync(flag, "utf8"));
     await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 10_000);
@@ -234,14 +282,16 @@ describe("lines:COMMAND", () => {
   });
 
   test("without a command is a StartError", async () => {
-    await expect(linesBot("lines: ", systemClock)).rejects.toThrow(
+    await expect(linesBot("lines: ", systemClock, fail)).rejects.toThrow(
       "lines: names no command, e.g. lines:python3 bot.py",
     );
   });
 
   test("of a config that does not start is a StartError", async () => {
     const spec = linesSpec(["no-such-program"], folder);
-    await expect(linesBot(spec, systemClock)).rejects.toThrow("no-such-program does not start: spawn no-such-program");
+    await expect(linesBot(spec, systemClock, fail)).rejects.toThrow(
+      "no-such-program does not start: spawn no-such-program",
+    );
     expect(existsSync(join(folder, "lines.txt"))).toBe(false);
   });
 });

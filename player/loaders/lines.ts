@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
 import { cutTo, inOneLine, parsedJson } from "#shared/lib/text.ts";
@@ -9,18 +9,15 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { hashOfCommand } from "../bot-hash.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { MatchClocks, MatchInfo, Turn } from "../sdk.ts";
-import { programStart } from "./program-start.ts";
+import { type Program, ProgramProcesses } from "./program-processes.ts";
 
-/** A program that plays by lines of JSON: the words of its command, or a command for the shell, and the folder in which it runs. */
-const Program = z.strictObject({ command: z.union([z.string(), z.array(z.string()).min(1)]), folder: z.string() });
-type Program = z.infer<typeof Program>;
+/** A program that plays by lines of JSON, as `linesSpec` writes it. */
+const ProgramSpec = z.strictObject({ command: z.union([z.string(), z.array(z.string()).min(1)]), folder: z.string() });
 
 /** Begins the text that selects a program as a bot. */
 export const LINES_PREFIX = "lines:";
 
 const MAX_LINE_BYTES = 1_000_000;
-/** The time that a program has to end after the last line of its match. */
-const END_MS = 2_000;
 /** The exit code of a shell that does not find the command. */
 const NOT_FOUND = 127;
 /** The maximum number of characters of a line of output that are shown. */
@@ -36,71 +33,48 @@ export const linesSpec = (command: readonly string[], folder: string): string =>
  * A program as a bot. One process plays one match: it reads a line of JSON for the start, each turn and the end of the match, and answers
  * each turn with a line `{"action": …}` (docs/bots.md). If the process ends before the end of the match, the next turn starts another one.
  * `spec` is `lines:` and a command for the shell, or the text of `linesSpec`. Throws StartError (exit code 3) if the program does not start
- * or soon ends with an error.
+ * or soon ends with an error. `onFailure` receives such an error if it occurs later.
  */
-export async function linesBot(spec: string, clock: Clock): Promise<LoadedBot> {
+export async function linesBot(spec: string, clock: Clock, onFailure: (error: StartError) => void): Promise<LoadedBot> {
   const text = spec.slice(LINES_PREFIX.length).trim();
   if (text === "")
     throw new StartError(`${LINES_PREFIX} names no command, e.g. ${LINES_PREFIX}python3 bot.py`, EXIT.config);
-  const parsed = Program.safeParse(parsedJson(text));
+  const parsed = ProgramSpec.safeParse(parsedJson(text));
   const program: Program = parsed.success ? parsed.data : { command: text, folder: process.cwd() };
   const name = typeof program.command === "string" ? program.command : program.command.join(" ");
-  // The first match receives this process, unless it has ended.
-  let spare: ChildProcessWithoutNullStreams | null = launch(program);
-  await programStart(spare, name, clock);
+  const processes = new ProgramProcesses(program, clock, onFailure);
+  await processes.load();
   const players = new Set<LinePlayer>();
-  const start = (): ChildProcessWithoutNullStreams => {
-    const child = spare;
-    spare = null;
-    return child !== null && child.exitCode === null && child.signalCode === null ? child : launch(program);
-  };
   return {
     name: `lines:${name}`,
     hash: hashOfCommand(name, program.folder),
     readsHistory: false,
-    create: (log) => new LinePlayer({ start, clock, players }, log),
+    create: (log) => new LinePlayer(processes, players, log),
     async close() {
-      spare?.kill("SIGKILL");
       for (const player of players) player.close();
+      await processes.close();
     },
   };
 }
 
-function launch({ command, folder }: Program): ChildProcessWithoutNullStreams {
-  const [file = "", ...args] = typeof command === "string" ? [command] : command;
-  const isShell = typeof command === "string";
-  const child = spawn(isShell && process.platform !== "win32" ? `exec ${file}` : file, args, {
-    cwd: folder,
-    shell: isShell,
-  });
-  child.on("error", () => {}); // "spawn" or "exit" reports it
-  child.stdin.on("error", () => {}); // "exit" reports the cause
-  return child;
-}
-
-interface Launcher {
-  /** Returns a process of the program that plays no match yet. */
-  start(): ChildProcessWithoutNullStreams;
-  readonly clock: Clock;
-  /** The players of open matches. */
-  readonly players: Set<LinePlayer>;
-}
-
 /** Plays one match. */
 class LinePlayer implements MatchBot {
-  readonly #launcher: Launcher;
+  readonly #processes: ProgramProcesses;
+  /** The players of open matches. */
+  readonly #players: Set<LinePlayer>;
   #child: ChildProcessWithoutNullStreams | null = null;
   #info: MatchInfo | null = null;
   #answer: PromiseWithResolvers<unknown> | null = null;
   readonly #log: (line: string) => void;
 
-  constructor(launcher: Launcher, log: (line: string) => void) {
-    this.#launcher = launcher;
+  constructor(processes: ProgramProcesses, players: Set<LinePlayer>, log: (line: string) => void) {
+    this.#processes = processes;
+    this.#players = players;
     this.#log = log;
   }
 
   start(info: MatchInfo): void {
-    this.#launcher.players.add(this);
+    this.#players.add(this);
     this.#info = info;
     this.#child = this.#open(info);
   }
@@ -122,20 +96,17 @@ class LinePlayer implements MatchBot {
     }
   }
 
-  /** Sends the result. The program has `END_MS` to end. */
+  /** Sends the result, and lets the program end. */
   end(result: GameResult): void {
-    const { players, clock } = this.#launcher;
-    players.delete(this);
+    this.#players.delete(this);
     const child = this.#child;
     if (child === null) return;
     write(child, { type: "end", result });
-    child.stdin.end();
-    const cancel = clock.after(END_MS, () => child.kill("SIGKILL"));
-    child.once("close", cancel);
+    this.#processes.end(child);
   }
 
   close(): void {
-    this.#launcher.players.delete(this);
+    this.#players.delete(this);
     this.#kill();
   }
 
@@ -146,7 +117,7 @@ class LinePlayer implements MatchBot {
   }
 
   #open(info: MatchInfo): ChildProcessWithoutNullStreams {
-    const child = this.#launcher.start();
+    const child = this.#processes.start();
     readLines(child.stdout, MAX_LINE_BYTES, {
       line: (text) => this.#receive(text),
       tooLong: () => this.#receive(null),
@@ -161,7 +132,9 @@ class LinePlayer implements MatchBot {
     child.once("close", (code, signal) => {
       if (this.#child !== child) return;
       this.#child = null;
-      this.#answer?.reject(new Error(endOf(code, signal)));
+      const answer = this.#answer;
+      if (answer !== null)
+        void this.#processes.examineEnd(code).then(() => answer.reject(new Error(endOf(code, signal))));
     });
     const { leagueId: league_id, matchId: match_id, epoch, game, options, role, roles } = info;
     write(child, { type: "start", league_id, match_id, epoch, game, options, role, roles });
@@ -172,6 +145,7 @@ class LinePlayer implements MatchBot {
   #receive(text: string | null): void {
     const answer = Answer.safeParse(text === null ? undefined : parsedJson(text));
     if (answer.success && this.#answer !== null) {
+      this.#processes.answered();
       this.#answer.resolve(answer.data.action);
       this.#answer = null; // further lines are not about this turn
       return;

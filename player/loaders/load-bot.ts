@@ -25,7 +25,7 @@ const botsFolder = fileURLToPath(new URL("../bots/", import.meta.url));
  */
 export async function loadBot(spec: string, clock: Clock, home: BotHome): Promise<LoadedBot> {
   if (spec.startsWith(UCI_PREFIX)) return uciBot(spec, clock);
-  if (spec.startsWith(LINES_PREFIX)) return linesBot(spec, clock);
+  if (spec.startsWith(LINES_PREFIX)) return linesBot(spec, clock, home.fail);
   if (spec.startsWith(LLM_PREFIX)) return llmBot(spec, clock, home);
   if (builtInBots.includes(spec)) return builtInBot(spec);
   const file = resolve(spec);
@@ -38,7 +38,7 @@ export async function loadBot(spec: string, clock: Clock, home: BotHome): Promis
     throw new StartError(`no bot "${spec}"${didYouMean(spec, builtInBots) || `: give ${known}`}`, EXIT.config);
   }
   if (!existsSync(file)) throw new StartError(`${spec}: no such file`, EXIT.config);
-  return isProgramFile(spec) ? programBot(spec, clock) : isolatedBot(file, spec, clock, home);
+  return isProgramFile(spec) ? programBot(spec, clock, home) : isolatedBot(file, spec, clock, home);
 }
 
 /** Built-in bots are part of this project, so their code runs in the process of the player. */

@@ -8,6 +8,7 @@ export const botHome = (given: Partial<BotHome> = {}): BotHome => ({
   },
   say: () => {},
   warn: () => {},
+  fail: () => {},
   allow: BotPermissions.parse({}),
   inspect: null,
   ...given,

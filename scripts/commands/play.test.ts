@@ -91,6 +91,39 @@ describe("league play", () => {
     expect(stderr).toContain(`bot.ts: ${bot}:2:9: Error: too hard`);
   }, 30_000);
 
+  it("terminates a program that does not end after its match", async () => {
+    const folder = newFolder();
+    const source = `import json, os, signal, sys
+for line in sys.stdin:
+    if json.loads(line)["type"] == "turn":
+        print(json.dumps({"action": "rock"}), flush=True)
+with open("pid", "w") as file:
+    file.write(str(os.getpid()))
+signal.pause()
+`;
+    writeFileSync(join(folder, "bot.py"), source);
+    const { code, stderr } = await league(["play", join(folder, "bot.py"), "cycle", "--game", "rps"]);
+    expect(code, stderr).toBe(0);
+    const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
+    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+  }, 60_000);
+
+  it("ends with exit code 3 if a program does not start, also if its error comes after the start of the match", async () => {
+    const folder = newFolder();
+    const source = `import os, sys
+if os.path.exists("started"):
+    raise RuntimeError("no start")
+open("started", "w").close()
+sys.stdin.readline()
+sys.exit(1)
+`;
+    writeFileSync(join(folder, "bot.py"), source);
+    const { code, stdout, stderr } = await league(["play", join(folder, "bot.py"), "cycle", "--game", "rps"]);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+    expect(stderr).toContain("bot.py ended with code 1 when it was started\n");
+    expect(stderr).toContain("RuntimeError: no start\n");
+  }, 60_000);
+
   it("aborts the match and names the game file if a score of the outcome is not a number", async () => {
     const game = newGame(["[winner]: 1", "[winner]: Number.NaN"]);
     const { stdout, stderr } = await league(["play", "cycle", "cycle", "--game", game]);

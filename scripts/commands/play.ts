@@ -82,7 +82,8 @@ function processOf(player: string, { players }: Config, { verbose, inspect, insp
   const modules = players.flatMap((entry) => ("bot" in entry && isModuleFile(entry.bot) ? [entry.name] : []));
   const isDebugged = inspect === true && modules.includes(player);
   const debugArgs = ["--inspect", "--inspect-port", String(inspectPort + modules.indexOf(player))];
-  return { args: [...(verbose ? ["--verbose"] : []), ...(isDebugged ? debugArgs : [])], isDebugged };
+  const args = [...(verbose ? ["--verbose"] : []), ...(isDebugged ? debugArgs : [])];
+  return { args, isDebugged, isExpendable: false };
 }
 
 async function configOf(first: string, second: string, flags: PlayFlags, data: string): Promise<Config> {

@@ -54,7 +54,14 @@ export async function gameOf(
 async function gamesOf(spec: string, allow: BotPermissions, clock: Clock): Promise<readonly string[] | null> {
   if (spec.startsWith("uci:")) return UCI_GAMES;
   if (!isModuleFile(spec)) return BUILT_IN_BOTS[spec]?.games ?? null;
-  const bot = await loadBot(spec, clock, { recordsFolder: () => "", say() {}, warn() {}, allow, inspect: null });
+  const bot = await loadBot(spec, clock, {
+    recordsFolder: () => "",
+    say() {},
+    warn() {},
+    fail() {},
+    allow,
+    inspect: null,
+  });
   await bot.close?.();
   return bot.games ?? null;
 }

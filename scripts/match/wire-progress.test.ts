@@ -35,7 +35,7 @@ async function play(onGame: (result: MatchResult, folder: string) => void = () =
   const entries = PLAYERS.map(({ playerId, name }) => ({
     ...{ playerId, name, spec: name, allow: BotPermissions.parse({}) },
   }));
-  const options = { concurrency: 1, isTrusted: false, warn() {} };
+  const options = { concurrency: 1, isTrusted: false, warn() {}, fail() {} };
   const bots = await loadLocalBots({ system: SYSTEM, entries, folder: folder.path, ...options }, 1);
   const league = await openLocalLeague(folder, SYSTEM, bots.hashOf, (error) => {
     throw error;

@@ -12,6 +12,8 @@ import type { SeveralPlayers } from "../../player/several.ts";
 export interface PlayerProcess {
   readonly args: readonly string[];
   readonly isDebugged: boolean;
+  /** Whether the run continues if the player cannot be kept running (default: true). */
+  readonly isExpendable?: boolean;
 }
 
 /** Where the players of a run listen and register, and their folder. */
@@ -75,7 +77,8 @@ function ownSpec(config: Config, place: PlayerPlace, { player, bot, port, extra 
   ];
   const own = keyVariablesOf(player);
   return {
-    ...{ name: player.name, script: "player/main.ts", args, isDebugged: extra.isDebugged, isExpendable: true },
+    ...{ name: player.name, script: "player/main.ts", args, isDebugged: extra.isDebugged },
+    isExpendable: extra.isExpendable ?? true,
     withheld: config.players.flatMap(keyVariablesOf).filter((variable) => !own.includes(variable)),
   };
 }

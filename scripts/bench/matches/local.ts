@@ -39,7 +39,10 @@ const folder = beginRun(Config.parse({ data, players, leagues }), "bench", syste
 const entries = bots.map((spec, index) => ({
   ...{ playerId: `P0${index + 1}`, name: `Bot ${index + 1}`, spec, allow: BotPermissions.parse({}) },
 }));
-const settings = { concurrency: Number(concurrency), isTrusted: false, warn: (line: string) => fail(new Error(line)) };
+const settings = {
+  ...{ concurrency: Number(concurrency), isTrusted: false, fail },
+  warn: (line: string) => fail(new Error(line)),
+};
 const loaded = await loadLocalBots({ system, entries, folder: folder.path, ...settings }, 1);
 const league = await openLocalLeague(folder, system, loaded.hashOf, fail);
 let count: LocalCount = { actions: 0, games: 0 };

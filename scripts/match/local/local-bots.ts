@@ -31,6 +31,8 @@ interface LocalBotOptions {
   /** Whether the code of bot files runs in this thread. */
   readonly isTrusted: boolean;
   readonly warn: (line: string) => void;
+  /** Called if a bot turns out not to start after it was loaded. */
+  readonly fail: (error: Error) => void;
 }
 
 /** The bots of local matches. An endpoint names a loaded bot. */
@@ -91,7 +93,7 @@ export async function loadLocalBots(options: LocalBotOptions, processes: number)
 }
 
 async function loadPlayer({ name, spec, allow }: BotEntry, options: LocalBotOptions, maxProcesses?: number) {
-  const { folder, warn, isTrusted } = options;
+  const { folder, warn, fail, isTrusted } = options;
   const { clock, disk } = options.system;
   // A line may quote the output of a bot, which may have control characters.
   const warnOf = (line: string): void => warn(`${name}: ${escapeUnprintable(line)}`);
@@ -99,6 +101,7 @@ async function loadPlayer({ name, spec, allow }: BotEntry, options: LocalBotOpti
     recordsFolder: () => join(recordsFolder(folder), fileNameOf(name)),
     say: () => {},
     warn: warnOf,
+    fail,
     allow,
     inspect: null,
     ...(maxProcesses !== undefined && { maxProcesses }),

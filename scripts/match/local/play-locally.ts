@@ -40,7 +40,7 @@ export async function playLocally(play: LocalPlay): Promise<Ended> {
   failed.promise.catch(() => {}); // the race below reports it
   let live: LiveLine | null = null;
   const warn = (line: string): void => (live ? live.print(line) : void process.stderr.write(`${line}\n`));
-  const bots = await loadBots(play, warn).catch((thrown) => {
+  const bots = await loadBots(play, warn, failed.reject).catch((thrown) => {
     if (!folder.isResumed) folder.finish("failed");
     throw thrown;
   });
@@ -71,7 +71,11 @@ export async function playLocally(play: LocalPlay): Promise<Ended> {
   }
 }
 
-function loadBots({ system, folder, terms }: LocalPlay, warn: (line: string) => void): Promise<LocalBots> {
+function loadBots(
+  { system, folder, terms }: LocalPlay,
+  warn: (line: string) => void,
+  fail: (error: Error) => void,
+): Promise<LocalBots> {
   const { players } = folder.config;
   const membersPerBot = players.length / terms.bots.length;
   const entries = players.map((player, index): BotEntry => {
@@ -81,7 +85,7 @@ function loadBots({ system, folder, terms }: LocalPlay, warn: (line: string) => 
   });
   const { concurrency, trusted: isTrusted } = terms;
   const processes = processesPerBot(concurrency, entries.length, availableParallelism());
-  return loadLocalBots({ system, entries, folder: folder.path, concurrency, isTrusted, warn }, processes);
+  return loadLocalBots({ system, entries, folder: folder.path, concurrency, isTrusted, warn, fail }, processes);
 }
 
 /** Aborts at the first signal. A second signal exits immediately. */

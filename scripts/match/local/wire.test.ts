@@ -89,7 +89,10 @@ async function locally(
     ...{ playerId: `P0${index + 1}`, name: `Bot ${index + 1}`, spec, allow: BotPermissions.parse({}) },
   }));
   const warn = (): void => {};
-  const loaded = await loadLocalBots({ system: SYSTEM, entries, folder: folder.path, concurrency, isTrusted, warn }, 1);
+  const loaded = await loadLocalBots(
+    { system: SYSTEM, entries, folder: folder.path, concurrency, isTrusted, warn, fail: warn },
+    1,
+  );
   const local = await openLocalLeague(folder, SYSTEM, loaded.hashOf, fail);
   const { signal } = new AbortController();
   await runLocal({
