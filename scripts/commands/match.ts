@@ -43,7 +43,10 @@ const SYSTEM: MatchSystem = { clock: systemClock, ids: systemIds, disk: systemDi
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** `league match`: plays games between bots and prints how strong they are. Resolves with the exit code: 0, 1 after a failure, 130 after Ctrl-C. */
+/**
+ * `league match`: plays games between bots and prints how strong they are. Resolves with the exit code: 0, 1 after a failure or if no game counts, 130
+ * after Ctrl-C.
+ */
 export async function match(bots: readonly string[], flags: MatchFlags): Promise<number> {
   const { folder, terms } = flags.resume ? await resumed(bots, flags) : await begun(bots, flags);
   const run = { folder, terms, flags, matchTerms: matchTermsOf(folder, terms) };
@@ -60,8 +63,12 @@ export async function match(bots: readonly string[], flags: MatchFlags): Promise
   } finally {
     if (ended.league) printResult(run, ended.league, ended.exitCode);
   }
-  return ended.exitCode;
+  return ended.league && ended.exitCode === EXIT.ok && !hasResult(ended.league, run) ? EXIT.failed : ended.exitCode;
 }
+
+/** Whether a game counts. Games that both players forfeited, and aborted games, do not. */
+const hasResult = (league: League, { matchTerms }: MatchRun): boolean =>
+  matchState(league, matchTerms).comparisons.some(({ games }) => games > 0);
 
 function printNotices({ folder, flags }: MatchRun, seconds: number): void {
   if (!flags.quiet) {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { cleanUp, league, newFolder, root } from "../testing/processes.ts";
@@ -126,9 +126,15 @@ sys.exit(1)
 
   it("aborts the match and names the game file if a score of the outcome is not a number", async () => {
     const game = newGame(["[winner]: 1", "[winner]: Number.NaN"]);
-    const { stdout, stderr } = await league(["play", "cycle", "cycle", "--game", game]);
+    const { code, stdout, stderr } = await league(["play", "cycle", "cycle", "--game", game]);
+    expect(code).toBe(1);
     expect(stderr).toContain(`${game}:38: outcome returns a score that is not a finite number: NaN for `);
     expect(stdout).toContain("\naborted (the referee could not play the match; its log has the cause)\n");
+    const [, logs = ""] = /\nthe log of the referee is in (.*)\n/.exec(stderr) ?? [];
+    expect(readFileSync(join(logs, "Referee%201.log"), "utf8")).toContain(
+      "returns a score that is not a finite number",
+    );
+    rmSync(join(logs, "../../.."), { recursive: true });
   }, 60_000);
 
   it("prints why a move is illegal, and the answer of the bot", async () => {

@@ -37,7 +37,7 @@ interface PlayFlags extends PermissionFlags {
   readonly seed?: string;
   readonly clock?: TimeControl;
   readonly json?: boolean;
-  /** The folder that keeps the files of the match; absent for a temporary folder. */
+  /** The folder that keeps the files of the match; absent for a temporary folder, which is kept only if the match was aborted. */
   readonly data?: string;
   readonly verbose?: boolean;
   /** Whether the bots of .ts and .js files wait for a debugger. */
@@ -45,11 +45,12 @@ interface PlayFlags extends PermissionFlags {
   readonly inspectPort: number;
 }
 
-/** `league play A B`: plays a league of one match on free ports. Resolves with the exit code. */
+/** `league play A B`: plays a league of one match on free ports. Resolves with the exit code: 1 if the match was aborted. */
 export async function play(first: string, second: string, flags: PlayFlags): Promise<number> {
   // The command line alone determines the match. The manager would apply the variables to its config.
   for (const name of Object.keys(process.env)) if (name.startsWith("LEAGUE__")) delete process.env[name];
   const data = flags.data === undefined ? mkdtempSync(join(tmpdir(), "league-play-")) : resolve(flags.data);
+  let isKept = flags.data !== undefined;
   try {
     const config = await configOf(first, second, flags, data);
     const folder = beginRun(config, flags.seed ?? null, systemClock);
@@ -67,11 +68,16 @@ export async function play(first: string, second: string, flags: PlayFlags): Pro
     });
     if (document) process.stdout.write(`${await report(document, folder.path, flags)}\n`);
     for (const line of llmLines(folder.path)) process.stderr.write(`${line}\n`);
-    return exitCode;
+    if (exitCode !== EXIT.ok || document === null || !isAborted(document)) return exitCode;
+    isKept = true;
+    process.stderr.write(`the log of the referee is in ${join(folder.path, "logs")}\n`);
+    return EXIT.failed;
   } finally {
-    if (flags.data === undefined) rmSync(data, { recursive: true, force: true });
+    if (!isKept) rmSync(data, { recursive: true, force: true });
   }
 }
+
+const isAborted = ({ leagues }: ResultsDocument): boolean => leagues[0]?.matches[0]?.termination === "aborted";
 
 /** The time limits of a match with a debugger: half a day, so that a bot can be stopped at a breakpoint. */
 const LONG_MS = 43_200_000;

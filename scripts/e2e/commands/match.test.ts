@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
@@ -38,6 +38,17 @@ describe("league match", { timeout: 60_000 }, () => {
     expect(lastLine(stdout)).toMatch(
       /^minimax is better than random: \d+\.\d% \(\d+\.?\d? to \d+\.?\d?\) \(likelihood > 99\.9%\)$/,
     );
+  });
+
+  it("ends with exit code 1 and names the game file if no game counts, because the rules fail", async () => {
+    const { folder, match } = newRun();
+    const starter = readFileSync(join(root, "scripts/starters/game/game.ts"), "utf8");
+    const file = botFile(folder, "game.ts", starter.replace("[winner]: 1", "[winner]: Number.NaN"));
+    const { code, stdout, stderr } = await match("random", "cycle", "--game", file, "--games", "4", "--json");
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${file}:38: outcome returns a score that is not a finite number: NaN for `);
+    const verdict = "not decided: no game counts";
+    expect(JSON.parse(stdout)).toMatchObject({ status: "completed", pairs: [{ aborted: 4 }], verdict });
   });
 
   it("ends a terminal with the sentence, after all notices, also if a report cannot be written", async () => {
