@@ -42,11 +42,11 @@ describe("a session", () => {
       endsWith({ scores: { first_player: 1, second_player: 0 } }),
       "outcome must return a reason, not undefined",
     ],
-    ["a promise of the roles to act", { toAct: async () => [] }, "toAct must return a list of roles, not a promise"],
+    ["a promise of the roles to act", { toAct: async () => [] }, "toAct must return a list of roles, not a Promise"],
     [
       "a promise of the next state",
       { applyAction: async () => ({ ok: true }) },
-      "applyAction must return ok(STATE) or err({ message }), not a promise",
+      "applyAction must return ok(STATE) or err({ message }), not a Promise",
     ],
   ])("throws a fault of the game if a function of the game returns %s", (_, changes, message) => {
     expect(() => play(changes)).toThrow(GameFault);

@@ -1,5 +1,6 @@
 import type { ShapeFault } from "../games/contract/shape.ts";
 import type { Game, Illegal, Outcome, Role } from "../games/game.ts";
+import { kindOf } from "../lib/kind-of.ts";
 import type { Result } from "../lib/result.ts";
 
 /** A function of a game returned a value that the interface `Game` does not allow. No player is at fault. */
@@ -42,10 +43,4 @@ export function outcomeIn(game: Game, state: unknown): Outcome | null {
   if (typeof outcome.reason !== "string")
     throw new GameFault(game, "outcome", `must return a reason, not ${kindOf(outcome.reason)}`);
   return outcome;
-}
-
-/** Returns a value that is not allowed as text for people. */
-function kindOf(value: unknown): string {
-  if (value instanceof Promise) return "a promise";
-  return typeof value === "object" && value !== null ? "an object" : `${value}`;
 }
