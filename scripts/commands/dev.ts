@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, watch } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, watch } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import type { BuildFailure, Message } from "esbuild";
 import { systemClock } from "#shared/lib/clock.ts";
@@ -28,22 +29,28 @@ export async function dev(bot: string, opponent: string, flags: DevFlags): Promi
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
   const sources = [file, ...(flags.game !== undefined && isGameFile(flags.game) ? [resolve(flags.game)] : [])];
+  // The folders that `league play` keeps of aborted matches.
+  const temporary = mkdtempSync(join(tmpdir(), "league-dev-"));
   let files: readonly string[] = sources;
-  while (!stopping.signal.aborted) {
-    const former = files;
-    files = [...new Set((await Promise.all(sources.map((source) => filesOf(source, former)))).flat())];
-    // The files are watched before the match reads them, so that no save is missed.
-    const saved = nextSave(files, stopping.signal);
-    const match = startMatch(bot, opponent, flags);
-    const first = await Promise.race([match.ended, saved]);
-    if (first === EXIT.usage) return first;
-    if (typeof first === "number") write(`waiting for a change of ${namesOf(files, dirname(file))}; Ctrl-C ends`);
-    else match.stop();
-    await match.ended;
-    const name = await saved;
-    if (name !== null) write(`\n${relative(dirname(file), name)} was saved`);
+  try {
+    while (!stopping.signal.aborted) {
+      const former = files;
+      files = [...new Set((await Promise.all(sources.map((source) => filesOf(source, former)))).flat())];
+      // The files are watched before the match reads them, so that no save is missed.
+      const saved = nextSave(files, stopping.signal);
+      const match = startMatch(bot, opponent, flags, temporary);
+      const first = await Promise.race([match.ended, saved]);
+      if (first === EXIT.usage) return first;
+      if (typeof first === "number") write(`waiting for a change of ${namesOf(files, dirname(file))}; Ctrl-C ends`);
+      else match.stop();
+      await match.ended;
+      const name = await saved;
+      if (name !== null) write(`\n${relative(dirname(file), name)} was saved`);
+    }
+    return EXIT.interrupted;
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
   }
-  return EXIT.interrupted;
 }
 
 const write = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -52,7 +59,7 @@ const namesOf = (files: readonly string[], folder: string): string =>
   files.map((file) => relative(folder, file)).join(", ");
 
 /** Starts `league play` with the seed. A separate process, because Node.js reads a changed module only in a new process. */
-function startMatch(bot: string, opponent: string, flags: DevFlags) {
+function startMatch(bot: string, opponent: string, flags: DevFlags, temporary: string) {
   const { game, option, seed, verbose } = flags;
   const [, script = ""] = process.argv;
   const options = option === undefined ? [] : ["--option", ...option];
@@ -69,6 +76,7 @@ function startMatch(bot: string, opponent: string, flags: DevFlags) {
   ];
   const child = spawn(process.execPath, [...process.execArgv, script, ...args], {
     stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, TMPDIR: temporary },
   });
   const ended = once(child, "exit").then(([code]) => Number(code));
   return { ended, stop: () => void child.kill("SIGTERM") };
