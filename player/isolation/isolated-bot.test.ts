@@ -236,35 +236,6 @@ test("a turn of a match that is played again fails without a line", async () => 
   player.close();
 });
 
-test("an action that is too long is an error of the turn, and the bot plays the next turn", async () => {
-  const match = await beginWith('return turn.tick === 0 ? "x".repeat(1_000_000) : turn.tick;');
-  await expect(match.choose(playerTurn(0))).rejects.toThrow("an action may have at most 1000000 bytes");
-  expect(shown).toEqual(["bot.ts: an action may have at most 1000000 bytes"]);
-  expect(await match.choose(playerTurn(1))).toBe(1);
-});
-
-describe("a value that JSON does not have is an error of the turn that names the value:", () => {
-  test.each([
-    ["NaN", "NaN", "NaN"],
-    ["-Infinity", "-Infinity", "-Infinity"],
-    ["a function", "() => 1", "a function"],
-    ["a symbol", 'Symbol("rock")', "a symbol"],
-    ["a BigInt", "5n", "a BigInt"],
-    ["an object with NaN", "{ to: { x: NaN } }", "an object that contains NaN"],
-    ["a list with a BigInt", "[1, 5n]", "a list that contains a BigInt"],
-    ["a circular object", "globalThis.circular", "an object that contains itself"],
-  ])("%s", async (_, value, returned) => {
-    const circular = "const circular: any = {}; circular.self = circular; (globalThis as any).circular = circular;";
-    const match = await beginWith(
-      `${circular} return turn.tick === 0 ? ${value} : { legal: turn.legal, no: undefined };`,
-    );
-    const fault = `the bot returned ${returned}; an action must be a JSON value`;
-    await expect(match.choose(playerTurn(0))).rejects.toThrow(fault);
-    expect(shown).toEqual([`bot.ts: ${fault}`]);
-    expect(await match.choose(playerTurn(1))).toEqual({ legal: playerTurn(1).legal });
-  });
-});
-
 test.each(["turn.log", "console.log"])("lines of %s beyond a megabyte in a match are not kept", async (log) => {
   const match = await beginWith(
     `for (let i = 0; i < 300; i++) { ${log}("x".repeat(10_000)); await new Promise((resolve) => setTimeout(resolve)); } return 1;`,

@@ -15,9 +15,9 @@ import { LeagueStatus } from "../../league-manager/api/operation-schemas.ts";
 import { Forgotten, Removed, Scheduled, Started, TokenReset } from "../../league-manager/api/tool-schemas.ts";
 import { forgetIn, type Places } from "../archive/personal-data/personal-data.ts";
 import { isPlayerId } from "../archive/personal-data/player-data.ts";
+import { managerFolder, TOKEN_FILE } from "../operator/manager-folder.ts";
 import { managerUrlOf } from "../run/agents.ts";
 import { readJson } from "../run/json-file.ts";
-import { managerFolder, TOKEN_FILE } from "./manager-folder.ts";
 
 const TIMEOUT_MS = 10_000;
 
