@@ -11,6 +11,7 @@ import {
   inspectOption,
   inspectPortOption,
   joinCodeOption,
+  moveMsFlag,
   nameOption,
   originOption,
   playersOption,
@@ -153,7 +154,11 @@ withPermissionOptions(
   .option("--option <name=value...>", "options of the game, e.g. best_of=5 (default: those of the game)")
   .option("--seed <seed>", "make the match repeatable (default: a random seed)")
   .addOption(clockFlag("no clocks"))
-  .option("--data <folder>", "folder that keeps the logs and records (default: a temporary folder that is removed)")
+  .addOption(moveMsFlag())
+  .option(
+    "--data <folder>",
+    "folder that keeps the logs and records (default: a temporary folder that is removed unless the match is aborted)",
+  )
   .addOption(verboseOption())
   .addOption(inspectOption("the time limits are then half a day"))
   .addOption(inspectPortOption())

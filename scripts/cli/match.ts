@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { clockFlag, countOption } from "#shared/runtime/cli/options.ts";
+import { clockFlag, countOption, moveMsFlag } from "#shared/runtime/cli/options.ts";
 import { withPermissionOptions } from "#shared/runtime/cli/permission-options.ts";
 import { DATA_FOLDER } from "#shared/runtime/defaults.ts";
 import { BOT_FILES } from "../../player/loaders/bot-files.ts";
@@ -49,11 +49,7 @@ export function addMatchCommand(): void {
     )
     .option("--openings-plies <n>", "plies that are taken from a game of a book in PGN (default: all)", countOption)
     .addOption(clockFlag("no clocks"))
-    .option(
-      "--move-ms <ms>",
-      "time limit for a move, milliseconds (default: 30000; with --clock only the clock)",
-      countOption,
-    )
+    .addOption(moveMsFlag())
     .option("--seed <seed>", "make the games repeatable (default: a random seed)")
     .option("--trusted", "run the code of .ts and .js bots in this process with all its rights, which is faster")
     .option("--wire", "play over HTTP with a process for each agent, as a league")

@@ -137,6 +137,14 @@ sys.exit(1)
     rmSync(join(logs, "../../.."), { recursive: true });
   }, 60_000);
 
+  it("has the time limit of a move of --move-ms", async () => {
+    const bot = join(newFolder(), "bot.ts");
+    writeFileSync(bot, "export default () => new Promise(() => setInterval(() => {}, 1_000));\n");
+    const { code, stdout } = await league(["play", bot, "random", "--game", "rps", "--move-ms", "300"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/\nplayer_1: no answer within 300 ms\nrandom wins \(.*\)\n$/);
+  }, 30_000);
+
   it("prints why a move is illegal, and the answer of the bot", async () => {
     const bot = join(newFolder(), "bot.ts");
     writeFileSync(bot, "export default ({ role }) => ['spock', role].join(', says ');\n");

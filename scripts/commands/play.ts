@@ -36,6 +36,8 @@ interface PlayFlags extends PermissionFlags {
   readonly option?: readonly string[];
   readonly seed?: string;
   readonly clock?: TimeControl;
+  /** The time limit for a move, milliseconds; absent for the default. */
+  readonly moveMs?: number;
   readonly json?: boolean;
   /** The folder that keeps the files of the match; absent for a temporary folder, which is kept only if the match was aborted. */
   readonly data?: string;
@@ -116,7 +118,12 @@ async function configOf(first: string, second: string, flags: PlayFlags, data: s
     players: [playerOf(names[0], first), playerOf(names[1], second)],
     games: isGameFile(named) ? [resolve(named)] : [],
     timeouts: flags.inspect ? DEBUG_TIMEOUTS : {},
-    leagues: [{ league_id: "play", game: game.id, options: optionsOf(flags.option ?? []), clock: flags.clock }],
+    leagues: [
+      {
+        ...{ league_id: "play", game: game.id, options: optionsOf(flags.option ?? []), clock: flags.clock },
+        ...(flags.moveMs !== undefined && { move_ms: flags.moveMs }),
+      },
+    ],
   });
   if (parsed.success) return parsed.data;
   // Only the game options come from the command line, so faults are reported as faults of --option.

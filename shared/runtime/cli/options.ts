@@ -83,6 +83,13 @@ export const clockFlag = (fallback: string): Option =>
     `clocks of the matches in seconds, e.g. 60+1: each player has 60 s and gains 1 s with each move (default: ${fallback})`,
   ).argParser(clockOption);
 
+/** Creates the option `--move-ms` of a command that plays matches. */
+export const moveMsFlag = (): Option =>
+  new Option(
+    "--move-ms <ms>",
+    "time limit for a move, milliseconds (default: 30000; with --clock only the clock)",
+  ).argParser(countOption);
+
 /** Parses the number of players of a league. */
 export function playersOption(text: string): number {
   const count = countOption(text);
