@@ -173,7 +173,7 @@ test("the end of a process is shown once, also if the match ends while the proce
   expect(shown).toEqual(["blocks", "bot.ts: the bot blocked its process for longer than its time limit"]);
 });
 
-test("a bot that fills the memory between two turns is told so", async () => {
+test("the author of a bot that fills the memory between two turns sees the limit", async () => {
   const fill = "const all: unknown[] = []; setInterval(() => { all.push(Buffer.alloc(1e7, 1)); });";
   const match = await beginWith(`${fill} return 1;`, { memory_mb: 300 });
   expect(await match.choose(playerTurn(0))).toBe(1);

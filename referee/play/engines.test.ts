@@ -34,6 +34,7 @@ it("a command whose program is not there is a fault", () => {
   const path = [EMPTY, folder].join(delimiter);
   expect(engineFault("stockfish", path, [])).toBeNull();
   expect(engineFault(`${join(folder, "stockfish")} --uci`, EMPTY, [])).toBeNull();
+  expect(engineFault('"/opt/My Engine/lc0" -w net', EMPTY, [])).toBeNull();
   expect(engineFault("stockfish", EMPTY, [])).toBe('no program "stockfish" in the PATH');
   expect(engineFault("/nope/engine --uci", path, [])).toBe("/nope/engine: no such file");
   expect(engineFault("  ", path, [])).toBe('no program "" in the PATH');

@@ -91,9 +91,13 @@ export function engineOpponents(
 
 const programOf = (command: string): string => command.trim().split(/\s+/, 1)[0] ?? "";
 
-/** Returns why a command cannot start an engine: its program is not there. Null if it is. `path` is the PATH. */
+/** Characters of a command whose meaning only the shell knows that runs it. */
+const SHELL = /["'`$~=\\;&|<>(){}*?]/;
+
+/** Returns why a command cannot start an engine: its program is not there. Null if it is, or if only the shell can tell. `path` is the PATH. */
 export function engineFault(command: string, path: string, others: readonly string[] = [DEBIAN_GAMES]): string | null {
   const program = programOf(command);
+  if (SHELL.test(program)) return null;
   if (program.includes("/")) return existsSync(program) ? null : `${program}: no such file`;
   const isFound = [...path.split(delimiter), ...others].some((folder) => existsSync(join(folder, program)));
   return program !== "" && isFound ? null : `no program "${program}" in the PATH`;

@@ -64,7 +64,7 @@ describe("league check-game", () => {
     expect(stdout).toMatch(/1 obligation is violated\. \d+ checks need games that are played to the end\.\n$/);
   });
 
-  it("shows NaN, undefined and promises as what they are, also in the JSON document", async () => {
+  it("names NaN, undefined and promises, also in the JSON document", async () => {
     const { file, change } = await newGame();
     change("[winner]: 1 }", "[winner]: Number.NaN }");
     const scores = /actual: \{ scores: \{ first_player: (NaN|0), second_player: (NaN|0) \}/;

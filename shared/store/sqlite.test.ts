@@ -1,10 +1,12 @@
+import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
+import { Worker } from "node:worker_threads";
 import type { Generated, Kysely } from "kysely";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { appendOnly, inReadTransaction, kyselyOver, openSqlite } from "./sqlite.ts";
+import { appendOnly, inReadTransaction, kyselyOver, lockFile, openSqlite } from "./sqlite.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sqlite-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -186,4 +188,22 @@ describe("kyselyOver", () => {
     );
     expect(await names()).toEqual(["A"]);
   });
+});
+
+test("lockFile waits for a process that has the lock for a moment, and not for one that keeps it", async () => {
+  const file = join(folder, "locked");
+  const holder = new Worker(
+    `const { DatabaseSync } = require("node:sqlite");
+     const { parentPort, workerData } = require("node:worker_threads");
+     const lock = new DatabaseSync(workerData);
+     lock.exec("BEGIN EXCLUSIVE");
+     parentPort.postMessage("locked");
+     setTimeout(() => lock.close(), 50);`,
+    { eval: true, workerData: `${file}.lock` },
+  );
+  await once(holder, "message");
+  const lock = lockFile(file, 10_000);
+  expect(lock).not.toBeNull();
+  expect([lockFile(file), lockFile(file, 0)]).toEqual([null, null]);
+  lock?.release();
 });

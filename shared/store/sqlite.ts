@@ -82,15 +82,18 @@ export function checkFormat(file: string): void {
   db.close();
 }
 
+/** The time that a process waits for a lock. A command that looks whether a file is in use has its lock for a moment. */
+const LOCK_WAIT_MS = 250;
+
 /**
  * Locks a database file until `release` is called or the process ends in any way. Returns null if another process has
- * the lock. Two hosts on one file would each rely on a state in memory that the other does not update.
+ * the lock for longer than `waitMs`. Two hosts on one file would each rely on a state in memory that the other does not update.
  */
-export function lockFile(file: string): { release(): void } | null {
+export function lockFile(file: string, waitMs = LOCK_WAIT_MS): { release(): void } | null {
   mkdirSync(dirname(file), { recursive: true });
   const lock = new DatabaseSync(`${file}.lock`);
   try {
-    lock.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE;");
+    lock.exec(`PRAGMA busy_timeout = ${waitMs}; BEGIN EXCLUSIVE;`);
   } catch {
     lock.close();
     return null;

@@ -54,7 +54,7 @@ export const systemDisk = (clock: Clock): Disk => ({
       },
     };
   },
-  lock: lockFile,
+  lock: (file) => lockFile(file),
   readSecret,
   writeSecret(file, secret) {
     mkdirSync(dirname(file), { recursive: true });

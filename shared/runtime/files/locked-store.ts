@@ -32,9 +32,9 @@ export function openLockedStore(file: string, schema: string, clock: Clock, onLo
 }
 
 /** Locks a database file as `lockFile` does. Throws a StartError if the lock cannot be created. */
-export function lockStore(file: string): ReturnType<typeof lockFile> {
+export function lockStore(file: string, waitMs?: number): ReturnType<typeof lockFile> {
   try {
-    return lockFile(file);
+    return lockFile(file, waitMs);
   } catch (thrown) {
     throw storeFault(file, thrown);
   }
@@ -42,7 +42,7 @@ export function lockStore(file: string): ReturnType<typeof lockFile> {
 
 /** Returns whether another process, or another store of this process, has locked a database file. */
 export function isInUse(file: string): boolean {
-  const lock = lockStore(file);
+  const lock = lockStore(file, 0);
   lock?.release();
   return lock === null;
 }

@@ -40,7 +40,7 @@ export function RankedTable({ label, competitor, headings, children }: Props): J
   );
 }
 
-/** The class of the row of a player or team that is first, also if others are equal. Before the first match nobody leads. */
+/** The class of a row: `leader` for each player or team of rank 1. Before its first match, a player does not lead. */
 export const rowClass = ({ rank, played }: Pick<StandingRow, "rank" | "played">): string =>
   rank === 1 && played > 0 ? "leader" : "";
 
