@@ -47,6 +47,7 @@ test("a player with a given network and clock registers and moves without socket
       close: async () => {},
     }),
     openEventStream: () => Promise.reject(new Error("not used")),
+    comesFrom: async () => false,
     addressToward: async () => HOST,
     interfaces: () => ({}),
   };

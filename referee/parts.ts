@@ -67,7 +67,7 @@ export function composeParts(
   self: AgentProcess,
 ): Parts {
   const { clock, ids, log } = self;
-  const peers = withDialects(self.network.createPeers(), clock, ids);
+  const peers = withDialects(self.network.createPeers(), self.network.comesFrom, clock, ids);
   const seats = seatTable(db);
   const onListenerError = (err: unknown, session: string) =>
     log.error({ err, session }, "a listener threw an error after a commit");

@@ -10,12 +10,13 @@ import {
   mayContact,
   parseEndpoint,
 } from "#shared/protocol/addresses.ts";
-import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Agent, AgentKind, Capabilities, Profile } from "./agent.ts";
+import { capabilitiesOf, fieldsOf } from "./capabilities.ts";
 import { isChange } from "./decide.ts";
+import { dialectOwner, listedEndpointRejection, otherProgramRejection } from "./dialect-players.ts";
 import { inboxEndpoint } from "./inbox-endpoint.ts";
-import { hasListedEndpoint, newIdFor, reservationConflict } from "./places.ts";
+import { hasListedEndpoint, listedAt, newIdFor, reservationConflict } from "./places.ts";
 import type { AdmissionPolicy } from "./policy.ts";
 import type { ManagerState } from "./state.ts";
 
@@ -31,6 +32,8 @@ export interface Attempt {
   /** The token of an agent that registers again, or a token that a new agent proposes; null if the request has none. */
   readonly token: string | null;
   readonly remoteAddress: string;
+  /** Whether the request comes from the address of `endpoint`. It matters for players of other dialects only. */
+  readonly isFromEndpoint: boolean;
   /** The addresses of the manager's machine at this time. */
   readonly machineAddresses: MachineAddresses;
   /** The time of the attempt, ISO 8601. */
@@ -46,6 +49,7 @@ export interface Admitted {
   /** The agent that registers again; null for a new one. */
   readonly returning: Agent | null;
   readonly profile: Profile;
+  readonly capabilities: Capabilities;
   readonly token: string;
 }
 
@@ -85,14 +89,16 @@ export function identify(
   const agents = [...state.agents.values()];
   const key = endpoint === null ? INBOX_KEY : endpointKey(endpoint, machineAddresses);
   const owner = attempt.token && agents.find((agent) => agent.tokenHash === tokenHash);
-  const tokenOwner = owner || dialectOwner(agents, attempt, key);
-  const invalid = requestRejection(policy, attempt, tokenOwner);
+  const sameKind = agents.filter((agent) => agent.kind === kind);
+  const atEndpoint = new Set(sameKind.filter((agent) => keyOf(agent, machineAddresses) === key));
+  const tokenOwner = owner || dialectOwner(atEndpoint, attempt);
+  const invalid =
+    requestRejection(policy, attempt, tokenOwner) ??
+    listedEndpointRejection(listedAt(policy.places, kind, key, machineAddresses), attempt);
   if (invalid) return err(invalid);
   const conflict = reservationConflict(policy.places, { kind, name, endpoint, key, machineAddresses, tokenHash });
   if (conflict) return err(conflict);
 
-  const sameKind = agents.filter((agent) => agent.kind === kind);
-  const atEndpoint = new Set(sameKind.filter((agent) => keyOf(agent, machineAddresses) === key));
   // A player may have stopped and freed its port. An endpoint that the config lists is never given to another player.
   const mayHaveLeft = (agent: Agent): boolean =>
     kind === "player" && agent !== tokenOwner && agent.name !== name && !hasListedEndpoint(policy.places, agent.id);
@@ -106,6 +112,11 @@ export function identify(
     return mayHaveLeft(conflicting) ? ok({ type: "presence_check", player: conflicting, rejection }) : err(rejection);
   }
   const returning = tokenOwner && matching.includes(tokenOwner) ? tokenOwner : null;
+  const isReturningByEndpoint = returning !== null && !owner;
+  if (isReturningByEndpoint && !departed.has(returning.id)) {
+    const rejection = otherProgramRejection(returning, attempt, policy.places, agents);
+    if (rejection) return ok({ type: "presence_check", player: returning, rejection });
+  }
   const lastForgotten = state.lastForgotten[kind];
   const arePlacesReserved = policy.startWhen === "roster";
   const id =
@@ -115,7 +126,6 @@ export function identify(
   const proposedToken = attempt.token ?? "";
   const isAcceptable = tokenOwner === null && isToken(proposedToken) && tokenHash !== policy.operatorTokenHash;
   const token = returning || isAcceptable ? proposedToken : attempt.newToken;
-  const isReturningByEndpoint = returning !== null && attempt.token === null;
   const profile = {
     name: returning?.name ?? name,
     salt: returning?.salt ?? attempt.salt,
@@ -123,27 +133,15 @@ export function identify(
     endpoint: endpoint === null ? inboxEndpoint(id, attempt.isHosted === true) : new URL(endpoint).href,
     tokenHash: isReturningByEndpoint ? returning.tokenHash : sha256Hex(token),
   };
-  const tooEarly = returning && rateRejection(returning, profile, attempt);
-  return tooEarly ? err(tooEarly) : ok({ type: "admitted", id, returning, profile, token, displaced });
-}
-
-/**
- * Returns the player of another dialect at an endpoint that registers again. Such programs do not store their token, so the endpoint identifies
- * them, which is weaker than a token (docs/security.md). A native player is never identified by its endpoint.
- */
-function dialectOwner(
-  agents: readonly Agent[],
-  { capabilities, machineAddresses }: Attempt,
-  key: string,
-): Agent | null {
-  if (capabilities.dialect === NATIVE) return null;
-  const isOwner = (agent: Agent): boolean =>
-    agent.kind === "player" && agent.dialect !== NATIVE && keyOf(agent, machineAddresses) === key;
-  return agents.find(isOwner) ?? null;
+  // The config decides how the league calls a player of another dialect that it lists.
+  const isFixed = isReturningByEndpoint && hasListedEndpoint(policy.places, returning.id);
+  const capabilities = isFixed ? capabilitiesOf(fieldsOf(returning)) : attempt.capabilities;
+  const tooEarly = returning && rateRejection(returning, profile, capabilities, attempt.at);
+  return tooEarly ? err(tooEarly) : ok({ type: "admitted", id, returning, profile, capabilities, token, displaced });
 }
 
 /** Returns a rejection if the agent changes its registration again within `MIN_CHANGE_INTERVAL_MS`; null otherwise. */
-function rateRejection(agent: Agent, profile: Profile, { capabilities, at }: Attempt): ProtocolError | null {
+function rateRejection(agent: Agent, profile: Profile, capabilities: Capabilities, at: string): ProtocolError | null {
   if (agent.returnedAt === null || !isChange(agent, { capabilities, profile })) return null;
   if (Math.abs(Date.parse(at) - Date.parse(agent.returnedAt)) >= MIN_CHANGE_INTERVAL_MS) return null;
   const message = `${agent.id} has changed its registration less than a second ago: register again in a second`;

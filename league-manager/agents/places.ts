@@ -76,6 +76,17 @@ export function reservationConflict(
 export const hasListedEndpoint = (places: readonly Place[], id: string): boolean =>
   places.some((place) => place.id === id && place.endpoint !== null);
 
+/** The places whose endpoint the config lists, and that have this `endpointKey`. */
+export const listedAt = (
+  places: readonly Place[],
+  kind: AgentKind,
+  key: string,
+  machineAddresses: MachineAddresses,
+): readonly Place[] =>
+  places.filter(
+    (place) => place.kind === kind && place.endpoint !== null && endpointKey(place.endpoint, machineAddresses) === key,
+  );
+
 /** Whether an agent may take a place: the name and endpoint of the place must match if they are set. */
 const fits = (place: Place, { kind, name, key, machineAddresses }: Claim): boolean =>
   place.kind === kind &&

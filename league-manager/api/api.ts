@@ -53,7 +53,7 @@ export interface ApiOptions extends GamePages {
   readonly operatorToken: string;
   readonly readEvents: StreamOptions["read"];
   readonly joining: DocumentContext["joining"];
-  readonly openEventStream: Network["openEventStream"];
+  readonly network: Pick<Network, "openEventStream" | "comesFrom">;
   readonly inboxes: Inboxes;
   /** The origin at which the other managers reach this one; absent for the address on which it listens. */
   readonly url?: string | undefined;
@@ -95,7 +95,7 @@ export function createApi(options: ApiOptions): Api {
       tools: toolsOf(operations, () => MANAGER_SENDER, clock, ids),
       resources: managerResources(views),
       templates: managerTemplates(views),
-      answerForeign: answerForeignPlayers({ projections, registration, creations: limitCreations, clock, ids }),
+      answerForeign: answerForeignPlayers({ ...options, projections, creations: limitCreations }),
       ...others.mcp,
     },
     (thrown) => log.error({ err: thrown }, "internal error"),

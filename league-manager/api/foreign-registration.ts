@@ -12,7 +12,9 @@ import { fieldFaults } from "#shared/protocol/envelope.ts";
 import { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import { type CreationLimit, TOO_MANY_CREATIONS } from "#shared/rpc/jsonrpc/rate-limit.ts";
+import type { Network } from "#shared/rpc/network.ts";
 import type { Agent } from "../agents/agent.ts";
+import { nameWithPort } from "../agents/dialect-players.ts";
 import type { League } from "../league/league.ts";
 import type { Registration } from "./registration.ts";
 
@@ -20,6 +22,7 @@ export interface ForeignRegistrationContext {
   readonly projections: KnownPlayers;
   readonly registration: Pick<Registration, "player">;
   readonly creations: CreationLimit;
+  readonly network: Pick<Network, "comesFrom">;
   readonly clock: Clock;
 }
 
@@ -64,9 +67,10 @@ export class ForeignRegistrations {
     if (limit && !limit.isAllowed) return rejection(request, head, TOO_MANY_CREATIONS, null);
     const id: DialectId = request.protocol?.startsWith("league.v1") ? "league.v1" : "classroom";
     const dialect = speechText({ id, form: request.form });
-    const answer = await this.#registered(payload.data, http, dialect);
+    const isFromEndpoint = await this.#context.network.comesFrom(endpoint, http.remoteAddress);
+    const answer = await this.#registered(payload.data, http, { dialect, isFromEndpoint });
     if (answer.player_id === null) return rejection(request, head, answer.reason ?? "", answer.error_code);
-    return this.#accepted(request, head, answer.player_id, answer.league_ids);
+    return this.#accepted(request, head, answer.player_id, answer.league_ids, isFromEndpoint);
   }
 
   #payload(fields: ForeignRegistration, endpoint: string) {
@@ -98,29 +102,35 @@ export class ForeignRegistrations {
   async #registered(
     request: PlayerRegisterRequest,
     { remoteAddress }: HttpContext,
-    dialect: string,
+    more: { readonly dialect: string; readonly isFromEndpoint: boolean },
   ): Promise<RegisterResponse> {
     const { registration } = this.#context;
     const register = async (display_name: string): Promise<RegisterResponse> => {
       const caller = { authToken: null, remoteAddress };
-      const answer = await registration.player({ ...request, display_name }, caller, { dialect });
+      const answer = await registration.player({ ...request, display_name }, caller, more);
       return (answer.ok ? answer.value : { ...NO_PLAYER, reason: answer.error.message }) as RegisterResponse;
     };
     const { display_name, contact_endpoint } = request;
     const answer = await register(display_name);
     if (answer.error_code !== "L003" || !answer.reason?.startsWith("the name ")) return answer;
-    const { port } = new URL(contact_endpoint ?? "");
-    return register(`${cutTo(90, display_name)} (${port})`);
+    return register(nameWithPort(display_name, contact_endpoint ?? ""));
   }
 
-  #accepted(request: ForeignRequest, head: ReplyHead, playerId: string, leagueIds: readonly string[]): ForeignMessage {
+  #accepted(
+    request: ForeignRequest,
+    head: ReplyHead,
+    playerId: string,
+    leagueIds: readonly string[],
+    isFromEndpoint: boolean,
+  ): ForeignMessage {
     const { projections } = this.#context;
     const agent = projections.agent(playerId);
     return replyTo(request, head, "LEAGUE_REGISTER_RESPONSE", {
       status: this.#statusFor(request, playerId),
       success: true,
       player_id: playerId,
-      auth_token: dialectToken(playerId, agent?.tokenHash ?? ""),
+      // Only the program at the endpoint learns the token. It receives the token with each message, too.
+      auth_token: isFromEndpoint ? dialectToken(playerId, agent?.tokenHash ?? "") : null,
       league_id: leagueIds[0] ?? null,
       league_ids: leagueIds,
       display_name: agent?.name ?? null,

@@ -36,11 +36,14 @@ interface RegistrationOptions {
 
 /** Answers registrations. A rejected registration is an answer with a reason, not an error. */
 export interface Registration {
-  /** `isHosted`: the manager itself reads the inbox of the player, for a person or a model. `dialect` is `native`, the default, or the text of `speechText`. */
+  /**
+   * `isHosted`: the manager itself reads the inbox of the player, for a person or a model. `dialect` is `native`, the default, or the text of `speechText`.
+   * `isFromEndpoint`: whether the request comes from the address of the endpoint; false by default. It matters for other dialects only.
+   */
   player(
     request: PlayerRegisterRequest,
     caller: Pick<Caller, "authToken" | "remoteAddress" | "origin">,
-    more?: { readonly isHosted?: boolean; readonly dialect?: string },
+    more?: { readonly isHosted?: boolean; readonly dialect?: string; readonly isFromEndpoint?: boolean },
   ): Promise<Answer>;
   referee(request: RefereeRegisterRequest, caller: Pick<Caller, "authToken" | "remoteAddress">): Promise<Answer>;
 }
@@ -53,10 +56,10 @@ export function createRegistration(options: RegistrationOptions): Registration {
     ...{ newToken: ids.token(), salt: ids.token() },
   });
   return {
-    async player(request, caller, { isHosted = false, dialect = NATIVE } = {}) {
+    async player(request, caller, { isHosted = false, dialect = NATIVE, isFromEndpoint = false } = {}) {
       const context = contextOf(caller);
       const registered = await registeredPlayer(options, (departed) =>
-        ledger.execute(registerPlayer(policy, { request, isHosted, ...context, departed, dialect })),
+        ledger.execute(registerPlayer(policy, { request, isHosted, ...context, departed, dialect, isFromEndpoint })),
       );
       if (!registered.ok) return ok({ player_id: null, ...rejected(registered.error) });
       const { agentId, token, leagueIds } = registered.value;

@@ -37,6 +37,8 @@ export interface PlayerRegistration extends RegistrationContext {
   readonly departed: ReadonlySet<string>;
   /** `native`, or the text of `speechText`. */
   readonly dialect: string;
+  /** Whether the request comes from the address of its endpoint. */
+  readonly isFromEndpoint: boolean;
 }
 export interface RefereeRegistration extends RegistrationContext {
   readonly request: RefereeRegisterRequest;
@@ -70,7 +72,7 @@ export const registerPlayer =
     if (admitted.value.type === "presence_check") return new Draft(state, at).decision(admitted.value);
     const draft = new Draft(state, at);
     displace(draft, admitted.value);
-    writeAgent(draft, "player", admitted.value, capabilities);
+    writeAgent(draft, "player", admitted.value);
     enter(draft, admitted.value);
     return draft.decision(replyOf(admitted.value, admitted.value.leagueIds));
   };
@@ -84,12 +86,13 @@ export const registerReferee =
   (state, at) => {
     const capabilities = refereeCapabilities(registration.request);
     const endpoint = registration.request.contact_endpoint;
-    const admitted = admitReferee(state, policy, { ...attemptOf(registration), endpoint, at, capabilities });
+    const attempt = { ...attemptOf(registration), endpoint, at, capabilities, isFromEndpoint: false };
+    const admitted = admitReferee(state, policy, attempt);
     if (!admitted.ok) return admitted;
     const { replaced } = admitted.value;
     const draft = new Draft(state, at);
     if (replaced) dropReferee(draft, replaced.id, "silent");
-    writeAgent(draft, "referee", admitted.value, capabilities);
+    writeAgent(draft, "referee", admitted.value);
     const isRunning = [...state.leagues.values()].some(({ status }) => status === "running");
     if (isRunning) activateReferee(draft, admitted.value.id);
     return draft.decision({ ...replyOf(admitted.value, [...state.leagues.keys()]), replaced: replaced?.id ?? null });
@@ -144,8 +147,7 @@ const replyOf = ({ id, token, returning }: Admitted, leagueIds: readonly string[
   leagueIds,
 });
 
-function writeAgent(draft: Draft, kind: AgentKind, admitted: Admitted, capabilities: Capabilities): void {
-  const { id, profile, returning } = admitted;
+function writeAgent(draft: Draft, kind: AgentKind, { id, profile, capabilities, returning }: Admitted): void {
   if (returning) draft.agent(id, { type: "return", capabilities, profile }, profile);
   else draft.agent(id, { type: "register", agentId: id, kind, capabilities, profile }, profile);
 }

@@ -34,7 +34,7 @@ async function hasLeftIfAnswered(type: MessageType, sender: string, payload: obj
   return hasLeftAt(port);
 }
 /** Whether P01 "Ann" has left, if its endpoint has this port. */
-const hasLeftAt = (port: number): Promise<boolean> =>
+const hasLeftAt = (port: number, dialect = "native"): Promise<boolean> =>
   hasLeft(
     peers,
     systemClock,
@@ -46,7 +46,7 @@ const hasLeftAt = (port: number): Promise<boolean> =>
     name: "Ann",
     endpoint: `http://127.0.0.1:${port}/mcp`,
     tokenHash: sha256Hex("token"),
-    dialect: "native",
+    dialect,
   });
 
 const rejection = (context: object = {}) => ({ error_code: "L004", message: "not signed for this player", context });
@@ -74,6 +74,7 @@ test("a player has left if no program listens at its endpoint", async () => {
 
 test("a player has not left if the message could not be sent", async () => {
   const failing = {
+    get: () => Promise.reject(new Error("a native player is asked with a message")),
     message: () => Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" })),
   };
   const player = {
@@ -85,4 +86,15 @@ test("a player has not left if the message could not be sent", async () => {
     dialect: "native",
   } as const;
   expect(await hasLeft(failing, systemClock, systemIds, "rps")(player)).toBe(false);
+});
+
+test.each<[string, boolean]>([
+  ["answers any request", false],
+  ["does not listen", true],
+])("a player of another dialect whose program %s has left: %s", async (state, expected) => {
+  const server = createServer((_, response) => response.writeHead(405).end());
+  const port = await listenOnLoopback(server);
+  closers.push(() => server.close().closeAllConnections());
+  if (state === "does not listen") closers.pop()?.();
+  expect(await hasLeftAt(port, "league.v1:tool:params")).toBe(expected);
 });

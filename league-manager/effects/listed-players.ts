@@ -16,7 +16,7 @@ interface ListedPlayersOptions {
   readonly register: (
     request: PlayerRegisterRequest,
     caller: Caller,
-    more: { readonly dialect: string },
+    more: { readonly dialect: string; readonly isFromEndpoint: boolean },
   ) => Promise<Answer>;
   /** Prints a line on the terminal. */
   readonly warn: (line: string) => void;
@@ -40,7 +40,10 @@ export async function registerListedPlayers({ config, ledger, register, warn }: 
           join_code: config.manager.join_code,
         },
         { sender: null, authToken: secret ?? null, remoteAddress: isLoopback(host) ? "127.0.0.1" : host },
-        { dialect: dialect === NATIVE ? NATIVE : speechText({ id: dialect, form: DEFAULT_FORM }) },
+        {
+          dialect: dialect === NATIVE ? NATIVE : speechText({ id: dialect, form: DEFAULT_FORM }),
+          isFromEndpoint: true,
+        },
       );
       const reason = answer.ok ? (answer.value as { reason: string | null }).reason : answer.error.message;
       if (reason !== null) warn(`${name} could not be registered: ${reason}`);

@@ -39,7 +39,8 @@ export function managerInboxes(
   { clock, ids, network }: Pick<AgentProcess, "clock" | "ids" | "network">,
 ): ManagerInboxes {
   const inboxes = new Inboxes(clock, createRandom(ids.token()).next());
-  const peers = withDialects(withInboxes(network.createPeers(), inboxes, homes, clock), clock, ids);
+  const reached = withInboxes(network.createPeers(), inboxes, homes, clock);
+  const peers = withDialects(reached, network.comesFrom, clock, ids);
   const removeListeners = [
     dropOnChange(ledger, inboxes),
     homes.onChange(() => inboxes.keepOnly((playerId) => homes.of(playerId) === "here")),

@@ -8,16 +8,16 @@ import { StoredMatches } from "./matches/stored-match.ts";
 import { missingRoutes, type PagesContext, pageRoutes } from "./routes.ts";
 
 interface PagesOptions extends Omit<PagesContext, "live" | "matches"> {
-  readonly openEventStream: Network["openEventStream"];
+  readonly network: Pick<Network, "openEventStream">;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** The pages of the leagues, and the streams that keep them up to date. */
-export function leaguePages({ clock, log, openEventStream, ...context }: PagesOptions) {
+export function leaguePages({ clock, log, network, ...context }: PagesOptions) {
   const onError = (thrown: unknown): void => log.error({ err: thrown }, "a document could not be sent");
   const live = new LiveDocuments({ clock, onError });
-  const relay = new MatchRelay({ ledger: context.ledger, openEventStream, clock });
+  const relay = new MatchRelay({ ledger: context.ledger, openEventStream: network.openEventStream, clock });
   const matches = { relay, stored: new StoredMatches(context.views) };
   return {
     /** Adds the pages and their documents. No routes may follow, because every unknown page is answered. */

@@ -165,7 +165,7 @@ export function compose(core: Core, self: AgentProcess) {
     }),
     ...{ config, ledger, registration, policy, clock, ids, log, inboxes, others, url, ...readable },
     ...readiness.probes,
-    ...{ operatorToken: operator.token, seats: hosting.seats, openEventStream: network.openEventStream },
+    ...{ operatorToken: operator.token, seats: hosting.seats, network },
     joining,
     silentReferees: effects.silentReferees,
     gamesAt: () => pagesOfReferees(ledger.state.agents, effects.silentReferees()),

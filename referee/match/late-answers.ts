@@ -8,16 +8,19 @@ import type { AnswerKind, LateAnswers } from "#shared/rpc/dialects/late-answers.
 export function answerHandlers(lateAnswers: LateAnswers): ForeignHandlers {
   const handler =
     (kind: AnswerKind): ForeignHandler =>
-    (request, head, { remoteAddress }) => {
+    async (request, head, { remoteAddress }) => {
       const { message } = request;
       const senders = ["sender", "player_id"].flatMap((field) => firstText([message], [field]) ?? []);
       const playerIds = senders.map(idOfSender);
       const matchId = firstText([message], ["match_id", "game_id"]);
       const token = firstText([message], ["auth_token"]);
       const reading = readingOf({ status: 200, text: JSON.stringify(message) });
-      const delivery = lateAnswers.deliver({ kind, playerIds, matchId, token, remoteAddress, reading });
+      const delivery = await lateAnswers.deliver({ kind, playerIds, matchId, token, remoteAddress, reading });
       if (delivery === "forbidden") {
-        const reason = `auth_token: not the token of ${playerIds[0]}, and not sent from the address of its endpoint`;
+        const reason =
+          token === null
+            ? `auth_token is missing, and the message does not come from the address of the endpoint of ${playerIds[0]}`
+            : `auth_token is not the token of ${playerIds[0]}`;
         return errorReply(request, head, "E012", reason, { action: message.message_type });
       }
       const status = delivery === "delivered" ? "ACCEPTED" : "IGNORED";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   endpointKey,
+  isAmong,
   isOnLoopback,
   isOnThisMachine,
   mayContact,
@@ -13,6 +14,7 @@ const MACHINE = new Set(["127.0.0.1", "::1", "203.0.113.50", "fd00::50"]);
 
 const sameEndpoint = (a: string, b: string): boolean => endpointKey(a, MACHINE) === endpointKey(b, MACHINE);
 
+const OWN_ADDRESS = "203.0.113.50";
 const REMOTE = "203.0.113.7";
 const ALLOWED = {
   hosts: ["league.example", "198.51.100.1", "fd00::5"],
@@ -160,4 +162,20 @@ test.each([
   ["http://league.example/mcp", "league.example"],
 ])("remoteNetworkOf(%s) is %s", (endpoint, network) => {
   expect(remoteNetworkOf(endpoint, MACHINE)).toBe(network);
+});
+
+test.each<[readonly string[], string, boolean]>([
+  [["10.0.0.1"], "10.0.0.1", true],
+  [["10.0.0.1"], "::ffff:10.0.0.1", true],
+  [["10.0.0.1"], "10.0.0.2", false],
+  [["2001:db8::1", "10.0.0.1"], "10.0.0.1", true],
+  [["fe80::1"], "fe80::1%eth0", true],
+  [["127.0.0.1"], "::1", true],
+  [["127.0.0.1"], OWN_ADDRESS, true],
+  [[OWN_ADDRESS], "127.0.0.1", true],
+  [["127.0.0.1"], "10.0.0.1", false],
+  [["10.0.0.1"], "127.0.0.1", false],
+  [[], "10.0.0.1", false],
+])("a host with the addresses %j includes the caller %s: %s", (addresses, caller, verdict) => {
+  expect(isAmong(addresses, caller, new Set([OWN_ADDRESS]))).toBe(verdict);
 });

@@ -74,6 +74,23 @@ export function mayContact(endpoint: URL, remoteAddress: string, allowed: Allowe
   return allowed.endpoints.some((url) => URL.parse(url)?.href === endpoint.href);
 }
 
+/**
+ * Returns whether a caller has one of the addresses of a host. All addresses of this machine count as one, because a
+ * program may listen on one of them and call from another.
+ */
+export function isAmong(
+  addresses: readonly string[],
+  remoteAddress: string,
+  machineAddresses: MachineAddresses,
+): boolean {
+  const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "");
+  const caller = plain(remoteAddress);
+  const isLocal = isThisMachine(caller, machineAddresses);
+  return addresses.some(
+    (address) => plain(address) === caller || (isLocal && isThisMachine(plain(address), machineAddresses)),
+  );
+}
+
 /** Returns whether an endpoint is at loopback, where only agents on this machine can call it. */
 export function isOnLoopback(endpoint: string): boolean {
   const url = URL.parse(endpoint);

@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Result } from "../lib/result.ts";
 import { openEventStream } from "./http/event-source.ts";
 import { type Listening, type ListenOptions, listenHttp } from "./http/listen.ts";
-import { addressToward } from "./http/machine-addresses.ts";
+import { addressToward, comesFrom, machineAddresses } from "./http/machine-addresses.ts";
 import { type Interfaces, interfaceReader } from "./http/network-interfaces.ts";
 import { createPeers, type Peers } from "./peer/peer.ts";
 
@@ -16,6 +16,11 @@ export interface Network {
   readonly openEventStream: typeof openEventStream;
   /** Resolves with the address of this machine in a connection to the host of a URL. Rejects if there is no connection within `timeoutMs`. */
   addressToward(url: string, timeoutMs: number): Promise<string>;
+  /**
+   * Resolves with whether a request from `remoteAddress` comes from the address of an endpoint. Programs of other dialects store no token, so this
+   * address identifies them. It does not distinguish the programs of one machine.
+   */
+  comesFrom(endpoint: string, remoteAddress: string): Promise<boolean>;
   /** Returns the current network interfaces of this machine. */
   interfaces(): Interfaces;
 }
@@ -28,6 +33,7 @@ export function httpNetwork(clock: Clock): Network {
     createPeers: () => createPeers({ clock }),
     openEventStream,
     addressToward: (url, timeoutMs) => addressToward(url, timeoutMs, clock),
+    comesFrom: (endpoint, remoteAddress) => comesFrom(endpoint, remoteAddress, machineAddresses(interfaces()), clock),
     interfaces,
   };
 }

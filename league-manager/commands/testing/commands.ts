@@ -48,6 +48,7 @@ function registrationParts(name: string, { port = 9000, ...more }: { port?: numb
   const given = {
     token: tokenOf(name),
     remoteAddress: "127.0.0.1",
+    isFromEndpoint: true,
     machineAddresses: new Set<string>(),
     newToken: tokenOf(`new ${name}`),
     salt: `salt ${name}`,

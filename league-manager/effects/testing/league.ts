@@ -130,6 +130,7 @@ export class TestLeague {
       request,
       ...this.#registrationContext(testAgent.token),
       departed: new Set(),
+      isFromEndpoint: true,
       dialect,
     });
     testAgent.token = acceptedToken(id, await this.#manager.ledger.execute(command));

@@ -4,6 +4,7 @@ import type { Result } from "#shared/lib/result.ts";
 import { type Envelope, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/message-types.ts";
 import { type DialectCallOptions, type DialectClient, withDialects } from "#shared/rpc/dialects/dialect-peers.ts";
+import { httpNetwork } from "#shared/rpc/network.ts";
 import type { CallFault, CallOptions } from "#shared/rpc/peer/call.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { openPool } from "#shared/rpc/peer/targets.ts";
@@ -62,7 +63,8 @@ export class Caller {
     this.#ids = ids;
     this.#startsBot = startsBot;
     const recorder = new Recorder();
-    const inner = withDialects(createPeers({ clock, openPool: recordingPools(openPool, recorder, clock) }), clock, ids);
+    const recording = createPeers({ clock, openPool: recordingPools(openPool, recorder, clock) });
+    const inner = withDialects(recording, httpNetwork(clock).comesFrom, clock, ids);
     const recorded = async <T extends Envelope | null>(
       message: Envelope,
       isNotification: boolean,

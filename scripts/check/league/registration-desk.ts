@@ -98,7 +98,7 @@ export async function openRegistrationDesk({
     return ok({ ...accepted(token), ...inbox });
   };
   const inbox = checkInbox(() => known, clock, ids);
-  const mcp = managerEndpoint(accept, () => known, { lateAnswers, clock, ids });
+  const mcp = managerEndpoint(accept, () => known, { lateAnswers, network, clock, ids });
   const server: Listening = await listen(network, {
     ...{ host, ports, isReady: () => true, ...inbox.serving },
     log: { warn: (fields) => recordRejected(fields, received), error: () => {} },
@@ -134,13 +134,14 @@ type Accept = (
 function managerEndpoint(
   accept: Accept,
   known: () => Subject | null,
-  { lateAnswers, clock, ids }: Pick<DeskOptions, "lateAnswers" | "clock" | "ids">,
+  { lateAnswers, network, clock, ids }: Pick<DeskOptions, "lateAnswers" | "network" | "clock" | "ids">,
 ): McpEndpoint {
   const registration: Pick<Registration, "player"> = {
     player: async (request, caller, more) => accept(request, caller, more?.dialect),
   };
   const foreign = new ForeignRegistrations({
     clock,
+    network,
     creations: async () => null,
     registration,
     projections: {

@@ -63,6 +63,7 @@ export function createNetwork(options: NetworkOptions): SimulatedNetwork {
         // No simulated process opens a page, so no match is watched.
         openEventStream: () => Promise.reject(new Error("the simulated network has no event streams")),
         addressToward: async () => HOST,
+        comesFrom: async () => true,
         interfaces: () => ({}),
         connections: () => connections.size,
         stop() {

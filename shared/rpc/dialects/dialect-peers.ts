@@ -9,6 +9,7 @@ import { moveIn } from "../../protocol/dialects/moves.ts";
 import { dialects } from "../../protocol/dialects/registry.ts";
 import { type Envelope, newEnvelope } from "../../protocol/envelope.ts";
 import type { MoveRequest } from "../../protocol/messages.ts";
+import type { Network } from "../network.ts";
 import type { CallFault, CallOptions } from "../peer/call.ts";
 import { asRefused, type Peers } from "../peer/peer.ts";
 import {
@@ -52,8 +53,8 @@ interface Translator {
 const MAX_CONVERSATIONS = 5_000;
 
 /** Adds the other dialects to a client. The message of a call without `contact` is sent unchanged. */
-export function withDialects(peers: Peers, clock: Clock, ids: Ids): DialectClient {
-  const lateAnswers = new LateAnswers();
+export function withDialects(peers: Peers, comesFrom: Network["comesFrom"], clock: Clock, ids: Ids): DialectClient {
+  const lateAnswers = new LateAnswers(comesFrom);
   const translator: Translator = { peers, clock, ids, lateAnswers, conversations: new Map(), nextId: 1 };
   return {
     ...peers,

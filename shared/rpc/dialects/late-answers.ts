@@ -1,7 +1,7 @@
 import { equalSecrets } from "../../lib/hash.ts";
-import { mayContact, parseEndpoint } from "../../protocol/addresses.ts";
 import type { Reading } from "../../protocol/dialects/answers.ts";
 import type { Contact } from "../../protocol/dialects/dialect.ts";
+import type { Network } from "../network.ts";
 
 /** The answers that a player may send in a separate request. */
 export type AnswerKind = "join_ack" | "move";
@@ -32,7 +32,12 @@ interface Waiting extends Expected {
 
 /** The open requests to players whose answers may arrive in separate requests. They are matched by sender and match. */
 export class LateAnswers {
+  readonly #comesFrom: Network["comesFrom"];
   readonly #waiting = new Set<Waiting>();
+
+  constructor(comesFrom: Network["comesFrom"]) {
+    this.#comesFrom = comesFrom;
+  }
 
   /** Expects an answer. `answer` resolves with it; `close` ends the expectation. */
   expect(expected: Expected): { readonly answer: Promise<Reading>; close(): void } {
@@ -43,10 +48,10 @@ export class LateAnswers {
   }
 
   /**
-   * Delivers an answer to the request that waits for it. The sender must have the dialect token of the player or the address of its endpoint, because some
-   * programs send no token. `forbidden`: neither is the case. `unexpected`: no request waits for it.
+   * Delivers an answer to the request that waits for it. A token in the message must be the dialect token of the player. A message without a token, as
+   * some programs send it, must come from the address of the player's endpoint. `forbidden`: neither is the case. `unexpected`: no request waits for it.
    */
-  deliver(answer: LateAnswer): "delivered" | "unexpected" | "forbidden" {
+  async deliver(answer: LateAnswer): Promise<"delivered" | "unexpected" | "forbidden"> {
     const open = [...this.#waiting].filter(
       ({ kind, matchId, contact }) =>
         kind === answer.kind &&
@@ -55,15 +60,13 @@ export class LateAnswers {
     );
     const [first] = open;
     if (!first) return "unexpected";
-    if (!isFrom(first, answer)) return "forbidden";
-    this.#waiting.delete(first);
+    if (!(await this.#isAllowed(first, answer))) return "forbidden";
+    if (!this.#waiting.delete(first)) return "unexpected";
     first.resolve(answer.reading);
     return "delivered";
   }
-}
 
-function isFrom({ contact, endpoint }: Expected, { token, remoteAddress }: LateAnswer): boolean {
-  if (token !== null && equalSecrets(token, contact.token)) return true;
-  const url = parseEndpoint(endpoint);
-  return url !== null && mayContact(url, remoteAddress, { hosts: [], endpoints: [] });
+  async #isAllowed({ contact, endpoint }: Expected, { token, remoteAddress }: LateAnswer): Promise<boolean> {
+    return token === null ? this.#comesFrom(endpoint, remoteAddress) : equalSecrets(token, contact.token);
+  }
 }

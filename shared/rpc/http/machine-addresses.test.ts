@@ -1,11 +1,13 @@
+import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import type { NetworkInterfaceInfo } from "node:os";
+import { hostname, type NetworkInterfaceInfo } from "node:os";
 import { describe, expect, it, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import {
   addressToward,
+  comesFrom,
   isWildcard,
   listenHostFor,
   localUrl,
@@ -72,4 +74,22 @@ describe("addressToward", () => {
     await once(server, "close");
     await expect(addressToward(`http://127.0.0.1:${port}/mcp`, 5_000, systemClock)).rejects.toThrow(/ECONNREFUSED/);
   });
+});
+
+test.each<[string, string, boolean]>([
+  ["http://10.0.0.1:8150/mcp", "10.0.0.1", true],
+  ["http://10.0.0.1:8150/mcp", "10.0.0.2", false],
+  ["http://[::1]:8150/mcp", "127.0.0.1", true],
+  ["http://localhost:8150/mcp", "10.0.0.1", false],
+  ["http://unknown.invalid:8150/mcp", "10.0.0.1", false],
+  ["10.0.0.1", "10.0.0.1", false],
+])("a request to register %s from %s comes from the address of the endpoint: %s", async (endpoint, caller, verdict) => {
+  expect(await comesFrom(endpoint, caller, new Set(), systemClock)).toBe(verdict);
+});
+
+test("the address of an endpoint with a host name is one of the addresses of that name", async () => {
+  const [{ address } = { address: "" }] = await lookup(hostname(), { all: true });
+  const endpoint = `http://${hostname()}:8150/mcp`;
+  expect(await comesFrom(endpoint, address, new Set(), systemClock)).toBe(true);
+  expect(await comesFrom(endpoint, "203.0.113.99", new Set(), systemClock)).toBe(false);
 });

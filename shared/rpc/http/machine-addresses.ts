@@ -1,6 +1,7 @@
+import { lookup } from "node:dns/promises";
 import { connect, isIP } from "node:net";
 import type { Clock } from "../../lib/clock.ts";
-import { bareHost, isLoopback, type MachineAddresses } from "../../protocol/addresses.ts";
+import { bareHost, isAmong, isLoopback, type MachineAddresses, parseEndpoint } from "../../protocol/addresses.ts";
 import type { Interfaces } from "./network-interfaces.ts";
 
 /** Interfaces of virtual machines, containers and tunnels: other machines usually cannot reach their addresses. */
@@ -64,4 +65,34 @@ export function addressToward(url: string, timeoutMs: number, clock: Clock): Pro
       socket.destroy();
     });
   });
+}
+
+/** The longest time to wait for the addresses of a host name. */
+const LOOKUP_MS = 2_000;
+
+/** Resolves with whether a request from `remoteAddress` comes from an address of the endpoint's host. False if the name of the host cannot be resolved. */
+export async function comesFrom(
+  endpoint: string,
+  remoteAddress: string,
+  machineAddresses: MachineAddresses,
+  clock: Clock,
+): Promise<boolean> {
+  const url = parseEndpoint(endpoint);
+  if (!url) return false;
+  const host = bareHost(url);
+  const addresses = isIP(host) !== 0 || isLoopback(host) ? [host] : await addressesOfName(host, clock);
+  return isAmong(addresses, remoteAddress, machineAddresses);
+}
+
+/** Resolves with all addresses of a host name; with none if it is unknown or the resolver does not answer in time. */
+async function addressesOfName(name: string, clock: Clock): Promise<readonly string[]> {
+  const answered = new AbortController();
+  const found = lookup(name, { all: true }).then(
+    (all) => all.map(({ address }) => address),
+    () => [],
+  );
+  const none = clock.pause(LOOKUP_MS, answered.signal).then(() => []);
+  const addresses = await Promise.race([found, none]);
+  answered.abort();
+  return addresses;
 }
