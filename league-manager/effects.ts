@@ -3,7 +3,7 @@ import { Announcements } from "./effects/announcements/announcements.ts";
 import type { Signals } from "./effects/announcements/receipts.ts";
 import { Deadlines } from "./effects/deadlines.ts";
 import { Dispatch } from "./effects/dispatch/dispatch.ts";
-import { HandOver } from "./effects/dispatch/hand-over.ts";
+import { HandOver, type HandOverOptions } from "./effects/dispatch/hand-over.ts";
 import { Health } from "./effects/dispatch/health.ts";
 import { KeptJobs } from "./effects/dispatch/kept-jobs.ts";
 import { Referees } from "./effects/dispatch/referees.ts";
@@ -74,7 +74,7 @@ export function createEffects(options: EffectsOptions): Effects {
   const health = new Health(context);
   const readiness = new Readiness(context);
   const referees = new Referees(context, health);
-  const dispatch = new Dispatch(context, health, referees, isFedByCommits);
+  const dispatch = new Dispatch(context, health, referees);
   const announcements = new Announcements(context, {
     assigned: (leagueId) => dispatch.settled(leagueId),
     ready: (agentId) => readiness.ready(agentId),
@@ -85,7 +85,8 @@ export function createEffects(options: EffectsOptions): Effects {
     await readiness.ready(playerId);
     await announcements.received(leagueId, roundId, playerId);
   };
-  const handOver = new HandOver(context, { dispatch, referees, seedOf, mayInvite, holds: (job) => jobs.holds(job) });
+  const holds: HandOverOptions["holds"] = (job) => jobs.holds(job);
+  const handOver = new HandOver(context, { dispatch, health, referees, seedOf, mayInvite, holds });
   // `dispatch` comes before `announcements`, because announcements name the referees of matches that are assigned in the same pass.
   const parts: readonly Part[] = [
     new LeagueStart(context, options.leagueStart),
@@ -96,7 +97,7 @@ export function createEffects(options: EffectsOptions): Effects {
     announcements,
     handOver,
     new Withdrawals(context, health),
-    new Deadlines(context, (leagueId, match) => handOver.hasAccepted(leagueId, match)),
+    new Deadlines(context, health, (leagueId, match) => handOver.hasAccepted(leagueId, match)),
   ];
   const onRefereeRegistered = (refereeId: string): void => {
     health.markUp(refereeId);

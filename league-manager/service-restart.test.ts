@@ -51,6 +51,9 @@ describe.concurrent("a restarted manager", () => {
     await league.begin();
     const former = await league.order("REF01", "R1M1");
     league.referee("REF01").answersProbe = NO_PROBE_ANSWERED;
+    const isDown = expect.objectContaining({ message: expect.stringContaining("referee REF01 does not answer") });
+    await vi.waitFor(() => expect(league.events()).toContainEqual(isDown), WAIT_OPTIONS);
+    await league.report("REF01", aborted(former));
     await vi.waitFor(
       async () => expect(await league.matches()).toMatchObject([{ epoch: 2, status: "scheduled", refereeId: null }]),
       WAIT_OPTIONS,

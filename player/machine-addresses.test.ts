@@ -41,7 +41,7 @@ test("a player with a given network and clock registers and moves without socket
       },
       notify: async () => ok(null),
       post: async () => err({ cause: "refused", detail: "nothing listens there" }),
-      isAlive: async () => true,
+      probe: async () => "alive",
       isListening: async () => true,
       get: async () => err({ cause: "refused", detail: "nothing listens there" }),
       close: async () => {},

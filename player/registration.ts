@@ -94,7 +94,7 @@ const requestOf = (
   name: string,
   contact: string | null,
   { games, hash }: LoadedBot,
-  { joinCode, leagueIds }: PlayerOptions,
+  { bot, joinCode, leagueIds }: PlayerOptions,
 ) => ({
   display_name: name,
   version: VERSION,
@@ -109,4 +109,5 @@ const requestOf = (
   ...historyField(true),
   ...(contact !== null && { transports: OWN_TRANSPORTS }),
   ...(leagueIds && { league_ids: leagueIds }),
+  ...(bot === "manual" && { by_hand: true }),
 });

@@ -22,6 +22,8 @@ export interface Capabilities {
   readonly offersWebSocket: boolean;
   /** Whether people can open pages of a referee at the origin of its endpoint. */
   readonly hasPages: boolean;
+  /** Whether a person, or a model that calls tools, chooses the moves of a player. */
+  readonly isPlayedByHand: boolean;
 }
 
 /** The data of an agent that are rows of tables instead of events. */

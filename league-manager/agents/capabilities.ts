@@ -16,6 +16,7 @@ type Fields = Pick<
   | "history"
   | "transports"
   | "has_pages"
+  | "by_hand"
 >;
 
 /** Capabilities as the fields of an event. */
@@ -30,6 +31,7 @@ export const fieldsOf = (capabilities: Capabilities): Fields => ({
   ...historyField(capabilities.wantsDeltaViews),
   ...transportsField(capabilities.offersWebSocket),
   ...(capabilities.hasPages && { has_pages: true }),
+  ...(capabilities.isPlayedByHand && { by_hand: true }),
 });
 
 /** The capabilities that an event carries. */
@@ -44,6 +46,7 @@ export const capabilitiesOf = (fields: Fields): Capabilities => ({
   wantsDeltaViews: fields.history === "delta",
   offersWebSocket: offersWebSocket(fields.transports),
   hasPages: fields.has_pages ?? false,
+  isPlayedByHand: fields.by_hand ?? false,
 });
 
 /** Whether an agent names a game in its game types, with or without version. */

@@ -32,6 +32,8 @@ const capabilities = {
   transports: Transports.optional(),
   /** Absent for an agent without pages, and in events of earlier versions. */
   has_pages: z.boolean().optional(),
+  /** Whether a person, or a model that calls tools, chooses the moves; absent for false. */
+  by_hand: z.boolean().optional(),
 };
 
 /**

@@ -15,6 +15,7 @@ const CAPABILITIES: Capabilities = {
     wantsDeltaViews: false,
     offersWebSocket: false,
     hasPages: false,
+    isPlayedByHand: false,
   },
 };
 const MATCH = { leagueId: "rps", matchId: "R1M1", epoch: 1 };

@@ -152,8 +152,8 @@ export function createCluster(options: ClusterOptions): Cluster {
     isMine: (key) => members?.isMine(key) ?? false,
     onChange,
     async join(url) {
-      const isReady = ({ url: other }: Member): Promise<boolean> =>
-        peers.isAlive(`${other}/ready`, READY_MS).catch(() => false); // e.g. too many open files
+      const isReady = async ({ url: other }: Member): Promise<boolean> =>
+        (await peers.probe(`${other}/ready`, READY_MS).catch(() => "silent")) === "alive"; // e.g. too many open files
       const self = { managerId, url };
       onRefused = refusedWarning(url, warn);
       members = await createMembers({ database, self, clock, isReady });

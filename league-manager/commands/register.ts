@@ -63,7 +63,7 @@ export const registerPlayer =
   (policy: AdmissionPolicy, registration: PlayerRegistration): Decide<Registered | PresenceCheck> =>
   (state, at) => {
     const { request } = registration;
-    const capabilities = playerCapabilities(request, registration.dialect);
+    const capabilities = playerCapabilities(request, registration);
     const leagueIds = request.league_ids ?? null;
     const endpoint = request.contact_endpoint ?? null;
     const attempt = { ...attemptOf(registration), endpoint, at, capabilities, leagueIds };
@@ -112,7 +112,10 @@ function knownTypes(requested: readonly string[]): readonly string[] {
     .filter((type) => types.has(type));
 }
 
-const playerCapabilities = (request: PlayerRegisterRequest, dialect: string): Capabilities => ({
+const playerCapabilities = (
+  request: PlayerRegisterRequest,
+  { dialect, isHosted = false }: Pick<PlayerRegistration, "dialect" | "isHosted">,
+): Capabilities => ({
   gameTypes: [...knownTypes(request.game_types), ...request.game_types.filter((type) => type === ANY_GAME).slice(0, 1)],
   wantsLegalActions: request.legal_actions ?? true,
   wantsRoundResults: request.round_results ?? true,
@@ -124,6 +127,7 @@ const playerCapabilities = (request: PlayerRegisterRequest, dialect: string): Ca
   // The endpoint of a player without one is its inbox, and other dialects are exchanged by POST.
   offersWebSocket: dialect === NATIVE && request.contact_endpoint != null && offersWebSocket(request.transports),
   hasPages: false,
+  isPlayedByHand: isHosted || request.by_hand === true,
 });
 
 const refereeCapabilities = (request: RefereeRegisterRequest): Capabilities => ({
@@ -137,6 +141,7 @@ const refereeCapabilities = (request: RefereeRegisterRequest): Capabilities => (
   wantsDeltaViews: false,
   offersWebSocket: offersWebSocket(request.transports),
   hasPages: request.has_pages ?? false,
+  isPlayedByHand: false,
 });
 
 const replyOf = ({ id, token, returning }: Admitted, leagueIds: readonly string[]): Registered => ({

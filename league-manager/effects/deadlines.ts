@@ -2,6 +2,7 @@ import type { Cancel } from "#shared/lib/clock.ts";
 import { releaseMatch } from "../commands/matches.ts";
 import type { League, Match } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
+import type { Health } from "./dispatch/health.ts";
 import type { EffectsContext, Part } from "./effects-context.ts";
 import { Tasks } from "./tasks.ts";
 
@@ -13,7 +14,7 @@ type HasAccepted = (leagueId: string, match: Match) => boolean;
 
 /**
  * Takes a match from a referee that has not completed it within `match_ms` of the assignment, but not within a minute of the manager's start. A
- * match that was not accepted is released as `refused` instead of `overdue`, because a match that is overdue three times is aborted. Timers run on
+ * match that was not accepted is released as `refused` instead of `overdue`, and one whose referee does not answer as `unreachable`, because a match that is overdue three times is aborted. Timers run on
  * the monotonic clock, so that a change of the system clock neither ends a match nor prolongs it by more than `match_ms`.
  */
 export class Deadlines implements Part {
@@ -23,10 +24,12 @@ export class Deadlines implements Part {
   /** By league, then by match and epoch. A timer that has fired is deleted, so that the next pass repeats a release that has failed. */
   readonly #timers = new Map<string, Map<string, Cancel>>();
   readonly #releases = new Tasks();
+  readonly #health: Pick<Health, "isUp">;
   readonly #hasAccepted: HasAccepted;
 
-  constructor(context: EffectsContext, hasAccepted: HasAccepted) {
+  constructor(context: EffectsContext, health: Pick<Health, "isUp">, hasAccepted: HasAccepted) {
     this.#context = context;
+    this.#health = health;
     this.#hasAccepted = hasAccepted;
     this.#startedAtMs = context.clock.monotonic();
   }
@@ -69,10 +72,14 @@ export class Deadlines implements Part {
 
   #release(leagueId: string, match: Match): Promise<void> {
     const { matchId, epoch } = match;
-    const cause = this.#hasAccepted(leagueId, match)
-      ? ({ reason: "overdue", detail: "its referee did not complete it in time" } as const)
-      : ({ reason: "refused", detail: "its referee did not accept it in time" } as const);
-    return this.#context.execute(leagueId, releaseMatch({ leagueId, matchId, epoch, ...cause }));
+    return this.#context.execute(leagueId, releaseMatch({ leagueId, matchId, epoch, ...this.#cause(leagueId, match) }));
+  }
+
+  #cause(leagueId: string, match: Match) {
+    const detail = (what: string): string => `its referee did not ${what} in time`;
+    if (!this.#hasAccepted(leagueId, match)) return { reason: "refused", detail: detail("accept it") } as const;
+    if (!this.#health.isUp(match.refereeId ?? "")) return { reason: "unreachable", detail: detail("answer") } as const;
+    return { reason: "overdue", detail: detail("complete it") } as const;
   }
 }
 

@@ -51,7 +51,9 @@ describe("a restarted manager", () => {
     const league = await startTestLeague();
     const formerOrder = await league.order("REF01", "R1M1");
     league.agent("REF01").isHealthy = false;
-    await league.eventually(() => expect(league.round()).toMatchObject([{ epoch: 2, refereeId: null }]));
+    await league.eventually(() => expect(league.effects().silentReferees()).toEqual(["REF01"]));
+    await league.report("REF01", aborted(formerOrder));
+    expect(league.round()).toMatchObject([{ epoch: 2, refereeId: null }]);
     await league.restart(() => {
       league.agent("REF01").isHealthy = true;
     });

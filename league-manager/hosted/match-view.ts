@@ -26,6 +26,7 @@ export function matchView(
     tick: result ? tick + 1 : tick,
     your_role: role,
     roles: game.roles,
+    ...(invite.epoch > 1 && { restart: { attempt: invite.epoch, reason: invite.restart_reason ?? null } }),
     players: Object.fromEntries(game.roles.map((name) => [name, player(invite.roles[name] ?? name)])),
     to_act: result ? [] : turn ? [role] : others,
     state: view,

@@ -3,6 +3,7 @@ import { listName, wordOf } from "#shared/games/read-move.ts";
 import { findGame } from "#shared/games/registry.ts";
 import { counted } from "#shared/lib/text.ts";
 import { clockInWords } from "#shared/web/texts/clock-text.ts";
+import { restartInWords } from "#shared/web/texts/game-texts.ts";
 import type { PlayState, ShownLeague, ShownMatch } from "./hosted-state.ts";
 
 /** The maximum number of legal moves in a text. The structured content lists all. */
@@ -32,6 +33,7 @@ function turnInWords({ league_id, match_id, game, seconds_left, rejected }: Show
   const more = game.legal_actions.length > MAX_LISTED ? ", …" : "";
   return [
     `Your turn in ${league_id}/${match_id}: you are ${game.your_role} in ${game.name}, against ${opponents.join(", ")}. ${Math.floor(seconds_left ?? 0)} seconds are left for this move.${clocksInWords(game.clock)}`,
+    ...(game.restart ? [restartInWords(game.restart)] : []),
     ...(rejected ? [`Your last move was rejected: ${rejected}`] : []),
     `\`\`\`\n${game.board}\n\`\`\``,
     `${listName(rules)}: ${legal.join(", ")}${more}`,

@@ -75,12 +75,12 @@ it("messages to a player whose inbox is at another manager are sent there", asyn
   const notify = () => client.notify(inboxEndpoint("P01", false), envelope, { timeoutMs: 5_000 });
   moveTo("unknown");
   expect(await notify()).toMatchObject({ ok: false, error: { cause: "refused" } });
-  expect(await client.isAlive("inbox://P01", 1_000)).toBe(false);
+  expect(await client.probe("inbox://P01", 1_000)).toBe("silent");
   let isPolled = true;
   moveTo({ inboxEndpoint: other.url, isAttended: async () => isPolled, ask: async () => null });
   expect(await notify()).toEqual({ ok: true, value: null });
   expect(received).toEqual([envelope]);
-  expect(await client.isAlive("inbox://P01", 1_000)).toBe(true);
+  expect(await client.probe("inbox://P01", 1_000)).toBe("alive");
   isPolled = false;
   expect(await client.isListening("inbox://P01", 1_000)).toBe(false);
 });

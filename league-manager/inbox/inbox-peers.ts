@@ -31,8 +31,11 @@ export function withInboxes(peers: Peers, inboxes: Inboxes, homes: Homes, clock:
       if (kind === "answered") return ok(null);
       return err(kind === "refused" ? { cause: "refused", detail: UNREACHABLE } : { cause: "timeout", detail: SILENT });
     },
-    isAlive: async (url, timeoutMs, signal) =>
-      isAttended(url, timeoutMs, signal) ?? peers.isAlive(url, timeoutMs, signal),
+    async probe(url, timeoutMs, signal) {
+      const attended = isAttended(url, timeoutMs, signal);
+      if (attended === null) return peers.probe(url, timeoutMs, signal);
+      return (await attended) ? "alive" : "silent";
+    },
     isListening: async (url, timeoutMs, signal) =>
       isAttended(url, timeoutMs, signal) ?? peers.isListening(url, timeoutMs, signal),
   };

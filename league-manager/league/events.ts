@@ -29,6 +29,7 @@ const reason = z.string().max(2_000);
 
 /** The reasons why a match was taken from its referee. `aborted` and `overdue` count as aborts of the match. */
 export const releaseReasons = ["aborted", "overdue", "unreachable", "refused"] as const;
+export type ReleaseReason = (typeof releaseReasons)[number];
 
 /** A format, its options and the teams as in the config. Logs of earlier versions have only the format. */
 const format = {

@@ -89,7 +89,9 @@ function nextMatch(league: League, match: Match, event: MatchEvent): Match {
   switch (event.type) {
     case "match_released": {
       const aborts = match.aborts + (event.reason === "aborted" || event.reason === "overdue" ? 1 : 0);
-      return { ...match, status: "scheduled", epoch: match.epoch + 1, refereeId: null, assignedAt: null, aborts };
+      const lastRelease = { reason: event.reason, refereeId: event.referee_id };
+      const epoch = match.epoch + 1;
+      return { ...match, status: "scheduled", epoch, refereeId: null, assignedAt: null, aborts, lastRelease };
     }
     case "match_completed":
       follows(event.termination !== "aborted", `${matchId} is completed as aborted`);

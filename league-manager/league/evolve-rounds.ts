@@ -142,6 +142,7 @@ function newMatch(
     refereeId: null,
     assignedAt: null,
     aborts: 0,
+    lastRelease: null,
     outcome: null,
     logHead: null,
   };

@@ -1,6 +1,6 @@
 import type { SharedList } from "#shared/lib/list.ts";
 import type { LeagueSettings } from "./commands.ts";
-import type { MatchSummary } from "./events.ts";
+import type { MatchSummary, ReleaseReason } from "./events.ts";
 
 export type Termination = MatchSummary["termination"];
 export type MatchFault = MatchSummary["faults"][number];
@@ -21,6 +21,8 @@ export interface Match {
   readonly assignedAt: string | null;
   /** The number of times that it was aborted or overdue. */
   readonly aborts: number;
+  /** Why the match was last taken from a referee, which begins the current epoch; null in the first one. */
+  readonly lastRelease: { readonly reason: ReleaseReason; readonly refereeId: string } | null;
   /** Null unless completed. */
   readonly outcome: Outcome | null;
   /** The hash of the last entry of the session log; empty for a match without a log, null unless completed. */

@@ -1,7 +1,7 @@
 import { findGame } from "#shared/games/registry.ts";
 import { follows } from "#shared/lib/result.ts";
 import { POINTS, winningTeams } from "#shared/session/verdict.ts";
-import type { MatchSummary } from "./events.ts";
+import type { MatchSummary, ReleaseReason } from "./events.ts";
 import type { League, Match, MatchFault, Outcome } from "./league.ts";
 
 /** The reason of a match that was forfeited because some of its players were shut down. */
@@ -131,3 +131,15 @@ function checkPoints(points: readonly number[]): void {
   const isPossible = points.every((value) => value === POINTS.win || value === POINTS.draw || value === POINTS.loss);
   follows(isPossible, `a match gives 3, 1 or 0 points, not ${points.join(", ")}`);
 }
+
+/** Why the current attempt at a match began, for everyone: the recorded detail may quote an address. null in the first attempt. */
+export function restartReason({ lastRelease }: Pick<Match, "lastRelease">): string | null {
+  return lastRelease && `${lastRelease.refereeId} ${RELEASE_TEXTS[lastRelease.reason]}`;
+}
+
+const RELEASE_TEXTS: Readonly<Record<ReleaseReason, string>> = {
+  unreachable: "did not answer",
+  refused: "did not accept the match",
+  overdue: "did not complete the match in time",
+  aborted: "aborted the match",
+};

@@ -1,4 +1,5 @@
 import { SharedList } from "#shared/lib/list.ts";
+import type { ReleaseReason } from "./events.ts";
 import type { League, Match, Outcome, Round } from "./league.ts";
 import { matchIdOf } from "./match-ids.ts";
 import { occupiedBy } from "./occupied.ts";
@@ -8,7 +9,7 @@ import { sharedOutcome } from "./outcome.ts";
  * The format version of snapshots. Increase it with every change of the serialized fields of `League` or of this file. A snapshot of another format is ignored, and the
  * league is folded from its log.
  */
-const FORMAT = 5;
+const FORMAT = 6;
 
 /** A serialized league: one text for its fields and one for each round, so that no text grows with the number of rounds. */
 export interface LeagueSnapshot {
@@ -82,6 +83,7 @@ type MatchRow =
       assignedAt: string | null,
       outcome: number,
       logHead: string | null,
+      release: readonly [reason: ReleaseReason, referee: number] | null,
     ];
 
 function roundDocument(
@@ -91,11 +93,13 @@ function roundDocument(
   const referees = numbering<string>();
   const outcomes = numbering<Outcome>();
   const seat = (playerId: string): number => seats.get(playerId) as number;
-  const rowOf = ({ players, epoch, aborts, refereeId, assignedAt, outcome, logHead }: Match): MatchRow => {
+  const rowOf = (match: Match): MatchRow => {
+    const { players, epoch, aborts, refereeId, assignedAt, outcome, logHead, lastRelease } = match;
     if (epoch === 1 && refereeId === null && outcome === null) return players.map(seat);
     const referee = refereeId === null ? -1 : referees.numberOf(refereeId);
     const outcomeNumber = outcome === null ? -1 : outcomes.numberOf(outcome);
-    return [players.map(seat), epoch, aborts, referee, assignedAt, outcomeNumber, logHead];
+    const release = lastRelease && ([lastRelease.reason, referees.numberOf(lastRelease.refereeId)] as const);
+    return [players.map(seat), epoch, aborts, referee, assignedAt, outcomeNumber, logHead, release];
   };
   const rows = matches.map(rowOf);
   const options = matches.flatMap((match, index) => (match.options ? [[index, match.options] as const] : []));
@@ -125,7 +129,9 @@ function restoredRound(text: string | undefined, roundId: number, players: reado
   const { referees, isOpened, isAnnounced, openedAt, isExpired, pairedAfter } = document;
   const outcomes = document.outcomes.map(sharedOutcome);
   const matches = document.matches.map((row, index): Match => {
-    const [seats, epoch, aborts, referee, assignedAt, outcomeNumber, logHead] = isPlain(row) ? unassigned(row) : row;
+    const [seats, epoch, aborts, referee, assignedAt, outcomeNumber, logHead, release] = isPlain(row)
+      ? unassigned(row)
+      : row;
     const outcome = outcomeNumber < 0 ? null : entryAt(outcomes, outcomeNumber);
     return {
       matchId: matchIdOf(roundId, index),
@@ -137,6 +143,7 @@ function restoredRound(text: string | undefined, roundId: number, players: reado
       refereeId: referee < 0 ? null : entryAt(referees, referee),
       assignedAt,
       aborts,
+      lastRelease: release && { reason: release[0], refereeId: entryAt(referees, release[1]) },
       outcome,
       logHead,
     };
@@ -148,7 +155,7 @@ function restoredRound(text: string | undefined, roundId: number, players: reado
 }
 
 const isPlain = (row: MatchRow): row is readonly number[] => typeof row[0] === "number";
-const unassigned = (players: readonly number[]) => [players, 1, 0, -1, null, -1, null] as const;
+const unassigned = (players: readonly number[]) => [players, 1, 0, -1, null, -1, null, null] as const;
 
 /** Returns an entry of a table. Throws a RangeError if the table has no such entry. */
 function entryAt<T>(table: readonly T[], index: number): T {

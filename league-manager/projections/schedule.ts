@@ -1,6 +1,6 @@
 import type { List } from "#shared/lib/list.ts";
 import { type League, type Match, type Round, roundOf } from "../league/league.ts";
-import { publicReason, rolesOf, summaryOf } from "../league/outcome.ts";
+import { publicReason, restartReason, rolesOf, summaryOf } from "../league/outcome.ts";
 
 /** A schedule of more matches is truncated to the rounds around the current one. */
 export const MAX_SCHEDULE_MATCHES = 1_000;
@@ -44,6 +44,8 @@ interface ScheduleRow {
   readonly reason: string | null;
   /** The name of the round for people, if it has one. */
   readonly label?: string;
+  /** The number of the current attempt at the match, and why it began; absent in the first one. */
+  readonly restart?: { readonly attempt: number; readonly reason: string };
 }
 
 export function scheduleRow(league: League, match: Match): ScheduleRow {
@@ -60,11 +62,17 @@ export function scheduleRow(league: League, match: Match): ScheduleRow {
     termination: summary?.termination ?? null,
     reason: match.outcome && publicReason(match.outcome),
     ...labelOf(roundOf(league, match.roundId)),
+    ...restartOf(match),
   };
 }
 
 const labelOf = (round: Round | undefined): { readonly label?: string } =>
   round?.label == null ? {} : { label: round.label };
+
+function restartOf(match: Match): Pick<ScheduleRow, "restart"> {
+  const reason = restartReason(match);
+  return reason === null ? {} : { restart: { attempt: match.epoch, reason } };
+}
 
 /** The byes of rounds, as a field of a schedule. */
 function byesOf(leagues: readonly (readonly [League, List<Round>])[]): Pick<Schedule, "byes"> {

@@ -1,9 +1,10 @@
 import type { StartGame } from "#shared/protocol/messages.ts";
 import type { GameSummary, GameView } from "#shared/web/game-view.ts";
 
-/** What the pages say about a league match: its league, its id, and the names of its players by role. */
+/** What the pages say about a league match: its league, its id, why it began again, and the names of its players by role. */
 interface MatchLabel {
   readonly match: NonNullable<GameView["match"]>;
+  readonly restart: GameView["restart"];
   readonly names: Readonly<Record<string, string>>;
 }
 
@@ -23,12 +24,13 @@ export class MatchNames {
   }
 
   /** Adds the names of an order. Removes the oldest match at the limit. */
-  add(sessionId: string, { league_id, match_id, roles }: StartGame): void {
+  add(sessionId: string, { league_id, match_id, roles, epoch, restart_reason }: StartGame): void {
     const named = Object.entries(roles).flatMap(([role, { display_name }]) =>
       display_name ? [[role, display_name]] : [],
     );
     this.#labels.delete(sessionId);
-    this.#labels.set(sessionId, { match: { league_id, match_id }, names: Object.fromEntries(named) });
+    const restart = epoch > 1 ? { attempt: epoch, reason: restart_reason ?? null } : undefined;
+    this.#labels.set(sessionId, { match: { league_id, match_id }, restart, names: Object.fromEntries(named) });
     if (this.#labels.size <= this.#limit) return;
     const [oldest = ""] = this.#labels.keys();
     this.#labels.delete(oldest);
@@ -42,7 +44,8 @@ export class MatchNames {
       role,
       { ...player, name: label.names[role] ?? player.name },
     ]);
-    return { ...view, match: label.match, players: Object.fromEntries(players) };
+    const { match, restart } = label;
+    return { ...view, match, ...(restart && { restart }), players: Object.fromEntries(players) };
   }
 
   /** Returns an entry of the list of games with the names of the players. */

@@ -63,6 +63,7 @@ export function invitationFor({ order, options }: Match, player: SeatedPlayer): 
     seed_commitment: sha256Hex(order.seed),
     ...(order.run_id != null && { run_id: order.run_id }),
     ...(order.clock && { clock: order.clock }),
+    ...(order.restart_reason !== undefined && { restart_reason: order.restart_reason }),
     bot_seed: hmacBase64Url(order.seed, player.role),
   };
 }

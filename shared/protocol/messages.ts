@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { inOneLine } from "../lib/text.ts";
 import { ClockState, TimeControl } from "../lib/time-control.ts";
 import { AnswerTimes } from "./answer-times.ts";
 import { compiled, endpoint, id, match, points, roleMap } from "./message-fields.ts";
@@ -14,6 +15,9 @@ const TimeControlOnWire = z.object(TimeControl.shape);
 export const RefereeLeave = z.object({});
 
 /** The arguments of `start_game`, with which the manager assigns a match to a referee. */
+/** Why the match is played again, in words. Absent in the first epoch, and from earlier versions. An invalid text is ignored. */
+const RestartReason = z.string().max(300).transform(inOneLine).optional().catch(undefined);
+
 export const StartGame = z.object({
   ...match,
   round_id: z.int(),
@@ -26,6 +30,7 @@ export const StartGame = z.object({
   options: z.unknown(),
   /** Absent for a match without clocks. */
   clock: TimeControlOnWire.optional(),
+  restart_reason: RestartReason,
   seed: z.string().max(1000),
   roles: roleMap(
     z.object({
@@ -67,6 +72,7 @@ export const GameInvite = compiled({
   run_id: id.nullish(),
   /** Absent for a match without clocks. */
   clock: TimeControlOnWire.optional(),
+  restart_reason: RestartReason,
 });
 export type GameInvite = z.infer<typeof GameInvite>;
 

@@ -53,6 +53,8 @@ export const PlayerRegisterRequest = z.object({
   /** `delta`: the views of later requests lack the part of their history that the player has received. */
   history: HistoryForm.nullish(),
   transports: Transports.nullish(),
+  /** true: a person, or a model that calls tools, chooses the moves. A match of such a player waits longer for a silent referee. */
+  by_hand: z.boolean().nullish(),
   /** The join code of the league. */
   join_code,
 });

@@ -27,6 +27,16 @@ export interface GameView {
   readonly clock?: ShownClock | undefined;
   /** The league match, for spectators of a referee. Absent in other games, and in a match whose names the referee does not have in memory. */
   readonly match?: LeagueMatch | undefined;
+  /** Why a league match has begun again. Absent in the first attempt at a match and in other games. */
+  readonly restart?: Restart | undefined;
+}
+
+/** The beginning of a further attempt at a league match. */
+export interface Restart {
+  /** The number of the attempt, from 2. */
+  readonly attempt: number;
+  /** Why the match was taken from its former referee, in words; null if it is not known. */
+  readonly reason: string | null;
 }
 
 /** The clocks at the start of a turn. */

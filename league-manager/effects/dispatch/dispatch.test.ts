@@ -116,7 +116,7 @@ describe("dispatch", () => {
   });
 
   test("endpoints of players are parsed only once, even if no referee can reach them", async () => {
-    const network = (peers: Peers): Peers => ({ ...peers, isAlive: async () => true });
+    const network = (peers: Peers): Peers => ({ ...peers, probe: async () => "alive" });
     const league = await startTestLeague({ players: 0, minPlayers: 20, network });
     const profile = { name: "REF01", salt: "s", endpoint: "http://203.0.113.7:8001/mcp", tokenHash: "h" };
     await league.ledger().execute(() => ({

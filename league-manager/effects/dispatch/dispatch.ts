@@ -10,7 +10,7 @@ import type { OpenWork } from "../../league/open-work.ts";
 import type { EffectsContext, Part } from "../effects-context.ts";
 import { FailedAttempts } from "./failed-attempts.ts";
 import { ForeignTurns } from "./foreign-turns.ts";
-import type { Health } from "./health.ts";
+import type { Health, Patience } from "./health.ts";
 import type { Referees } from "./referees.ts";
 
 /** Assigns the scheduled matches of opened rounds to referees, and takes them from referees that are down or no longer registered. */
@@ -19,7 +19,6 @@ export class Dispatch implements Part {
   readonly #context: EffectsContext;
   readonly #health: Health;
   readonly #referees: Referees;
-  readonly #isAlone: boolean;
   readonly #failedAttempts = new FailedAttempts();
   readonly #removeListener: () => void;
   /** Assignments that are not committed yet, by league and match. */
@@ -29,9 +28,7 @@ export class Dispatch implements Part {
   /** The reason in the last notice about the waiting matches of a league, by league id. */
   readonly #noticedReasons = new Map<string, string>();
 
-  /** `isAlone` is whether the run has one manager. */
-  constructor(context: EffectsContext, health: Health, referees: Referees, isAlone: boolean) {
-    this.#isAlone = isAlone;
+  constructor(context: EffectsContext, health: Health, referees: Referees) {
     this.#context = context;
     this.#health = health;
     this.#referees = referees;
@@ -39,12 +36,11 @@ export class Dispatch implements Part {
   }
 
   reconcile(league: League, work: OpenWork): void {
-    const matches = [...work.assigned.values()].filter(({ refereeId }) => !this.#health.isUp(refereeId ?? ""));
-    // Without any referee a manager may be cut off from all of them. One of several then gives its jobs back, and the matches go on.
-    if (matches.length > 0 && (this.#isAlone || this.#referees.up().length > 0))
-      this.#release(league.leagueId, matches);
     if (work.unassigned.size > 0 && !league.isPaused) this.#assignAll(league, work.unassigned.values());
     else this.#noticedReasons.delete(league.leagueId);
+    // After the assignments, so that a lost match is only released if there is capacity left for it.
+    const lost = this.#lostMatches(league, work.assigned.values());
+    if (lost.length > 0) this.#release(league.leagueId, lost);
   }
 
   /** Resolves when the running commands of a league are answered. */
@@ -85,6 +81,37 @@ export class Dispatch implements Part {
       .up()
       .filter((referee) => referee.id !== refereeId && this.#referees.isFit(referee, occupied));
     return [...this.#referees.eligible(league, others)(match)];
+  }
+
+  /** The time for which the silence of its referee does not end a match: longer if a person, or a model that plays by tools, has a seat. */
+  patienceFor({ players }: Match): Patience {
+    const { agents } = this.#context.ledger.state;
+    return players.some((id) => agents.get(id)?.isPlayedByHand === true) ? "person" : "programs";
+  }
+
+  /**
+   * The matches whose referees have lost them and that other referees can begin at once. A match without such a referee stays where it is, and continues
+   * if its referee answers again.
+   */
+  #lostMatches(league: League, assigned: Iterable<Match>): readonly Match[] {
+    const { agents } = this.#context.ledger.state;
+    let free: Map<string, number> | null = null;
+    const lost: Match[] = [];
+    for (const match of assigned) {
+      const refereeId = match.refereeId ?? "";
+      if (!this.#health.isLost(refereeId, this.patienceFor(match))) continue;
+      if (!agents.has(refereeId)) {
+        lost.push(match);
+        continue;
+      }
+      if (league.isPaused) continue;
+      free ??= this.freeCapacity();
+      const other = this.othersFor(league, match, refereeId).find(({ id }) => (free?.get(id) ?? 0) > 0);
+      if (!other) continue;
+      free.set(other.id, (free.get(other.id) ?? 0) - 1);
+      lost.push(match);
+    }
+    return lost;
   }
 
   #occupied(): Map<string, number> {

@@ -15,6 +15,7 @@ import type { MatchJob } from "../../queue/match-queue.ts";
 import { type EffectsContext, MANAGER_SENDER, type Part } from "../effects-context.ts";
 import { Tasks } from "../tasks.ts";
 import type { Dispatch } from "./dispatch.ts";
+import { type Health, SILENT_PROBES } from "./health.ts";
 import type { Referees } from "./referees.ts";
 import { type SeedOf, startGameOf } from "./start-game.ts";
 
@@ -24,8 +25,9 @@ const MAX_REJECTING_MS = 3_000;
 /** A faulty referee that always claims a later epoch must not release a match without end. */
 const MAX_CLAIMED_EPOCH = 20;
 
-interface HandOverOptions {
+export interface HandOverOptions {
   readonly dispatch: Dispatch;
+  readonly health: Pick<Health, "isUp">;
   readonly referees: Referees;
   readonly seedOf: SeedOf;
   /** Whether this manager holds the job of a match. */
@@ -88,10 +90,12 @@ export class HandOver implements Part {
   async #handOver(leagueId: string, match: Match, signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#context;
     await Promise.all(match.players.map((id) => this.#options.mayInvite(leagueId, match.roundId, id)));
-    const startedAtMs = clock.monotonic();
+    /** Whether the last attempt had no answer, and the time of the first of the attempts that ended in the same way. */
+    let failure = { isSilent: false, sinceMs: clock.monotonic() };
     while (!signal.aborted) {
       const league = this.#leagueWhileAssigned(leagueId, match);
       if (!league) return;
+      const sentAtMs = clock.monotonic();
       const reply = await this.#send(league, match, signal);
       if (signal.aborted) return;
       if (reply.ok && reply.value.type === "START_GAME_RESPONSE") {
@@ -103,11 +107,18 @@ export class HandOver implements Part {
         { match: matchRef(leagueId, match.matchId), referee: match.refereeId, reason, answer },
         "start_game failed",
       );
+      const isSilent = !reply.ok && (reply.error.cause === "timeout" || reply.error.cause === "refused");
+      if (failure.isSilent !== isSilent) failure = { isSilent, sinceMs: sentAtMs };
       if (isSuperseded(reply, match)) await this.#release(leagueId, match, reason);
-      else if (clock.monotonic() - startedAtMs > MAX_REJECTING_MS)
+      else if (clock.monotonic() - failure.sinceMs > this.#limitMs(match, isSilent))
         await this.#onRejection(leagueId, match, reply, reason);
       await clock.pause(RESEND_MS, signal);
     }
+  }
+
+  /** The time for which a referee may reject a match, or leave START_GAME unanswered: it may be playing the match, and only be stopped for a while. */
+  #limitMs(match: Match, isSilent: boolean): number {
+    return isSilent ? SILENT_PROBES[this.#options.dispatch.patienceFor(match)] * 1_000 : MAX_REJECTING_MS;
   }
 
   #accept(leagueId: string, match: Match): void {
@@ -147,8 +158,8 @@ export class HandOver implements Part {
     reply: Result<Envelope, CallFault>,
     reason: string,
   ): Promise<void> {
-    // Refused connections are handled by the health probes.
-    if (!reply.ok && reply.error.cause === "refused") return;
+    // A referee that cannot be reached at all is handled by the health probes.
+    if (!reply.ok && (reply.error.cause === "refused" || !this.#options.health.isUp(match.refereeId ?? ""))) return;
     const league = this.#leagueWhileAssigned(leagueId, match);
     const { dispatch, referees } = this.#options;
     const { refereeId } = match;

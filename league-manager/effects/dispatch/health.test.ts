@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Peers } from "#shared/rpc/peer/peer.ts";
+import { pauseLeague, resumeLeague } from "../../commands/operation.ts";
 import { played, timedOut } from "../../testing/results.ts";
 import { startTestLeague, type TestLeague } from "../testing/league.ts";
+import { SILENT_PROBES } from "./health.ts";
 
 const stateOf = (league: TestLeague, id: string) => league.ledger().state.agents.get(id)?.state;
 
@@ -44,7 +46,70 @@ test("a referee that registers again is up and fit immediately", async () => {
   league.agent("REF01").isHealthy = true;
   await league.registerReferee("REF01");
   expect(league.effects().silentReferees()).toEqual([]);
-  await league.order("REF01", "R1M1", 2);
+  await league.order("REF01", "R1M1");
+  expect(league.round()).toMatchObject([{ epoch: 1, refereeId: "REF01" }]);
+});
+
+describe("a referee with a match, while another referee is free", () => {
+  /** Starts a league in which REF01 has the match, and counts the probes that it misses. `hosted`: a person plays the match. */
+  async function leagueOfTwo(hosted: readonly string[] = []): Promise<{ league: TestLeague; missed: () => number }> {
+    let missed = 0;
+    const network = (peers: Peers): Peers => ({
+      ...peers,
+      async probe(...probe) {
+        const result = await peers.probe(...probe);
+        if (result !== "alive") missed++;
+        return result;
+      },
+    });
+    const league = await startTestLeague({ players: 0, referees: 2, minPlayers: 2, network });
+    for (const id of ["P01", "P02"]) await league.registerPlayer(id, undefined, { by_hand: hosted.includes(id) });
+    await league.order("REF01", "R1M1");
+    return { league, missed: () => missed };
+  }
+
+  test.each<[string, number, readonly string[]]>([
+    ["programs", SILENT_PROBES.programs, []],
+    ["a person", SILENT_PROBES.person, ["P02"]],
+  ])("that is silent loses a match with %s after %d probes", async (_, probes, hosted) => {
+    const { league, missed } = await leagueOfTwo(hosted);
+    league.agent("REF01").isHealthy = false;
+    await league.eventually(() => expect(missed()).toBe(probes - 1));
+    expect(league.effects().silentReferees()).toEqual(["REF01"]);
+    expect(league.round()).toMatchObject([{ epoch: 1, refereeId: "REF01" }]);
+    await league.order("REF02", "R1M1", 2);
+    expect(missed()).toBeGreaterThanOrEqual(probes);
+  });
+
+  test("that answers in time continues", async () => {
+    const { league, missed } = await leagueOfTwo();
+    league.agent("REF01").isHealthy = false;
+    await league.eventually(() => expect(missed()).toBe(SILENT_PROBES.programs - 1));
+    league.agent("REF01").isHealthy = true;
+    await league.eventually(() => expect(league.effects().silentReferees()).toEqual([]));
+    await league.clock.advance(20_000);
+    expect(league.round()).toMatchObject([{ epoch: 1, refereeId: "REF01" }]);
+    expect(missed()).toBe(SILENT_PROBES.programs - 1);
+  });
+
+  test.each([[[]], [["P02"]]])("that refuses connections loses it after three probes, by hand: %j", async (hosted) => {
+    const { league, missed } = await leagueOfTwo(hosted);
+    await league.agent("REF01").close();
+    await league.order("REF02", "R1M1", 2);
+    expect(missed()).toBeGreaterThanOrEqual(3);
+    expect(missed()).toBeLessThan(SILENT_PROBES.programs);
+    expect(league.notices[0]).toBe("referee REF01 refuses connections; its matches are assigned to other referees");
+  });
+
+  test("that is silent keeps it while the league is paused", async () => {
+    const { league, missed } = await leagueOfTwo();
+    await league.ledger().execute(pauseLeague("rps"));
+    league.agent("REF01").isHealthy = false;
+    await league.eventually(() => expect(missed()).toBe(SILENT_PROBES.programs + 3));
+    expect(league.round()).toMatchObject([{ epoch: 1, refereeId: "REF01" }]);
+    await league.ledger().execute(resumeLeague("rps"));
+    await league.order("REF02", "R1M1", 2);
+  });
 });
 
 describe("a referee that does not listen yet when the manager starts again", () => {
@@ -53,10 +118,10 @@ describe("a referee that does not listen yet when the manager starts again", () 
     let missed = 0;
     const network = (peers: Peers): Peers => ({
       ...peers,
-      async isAlive(...probe) {
-        const isAlive = await peers.isAlive(...probe);
-        if (!isAlive) missed++;
-        return isAlive;
+      async probe(...probe) {
+        const result = await peers.probe(...probe);
+        if (result !== "alive") missed++;
+        return result;
       },
     });
     const league = await startTestLeague({ referees: 2, network });

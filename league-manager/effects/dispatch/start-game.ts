@@ -12,6 +12,7 @@ import { createTally, type Tally } from "#shared/standings/standings.ts";
 import type { Agent } from "../../agents/agent.ts";
 import { needsLegalActions } from "../../agents/capabilities.ts";
 import { currentMatches, type League, type Match, optionsOf, type Round } from "../../league/league.ts";
+import { restartReason } from "../../league/outcome.ts";
 import type { ManagerState } from "../../ledger.ts";
 import type { EndpointFor, MoveLimits } from "../effects-context.ts";
 
@@ -52,6 +53,7 @@ export function startGameOf(
     game: league.game,
     options: optionsOf(league, match),
     ...(league.clock && { clock: league.clock }),
+    ...(match.lastRelease && { restart_reason: restartReason(match) ?? "" }),
     seed: seedOf(league, match),
     roles: Object.fromEntries(seats),
     timeouts: { join_ms, move_ms: moveLimits.ofLeague(league.leagueId), game_over_ms },

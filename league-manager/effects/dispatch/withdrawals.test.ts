@@ -4,6 +4,7 @@ import { isSignedFor } from "#shared/protocol/signing.ts";
 import { withoutReferee } from "../../testing/decisions.ts";
 import { played } from "../../testing/results.ts";
 import { startTestLeague, type TestLeague, type TestLeagueOptions } from "../testing/league.ts";
+import { SILENT_PROBES } from "./health.ts";
 
 /** Starts a league in which REF01 has lost the match R1M1, because it does not answer probes. */
 async function leagueWithLostMatch(
@@ -20,10 +21,14 @@ const STEP_MS = 50;
 const withdrawalsSent = (league: TestLeague) => league.agent("REF01").of("MATCH_WITHDRAWN");
 
 describe("a referee that is down", () => {
-  test("loses its matches after three missed probes, under a higher epoch, with a notice", async () => {
+  test("loses its matches under a higher epoch, with a notice, and the new referee is told why", async () => {
     const league = await leagueWithLostMatch();
-    expect(await league.order("REF02", "R1M1", 2)).toMatchObject({ epoch: 2 });
-    expect(league.notices).toEqual(["referee REF01 does not answer; its matches are assigned to other referees"]);
+    const reason = { restart_reason: "REF01 did not answer" };
+    expect(await league.order("REF02", "R1M1", 2)).toMatchObject({ epoch: 2, ...reason });
+    expect(league.agent("REF01").orders()[0]).not.toHaveProperty("restart_reason");
+    expect(league.notices).toEqual([
+      "referee REF01 does not answer; its matches are assigned to other referees if it is silent for 10 s, or 60 s with a person",
+    ]);
     expect(league.effects().silentReferees()).toEqual(["REF01"]);
   });
 
@@ -40,15 +45,20 @@ describe("a referee that is down", () => {
   });
 
   test("receives MATCH_WITHDRAWN until it acknowledges it, and until then the match counts against its capacity", async () => {
-    const league = await leagueWithLostMatch({ players: 4, maxConcurrent: 1 });
+    const league = await startTestLeague({ players: 4, referees: 2, maxConcurrent: 1 });
+    await league.order("REF01", "R1M1");
+    league.agent("REF01").isHealthy = false;
+    await league.report("REF02", played(await league.order("REF02", "R1M2")));
+    await league.report("REF02", played(await league.order("REF02", "R1M1", 2)));
+    await league.order("REF02", "R2M1");
     const answers = [503, 500, 429, 200];
     const referee = league.agent("REF01");
     referee.answer = ({ type }) => (type === "MATCH_WITHDRAWN" ? (answers.shift() ?? 200) : "accepted");
     expect(withdrawalsSent(league)).toEqual([]);
-    // R1M2 occupies the capacity of REF02, and the withdrawn match that of REF01.
-    expect(league.round()[0]).toMatchObject({ refereeId: null });
+    // R2M1 occupies the capacity of REF02, and the withdrawn match that of REF01.
+    expect(league.round(2)[1]).toMatchObject({ refereeId: null });
     referee.isHealthy = true;
-    await league.order("REF01", "R1M1", 2);
+    await league.order("REF01", "R2M2");
     const sent = withdrawalsSent(league);
     expect(sent).toHaveLength(4);
     for (const { payload, auth_token } of sent) {
@@ -107,14 +117,32 @@ describe("a referee that is down", () => {
   });
 });
 
-test("a league whose only referee is down waits for it", async () => {
+test("a league whose only referee is down waits for it, and its match continues when it answers", async () => {
   const league = await startTestLeague();
-  await league.order("REF01", "R1M1");
-  league.agent("REF01").isHealthy = false;
-  await league.eventually(() => expect(league.round()).toMatchObject([{ refereeId: null, epoch: 2 }]));
+  const order = await league.order("REF01", "R1M1");
+  const referee = league.agent("REF01");
+  referee.isHealthy = false;
+  const { probes } = referee;
+  await league.eventually(() => expect(referee.probes).toBeGreaterThan(probes + SILENT_PROBES.person));
   expect(league.notices).toEqual(["referee REF01 does not answer; no referee is left: the league waits for one"]);
-  league.agent("REF01").isHealthy = true;
-  await league.order("REF01", "R1M1", 2);
+  expect(league.round()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
+  referee.isHealthy = true;
+  await league.eventually(() => expect(league.notices.at(-1)).toBe("referee REF01 answers again"));
+  expect(await league.report("REF01", played(order))).toMatchObject({ value: { status: "RECORDED" } });
+  expect(withdrawalsSent(league)).toEqual([]);
+});
+
+test("a match whose referee does not answer moves only when another referee has free capacity", async () => {
+  const league = await startTestLeague({ players: 4, referees: 2, maxConcurrent: 1 });
+  await league.order("REF01", "R1M1");
+  const other = await league.order("REF02", "R1M2");
+  const referee = league.agent("REF01");
+  await referee.close();
+  await league.eventually(() => expect(league.effects().silentReferees()).toEqual(["REF01"]));
+  await league.clock.advance(5_000);
+  expect(league.round()[0]).toMatchObject({ refereeId: "REF01", epoch: 1 });
+  await league.report("REF02", played(other));
+  await league.order("REF02", "R1M1", 2);
 });
 
 describe("a referee that was forgotten while the config did not list its league", () => {

@@ -209,7 +209,7 @@ export class SeveralManagers {
     const record = (to: string, envelope: Envelope): void => void this.sent.push({ by, to, envelope });
     return {
       ...peers,
-      isAlive: async (...probe) => !this.cutOff.has(by) && peers.isAlive(...probe),
+      probe: async (...probe) => (this.cutOff.has(by) ? "silent" : peers.probe(...probe)),
       message: (to, envelope, ...more) => {
         record(to, envelope);
         return peers.message(to, envelope, ...more);

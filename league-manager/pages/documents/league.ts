@@ -4,7 +4,7 @@ import type { LeagueHeader, MatchRow, PageOf, PlayerRef, Section } from "#shared
 import { PAGE_ROWS } from "#shared/web/documents/league.ts";
 import { formatOf, plannedRounds } from "../../league/format-view.ts";
 import { endOfRound, type League, type Match } from "../../league/league.ts";
-import { CANCELLED, publicReason, summaryOf } from "../../league/outcome.ts";
+import { CANCELLED, publicReason, restartReason, summaryOf } from "../../league/outcome.ts";
 import { detailText, resultText, waitingText } from "../../projections/lines.ts";
 import type { Projections } from "../../projections/projections.ts";
 import type { DocumentContext } from "./document.ts";
@@ -85,7 +85,7 @@ export const MATCH_STATUS = { scheduled: "scheduled", assigned: "playing", compl
 
 /** Returns a match as lists show it. */
 export function matchRow(projections: Pick<Projections, "agent">, league: League, match: Match): MatchRow {
-  const { matchId, roundId, status, refereeId, players, outcome } = match;
+  const { matchId, roundId, status, epoch, refereeId, players, outcome } = match;
   const nameOf = (id: string): string => playerRef(projections, id).name;
   const points = outcome ? summaryOf(match).match_points : {};
   const result = outcome && { ...outcome, reason: reasonInWords(publicReason(outcome)), points };
@@ -102,6 +102,7 @@ export function matchRow(projections: Pick<Projections, "agent">, league: League
     result: result && resultText(result, nameOf),
     reason: result && detailText(result, nameOf),
     is_forfeit: outcome?.termination === "forfeit",
+    restart: epoch > 1 ? { attempt: epoch, reason: restartReason(match) } : null,
   };
 }
 

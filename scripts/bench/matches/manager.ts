@@ -223,7 +223,7 @@ export async function startBenchManager(
       while (!roster.referee || roster.players.length < count) await pause();
       // The referee may not be ready when its registration is answered.
       const ready = new URL("/ready", roster.referee.endpoint).href;
-      while (!(await peers.isAlive(ready, 1_000))) await pause();
+      while ((await peers.probe(ready, 1_000)) !== "alive") await pause();
     },
     keep: (inFlight) => matches.keep(inFlight),
     isSteady: () => matches.isSteady,

@@ -197,5 +197,6 @@ const CAPABILITIES: Capabilities = {
   wantsDeltaViews: false,
   offersWebSocket: false,
   hasPages: false,
+  isPlayedByHand: false,
   botHash: null,
 };

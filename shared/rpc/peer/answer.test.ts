@@ -164,13 +164,13 @@ describe("notify", () => {
   });
 });
 
-describe("isAlive", () => {
-  test("is true only if a GET is answered with 2xx in time", async () => {
+describe("probe", () => {
+  test("is alive if a GET is answered with 2xx in time, refused if no program listens, and otherwise silent", async () => {
     const { url, calls } = await scripted(status(200, "{}"));
-    expect(await peers.isAlive(url.replace("/mcp", "/health"), 2_000)).toBe(true);
+    expect(await peers.probe(url.replace("/mcp", "/health"), 2_000)).toBe("alive");
     expect(calls[0]?.request).toMatchObject({ method: "GET", url: "/health" });
     for (const script of [status(503), status(302), () => {}])
-      expect(await peers.isAlive((await scripted(script)).url, 50)).toBe(false);
-    expect(await peers.isAlive(`http://127.0.0.1:${await closedPort()}`, 2_000)).toBe(false);
+      expect(await peers.probe((await scripted(script)).url, 50)).toBe("silent");
+    expect(await peers.probe(`http://127.0.0.1:${await closedPort()}`, 2_000)).toBe("refused");
   });
 });

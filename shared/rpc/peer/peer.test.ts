@@ -75,7 +75,7 @@ test.each(["", "nonsense", "/mcp", "ftp://127.0.0.1/mcp", "file:///etc/passwd", 
   async (url) => {
     expect(await message(url)).toEqual(failure("refused"));
     expect(await peers.notify(url, REQUEST, { timeoutMs: 500 })).toEqual(failure("refused"));
-    expect(await peers.isAlive(url, 500)).toBe(false);
+    expect(await peers.probe(url, 500)).toBe("silent");
   },
 );
 
@@ -136,6 +136,6 @@ test("close makes later calls fail, and may be called twice", async () => {
   await peers.close();
   await peers.close();
   expect(await message(url)).toEqual(failure("refused"));
-  expect(await peers.isAlive(url, 500)).toBe(false);
+  expect(await peers.probe(url, 500)).toBe("silent");
   expect(calls).toEqual([]);
 });

@@ -21,7 +21,7 @@ import { createSocketTransport } from "./socket-transport.ts";
 import { createTargets, type OpenPool } from "./targets.ts";
 
 /**
- * The client for the endpoints of other agents. It follows no redirects. A failure of the called agent is a value. `message` and `isAlive`
+ * The client for the endpoints of other agents. It follows no redirects. A failure of the called agent is a value. `message` and `probe`
  * reject if this machine has a shortage of files, memory or ports, which is not a fault of the called agent; `message` repeats the call until its
  * time limit first.
  */
@@ -35,8 +35,8 @@ export interface Peers {
    * dialect, whose JSON-RPC calls and answers the caller builds and reads. Repeats and rejects as `message` does.
    */
   post(endpoint: string, body: string, options: Omit<CallOptions, "socket">): Promise<Result<RawReply, CallFault>>;
-  /** Whether `GET url` is answered with a status from 200 to 299 within `timeoutMs`. Resolves with false as soon as `signal` is aborted. */
-  isAlive(url: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
+  /** Sends `GET url` and resolves with what the answer shows. Resolves with `silent` as soon as `signal` is aborted. */
+  probe(url: string, timeoutMs: number, signal?: AbortSignal): Promise<ProbeResult>;
   /** Whether `GET url` is answered with any status within `timeoutMs`. Resolves with false as soon as `signal` is aborted. Never rejects. */
   isListening(url: string, timeoutMs: number, signal?: AbortSignal): Promise<boolean>;
   /** Sends `GET url`, once, and resolves with the response, whatever its status, or with a fault. Never rejects. */
@@ -44,6 +44,9 @@ export interface Peers {
   /** Closes all connections and WebSockets. Calls under way and later calls fail with the cause `refused`. */
   close(): Promise<void>;
 }
+
+/** `alive`: a status from 200 to 299 within the time limit. `refused`: no program listens there. `silent`: everything else. */
+export type ProbeResult = "alive" | "refused" | "silent";
 
 /** The state that all calls of a process share. */
 interface Client {
@@ -74,9 +77,10 @@ export function createPeers({ clock, openPool, openSocket: open = openSocket }: 
     message: (endpoint, envelope, options) => message(client, endpoint, envelope, options),
     notify: (endpoint, envelope, options) => notify(client, endpoint, envelope, options),
     post: (endpoint, body, options) => send(client, { endpoint, method: "POST", body, id: 0 }, options),
-    async isAlive(url, timeoutMs, signal) {
+    async probe(url, timeoutMs, signal) {
       const reply = await get(client, url, timeoutMs, signal);
-      return reply.ok && is2xx(reply.value);
+      if (!reply.ok) return reply.error.isNothingListening ? "refused" : "silent";
+      return is2xx(reply.value) ? "alive" : "silent";
     },
     async isListening(url, timeoutMs, signal) {
       const reply = await get(client, url, timeoutMs, signal).catch(asRefused);

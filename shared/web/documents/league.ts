@@ -1,3 +1,4 @@
+import type { Restart } from "../game-view.ts";
 /** A document that a page of the manager shows. It is complete, so a page needs only the last one. */
 export interface LeagueDocument {
   readonly league: LeagueHeader;
@@ -59,6 +60,8 @@ export interface MatchRow {
   /** Why it ended so, in words: "checkmate". Null without a result. */
   readonly reason: string | null;
   readonly is_forfeit: boolean;
+  /** Why the current attempt at the match began; null in the first one. */
+  readonly restart: Restart | null;
 }
 
 /** One page of a long list, from 1. */

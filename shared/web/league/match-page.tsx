@@ -8,6 +8,7 @@ import { MatchLog } from "../match/match-log.tsx";
 import { MatchSteps } from "../match/match-steps.tsx";
 import { useFrames } from "../match/use-frames.ts";
 import { reachableFrom } from "../site-links.ts";
+import { restartInWords } from "../texts/game-texts.ts";
 import { leaguePath, matchPath } from "../texts/league-paths.ts";
 import { MATCH_STATUS_TEXTS } from "../texts/status-texts.ts";
 import type { PageProps } from "./page-props.ts";
@@ -46,7 +47,7 @@ interface HeadProps extends Pick<PageProps<MatchDocument>, "document"> {
 
 /** The facts about a match. With a board the players are named at the board. */
 function Head({ document: { league, match, game, referee_pages }, hasBoard }: HeadProps): JSX.Element {
-  const { match_id, round_id, round_label, status, referee, epoch, clock, players, result } = match;
+  const { match_id, round_id, round_label, status, referee, restart, clock, players, result } = match;
   const pages = game && referee_pages !== null ? reachableFrom(location.hostname, [referee_pages]) : null;
   return (
     <header class="match-head">
@@ -72,7 +73,7 @@ function Head({ document: { league, match, game, referee_pages }, hasBoard }: He
           </span>
         )}
         {clock && <span>{clockText(clock)}</span>}
-        {epoch > 1 && <span>Attempt {epoch}: the match was restarted</span>}
+        {restart !== null && <span class="restart">{restartInWords(restart)}</span>}
       </p>
       {!hasBoard && (
         <ul class="players">

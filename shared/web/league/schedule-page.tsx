@@ -5,6 +5,7 @@ import { LeagueLayout } from "../layout/league-layout.tsx";
 import { PagesOfList } from "../layout/pages-of-list.tsx";
 import { PlayerName } from "../layout/player-name.tsx";
 import { DateAndTime } from "../layout/time.tsx";
+import { restartInWords } from "../texts/game-texts.ts";
 import { matchPath } from "../texts/league-paths.ts";
 import { MATCH_STATUS_TEXTS } from "../texts/status-texts.ts";
 import type { PageProps } from "./page-props.ts";
@@ -77,7 +78,7 @@ const MATCH_STATES: Readonly<Record<MatchRow["status"], string>> = {
 };
 
 function ScheduleMatch({ league, match, hasRound }: MatchProps): JSX.Element {
-  const { match_id, round_id, status, players, referee, result, is_forfeit } = match;
+  const { match_id, round_id, status, players, referee, result, restart, is_forfeit } = match;
   const most = Math.max(...players.map(({ points }) => points ?? 0));
   const names = players.map(({ name }) => name).join(", ");
   return (
@@ -99,6 +100,7 @@ function ScheduleMatch({ league, match, hasRound }: MatchProps): JSX.Element {
         <p class="schedule-facts">
           {hasRound && <span>Round {round_id}</span>}
           {referee !== null && <span>{referee}</span>}
+          {restart !== null && <span>{restartInWords(restart)}</span>}
         </p>
       </div>
       <a class="schedule-link" href={matchPath(league, match_id)}>

@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import type { LeagueHeader, MatchRow } from "../documents/league.ts";
 import { useRowMotion } from "../standings/use-row-motion.ts";
+import { restartInWords } from "../texts/game-texts.ts";
 import { matchPath } from "../texts/league-paths.ts";
 
 interface Props {
@@ -28,6 +29,11 @@ export function MatchList({ league, matches }: Props): JSX.Element {
               ))}
             </span>
             {match.reason !== null && <span class="match-reason">{match.reason}</span>}
+            {match.result === null && match.restart && (
+              <span class="match-reason" title={restartInWords(match.restart)}>
+                attempt {match.restart.attempt}
+              </span>
+            )}
           </a>
         </li>
       ))}

@@ -3,7 +3,7 @@ import type { Color } from "../boards/chess-squares.ts";
 import { type GameView, GUEST } from "../game-view.ts";
 import { GameClock } from "../layout/game-clock.tsx";
 import { MatchLinks } from "../layout/match-ref.tsx";
-import { playerInWords, roleInWords } from "../texts/game-texts.ts";
+import { playerInWords, restartInWords, roleInWords } from "../texts/game-texts.ts";
 import { Captured } from "./captured.tsx";
 
 interface Props {
@@ -26,6 +26,7 @@ export function Players({ game, role, turnStart, start }: Props): JSX.Element {
           <MatchLinks match={game.match} />
         </p>
       )}
+      {game.restart && <p class="restart">{restartInWords(game.restart)}</p>}
       <ul class="players">
         {game.roles.map((name) => (
           <li key={name} class={game.to_act.includes(name) ? "acting" : ""}>

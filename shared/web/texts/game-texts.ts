@@ -1,7 +1,7 @@
 import { reasonInWords, spoken, winnersInWords } from "../../games/game.ts";
 import { type Color, checkedKing, moveInWords, piecesOf } from "../boards/chess-squares.ts";
 import type { GameFacts } from "../game-facts.ts";
-import { type GameView, GUEST, nameInWords, type PlayerView } from "../game-view.ts";
+import { type GameView, GUEST, nameInWords, type PlayerView, type Restart } from "../game-view.ts";
 import { faultsInWords } from "./fault-texts.ts";
 
 /** A game with the names of its players. */
@@ -104,3 +104,7 @@ function chessPosition({ state }: Pick<GameView, "state">): { readonly fen: stri
   const { fen, turn } = (state ?? {}) as { readonly fen?: unknown; readonly turn?: unknown };
   return typeof fen === "string" && (turn === "white" || turn === "black") ? { fen, turn } : null;
 }
+
+/** Returns why a match has begun again: "Attempt 2: the match began again from the start, because REF01 did not answer." */
+export const restartInWords = ({ attempt, reason }: Restart): string =>
+  `Attempt ${attempt}: the match began again from the start${reason === null ? "" : `, because ${reason}`}.`;
