@@ -105,7 +105,7 @@ export async function startReferee(
 function listenFor(service: Service): Promise<Listening> {
   const { options, self, identity, creations } = service;
   const { manager, limitLoopback } = options;
-  const rest = lazily(() => loadRest(service));
+  const rest = lazily("the REST API and the pages", () => loadRest(service));
   return listen(self.network, {
     log: self.log,
     host: options.host ?? listenHostFor(manager, self.network.interfaces()),

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { configSchema, SCHEMA_FILE } from "./commands/config-schema.ts";
-import { mustTakeCapabilities, systemUses, unusedExemptions } from "./testing/capabilities.ts";
+import { codeOf, mustTakeCapabilities, systemUses, unusedExemptions, valueImports } from "./testing/capabilities.ts";
 import { impurities, mustBePure, PURE_FOLDERS } from "./testing/purity.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -182,6 +182,12 @@ describe("the source tree", () => {
     const users = imports.filter(({ to }) => to === library || to.startsWith(`${library}/`));
     expect(users.length).toBeGreaterThan(0);
     expect(users.filter(({ component }) => !components.includes(component)).map(({ file }) => file)).toEqual([]);
+  });
+
+  // All builds of a process share one helper process. A build during which it is stopped never settles.
+  it("only shared/web/esbuild.ts loads esbuild", () => {
+    const loaders = sources.filter((file) => valueImports(codeOf(readFileSync(file, "utf8"))).includes("esbuild"));
+    expect(loaders.map((file) => relative(root, file))).toEqual(["shared/web/esbuild.ts"]);
   });
 
   it("games, sessions, messages and decisions of the manager depend only on their arguments", () => {

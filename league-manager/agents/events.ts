@@ -1,8 +1,8 @@
 import { z } from "zod";
 import "#shared/lib/schema-messages.ts";
-import type { DistributiveOmit } from "#shared/lib/distributive-omit.ts";
 import { Transports } from "#shared/protocol/transports.ts";
 import { HistoryForm } from "#shared/protocol/view-history.ts";
+import type { DistributiveOmit } from "../league/commands.ts";
 
 /** The format version of these events. Every event carries it as `v`. */
 export const FORMAT_VERSION = 1;

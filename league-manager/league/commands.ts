@@ -1,4 +1,3 @@
-import type { DistributiveOmit } from "#shared/lib/distributive-omit.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
 import type { MatchResult } from "#shared/protocol/messages.ts";
 import type { LeagueEvent } from "./events.ts";
@@ -94,6 +93,9 @@ export interface LeagueSettings {
   readonly roundMs: number | null;
   readonly seedCommitment: string;
 }
+
+/** `Omit` of each member of a union. */
+export type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
 /** An event without its time and its format version. */
 export type NewLeagueEvent = DistributiveOmit<LeagueEvent, "v" | "at">;

@@ -4,6 +4,7 @@ import type { BuildFailure } from "esbuild";
 import { moduleUrl } from "#shared/lib/module-file.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
+import { withEsbuild } from "#shared/web/esbuild.ts";
 import { importedFiles } from "./imported-files.ts";
 
 /** The program that runs the code of a bot file. */
@@ -29,18 +30,10 @@ export interface CodeFiles {
   readonly fault: string | null;
 }
 
-/** The number of searches that need the helper process of esbuild. */
-let searches = 0;
-
 /** Finds the files of a bot. An import whose name is computed is not found. */
-export async function codeFilesOf(file: string): Promise<CodeFiles> {
-  searches++;
-  try {
-    return await search(file);
-  } finally {
-    searches--;
-    if (searches === 0) await (await import("esbuild")).stop();
-  }
+export function codeFilesOf(file: string): Promise<CodeFiles> {
+  // One use for both builds, so that they have one helper process.
+  return withEsbuild(() => search(file));
 }
 
 async function search(file: string): Promise<CodeFiles> {
@@ -49,7 +42,9 @@ async function search(file: string): Promise<CodeFiles> {
     const imported = (await importedFiles(file)).filter((path) => isCodeOf(file, path));
     return { files: [...always, ...imported], ofBot: [file, ...imported], fault: null };
   } catch (thrown) {
-    const [error] = (thrown as BuildFailure).errors;
+    const { errors } = thrown as Partial<BuildFailure>;
+    if (!errors) throw thrown; // esbuild itself failed
+    const [error] = errors;
     const { line, column } = error?.location ?? {};
     return { files: always, ofBot: [file], fault: `${file}:${line}:${(column ?? 0) + 1}: ${error?.text}` };
   }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { memoized } from "#shared/lib/lazy.ts";
+import { memoized } from "#shared/lib/memoized.ts";
 import type { MessageSocket } from "#shared/rpc/websocket/message-socket.ts";
 
 /** An event in the formats of the clients. Each text is created once for all clients. */

@@ -54,7 +54,7 @@ export interface SessionTable {
 }
 
 export function sessionTable(db: DatabaseSync, clock: Pick<Clock, "now">): SessionTable {
-  const open = lazily(() => kyselyOver<Tables>(db));
+  const open = lazily("the tables of sessions", () => kyselyOver<Tables>(db));
   return {
     watchable: async (limit) => watchableGames(await open(), clock.now() - ABANDONED_AFTER_MS, limit),
     of: async (agentId, limit, before) => sessionsOf(await open(), agentId, limit, before),

@@ -1,7 +1,7 @@
 import type { Game } from "#shared/games/game.ts";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Ids } from "#shared/lib/ids.ts";
-import { lazily } from "#shared/lib/lazy.ts";
+import { memoized } from "#shared/lib/memoized.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import type { CheckContext, CheckId } from "./check.ts";
 import { type Acceptance, gamesToCheck, inviteTo } from "./checks/invitation.ts";
@@ -45,7 +45,8 @@ export async function checkPlayer(options: CheckOptions): Promise<readonly Check
   const context: CheckContext = {
     ...{ clock, ids, caller, matches, registration, subject, moveMs },
     onlyGames: games,
-    firstInvitation: lazily(() => firstInvitation(context)),
+    // Each invitation has a time limit. A failure would be the same again: the player plays no game of the check.
+    firstInvitation: memoized(() => firstInvitation(context)),
     facts: { games: [], moves: [] },
   };
   try {

@@ -29,9 +29,10 @@ const capabilities: readonly Capability[] = [
     instead: "take a Clock as an argument; only the entry point of a process passes systemClock",
     calls: /\bsystemClock\b/g,
     modules: /^$/,
-    // The entry point of agents, the commands, and the virtual clock, which waits for turns of the event loop of this process.
+    // The entry point of agents, the commands, the virtual clock, which waits for turns of the event loop of this process, and the limit of loads,
+    // which take real time in simulations too.
     implementedBy:
-      /^(shared\/lib\/clock|shared\/runtime\/agent|scripts\/commands\/[\w-]+|scripts\/simulation\/machines\/scheduler)\.ts$/,
+      /^(shared\/lib\/(clock|lazy)|shared\/runtime\/agent|scripts\/commands\/[\w-]+|scripts\/simulation\/machines\/scheduler)\.ts$/,
   },
   {
     name: "the interfaces of this machine",

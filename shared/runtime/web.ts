@@ -11,23 +11,18 @@ type Routes = (app: Express) => void | Promise<void>;
  * express and the routes, so it is called at the first such request.
  */
 export const webApp = (log: Logger, routes?: Routes) => async (): Promise<RequestListener> => {
-  try {
-    const [{ default: express }, { default: helmet }] = await Promise.all([import("express"), import("helmet")]);
-    const app = express();
-    app.disable("x-powered-by");
-    app.use(helmet(SECURITY_HEADERS));
-    await routes?.(app);
-    app.use((_request, response) => {
-      response
-        .status(404)
-        .json({ error: { code: "NOT_FOUND", message: "No such page; agents are called at POST /mcp" } });
-    });
-    app.use(errorHandler(log));
-    return app;
-  } catch (thrown) {
-    log.error({ err: thrown }, "the pages could not be loaded");
-    throw thrown;
-  }
+  const [{ default: express }, { default: helmet }] = await Promise.all([import("express"), import("helmet")]);
+  const app = express();
+  app.disable("x-powered-by");
+  app.use(helmet(SECURITY_HEADERS));
+  await routes?.(app);
+  app.use((_request, response) => {
+    response
+      .status(404)
+      .json({ error: { code: "NOT_FOUND", message: "No such page; agents are called at POST /mcp" } });
+  });
+  app.use(errorHandler(log));
+  return app;
 };
 
 /**

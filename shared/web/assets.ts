@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import type { BoardKind } from "../games/game.ts";
 import { lazily } from "../lib/lazy.ts";
 import { bundleOptions, readSprite, webFile } from "./bundle.ts";
+import { withEsbuild } from "./esbuild.ts";
 import { BASE_STYLE, BOARD_FILES, PAGE_FILES, type PageKind, TEXT_STYLE } from "./page-files.ts";
 
 /** A file that pages load. Its name contains a hash of its content, so browsers may keep it forever. */
@@ -53,22 +54,20 @@ const boards = Object.values(BOARD_FILES);
 const entries = pages.map(({ entry }) => entry);
 const styles = [BASE_STYLE, TEXT_STYLE, ...[...pages, ...boards].flatMap((one) => one.styles)];
 
-/** Bundles the assets of all pages in memory, at the first call only. A failed call is repeated at the next call. */
-export const assets = lazily(async (): Promise<Assets> => {
-  // Imported here, because most processes never serve a page.
-  const esbuild = await import("esbuild");
-  const { outputFiles, metafile } = await esbuild.build({
-    ...bundleOptions,
-    entryPoints: [...new Set([...entries, WORKER, ...styles])].map(webFile),
-    outdir: "out",
-    metafile: true,
-    format: "esm",
-    splitting: true,
-    entryNames: "[name]-[hash]",
-    chunkNames: "chunk-[hash]",
-  });
-  // Ends the helper process of esbuild.
-  await esbuild.stop();
+/** Bundles the assets of all pages in memory, at the first call only. A call that fails or takes too long is repeated at the next call. */
+export const assets = lazily("the scripts and styles of the pages", async (): Promise<Assets> => {
+  const { outputFiles, metafile } = await withEsbuild(({ build }) =>
+    build({
+      ...bundleOptions,
+      entryPoints: [...new Set([...entries, WORKER, ...styles])].map(webFile),
+      outdir: "out",
+      metafile: true,
+      format: "esm",
+      splitting: true,
+      entryNames: "[name]-[hash]",
+      chunkNames: "chunk-[hash]",
+    }),
+  );
   const files = new Map<string, Asset>();
   const add = (name: string, body: Buffer): string => {
     const path = ASSETS_PATH + name;

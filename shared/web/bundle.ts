@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { lazily } from "../lib/lazy.ts";
 import { moduleUrl } from "../lib/module-file.ts";
+import { withEsbuild } from "./esbuild.ts";
 
 /** The parts of self-contained documents apart from their data. */
 interface Bundle {
@@ -47,25 +48,23 @@ export async function readSprite(): Promise<string> {
 }
 
 /**
- * Bundles the scripts and styles of self-contained documents in memory, at the first call only. A failed call is
- * repeated at the next call.
+ * Bundles the scripts and styles of self-contained documents in memory, at the first call only. A call that fails or
+ * takes too long is repeated at the next call.
  */
-export const bundle = lazily(async (): Promise<Bundle> => {
-  // Imported here, because most processes never serve a page.
-  const esbuild = await import("esbuild");
-  const { outputFiles } = await esbuild.build({
-    ...bundleOptions,
-    entryPoints: {
-      board: webFile("site/embed-main.tsx"),
-      style: webFile("styles/embed.css"),
-      report: webFile("site/report-main.tsx"),
-      "report-style": webFile("styles/report-style.css"),
-    },
-    outdir: "out",
-    format: "iife",
-  });
-  // Ends the helper process of esbuild.
-  await esbuild.stop();
+export const bundle = lazily("the scripts of boards and reports", async (): Promise<Bundle> => {
+  const { outputFiles } = await withEsbuild(({ build }) =>
+    build({
+      ...bundleOptions,
+      entryPoints: {
+        board: webFile("site/embed-main.tsx"),
+        style: webFile("styles/embed.css"),
+        report: webFile("site/report-main.tsx"),
+        "report-style": webFile("styles/report-style.css"),
+      },
+      outdir: "out",
+      format: "iife",
+    }),
+  );
   const text = (name: string): string => outputFiles.find(({ path }) => path.endsWith(name))?.text ?? "";
   return {
     board: text("board.js"),

@@ -1,4 +1,4 @@
-import { memoized } from "../../lib/lazy.ts";
+import { memoized } from "../../lib/memoized.ts";
 
 /**
  * Tables of version 2 of the rule for clues, for words that the rules of English spelling do not cover. They are

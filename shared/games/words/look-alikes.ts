@@ -1,4 +1,4 @@
-import { memoized } from "../../lib/lazy.ts";
+import { memoized } from "../../lib/memoized.ts";
 
 /**
  * Letters that look like a capital letter of the Latin alphabet, in the form that `fold` returns, from Unicode's

@@ -1,4 +1,4 @@
-import { memoized } from "../../lib/lazy.ts";
+import { memoized } from "../../lib/memoized.ts";
 import { WORDS } from "./codenames-words.ts";
 import { compoundingWords, irregularBases, unrelatedWords } from "./english-families.ts";
 

@@ -201,7 +201,10 @@ describe("the endpoint (PROTOCOL.md, section 3)", () => {
     let loads = 0;
     let why: string | null = null;
     const web = () => (++loads > 1 && options.web()) || Promise.reject(new Error("secret"));
-    const failingServer = httpEndpoint({ ...options, web, isReady: () => loads > 0, whyNotReady: () => why });
+    const errors: unknown[] = [];
+    const onError = (error: unknown): void => void errors.push(error);
+    const readiness = { isReady: () => loads > 0, whyNotReady: () => why };
+    const failingServer = httpEndpoint({ ...options, web, onError, ...readiness });
     const url = `http://127.0.0.1:${await portOf(failingServer)}`;
     const probe = async (path: string, method = "GET"): Promise<unknown> => {
       const answer = await fetch(`${url}${path}`, { method });
@@ -212,6 +215,7 @@ describe("the endpoint (PROTOCOL.md, section 3)", () => {
     expect(await probe("/ready")).toEqual([503, '{"status":"the database does not answer"}']);
     const page = await fetch(url);
     expect([page.status, await page.text()]).toEqual([500, expect.not.stringContaining("secret")]);
+    expect(errors).toEqual([new Error("secret")]);
     expect(await probe("/ready?x")).toEqual([200, '{"status":"ready"}']);
     expect(await probe("/health")).toEqual([200, '{"status":"ok"}']);
     expect(await probe("/Health/")).toEqual([200, '{"status":"ok"}']);

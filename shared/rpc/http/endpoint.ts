@@ -68,7 +68,7 @@ export function httpEndpoint(options: EndpointOptions): Server {
   const { host = "127.0.0.1", allowedHosts, machineAddresses = () => new Set(), gate, onError } = options;
   const { forwarder, isTrustedProxy = () => false } = options;
   const checkCaller = callerCheck({ host, allowedHosts, machineAddresses });
-  const web = lazily(options.web);
+  const web = lazily("the pages and routes", options.web);
   const { sessions: _, posts, ...forPosts } = options;
   const handlePage = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const isRead = request.method === "GET" || request.method === "HEAD";
@@ -82,9 +82,7 @@ export function httpEndpoint(options: EndpointOptions): Server {
         if (request.method === "GET" && retryAfter !== undefined) response.setHeader("refresh", retryAfter);
         return rejectPage(http, request, response, 429, "Too many requests; see Retry-After");
       }
-      const listener = await web().catch(() => null); // `options.web` logs its failure itself
-      if (listener) listener(request, response);
-      else sendError(response, 500, "Internal error");
+      (await web())(request, response);
     } catch (thrown) {
       onError?.(thrown);
       sendError(response, 500, "Internal error");

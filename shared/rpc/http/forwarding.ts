@@ -64,9 +64,9 @@ export function createForwarder(forwarding: Forwarding, clock: Pick<Clock, "afte
   const removeListener = forwarding.onChange(() => {
     for (const [end, destination] of passing) if (!forwarding.isKnown(destination)) end();
   });
-  const agent = lazily(async () => {
+  const agent = lazily("the client for other servers", async () => {
     const undici = await import("undici");
-    opened = new undici.Agent({ pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_MS });
+    opened ??= new undici.Agent({ pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connectTimeout: CONNECT_MS });
     if (isClosed) await opened.destroy();
     return opened;
   });

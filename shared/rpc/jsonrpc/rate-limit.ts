@@ -86,7 +86,7 @@ export function rateLimiter(
   perMinute: number,
   policy = "default",
 ): (key: string, requests?: number) => Promise<Allowance> {
-  const load = lazily(async () => {
+  const load = lazily("the rate limiter", async () => {
     const { RateLimiterMemory, RateLimiterRes } = await import("rate-limiter-flexible");
     return { limiter: new RateLimiterMemory({ points: perMinute, duration: 60 }), Exceeded: RateLimiterRes };
   });

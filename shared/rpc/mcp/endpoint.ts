@@ -39,8 +39,9 @@ export function mcpEndpoint(
     for (const uri of changedUris) for (const listener of listeners) listener(uri);
     changedUris.clear();
   };
-  const sessions = lazily(async () => {
+  const sessions = lazily("the sessions of MCP clients", async () => {
     const { mcpSessions } = await import("./sessions.ts");
+    if (loaded) return loaded; // by an earlier load, which took too long
     const created = mcpSessions(service, onError, clock, ids);
     listeners.push((uri) => created.notifyChanged(uri));
     loaded = created;

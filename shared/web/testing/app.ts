@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import type { Browser, Frame, Page } from "playwright-core";
+import { lazily } from "../../lib/lazy.ts";
 import { embeddedBoard } from "../embedded-board.ts";
+import { withEsbuild } from "../esbuild.ts";
 import { USER_SEAT_META } from "../game-view.ts";
 import { type TestingGame, testingGame } from "./games.ts";
 
@@ -94,14 +95,15 @@ async function answerTool(game: TestingGame, human: string, call: ToolCall): Pro
 /** Returns the result of a tool that has failed. */
 export const toolError = (text: string): object => ({ isError: true, content: [{ type: "text", text }] });
 
-let bundledHost: Promise<string> | null = null;
-function hostScript(): Promise<string> {
-  bundledHost ??= build({
-    entryPoints: [fileURLToPath(new URL("./app-host.ts", import.meta.url))],
-    bundle: true,
-    minify: true,
-    write: false,
-    format: "iife",
-  }).then(({ outputFiles }) => outputFiles[0]?.text ?? "");
-  return bundledHost;
-}
+const hostScript = lazily("the script of the host", async () => {
+  const { outputFiles } = await withEsbuild(({ build }) =>
+    build({
+      entryPoints: [fileURLToPath(new URL("./app-host.ts", import.meta.url))],
+      bundle: true,
+      minify: true,
+      write: false,
+      format: "iife",
+    }),
+  );
+  return outputFiles[0]?.text ?? "";
+});

@@ -1,2 +1,0 @@
-/** `Omit` of each member of a union. */
-export type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
