@@ -82,6 +82,20 @@ describe("kept ratings", () => {
     expect((await entered).players).toHaveLength(3);
   });
 
+  it("that could not be computed are computed again at the next call", async () => {
+    const league = leagueOf(["P01", "P02"], [won("P01", "P02")], SETTINGS, { status: "completed" });
+    let isBroken = false;
+    const ratings = cachedRatings((playerId) => {
+      if (isBroken) throw new Error("no name");
+      return nameOf(playerId);
+    });
+    const failed = ratings(league);
+    isBroken = true; // when the table is ready
+    await expect(failed).rejects.toThrow("no name");
+    isBroken = false;
+    expect((await ratings(league)).matches).toBe(1);
+  });
+
   it("of a large league are computed again after several matches, and always when it is completed", async () => {
     const players = Array.from({ length: 150 }, (_, i) => `P${i}`);
     const leagueAfter = (count: number, change: Partial<League> = {}) =>

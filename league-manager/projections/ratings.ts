@@ -64,7 +64,7 @@ export async function ratingsOf(
 /**
  * Returns a function that returns the ratings of a league and keeps them. They are computed again after a match, but in a league of more than 100 players only
  * after several matches, because the time grows with the cube of their number: 0.1 s for 200 players, 2 s for 1,000. `matches` says how many are
- * rated. The ratings of a completed league have all of its matches.
+ * rated. The ratings of a completed league have all of its matches. A failed computation is repeated at the next call.
  */
 export function cachedRatings(nameOf: (playerId: string) => string): (league: League) => Promise<RatingsDocument> {
   const kept = new Map<string, { readonly document: Promise<RatingsDocument>; completed: number; of: string }>();
@@ -74,7 +74,10 @@ export function cachedRatings(nameOf: (playerId: string) => string): (league: Le
     const found = kept.get(leagueId);
     const maxMissing = Math.max(1, Math.floor(entrants.size ** 2 / 10_000));
     if (found?.of === of && completed - found.completed < maxMissing) return found.document;
-    const document = ratingsOf(league, nameOf);
+    const document = ratingsOf(league, nameOf).catch((thrown) => {
+      if (kept.get(leagueId)?.document === document) kept.delete(leagueId);
+      throw thrown;
+    });
     kept.set(leagueId, { document, completed, of });
     return document;
   };

@@ -1,10 +1,14 @@
-import { existsSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, rmSync, symlinkSync } from "node:fs";
+import { open } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { esbuildProcesses } from "#shared/web/testing/esbuild-processes.ts";
 import { isolatedBots } from "../testing/isolated-bots.ts";
 import { playerTurn } from "../testing/turns.ts";
+import { codeFilesOf } from "./permissions.ts";
 
 const { shown, pathOf, write, load, begin, beginWith } = isolatedBots();
 
@@ -187,4 +191,17 @@ export default { choose: () => six * 100 + five * 10 + data.four };`,
       exitCode: 3,
     });
   });
+});
+
+test("the search for the files of a bot reports the end of the helper process, and the next search has a result", async () => {
+  const file = write("bot.ts", 'import { one } from "./one.ts"; export default () => one;');
+  execFileSync("mkfifo", [pathOf("one.ts")]);
+  const outcome = Promise.allSettled([codeFilesOf(file)]);
+  const pipe = await open(pathOf("one.ts"), "w"); // resolves when the helper process reads the file
+  for (const helper of esbuildProcesses()) process.kill(helper, "SIGKILL");
+  expect(await outcome).toMatchObject([{ reason: { message: expect.stringContaining("The service was stopped") } }]);
+  await pipe.close();
+  rmSync(pathOf("one.ts"));
+  write("one.ts", "export const one = 1;");
+  expect(await codeFilesOf(file)).toMatchObject({ fault: null });
 });

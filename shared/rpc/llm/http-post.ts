@@ -1,4 +1,5 @@
 import type { Pool } from "undici";
+import { lazily } from "../../lib/lazy.ts";
 
 /** The HTTP response of an endpoint. */
 export interface Reply {
@@ -14,7 +15,9 @@ const MAX_REPLY_BYTES = 1024 * 1024;
 export class JsonPost {
   readonly #url: URL;
   readonly #headers: Readonly<Record<string, string>>;
-  #pool: Promise<Pool> | null = null;
+  #pool: Pool | null = null;
+  #isClosed = false;
+  readonly #opened = lazily("the HTTP client", () => this.#open());
 
   constructor(url: string, bearer: string | null) {
     this.#url = new URL(url);
@@ -29,8 +32,8 @@ export class JsonPost {
    * response before `signal` is aborted, or if it is too long.
    */
   async send(body: object, signal: AbortSignal): Promise<Reply> {
-    this.#pool ??= openPool(this.#url.origin);
-    const response = await (await this.#pool).request({
+    const pool = await this.#opened();
+    const response = await pool.request({
       path: this.#url.pathname,
       method: "POST",
       headers: this.#headers,
@@ -54,12 +57,15 @@ export class JsonPost {
 
   /** Closes the connections. Requests under way fail. */
   async close(): Promise<void> {
-    await (await this.#pool)?.destroy();
+    this.#isClosed = true;
+    await this.#pool?.destroy();
   }
-}
 
-/** The caller limits the time of a request, which undici would otherwise end after five minutes. */
-async function openPool(origin: string): Promise<Pool> {
-  const { Pool } = await import("undici");
-  return new Pool(origin, { headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 });
+  /** The caller limits the time of a request, which undici would otherwise end after five minutes. */
+  async #open(): Promise<Pool> {
+    const { Pool } = await import("undici");
+    this.#pool ??= new Pool(this.#url.origin, { headersTimeout: 0, bodyTimeout: 0, connectTimeout: 10_000 });
+    if (this.#isClosed) await this.#pool.destroy();
+    return this.#pool;
+  }
 }

@@ -1,15 +1,21 @@
 import { closeSync, openSync } from "node:fs";
+import { createServer } from "node:http";
 import { systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
 import { rateLimiter } from "../jsonrpc/rate-limit.ts";
+import { JsonPost } from "../llm/http-post.ts";
 import { mcpEndpoint } from "../mcp/endpoint.ts";
+import { listenOnLoopback } from "./loopback.ts";
 
 /** Uses lazily loaded modules while this process can open no more files, and again after files are closed. Prints whether they were loaded. */
 const limit = rateLimiter(1);
 const surface = { serverInfo: { name: "test", version: "1.0.0" }, tools: [], resources: [], templates: [] };
 const { sessions, close } = mcpEndpoint(surface, () => {}, systemClock, systemIds);
+const server = createServer((_request, response) => void response.end("{}"));
+const post = new JsonPost(`http://127.0.0.1:${await listenOnLoopback(server)}/`, null);
+const signal = new AbortController().signal;
 const load = async (): Promise<readonly string[]> => {
-  const outcomes = await Promise.allSettled([limit("10.0.0.1"), sessions()]);
+  const outcomes = await Promise.allSettled([limit("10.0.0.1"), sessions(), post.send({}, signal)]);
   return outcomes.map(({ status }) => status);
 };
 const files: number[] = [];
@@ -22,3 +28,5 @@ const without = await load();
 for (const file of files) closeSync(file);
 process.stdout.write(JSON.stringify({ without, later: await load() }));
 await close();
+await post.close();
+server.close();
