@@ -35,10 +35,13 @@ const command = withUsageExit(new Command("league-manager"))
     originOption,
   )
   .option("--roster", "start when exactly the players of the config are registered; no other player is admitted")
-  .option("--seed <seed>", "make matches and results repeatable (default: a random seed)");
+  .option(
+    "--seed <seed>",
+    "make matches and results repeatable; at least 32 hexadecimal digits unless all players are started by one command (default: a random seed)",
+  );
 withExamples(command, [
   "npm run manager -- --players 4                               # start when 4 players are registered",
-  "npm run manager -- --config config/my-league.json --seed 7   # another config, repeatable",
+  "npm run manager -- --config config/my-league.json            # another config",
   "npm run manager -- --database postgres:///league             # one of several managers of a PostgreSQL database",
 ]).parse();
 

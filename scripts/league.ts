@@ -58,7 +58,10 @@ withFormatOptions(
   .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
   .option("--keep", "keep running after the last match, with a page of standings")
   .option("--json", "print one JSON document on stdout instead of tables")
-  .option("--seed <seed>", "make matches and results repeatable (default: a random seed)")
+  .option(
+    "--seed <seed>",
+    "make matches and results repeatable; at least 32 hexadecimal digits if the config has players that the command does not start (default: a random seed)",
+  )
   .addOption(clockFlag("those of the config"))
   .option("--crosstable", "also print the results of each player against each other player")
   .option("--quiet", "print no progress")
@@ -81,7 +84,10 @@ withFormatOptions(
     "start each league when n players have joined, at least 2 (default: as the config says, else when the operator starts it)",
     playersOption,
   )
-  .option("--seed <seed>", "make matches and results repeatable (default: a random seed)")
+  .option(
+    "--seed <seed>",
+    "make matches and results repeatable, at least 32 hexadecimal digits (default: a random seed)",
+  )
   .addOption(clockFlag("those of the config"))
   .option("--lan", "listen on every address, so that players on other machines can join (default: this machine only)")
   .option(

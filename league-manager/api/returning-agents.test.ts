@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { isToken, systemIds } from "#shared/lib/ids.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
@@ -21,7 +22,7 @@ const start = async (more: object, startWhen: "count" | "roster"): Promise<void>
   const port = await freePort();
   url = `http://127.0.0.1:${port}/mcp`;
   const config = Config.parse({ manager: { port }, leagues: [{ league_id: "rps", game: "rps.v1" }], ...more });
-  manager = await startManager({ config, dataFolder, seed: "s", startWhen }, silentProcess("manager"));
+  manager = await startManager({ config, dataFolder, seed: sha256Hex("s"), startWhen }, silentProcess("manager"));
 };
 beforeEach(() => {
   dataFolder = mkdtempSync(join(tmpdir(), "returns-"));

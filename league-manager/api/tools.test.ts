@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import type { MessageType } from "#shared/protocol/message-types.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
@@ -32,7 +33,7 @@ beforeEach(async () => {
     ],
     timeouts: { default_ms: 300 },
   });
-  manager = await startManager({ config, dataFolder, seed: "s" }, silentProcess("manager"));
+  manager = await startManager({ config, dataFolder, seed: sha256Hex("s") }, silentProcess("manager"));
   operator = readFileSync(join(dataFolder, "operator-token"), "utf8").trim();
 });
 afterEach(async () => {

@@ -1,5 +1,6 @@
 import { throwLater } from "#shared/lib/clock.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
+import { admitsOthers } from "#shared/runtime/config/run-seed.ts";
 import { StartError, StoreLost } from "#shared/runtime/process/exit.ts";
 import { leagueFollowUps } from "../commands/follow-ups.ts";
 import { openLeagues } from "../commands/leagues.ts";
@@ -18,7 +19,7 @@ import type { OpenedRun } from "./opened-run.ts";
 export async function openFile(
   started: AsyncDisposableStack,
   file: string,
-  { config, seed }: ManagerOptions,
+  { config, seed, startWhen }: ManagerOptions,
   { clock, ids, disk }: AgentProcess,
 ): Promise<OpenedRun> {
   // After a failed write the memory may differ from the file, so the process ends. The next start reads the file.
@@ -27,7 +28,7 @@ export async function openFile(
   const storeFile = disk.openStore(file, MANAGER_SCHEMA, { isWrittenByThread: false, onBroken: onFatal });
   started.defer(() => storeFile.close());
   const store = managerStore(storeFile.db, storeFile.writer, onFatal);
-  const run = await openRun(store, seed, ids);
+  const run = await openRun(store, { seed, isOpen: admitsOthers(config, startWhen) }, ids);
   const leagueIds = config.leagues.map(({ league_id }) => league_id);
   const loaded = await loadState(store, leagueIds);
   const followUps = leagueFollowUps((leagueId) => leagueSeed(run.seed, leagueId));

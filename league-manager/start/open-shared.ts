@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { throwLater } from "#shared/lib/clock.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
+import { admitsOthers } from "#shared/runtime/config/run-seed.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
 import { StoreBusy, UnusableEvent } from "#shared/store/store-errors.ts";
 import { leagueFollowUps } from "../commands/follow-ups.ts";
@@ -25,7 +26,7 @@ const OPERATOR_TOKEN = "operator_token";
 export async function openShared(
   started: AsyncDisposableStack,
   openDatabase: NonNullable<ManagerOptions["database"]>,
-  { config, seed, dataFolder }: ManagerOptions,
+  { config, seed, startWhen, dataFolder }: ManagerOptions,
   { clock: machineClock, ids, log, disk, warn }: AgentProcess,
 ): Promise<OpenedRun> {
   const lock = disk.lock(join(dataFolder, "league-manager"));
@@ -35,7 +36,7 @@ export async function openShared(
   started.defer(() => database.close());
   const { clock, stop } = await openRunClock({ database, clock: machineClock, warn });
   started.defer(stop);
-  const run = await openRun(database, seed, ids);
+  const run = await openRun(database, { seed, isOpen: admitsOthers(config, startWhen) }, ids);
   const secret = (await database.getMeta(SECRET)) ?? (await database.initMeta(SECRET, ids.token()));
   const operatorToken =
     config.manager.operator_token ??

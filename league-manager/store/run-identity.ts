@@ -1,4 +1,5 @@
 import type { Ids } from "#shared/lib/ids.ts";
+import { assertSeed, newSeed } from "#shared/runtime/config/run-seed.ts";
 import type { ManagerStore } from "./manager-store.ts";
 
 /** The values that are fixed for a run. They are rows of the store instead of events, because the seed is secret. */
@@ -9,17 +10,27 @@ export interface RunIdentity {
   readonly seed: string;
 }
 
+/** The seed for a new run. */
+interface GivenSeed {
+  /** null for a random one. */
+  readonly seed: string | null;
+  /** Whether programs may enter that no command starts. */
+  readonly isOpen: boolean;
+}
+
 /**
  * Returns the identity of the run of a store. In a new store it creates one with the given seed or a random one. If several managers do so at once,
- * all of them get the same identity.
+ * all of them get the same identity. Rejects with StartError if the given seed is too short for a new run.
  */
 export async function openRun(
   store: Pick<ManagerStore, "getMeta" | "initMeta">,
-  givenSeed: string | null,
+  given: GivenSeed,
   ids: Ids,
 ): Promise<RunIdentity> {
+  const storedSeed = await store.getMeta(SEED);
+  if (storedSeed === null) assertSeed(given.seed, given.isOpen, ids);
   const runId = (await store.getMeta(RUN_ID)) ?? (await store.initMeta(RUN_ID, ids.token()));
-  const seed = (await store.getMeta(SEED)) ?? (await store.initMeta(SEED, givenSeed ?? ids.token()));
+  const seed = storedSeed ?? (await store.initMeta(SEED, given.seed ?? newSeed(ids)));
   return { runId, seed };
 }
 

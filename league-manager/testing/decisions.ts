@@ -7,11 +7,11 @@ import { dropReferee } from "../commands/leave.ts";
 import { reportResult } from "../commands/report.ts";
 import { matchSeeds } from "../league/seeds.ts";
 import type { Decide } from "../ledger.ts";
-import type { ScriptedLeague } from "./scripted-league.ts";
+import { RUN_SEED, type ScriptedLeague } from "./scripted-league.ts";
 
 /** Records a result of REF01, as if the manager had been killed immediately afterwards. */
 export const recorded = (result: MatchResult) =>
-  reportResult(result, "REF01", matchSeeds("s")(result.league_id, result.match_id, result.epoch));
+  reportResult(result, "REF01", matchSeeds(RUN_SEED)(result.league_id, result.match_id, result.epoch));
 
 /** Replaces the registrations of REF01 and REF02 by REF99 and REF100. */
 export const renamedReferees = (league: ScriptedLeague): Decide<null> => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { onTestFinished, vi } from "vitest";
 import { rps } from "#shared/games/rps.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { MessageType } from "#shared/protocol/message-types.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
@@ -91,7 +92,7 @@ export async function startTestManager(
     },
     ...processParts,
   });
-  const options = { config, port: 0, dataFolder, seed: "s", onEvent, database };
+  const options = { config, port: 0, dataFolder, seed: SEED, onEvent, database };
   const manager = await startManager(options, agentProcess);
   const url = `${origin}/mcp`;
   const tokens: Record<string, string> = {};
@@ -153,8 +154,11 @@ export const rpcOf = (method: string, params: object = {}): string => JSON.strin
 
 const AT = "2026-01-01T00:00:00.000Z";
 export const ROLES = { player_1: "P01", player_2: "P02" };
+/** The seed of the run of a test. */
+const SEED = sha256Hex("s");
+
 /** The seed of a match of the league `rps`. */
-export const seedOf = (matchId: string, epoch = 1): string => matchSeeds("s")("rps", matchId, epoch);
+export const seedOf = (matchId: string, epoch = 1): string => matchSeeds(SEED)("rps", matchId, epoch);
 
 /** The log of a match that P01 wins with rock, or its first `entries` entries. */
 export function logOf({

@@ -55,7 +55,7 @@ export async function writeSyntheticRun(folder: string, playerCount: number, unp
   writeFileSync(join(folder, "config.json"), JSON.stringify({ leagues: [config] }));
   const db = openSqlite(join(folder, "league-manager.sqlite"), MANAGER_SCHEMA);
   const store = managerStore(db, localWriter(db, systemClock));
-  const { runId } = await openRun(store, RUN_SEED, systemIds);
+  const { runId } = await openRun(store, { seed: RUN_SEED, isOpen: false }, systemIds);
   for (const id of players) await writePlayer(store, id);
   const rounds = numbered(roundRobin(players.toSorted(), game.roles.length));
   let version = await append(store, 0, [

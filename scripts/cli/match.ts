@@ -50,7 +50,10 @@ export function addMatchCommand(): void {
     .option("--openings-plies <n>", "plies that are taken from a game of a book in PGN (default: all)", countOption)
     .addOption(clockFlag("no clocks"))
     .addOption(moveMsFlag())
-    .option("--seed <seed>", "make the games repeatable (default: a random seed)")
+    .option(
+      "--seed <seed>",
+      "make the games repeatable; at least 32 hexadecimal digits with a player at a URL (default: a random seed)",
+    )
     .option("--trusted", "run the code of .ts and .js bots in this process with all its rights, which is faster")
     .option("--wire", "play over HTTP with a process for each agent, as a league")
     .option("--json", "print one JSON document on stdout")

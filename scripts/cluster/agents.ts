@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import type { AgentSpec } from "#shared/runtime/process/supervisor.ts";
 import type { SeveralPlayers } from "../../player/several.ts";
@@ -47,7 +48,7 @@ export const managerSpecs = (agents: Agents, configFile: string): readonly Agent
     name: managerName(index),
     script: "league-manager/main.ts",
     args: [
-      ...["--config", configFile, "--port", String(port), "--seed", agents.seed],
+      ...["--config", configFile, "--port", String(port), "--seed", sha256Hex(agents.seed)],
       ...["--data", join(agents.folder, managerName(index).replace(" ", "-"))],
     ],
     reportsEvents: true,

@@ -7,6 +7,7 @@ import { wildcardHost } from "#shared/rpc/http/machine-addresses.ts";
 import { readInterfaces } from "#shared/rpc/http/network-interfaces.ts";
 import { qrCode } from "#shared/runtime/cli/qr-code.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
+import { isStartedElsewhere } from "#shared/runtime/config/players.ts";
 import { lockStore } from "#shared/runtime/files/locked-store.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { createSupervisor } from "#shared/runtime/process/supervisor.ts";
@@ -146,7 +147,7 @@ async function servedConfig(
       ...(joinCode !== undefined && { join_code: joinCode }),
     },
     ...(referees !== undefined && { referees: { ...config.referees, count: referees } }),
-    players: config.players.filter((player) => "endpoint" in player || "self" in player || "human" in player),
+    players: config.players.filter(isStartedElsewhere),
   };
 }
 

@@ -10,6 +10,7 @@ import type { TimeControl } from "#shared/lib/time-control.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { type PermissionFlags, permissionsOf } from "#shared/runtime/cli/permission-options.ts";
 import { Config } from "#shared/runtime/config/config.ts";
+import { newSeed } from "#shared/runtime/config/run-seed.ts";
 import { isGameFile } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
@@ -99,7 +100,7 @@ export async function setupOf(
   }
   const isWire = flags.wire === true || url !== undefined;
   if (isWire && flags.trusted) throw new StartError("--trusted needs games in this process: omit --wire", EXIT.usage);
-  const seed = flags.seed ?? ids.token();
+  const seed = flags.seed ?? newSeed(ids);
   const concurrency = flags.concurrency ?? defaultConcurrency(bots, flags);
   const teams = namesOf(bots).map((name) => membersOf(name, teamSize));
   const parsed = Config.safeParse({

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Clock } from "#shared/lib/clock.ts";
 import { newRunSuffix, systemIds } from "#shared/lib/ids.ts";
 import { Config } from "#shared/runtime/config/config.ts";
+import { admitsOthers, assertSeed, newSeed } from "#shared/runtime/config/run-seed.ts";
 import { loadGames } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { readJson, writeJsonAtomically } from "./json-file.ts";
@@ -31,14 +32,15 @@ type RunRecord = z.infer<typeof RunRecord>;
 
 const runsOf = (data: string): string => join(data, "runs");
 
-/** Creates the folder of a new run, with its config. */
+/** Creates the folder of a new run, with its config. Throws StartError if the seed is too short for the players of the config. */
 export function beginRun(config: Config, seed: string | null, clock: Clock): RunFolder {
+  assertSeed(seed, admitsOthers(config, "roster"), systemIds);
   const startedAt = clock.iso();
   const stamp = startedAt.slice(0, 19).replaceAll(":", "-");
   const path = join(runsOf(config.data), `${stamp}-${newRunSuffix()}`);
   // Logs contain hidden information of the players, so other users of the machine must not read them.
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  const record: RunRecord = { seed: seed ?? systemIds.token(), started_at: startedAt, status: "running" };
+  const record: RunRecord = { seed: seed ?? newSeed(systemIds), started_at: startedAt, status: "running" };
   writeJsonAtomically(join(path, "config.json"), config);
   return folderOf(path, config, record, false);
 }

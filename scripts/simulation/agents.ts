@@ -66,7 +66,7 @@ function managerOf({ seed, game, players, clock, format }: Plan, n: number, shar
   });
   return (self) => {
     const onEvent = (event: object): void => self.say(JSON.stringify(event));
-    const options = { dataFolder: "/manager", config, seed, onEvent };
+    const options = { dataFolder: "/manager", config, seed: sha256Hex(seed), onEvent };
     if (!shared) return startManager(options, self);
     const database = async () => {
       const run = shared.connect(managerName(n), self);

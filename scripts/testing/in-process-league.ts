@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
 import { WireFault } from "#shared/protocol/messages.ts";
 import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
@@ -64,7 +65,7 @@ export interface TestLeagueOptions {
     readonly registration_ms?: number;
   };
   readonly onEvent?: (event: LiveEvent) => void;
-  /** The seed of the run; `test` by default. */
+  /** The seed of the run: at least 32 hexadecimal digits; `RUN_SEED` by default. */
   readonly seed?: string;
 }
 
@@ -96,9 +97,12 @@ const MatchResource = z.looseObject({
 });
 type MatchResource = z.infer<typeof MatchResource>;
 
+/** The seed of the run of a league whose options name none. */
+export const RUN_SEED = sha256Hex("test");
+
 /** Starts the manager, the referees and then the players. The league begins when all players are registered. */
 export async function startTestLeague(options: TestLeagueOptions): Promise<TestLeague> {
-  const { players, referees = 1, maxConcurrentMatches, leagues, timeouts, seed = "test" } = options;
+  const { players, referees = 1, maxConcurrentMatches, leagues, timeouts, seed = RUN_SEED } = options;
   const ports = await freePorts(1 + referees + players.length);
   const [managerPort = 0, firstRefereePort = 0] = ports;
   const manager = `http://127.0.0.1:${managerPort}/mcp`;

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { Envelope } from "#shared/protocol/envelope.ts";
 import { StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
@@ -71,7 +72,7 @@ export async function startReportedLeagues(
     const onEvent = (event: LiveEvent): void => {
       if (event.type === "league_completed") orders.get(event.league_id)?.close();
     };
-    const options = { config, port, dataFolder, seed: "reported", onEvent };
+    const options = { config, port, dataFolder, seed: sha256Hex("reported"), onEvent };
     manager = await startManager(options, silentProcess("manager", { report }));
     return ready.promise;
   };

@@ -1,6 +1,7 @@
 /** Configs of leagues for the end-to-end tests, and runs of these leagues. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import type { ResultsDocument } from "../../league-manager/projections/document.ts";
 import { type Ended, newFolder, type Running, start } from "./processes.ts";
@@ -70,8 +71,10 @@ export const LONG = [
   { league_id: "long", game: "rps.v1", options: { best_of: 99 } },
   { league_id: "chess", game: "chess.v1", options: { max_plies: 100 } },
 ];
+/** A seed for any run: also one that programs may enter which the command does not start. */
+export const SEED = sha256Hex("7");
 /** Starts `league run` with a test's config and a fixed seed. */
 export const run = (test: TestLeague, ...flags: string[]): Running =>
-  start("scripts/league.ts", ["run", test.file, "--seed", "7", ...flags]);
+  start("scripts/league.ts", ["run", test.file, "--seed", SEED, ...flags]);
 /** Matches the line with the first result of a league. */
 export const FIRST_RESULT = /^\S+ R1M\d+ \(.*\[1\/\d+\]$/;

@@ -68,7 +68,7 @@ export async function writeStore(
   const file = join(folder, "league-manager.sqlite");
   const db = openSqlite(file, MANAGER_SCHEMA);
   const store = managerStore(db, testWriter(db));
-  const { runId } = await openRun(store, RUN_SEED, systemIds);
+  const { runId } = await openRun(store, { seed: RUN_SEED, isOpen: false }, systemIds);
   let commits = 0;
   const ledger = openLedger({
     store,

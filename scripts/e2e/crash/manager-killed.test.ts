@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
@@ -53,7 +54,15 @@ async function startAgents() {
     for (const agent of agents) await (await agent).stop();
     rmSync(folder, { recursive: true, force: true });
   });
-  const args = ["--config", join(folder, "league.json"), "--data", dataFolder, "--roster", "--seed", "killed"];
+  const args = [
+    "--config",
+    join(folder, "league.json"),
+    "--data",
+    dataFolder,
+    "--roster",
+    "--seed",
+    sha256Hex("killed"),
+  ];
   const preloads = [
     "--require",
     "./shared/runtime/compile-cache.cjs",

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config/config.ts";
@@ -33,7 +34,7 @@ async function runManager(): Promise<void> {
     leagues: [{ league_id: "rps", game: "rps.v1", min_players: 3 }],
   });
   manager = await startManager(
-    { config, dataFolder: folder, seed: "s", startWhen: "count" },
+    { config, dataFolder: folder, seed: sha256Hex("s"), startWhen: "count" },
     silentProcess("manager", {}),
   );
 }

@@ -3,7 +3,7 @@ import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { matchSeeds } from "../../../league-manager/league/seeds.ts";
 import { type ControlledPlayer, controlledPlayer } from "../../testing/controlled-player.ts";
-import { startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
+import { RUN_SEED, startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 
 let league: TestLeague | undefined;
 afterEach(() => league?.stop());
@@ -45,7 +45,7 @@ describe("messages to a player", () => {
 
   test("contain the commitment to the match's seed and the bot seed of its role, which is derived from that seed", async () => {
     const players = await playMatch();
-    const seed = matchSeeds("test")("game", "R1M1", 1);
+    const seed = matchSeeds(RUN_SEED)("game", "R1M1", 1);
     for (const { received } of players) {
       const { your_role, ...invitation } = received.find(({ type }) => type === "GAME_INVITE")?.payload ?? {};
       const seeds = { seed_commitment: sha256Hex(seed), bot_seed: hmacBase64Url(seed, String(your_role)) };

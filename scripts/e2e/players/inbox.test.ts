@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { requireProgram } from "#shared/runtime/testing/packages.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
@@ -30,7 +31,7 @@ const pulling = (name: string, bot: string): TestPlayer => ({
 
 /** Plays the leagues with two referees. Resolves with the results of all matches. */
 async function play(players: readonly TestPlayer[], leagues = LEAGUES) {
-  league = await startTestLeague({ leagues, players, referees: 2, seed: "inbox" });
+  league = await startTestLeague({ leagues, players, referees: 2, seed: sha256Hex("inbox") });
   const { leagues: played } = await league.completed;
   await league.stop();
   return played.flatMap(({ matches }) => matches.map(({ match_id, winner, reason }) => ({ match_id, winner, reason })));

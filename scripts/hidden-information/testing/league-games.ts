@@ -1,6 +1,7 @@
 /** The games of the scenes of a league. */
 import { codenames } from "#shared/games/codenames.ts";
 import { dealtCards } from "#shared/games/kuhn-poker.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { matchSeeds } from "../../../league-manager/league/seeds.ts";
 import { type Card, leaksIn } from "../../../referee/codenames/testing/key-secrecy.ts";
 import { watchStream } from "../../../referee/play/testing/play.ts";
@@ -39,7 +40,7 @@ type Choices = Pick<LeagueScene, "game" | "options"> & {
   readonly draw: readonly unknown[];
 };
 
-const SEED = "the seed of the run";
+const SEED = sha256Hex("the seed of the run");
 
 /** One of two roles has chosen, and the other role has not. */
 export function sealedChoice(
@@ -76,7 +77,7 @@ const KUHN = ["player_1", "player_2"] as const;
 /** Returns a seed of the run with which player_1 and player_2 of the match get these cards, and the other match always has the same cards. */
 function runSeedFor(...cards: readonly [string, string]): string {
   for (let n = 0; ; n++) {
-    const seed = `the seed of run ${n}`;
+    const seed = sha256Hex(`the seed of run ${n}`);
     const dealt = (matchId: string): string =>
       Object.values(dealtCards(matchSeeds(seed)(LEAGUE, matchId, 1), 1)).join();
     if (dealt(MATCH) === cards.join() && dealt(OTHER_MATCH) === "queen,king") return seed;

@@ -81,7 +81,7 @@ async function openedLeague(
   const onBroken = (error: Error): void => onFatal(new StartError(`cannot write to ${file}: ${error.message}`));
   const opened = disk.openStore(file, MANAGER_SCHEMA, { isWrittenByThread: true, onBroken });
   const store = managerStore(opened.db, opened.writer, onBroken);
-  const run = await openRun(store, folder.seed, ids);
+  const run = await openRun(store, { seed: folder.seed, isOpen: false }, ids);
   const seed = leagueSeed(run.seed, leagueId);
   const loaded = await loadState(store, [leagueId]);
   const ledger = openLedger({ store, loaded, clock, leagueIds: [leagueId], onFatal: onBroken });

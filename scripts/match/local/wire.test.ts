@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { Config } from "#shared/runtime/config/config.ts";
@@ -19,7 +20,7 @@ import { openLocalLeague } from "./local-league.ts";
 import { runLocal } from "./run-local.ts";
 
 const SYSTEM = { clock: systemClock, ids: systemIds, disk: systemDisk(systemClock) };
-const SEED = "equal";
+const SEED = sha256Hex("equal");
 const LEAGUE_ID = "match";
 
 /** Throws an error in some turns, answers others with an illegal action, and learns from its history. */

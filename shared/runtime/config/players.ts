@@ -105,3 +105,7 @@ function playerFault(player: unknown, errors: unknown): string {
 }
 
 export type PlayerConfig = z.infer<typeof Player>;
+
+/** Whether no command starts the player: it has an endpoint, registers itself, or is a person, whose page a program can use. */
+export const isStartedElsewhere = (player: PlayerConfig): boolean =>
+  "endpoint" in player || "self" in player || "human" in player;
