@@ -60,3 +60,10 @@ it("a run leaves no temporary files in its folder", () => {
   run.finish("completed");
   expect(readdirSync(run.path).sort()).toEqual(["config.json", "run.json"]);
 });
+
+it("draws a seed that a run may have which programs enter that the command does not start", () => {
+  const players = [{ name: "Guest", self: true }];
+  const config = Config.parse({ data: newFolder(), players, leagues: [{ league_id: "rps", game: "rps.v1" }] });
+  expect(beginRun(config, null, systemClock).seed).toMatch(/^[\da-f]{64}$/);
+  expect(() => beginRun(config, "7", systemClock)).toThrow(/^--seed 7: programs /);
+});

@@ -56,6 +56,17 @@ describe("league serve --database", () => {
     }
   }, 60_000);
 
+  it("rejects a short seed for a new run, and ignores the seed of a manager that continues it", async () => {
+    await migrate();
+    const { code, stderr } = await serve(0, "--seed", "7").ended;
+    expect([code, stderr]).toEqual([
+      3,
+      expect.stringMatching(/^league manager: --seed 7: programs .* --seed [\da-f]{64}/m),
+    ]);
+    await serve(0).line(/takes registrations/);
+    await serve(1, "--seed", "7").line(/takes registrations/);
+  }, 60_000);
+
   it("without tables names the command that creates them", async () => {
     const { code, stderr } = await serve(0).ended;
     expect(stderr).toMatch(/league manager: the database has no tables of a league; .* run "league db migrate"/);

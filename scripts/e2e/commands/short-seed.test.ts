@@ -8,7 +8,7 @@ import { localWriter } from "#shared/store/writer.ts";
 import { managerStore } from "../../../league-manager/store/manager-store.ts";
 import { openRun, readRun } from "../../../league-manager/store/run-identity.ts";
 import { MANAGER_SCHEMA } from "../../../league-manager/store/schema.ts";
-import { cleanUp, type Ended, league, type Running, start } from "../../testing/processes.ts";
+import { cleanUp, type Ended, eventually, league, type Running, start } from "../../testing/processes.ts";
 import { RPS, runFolders, type TestLeague, testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
@@ -85,6 +85,13 @@ describe("a short seed", () => {
     const test = await testLeague(["random", "cycle"], RPS);
     const { code, stderr } = await league(["run", test.file, "--seed", "7", "--quiet"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  });
+
+  it("is not what league match draws with a player at a URL", async () => {
+    const test = await testLeague([], RPS);
+    const options = ["--game", "rps", "--data", join(test.folder, "data")];
+    start("scripts/league.ts", ["match", "random", "http://127.0.0.1:9/mcp", ...options]);
+    await eventually("the folder of the run", () => runFolders(test).length > 0);
   });
 
   it("is rejected by league match with a player at a URL, and accepted without one", async () => {

@@ -38,9 +38,14 @@ it("a bot finds the short seed of a run whose players are all started by the com
   expect((await run.ended).code).toBe(0);
 });
 
-it("a player that joins a served league does not find its seed", async () => {
+it("a player that joins a served league does not find its seed, which the rejection of a short one has proposed", async () => {
   const test = await pokerLeague();
-  const served = start("scripts/league.ts", ["serve", test.file, "--players", "2"]);
+  const serve = (seed: string): Running =>
+    start("scripts/league.ts", ["serve", test.file, "--players", "2", "--seed", seed]);
+  const rejected = serve("31415");
+  const [, seed = ""] = / e\.g\. --seed ([\da-f]+)/.exec(await rejected.line(/--seed 31415: programs /)) ?? [];
+  await rejected.ended;
+  const served = serve(seed);
   await served.line(/takes registrations at /);
   const join = (bot: string, name: string, port: number): Running => {
     const place = ["--name", name, "--port", String(port), "--data", newFolder()];
