@@ -69,3 +69,16 @@ it("the name and endpoint of an agent that the run starts require its token", ()
   });
   expect([conflictOf("Ann", 9101, "player-Ann"), conflictOf("Guest", 9300, "x")]).toEqual([null, null]);
 });
+
+it.each([
+  ["a program", { command: ["python3", "bot.py"], protocol: "lines" }],
+  ["an engine", { uci: { command: "stockfish" } }],
+  ["a language model", { llm: { base_url: "http://127.0.0.1:11434/v1", model: "m" } }],
+])("no other program may take the place of %s that the run starts", (_, form) => {
+  const config = Config.parse({ ...CONFIG, players: [{ name: "Ann", ...form }] });
+  const places = placesOf(config, () => sha256Hex("token"));
+  const conflictOf = (token: string) =>
+    reservationConflict(places, { ...claim("player", "Ann", 9999), endpoint: null, tokenHash: sha256Hex(token) });
+  expect(conflictOf("x")).toMatchObject({ error_code: "L003" });
+  expect(conflictOf("token")).toBeNull();
+});

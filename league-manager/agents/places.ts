@@ -44,7 +44,9 @@ export function placesOf(
       name: player.name,
       endpoint: "endpoint" in player ? player.endpoint : null,
       startedByRun:
-        "bot" in player || "uci" in player ? startedAt(config.playersFirstPort + index, "player", player.name) : null,
+        "endpoint" in player || "self" in player || "human" in player
+          ? null
+          : startedAt(config.playersFirstPort + index, "player", player.name),
     }),
   );
   const referees = Array.from({ length: config.referees.count }, (_, index): Place => {
