@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { basename } from "node:path";
 import { findGame, gameIds } from "#shared/games/registry.ts";
-import { flat } from "#shared/lib/text.ts";
+import { flat, inOneLine } from "#shared/lib/text.ts";
 import { ANY_GAME, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import { OWN_TRANSPORTS } from "#shared/protocol/transports.ts";
 import { historyField } from "#shared/protocol/view-history.ts";
@@ -24,7 +24,7 @@ interface Registering {
   /** The manager's endpoint. */
   readonly manager: string;
   readonly bot: LoadedBot;
-  readonly server: Listening;
+  readonly server: Pick<Listening, "port" | "url" | "isOnEveryAddress">;
   /** Receives the name, the token and the id of the player. */
   readonly identity: Identity;
   readonly peers: Peers;
@@ -63,9 +63,10 @@ export async function registerPlayer(
       response: PlayerRegisterResponse,
     });
     const { player_id, league_ids, inbox: url } = registered.response;
+    // A player that is called polls no inbox.
+    inbox = contact === null && url != null ? inboxAt(manager, url) : null;
     const leagueIds = league_ids ?? [];
     token = registered.token;
-    inbox = url ?? null;
     identity.id = player_id ?? name;
     identity.registered = { playerId: identity.id, leagueIds, tokenFile };
     setToken(identity, token);
@@ -82,6 +83,27 @@ export async function registerPlayer(
     registerAgain: enter,
   });
   return { ...kept, inbox: () => (inbox === null ? null : { url: inbox, token }) };
+}
+
+/**
+ * Returns the URL of the inbox in the answer of a manager. Throws a StartError if it is not at the host and the port of the manager, or if the player
+ * uses TLS and the inbox does not: the player sends its token there.
+ */
+function inboxAt(manager: string, url: string): string {
+  const given = new URL(manager);
+  const inbox = URL.parse(url);
+  const answered = `the manager at ${manager} answered with the inbox ${inOneLine(url)}`;
+  if (inbox === null || !/^https?:$/.test(inbox.protocol))
+    throw new StartError(`${answered}, which is not an HTTP URL`);
+  if (inbox.host !== given.host) {
+    const step = `If ${inbox.host} is the address of the manager, join with that address`;
+    throw new StartError(`${answered}: its host is ${inbox.host}, and that of the manager is ${given.host}. ${step}`);
+  }
+  if (given.protocol === "https:" && inbox.protocol !== "https:") {
+    const step = "Its proxy must send X-Forwarded-Proto: https, or the config must name the URL in manager.endpoint";
+    throw new StartError(`${answered}, without TLS. ${step}`);
+  }
+  return inbox.href;
 }
 
 interface PlayerRegistration extends KeptRegistration {

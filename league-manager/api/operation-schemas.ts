@@ -1,8 +1,7 @@
 /** The arguments and results of the tools by which an operator follows and changes leagues. */
 import { z } from "zod";
 import { agentStates } from "#shared/protocol/lifecycle.ts";
-
-const id = z.string().min(1).max(200);
+import { id } from "#shared/protocol/message-fields.ts";
 
 export const StatusRequest = z.object({ league_id: id.optional().describe("default: all leagues") });
 export const ExtendLeague = z.object({
@@ -19,7 +18,7 @@ export const AnnulMatch = z.object({
   reason: z.string().min(1).max(300).describe("the reason, which is public"),
 });
 
-const changed = <S extends string>(status: S) => z.looseObject({ status: z.literal(status), league_id: z.string() });
+const changed = <S extends string>(status: S) => z.looseObject({ status: z.literal(status), league_id: id });
 export const Paused = changed("PAUSED");
 export const Resumed = changed("RESUMED");
 export const Extended = changed("EXTENDED");
@@ -30,7 +29,7 @@ export const Annulled = changed("ANNULLED");
 export const LeagueStatus = z.object({
   leagues: z.array(
     z.object({
-      league_id: z.string(),
+      league_id: id,
       game: z.string(),
       format: z.string(),
       format_options: z.record(z.string(), z.unknown()),
@@ -66,7 +65,7 @@ export const LeagueStatus = z.object({
         .describe("the result so far of a sequential test; null for other formats and before the start"),
       players: z.array(
         z.object({
-          player_id: z.string(),
+          player_id: id,
           display_name: z.string(),
           state: z.enum(agentStates).nullable(),
           rank: z.int(),
@@ -77,7 +76,7 @@ export const LeagueStatus = z.object({
   ),
   referees: z.array(
     z.object({
-      referee_id: z.string(),
+      referee_id: id,
       state: z.enum(agentStates),
       answers: z.boolean().describe("false while the referee does not answer the manager"),
       max_matches: z.int(),

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { knownGameIds } from "#shared/games/registry.ts";
 import { agentStates } from "#shared/protocol/lifecycle.ts";
+import { id } from "#shared/protocol/message-fields.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
 import { BotHash } from "#shared/protocol/registration-messages.ts";
 
 /** Arguments of the league manager's tools in plain form (PROTOCOL.md, section 4). */
-const id = z.string().min(1).max(200);
 const version = z.string().max(100).default("1.0.0");
 
 export const PlainRegisterPlayer = z
@@ -147,21 +147,21 @@ export const Leagues = z.object({
     }),
   ),
 });
-export const Started = z.looseObject({ status: z.literal("STARTED"), league_id: z.string() });
+export const Started = z.looseObject({ status: z.literal("STARTED"), league_id: id });
 export const Scheduled = z.object({
   status: z.literal("SCHEDULED"),
-  league_id: z.string(),
-  match_id: z.string(),
+  league_id: id,
+  match_id: id,
   round_id: z.int(),
   roles: Role,
 });
-export const Removed = z.object({ status: z.literal("REMOVED"), player_id: z.string() });
+export const Removed = z.object({ status: z.literal("REMOVED"), player_id: id });
 
-export const Forgotten = z.object({ status: z.literal("FORGOTTEN"), player_id: z.string() });
+export const Forgotten = z.object({ status: z.literal("FORGOTTEN"), player_id: id });
 
 export const TokenReset = z.object({
   status: z.literal("RESET"),
-  player_id: z.string(),
+  player_id: id,
   auth_token: z.string().describe("the player's new token; the old one is no longer valid"),
 });
 

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { findGame } from "#shared/games/registry.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
+import { id } from "#shared/protocol/message-fields.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
 import { withProgress } from "#shared/rpc/jsonrpc/wait-progress.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
@@ -11,7 +12,6 @@ import { PlayState, playState } from "./hosted-state.ts";
 import type { Seats } from "./seats.ts";
 import { joinedInWords, stateInWords } from "./texts.ts";
 
-const id = z.string().min(1).max(200);
 const playerToken = z
   .string()
   .max(200)
@@ -200,7 +200,7 @@ const leaveLeague = (seats: Seats): Operation<unknown> =>
       description:
         "Takes you out of your leagues. If a league has started, you forfeit your open match and all later matches. Do this only if the user asks for it.",
       plain: LeaveLeague,
-      result: z.object({ status: z.literal("LEFT"), player_id: z.string() }),
+      result: z.object({ status: z.literal("LEFT"), player_id: id }),
       annotations: { readOnlyHint: false, destructiveHint: true },
       shown: () => text("You have left your leagues."),
     },

@@ -4,6 +4,7 @@ import type { Result } from "#shared/lib/result.ts";
 import { parsedJson } from "#shared/lib/text.ts";
 import { fieldFaults } from "#shared/protocol/envelope.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
+import { id } from "#shared/protocol/message-fields.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
 import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
 import { type CreationLimit, TOO_MANY_CREATIONS } from "#shared/rpc/jsonrpc/rate-limit.ts";
@@ -24,7 +25,7 @@ interface PageOptions {
 
 const Join = z.strictObject({
   name: DisplayName,
-  league_id: z.string().max(200).optional(),
+  league_id: id.optional(),
   join_code: z.string().max(1000).optional(),
 });
 const State = z.strictObject({ version: z.int().default(0), wait_s: z.number().min(0).max(60).default(25) });

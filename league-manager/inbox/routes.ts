@@ -2,6 +2,7 @@ import { z } from "zod";
 import { equalSecrets } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { jsonOf, parsedJson } from "#shared/lib/text.ts";
+import { id } from "#shared/protocol/message-fields.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
 import { type InboxContext, inboxAt, ownerOf, rejectionOf } from "./access.ts";
@@ -34,7 +35,6 @@ export function inboxRoutes(context: InboxContext) {
   };
 }
 
-const id = z.string().max(200);
 const Request = z.object({
   jsonrpc: z.literal("2.0"),
   id: z.union([z.string().max(200), z.number()]),

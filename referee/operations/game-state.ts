@@ -2,13 +2,14 @@ import { z } from "zod";
 import { isSessionId } from "#shared/lib/ids.ts";
 import { ok } from "#shared/lib/result.ts";
 import { ClockState } from "#shared/lib/time-control.ts";
+import { id } from "#shared/protocol/message-fields.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import { protocolRejected } from "../sessions/rejections.ts";
 import { matchState } from "../views/match-state.ts";
 import type { RefereeContext } from "./context.ts";
 
 export const GetGameState = z.object({
-  match_id: z.string().min(1).max(200).describe("match_id of a league match, or game_id from createGame"),
+  match_id: id.describe("match_id of a league match, or game_id from createGame"),
 });
 export const GameState = z.object({
   match_id: z.string(),

@@ -3,13 +3,13 @@ import { findGame } from "#shared/games/registry.ts";
 import { hmacBase64Url } from "#shared/lib/hash.ts";
 import { matchRef } from "#shared/lib/ids.ts";
 import { ok, type Result } from "#shared/lib/result.ts";
+import { id } from "#shared/protocol/message-fields.ts";
 import * as messages from "#shared/protocol/messages.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
 import type { Referee } from "../referee.ts";
 import { type Rejection, rejected } from "../sessions/rejections.ts";
 
 const { join_ms, move_ms, game_over_ms } = Timeouts.parse({});
-const id = z.string().min(1).max(200);
 const endpoint = z.string().max(2000).optional();
 const token = z.string().max(1000).optional();
 const ENDPOINT = "MCP endpoint of the player; default: its endpoint in a match that this referee plays now";

@@ -4,6 +4,7 @@ import type { Role } from "#shared/games/game.ts";
 import { explainIllegal, readMove } from "#shared/games/read-move.ts";
 import { isSessionId } from "#shared/lib/ids.ts";
 import { ok, type Result } from "#shared/lib/result.ts";
+import { id } from "#shared/protocol/message-fields.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Session } from "#shared/session/session.ts";
 import { playerOf } from "../agents.ts";
@@ -11,7 +12,6 @@ import { protocolRejected, protocolResult, type Rejection, rejected } from "../s
 import { driverView, spectatorView } from "../views/session-views.ts";
 import type { RefereeContext } from "./context.ts";
 
-const id = z.string().min(1).max(200);
 const ValidateMove = z.object({
   player_id: id.describe("player of a league match, or the role in a game made with createGame, e.g. white"),
   move: z.unknown().describe("the move as in finishTurn or make_move"),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Game } from "#shared/games/game.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
+import { escapeJson } from "#shared/lib/text.ts";
 import { parseEndpoint } from "#shared/protocol/addresses.ts";
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { wildcardHost } from "#shared/rpc/http/machine-addresses.ts";
@@ -197,7 +198,7 @@ async function report(
     ...(takeOutput && { takeOutput }),
   });
   const document = documentOf(subject, results, secrets);
-  write(json ? JSON.stringify(document, null, 2) : `\n${closingLine(results)}`);
+  write(json ? escapeJson(JSON.stringify(document, null, 2)) : `\n${closingLine(results)}`);
   return document.passed ? EXIT.ok : EXIT.failed;
 }
 

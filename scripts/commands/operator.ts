@@ -4,7 +4,7 @@ import { z } from "zod";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { faultsText, fieldFaults, newEnvelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/message-types.ts";
 import type { CallFault } from "#shared/rpc/peer/call.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
@@ -99,7 +99,10 @@ export async function request<Reply extends z.ZodType>(
     const { type: replyType, payload: answer } = reply.value;
     if (replyType.endsWith("_ERROR")) throw new StartError(inOneLine(String(answer.message)));
     const parsed = replySchema.safeParse(answer);
-    if (!parsed.success) throw new StartError(`${endpoint} is not a league manager: it answered with ${replyType}`);
+    if (!parsed.success) {
+      const faults = faultsText(fieldFaults(parsed.error, "payload"));
+      throw new StartError(`${endpoint} is not a league manager: it answered with ${replyType}: ${faults}`);
+    }
     return parsed.data;
   } finally {
     await peers.close();

@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
+import { z } from "zod";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { inOneLine } from "#shared/lib/text.ts";
-import { newEnvelope } from "#shared/protocol/envelope.ts";
+import { faultsText, fieldFaults, newEnvelope } from "#shared/protocol/envelope.ts";
+import { id } from "#shared/protocol/message-fields.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import type { Config } from "#shared/runtime/config/config.ts";
 import { systemDisk } from "#shared/runtime/files/disk.ts";
@@ -36,6 +38,9 @@ export async function joinAsPerson({ manager, name, league = [], joinCode, data 
   return EXIT.ok;
 }
 
+/** The part of the answer to JOIN_LEAGUE that this command uses. */
+const Joined = z.object({ player_id: id });
+
 /** Registers a person. Resolves with the id of the player. Rejects with StartError if the registration fails. */
 async function enter(manager: string, entry: { readonly player_name: string }): Promise<string> {
   const about = { messageId: systemIds.uuid(), at: systemClock.iso() };
@@ -47,7 +52,10 @@ async function enter(manager: string, entry: { readonly player_name: string }): 
     const { type, payload } = reply.value;
     if (type.endsWith("_ERROR"))
       throw new StartError(`registration was rejected: ${inOneLine(String(payload.message))}`);
-    return String(payload.player_id);
+    const joined = Joined.safeParse(payload);
+    if (joined.success) return joined.data.player_id;
+    const faults = faultsText(fieldFaults(joined.error, "payload"));
+    throw new StartError(`the manager at ${manager} answered ${type}, not a registration: ${faults}`);
   } finally {
     await peers.close();
   }

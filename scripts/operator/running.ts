@@ -1,6 +1,7 @@
 /** The commands that show and change the running leagues of a manager. */
 
 import { isDeepStrictEqual } from "node:util";
+import { escapeJson } from "#shared/lib/text.ts";
 import { openEventStream } from "#shared/rpc/http/event-source.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
@@ -23,7 +24,9 @@ export async function showStatus(
 ): Promise<number> {
   const payload = league === undefined ? {} : { league_id: league };
   const status = await request("LEAGUE_STATUS", payload, LeagueStatus, flags);
-  process.stdout.write(flags.json ? `${JSON.stringify(status, null, 2)}\n` : `${statusLines(status).join("\n")}\n`);
+  process.stdout.write(
+    flags.json ? `${escapeJson(JSON.stringify(status, null, 2))}\n` : `${statusLines(status).join("\n")}\n`,
+  );
   return EXIT.ok;
 }
 

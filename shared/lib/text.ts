@@ -62,6 +62,9 @@ const ZERO_WIDTH = /[\u00AD\u061C\u180E\u200B\u200E\u200F\u2060-\u2064\u206A-\u2
 export const isName = (text: string): boolean =>
   !UNPRINTABLE.test(text) && !ZERO_WIDTH.test(text) && /[^\p{C}\p{Z}]/u.test(text);
 
+/** Returns whether a text can be an id: at least one character, and no spaces, control characters or zero-width characters. */
+export const isId = (text: string): boolean => /^[^\p{Cc}\p{Cf}\p{Cs}\p{Z}\u3164\uFFA0]+$/u.test(text);
+
 /** Returns untrusted text on one line, without control characters. */
 export const inOneLine = (text: string): string => text.replace(new RegExp(UNPRINTABLE, "gu"), " ");
 

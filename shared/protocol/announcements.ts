@@ -1,9 +1,9 @@
 /** The messages of the manager about rounds and standings. */
 import { z } from "zod";
 import { agentStates } from "./lifecycle.ts";
-import { compiled, id, roleMap } from "./message-fields.ts";
+import { compiled, endpoint, id, roleMap } from "./message-fields.ts";
 
-const scheduledMatch = z.object({ match_id: id, game: id, roles: roleMap(id), referee_endpoint: z.string().nullish() });
+const scheduledMatch = z.object({ match_id: id, game: id, roles: roleMap(id), referee_endpoint: endpoint.nullish() });
 const standing = z.object({
   rank: z.int(),
   player_id: id,

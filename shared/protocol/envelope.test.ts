@@ -105,6 +105,8 @@ describe("Envelope, sender (agent_type:agent_id)", () => {
     " player:P01",
     "myplayer:P01",
     `player:${"x".repeat(201)}`,
+    "player:P01\u001b[2J",
+    "player:P01\nP02",
   ])("rejects the sender %j", (sender) => expect(faultsOf({ ...valid, sender })).toEqual(["sender"]));
 });
 

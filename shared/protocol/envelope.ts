@@ -1,10 +1,11 @@
 import { z } from "zod";
 import "../lib/schema-messages.ts";
+import { cutTo, inOneLine, isName } from "../lib/text.ts";
 import { type MessageType, messageTypes } from "./message-types.ts";
 
 export const PROTOCOL = "league.v2";
 
-const senderPattern = /^(player|referee|league_manager):.{1,200}$/su;
+const senderPattern = /^(player|referee|league_manager):.{1,200}$/u;
 const uuidV4Pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 const utcPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|\+00:00)$/;
 
@@ -24,7 +25,8 @@ export const Envelope = z.compile(
     protocol: z.literal(PROTOCOL, 'must be "league.v2"'),
     message_id: z.string().regex(uuidV4Pattern, "must be a UUID v4"),
     type: z.enum(messageTypes, "unknown message type"),
-    sender: z.string().regex(senderPattern, "must be agent_type:agent_id"),
+    // Before its registration an agent has its name as its id, which may contain spaces.
+    sender: z.string().refine((sender) => senderPattern.test(sender) && isName(sender), "must be agent_type:agent_id"),
     timestamp: z
       .string()
       .regex(utcPattern, { error: "must be ISO 8601 UTC, ending in Z or +00:00", abort: true })
@@ -80,3 +82,12 @@ export const fieldFaults = (error: z.ZodError, prefix = ""): readonly FieldFault
     path: [...(prefix ? [prefix] : []), ...issue.path.map(String)].join("."),
     message: issue.message,
   }));
+
+/** The longest text about invalid fields, in characters. */
+const MAX_FAULTS_LENGTH = 500;
+
+/** Returns the paths and messages of invalid fields as one line for people. Paths are untrusted: keys of records are a part of them. */
+export function faultsText(faults: readonly FieldFault[]): string {
+  const texts = faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  return cutTo(MAX_FAULTS_LENGTH, inOneLine(texts.join("; ")));
+}

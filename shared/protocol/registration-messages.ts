@@ -73,7 +73,7 @@ export const PlayerRegisterResponse = z.object({
   ...registerResponse,
   player_id: id.nullish(),
   /** The URL of the inbox of a player that was registered without an endpoint. */
-  inbox: z.string().max(2000).nullish(),
+  inbox: endpoint.nullish(),
 });
 export type PlayerRegisterResponse = z.infer<typeof PlayerRegisterResponse>;
 export const RefereeRegisterResponse = z.object({
@@ -84,7 +84,7 @@ export const RefereeRegisterResponse = z.object({
   /** The transports of the manager. Only for referees that offer transports. */
   transports: Transports.nullish(),
   /** The origins of the pages of the manager. Only for referees with pages. */
-  page_urls: z.array(z.string().max(2000)).max(100).nullish(),
+  page_urls: z.array(endpoint).max(100).nullish(),
 });
 export type RefereeRegisterResponse = z.infer<typeof RefereeRegisterResponse>;
 

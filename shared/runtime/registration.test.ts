@@ -110,7 +110,7 @@ it("the token in the manager's answer replaces the stored token", async () => {
 it.each([
   ["a rejection with a token", { status: "REJECTED", auth_token: "a token", reason: "full" }, /: full$/],
   ["an acceptance without a token", { status: "ACCEPTED", player_id: "P01" }, /no reason given/],
-  ["an answer with an unknown status", { status: "PERHAPS" }, /not a registration/],
+  ["an answer with an unknown status", { status: "PERHAPS" }, /not a registration: payload\.status: /],
 ])("%s is final, and the agent's token stays in its file", async (_, payload, reason) => {
   const sentTokens: string[] = [];
   const { registered, tokenFile } = await registering((attempt) => {

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { inOneLine } from "../lib/text.ts";
-import { newEnvelope } from "../protocol/envelope.ts";
+import { faultsText, fieldFaults, newEnvelope } from "../protocol/envelope.ts";
 import type { MessageType } from "../protocol/message-types.ts";
 import type { CallFault } from "../rpc/peer/call.ts";
 import { operatorText } from "../rpc/peer/connection-fault.ts";
@@ -93,8 +93,10 @@ export async function register<
     if (signal.aborted) throw stopped();
     if (reply.ok) {
       const response = options.response.safeParse(reply.value.payload);
-      if (!response.success)
-        throw new StartError(`the manager at ${manager} answered ${reply.value.type}, not a registration`);
+      if (!response.success) {
+        const faults = faultsText(fieldFaults(response.error, "payload"));
+        throw new StartError(`the manager at ${manager} answered ${reply.value.type}, not a registration: ${faults}`);
+      }
       const { status, auth_token: token, reason, error_code, retryable } = response.data;
       if (status !== "ACCEPTED" || !token) {
         const hint = error_code === "L003" ? `. The token that was sent is in ${options.tokenFile}` : "";

@@ -1,13 +1,10 @@
 import { isJSONRPCResponse } from "json-rpc-2.0";
 import { z } from "zod";
 import { err, messageOf, ok, type Result } from "../../lib/result.ts";
-import { asText, cutTo, inOneLine, jsonOf } from "../../lib/text.ts";
-import { Envelope } from "../../protocol/envelope.ts";
+import { asText, jsonOf } from "../../lib/text.ts";
+import { Envelope, faultsText } from "../../protocol/envelope.ts";
 import { faultOfSender } from "../../protocol/senders.ts";
 import { type CallFault, parsed, RAW_LIMIT, type RawReply } from "./call.ts";
-
-/** The longest text about rejected fields in an error, in characters. */
-const MAX_FIELDS_LENGTH = 500;
 
 const ToolReply = z.compile(
   z.object({
@@ -67,9 +64,7 @@ const FaultData = z.object({ faults: z.array(z.object({ path: z.string(), messag
 /** Returns the paths and messages of the rejected fields as one line; null if the error data has another form. */
 function rejectedFieldsIn(data: unknown): string | null {
   const parsed = FaultData.safeParse(data);
-  if (!parsed.success) return null;
-  const faults = parsed.data.faults.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
-  return cutTo(MAX_FIELDS_LENGTH, inOneLine(faults.join("; ")));
+  return parsed.success ? faultsText(parsed.data.faults) : null;
 }
 
 /** Returns the envelope in a tool result: the first text if it is JSON, otherwise the structured content. It must answer the message `messageId`. */
