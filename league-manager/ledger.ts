@@ -66,7 +66,7 @@ export interface Ledger {
   readonly state: ManagerState;
   /**
    * Executes a command. Resolves with its reply or its rejection. The promise rejects if `decide` throws or if the events could not be appended; the
-   * state is then unchanged. After StoreBusy the caller may try again. Every other failure of an append ends the manager.
+   * state is then unchanged. After StoreBusy and StoreUnwritable the caller may try again. Every other failure of an append ends the manager.
    */
   execute<Reply>(decide: Decide<Reply>): Promise<Result<Reply, ProtocolError>>;
   /** Adds a listener that is called after each commit, in order. A commit that only writes rows has no events: the erasure of a name. Returns the function that removes it. */

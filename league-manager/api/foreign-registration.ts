@@ -39,6 +39,7 @@ interface RegisterResponse {
   readonly league_ids: readonly string[];
   readonly reason: string | null;
   readonly error_code: string | null;
+  readonly retryable?: boolean;
 }
 
 /** Registers players of other dialects. */
@@ -69,7 +70,8 @@ export class ForeignRegistrations {
     const dialect = speechText({ id, form: request.form });
     const isFromEndpoint = await this.#context.network.comesFrom(endpoint, http.remoteAddress);
     const answer = await this.#registered(payload.data, http, { dialect, isFromEndpoint });
-    if (answer.player_id === null) return rejection(request, head, answer.reason ?? "", answer.error_code);
+    if (answer.player_id === null)
+      return rejection(request, head, answer.reason ?? "", answer.error_code, answer.retryable);
     return this.#accepted(request, head, answer.player_id, answer.league_ids, isFromEndpoint);
   }
 
@@ -180,10 +182,16 @@ const REPEATED_WITHIN_MS = 60_000;
 const MAX_ANSWERED = 10_000;
 const NO_PLAYER = { status: "REJECTED", player_id: null, league_ids: [], error_code: null } as const;
 
-const rejection = (request: ForeignRequest, head: ReplyHead, reason: string, code: string | null): ForeignMessage =>
+const rejection = (
+  request: ForeignRequest,
+  head: ReplyHead,
+  reason: string,
+  code: string | null,
+  retryable = false,
+): ForeignMessage =>
   replyTo(request, head, "LEAGUE_REGISTER_RESPONSE", {
     ...{ status: "REJECTED", success: false, player_id: null, auth_token: null, league_id: null, league_ids: [] },
-    ...{ reason, error_code: code },
+    ...{ reason, error_code: code, ...(retryable && { retryable }) },
   });
 
 /** Returns the endpoint with the path `/mcp` if it has none, and with the address of the caller instead of 0.0.0.0. */

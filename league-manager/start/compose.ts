@@ -6,7 +6,8 @@ import { takesPlayers } from "../agents/entries.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
 import { type ApiOptions, createApi } from "../api/api.ts";
 import { operatorToken } from "../api/operator-token.ts";
-import { createRegistration } from "../api/registration.ts";
+import { createRegistration, type Registration } from "../api/registration.ts";
+import { requestLedger } from "../api/request-ledger.ts";
 import { type Cluster, createCluster } from "../cluster/cluster.ts";
 import { ALONE } from "../cluster/homes.ts";
 import { admissionPolicy, moveLimits, numbersOf, reservedPlaces } from "../config.ts";
@@ -19,6 +20,7 @@ import { playerAt } from "../inbox/access.ts";
 import { managerInboxes } from "../inbox/manager-inboxes.ts";
 import { type LeagueEvent, leagueStream } from "../league/events.ts";
 import { leagueSeed, matchSeeds } from "../league/seeds.ts";
+import type { Ledger } from "../ledger.ts";
 import { managerMetrics } from "../metrics/manager-metrics.ts";
 import type { ManagerOptions } from "../options.ts";
 import { pagesOfReferees } from "../pages/servers.ts";
@@ -29,6 +31,7 @@ import type { Views } from "../projections/views.ts";
 import type { RunIdentity } from "../store/run-identity.ts";
 import { watchDatabase } from "./database-notices.ts";
 import type { OpenedRun, SharedRun } from "./opened-run.ts";
+import { readinessOf } from "./readiness.ts";
 
 /** The parts of a manager that its other parts depend on. */
 interface Core extends ManagerOptions, OpenedRun {
@@ -76,9 +79,6 @@ const distributedWork = (shared: SharedRun | null, cluster: Cluster | null) =>
         },
       }
     : {};
-
-/** Longer than two checks of a proxy that asks for `/ready` each second, after which the example configurations leave a manager out. */
-const LEAVE_MS = 2_500;
 
 /** The key of a league among those that are distributed to the managers. */
 const leagueKey = (leagueId: string): string => `league/${leagueId}`;
@@ -130,6 +130,19 @@ const addressesOf =
   () =>
     machineAddresses(network.interfaces());
 
+/** Returns the function that creates the registration of agents by the commands of a ledger. */
+const registrations =
+  (core: Core, { policy, inbox }: Parts, effects: ReturnType<typeof effectsOf>, self: AgentProcess) =>
+  (ledger: Ledger): Registration =>
+    createRegistration({
+      ...{ ledger, policy, ids: self.ids, machineAddresses: addressesOf(self), inboxUrl: inbox.inboxUrl },
+      hasLeft: hasLeft(inbox.peers, self.clock, self.ids, core.config.leagues[0]?.league_id ?? ""),
+      silentReferees: effects.silentReferees,
+      matchesOf: effects.matchesOf,
+      pageUrls: joiningOf(core, policy).addresses,
+      onRegistered: effects.onRefereeRegistered,
+    });
+
 /** Creates the effects and the API of a manager. */
 export function compose(core: Core, self: AgentProcess) {
   const { config, dataFolder, shared, url, onEvent: emit } = core;
@@ -137,25 +150,16 @@ export function compose(core: Core, self: AgentProcess) {
   const { clock, ids, log, network } = self;
   const parts = sharedParts(core, self);
   const { operator, projections, cluster, others, startRule, policy, inbox, seeds, notice } = parts;
-  const { peers, inboxes } = inbox;
+  const { inboxes } = inbox;
   const effects = effectsOf(core, parts, self);
   const joining = joiningOf(core, policy);
-  const registration = createRegistration({
-    ledger,
-    policy,
-    ids,
-    machineAddresses: addressesOf(self),
-    hasLeft: hasLeft(peers, clock, ids, config.leagues[0]?.league_id ?? ""),
-    silentReferees: effects.silentReferees,
-    matchesOf: effects.matchesOf,
-    inboxUrl: inbox.inboxUrl,
-    pageUrls: joining.addresses,
-    onRegistered: effects.onRefereeRegistered,
-  });
+  const requests = requestLedger(ledger);
+  const registrationOn = registrations(core, parts, effects, self);
+  const registration = registrationOn(requests);
   const readable = readSide(core, projections, seeds, startRule);
   const register: HostingOptions["register"] = (request, caller) =>
     registration.player(request, caller, { isHosted: true });
-  const hosting = createHosting({ ledger, inboxes, homes: others.homes, register, ...readable }, self);
+  const hosting = createHosting({ ledger: requests, inboxes, homes: others.homes, register, ...readable }, self);
   const readiness = readinessOf(cluster, shared, clock);
   const { isAvailable } = readiness;
   const api = createApi({
@@ -163,7 +167,7 @@ export function compose(core: Core, self: AgentProcess) {
       ...{ ...effects, ledger, commands: core.commands, clock },
       shared: shared && cluster && { ...shared, ...cluster, isAvailable },
     }),
-    ...{ config, ledger, registration, policy, clock, ids, log, inboxes, others, url, ...readable },
+    ...{ config, ledger: requests, registration, policy, clock, ids, log, inboxes, others, url, ...readable },
     ...readiness.probes,
     ...{ operatorToken: operator.token, seats: hosting.seats, network },
     joining,
@@ -182,7 +186,7 @@ export function compose(core: Core, self: AgentProcess) {
       readiness.onJoined();
       if (cluster) stopNotices = watchDatabase({ isAvailable, clock, notice });
       for (const event of liveEventsAtStart(projections, dataFolder)) emit(event);
-      await registerListedPlayers({ config, ledger, register: registration.player, warn: self.warn });
+      await registerListedPlayers({ config, ledger, register: registrationOn(ledger).player, warn: self.warn });
       hosting.start();
       effects.start();
     },
@@ -196,28 +200,6 @@ export function compose(core: Core, self: AgentProcess) {
       await api.close();
       await inbox.close();
       await cluster?.close();
-    },
-  };
-}
-
-/** Whether a manager can answer all requests: it has joined the others, the database answers, and it is not about to stop. */
-function readinessOf(cluster: Cluster | null, shared: SharedRun | null, clock: AgentProcess["clock"]) {
-  let [hasJoined, isLeaving] = [false, false];
-  const isAvailable = (): boolean => cluster === null || (cluster.isJoined() && (shared?.isAvailable() ?? true));
-  return {
-    isAvailable,
-    onJoined() {
-      hasJoined = true;
-    },
-    probes: {
-      isReady: () => isAvailable() && !isLeaving,
-      whyNotReady: () => (isLeaving ? "stopping" : hasJoined ? "the database does not answer" : null),
-    },
-    /** Makes one of several managers no longer ready, and waits until a proxy sends its requests to the others. */
-    async leave() {
-      if (cluster === null || cluster.memberCount() < 2) return;
-      isLeaving = true;
-      await clock.pause(LEAVE_MS);
     },
   };
 }

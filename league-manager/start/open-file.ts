@@ -2,6 +2,7 @@ import { throwLater } from "#shared/lib/clock.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { admitsOthers } from "#shared/runtime/config/run-seed.ts";
 import { StartError, StoreLost } from "#shared/runtime/process/exit.ts";
+import { unwritableCause } from "#shared/store/store-errors.ts";
 import { leagueFollowUps } from "../commands/follow-ups.ts";
 import { openLeagues } from "../commands/leagues.ts";
 import { leagueSettings } from "../config.ts";
@@ -20,12 +21,19 @@ export async function openFile(
   started: AsyncDisposableStack,
   file: string,
   { config, seed, startWhen }: ManagerOptions,
-  { clock, ids, disk }: AgentProcess,
+  self: AgentProcess,
 ): Promise<OpenedRun> {
+  const { clock, ids, disk } = self;
   // After a failed write the memory may differ from the file, so the process ends. The next start reads the file.
   const onFatal = (error: Error): void =>
     throwLater(clock, error instanceof StoreLost ? error : new StartError(`cannot write to ${file}: ${error.message}`));
-  const storeFile = disk.openStore(file, MANAGER_SCHEMA, { isWrittenByThread: false, onBroken: onFatal });
+  const notices = writeNotices(file, self);
+  const onBroken = (error: Error): void => {
+    const why = unwritableCause(error);
+    if (why === null) onFatal(error);
+    else notices.unwritable(why);
+  };
+  const storeFile = disk.openStore(file, MANAGER_SCHEMA, { isWrittenByThread: false, onBroken });
   started.defer(() => storeFile.close());
   const store = managerStore(storeFile.db, storeFile.writer, onFatal);
   const run = await openRun(store, { seed, isOpen: admitsOthers(config, startWhen) }, ids);
@@ -33,6 +41,22 @@ export async function openFile(
   const loaded = await loadState(store, leagueIds);
   const followUps = leagueFollowUps((leagueId) => leagueSeed(run.seed, leagueId));
   const commands = countedLedger(openLedger({ store, loaded, clock, leagueIds, followUps, onFatal }), clock);
+  commands.ledger.onCommit(notices.written);
   await commands.ledger.execute(openLeagues(leagueSettings(config, run)));
   return { store, clock, run, commands, snapshots: loaded.snapshots, shared: null };
+}
+
+/** Warns once when a file cannot be written, and once when it could be written again. */
+function writeNotices(file: string, { warn }: Pick<AgentProcess, "warn">) {
+  let isReported = false;
+  return {
+    unwritable(why: string): void {
+      if (!isReported) warn(`cannot write to ${file}: ${why}; registrations and results wait until it can be written`);
+      isReported = true;
+    },
+    written(): void {
+      if (isReported) warn(`${file} can be written again`);
+      isReported = false;
+    },
+  };
 }

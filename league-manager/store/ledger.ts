@@ -1,4 +1,4 @@
-import { StoreBusy } from "#shared/store/store-errors.ts";
+import { Unavailable } from "#shared/lib/unavailable.ts";
 import type { Ledger } from "../ledger.ts";
 import { type Batch, isEmpty, newBatch } from "./batch.ts";
 import { decideCommands } from "./decide-commands.ts";
@@ -9,7 +9,7 @@ interface StoreLedgerOptions extends LedgerOptions {
   readonly store: Pick<LedgerStore, "commit">;
 }
 
-/** Opens the ledger of a store that no other process writes. It reports an error as fatal when a commit fails other than with StoreBusy. */
+/** Opens the ledger of a store that no other process writes. It reports an error as fatal when a commit fails for a cause that does not pass. */
 export function openLedger(options: StoreLedgerOptions): Ledger {
   const core: LedgerCore = new LedgerCore(options, (commands) => executeBatch(options, core, commands));
   return core;
@@ -26,7 +26,7 @@ async function executeBatch(
   try {
     await commit(options, core, batch);
   } catch (thrown) {
-    if (!(thrown instanceof StoreBusy)) onFatal(thrown instanceof Error ? thrown : new Error(String(thrown)));
+    if (!(thrown instanceof Unavailable)) onFatal(thrown instanceof Error ? thrown : new Error(String(thrown)));
     // A rejection may depend on an event of the same batch, so rejected commands fail, too.
     for (const { reject } of commands) reject(thrown);
     return;

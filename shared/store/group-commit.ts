@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import { isBroken, isBusy } from "./store-errors.ts";
+import { isBroken, isBusy, unwritableCause } from "./store-errors.ts";
 
 /** SQL with its positional parameters, as plain data that can be sent to another thread. */
 export interface Statement {
@@ -11,10 +11,12 @@ export interface Statement {
 export type Unit = readonly Statement[];
 
 /** The reason why a unit was not committed, as plain data. */
-interface Failure {
+export interface Failure {
   readonly message: string;
   /** Whether another process had locked the file. */
   readonly isBusy: boolean;
+  /** Why the file cannot be written, if the unit may succeed later (`unwritableCause`); else null. */
+  readonly unwritable: string | null;
 }
 
 /** The outcome of each unit of a group: null if it is committed, otherwise its failure. */
@@ -56,7 +58,7 @@ export function groupCommit(
   };
   const failureOf = (thrown: unknown): Failure => {
     if (isBroken(thrown)) onBroken(thrown);
-    return { message: String(thrown), isBusy: isBusy(thrown) };
+    return { message: String(thrown), isBusy: isBusy(thrown), unwritable: unwritableCause(thrown) };
   };
   /** Runs a unit in a savepoint. Returns its failure, or null. Throws if SQLite has rolled back the whole transaction. */
   const attempt = (unit: Unit): Failure | null => {

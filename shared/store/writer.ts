@@ -2,14 +2,14 @@ import type { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "../lib/clock.ts";
 import { moduleUrl } from "../lib/module-file.ts";
-import { groupCommit, type Outcomes, type Unit } from "./group-commit.ts";
-import { StoreBusy } from "./store-errors.ts";
+import { type Failure, groupCommit, type Outcomes, type Unit } from "./group-commit.ts";
+import { StoreBusy, StoreUnwritable } from "./store-errors.ts";
 
 /** Writes units to a database, many units in one transaction. */
 export interface Writer {
   /**
-   * Resolves after the unit is on disk. Rejects if the unit failed; no part of it is written then. After StoreBusy the
-   * caller may try again.
+   * Resolves after the unit is on disk. Rejects if the unit failed; no part of it is written then. After StoreBusy
+   * and StoreUnwritable the caller may try again.
    */
   commit(unit: Unit): Promise<void>;
   /** Resolves when all pending units are settled and the writer has ended. */
@@ -67,6 +67,11 @@ export function threadWriter(file: string, onFailure: (reason: Error) => void, c
   );
 }
 
+function errorOf({ message, isBusy, unwritable }: Failure): Error {
+  if (unwritable !== null) return new StoreUnwritable(unwritable);
+  return isBusy ? new StoreBusy(message) : new Error(message);
+}
+
 /**
  * Creates a writer that groups units: all units of one turn of the event loop, and all units that arrive while a group
  * is being written.
@@ -94,7 +99,7 @@ function inGroups(
         for (const [index, { resolve, reject }] of group.entries()) {
           const failure = outcomes[index];
           if (!failure) resolve();
-          else reject(failure.isBusy ? new StoreBusy(failure.message) : new Error(failure.message));
+          else reject(errorOf(failure));
         }
       } catch (thrown) {
         for (const { reject } of group) reject(thrown);

@@ -7,6 +7,7 @@ import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { ANY_GAME } from "#shared/protocol/registration-messages.ts";
 import { readingStore } from "#shared/runtime/files/store-file.ts";
 import { StartError } from "#shared/runtime/process/exit.ts";
+import { StoreUnwritable } from "#shared/store/store-errors.ts";
 import type { Agent, AgentKind, Capabilities, Profile } from "../../../league-manager/agents/agent.ts";
 import { nameCommitment } from "../../../league-manager/agents/decide.ts";
 import { Draft } from "../../../league-manager/commands/draft.ts";
@@ -84,7 +85,12 @@ async function openedLeague(
   const run = await openRun(store, { seed: folder.seed, isOpen: false }, ids);
   const seed = leagueSeed(run.seed, leagueId);
   const loaded = await loadState(store, [leagueId]);
-  const ledger = openLedger({ store, loaded, clock, leagueIds: [leagueId], onFatal: onBroken });
+  // The command ends if it cannot write, because no other program repeats its commands.
+  const commit: typeof store.commit = (...changes) =>
+    store.commit(...changes).catch((thrown) => {
+      throw thrown instanceof StoreUnwritable ? new Error(thrown.message) : thrown;
+    });
+  const ledger = openLedger({ store: { commit }, loaded, clock, leagueIds: [leagueId], onFatal: onBroken });
   const onError = (thrown: unknown): void => onBroken(new Error(messageOf(thrown)));
   const snapshots = keepSnapshots({ ledger, store, written: loaded.snapshots, clock, onError });
   const execute = executor(ledger);

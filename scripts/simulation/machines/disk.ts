@@ -1,6 +1,7 @@
 import type { AgentStore, Disk } from "#shared/runtime/files/disk.ts";
 import { groupCommit, type Unit } from "#shared/store/group-commit.ts";
 import { type Database, openSqlite } from "#shared/store/sqlite.ts";
+import { StoreUnwritable } from "#shared/store/store-errors.ts";
 import type { Writer } from "#shared/store/writer.ts";
 import type { ProcessClock } from "./clock.ts";
 
@@ -24,8 +25,10 @@ export interface MachineDisk {
   secrets(): ReadonlyMap<string, string>;
 }
 
-/** The error of a commit on a full disk. */
-export class DiskFull extends Error {}
+/** The error of SQLite on a full disk. */
+export class DiskFull extends Error {
+  readonly errcode = 13;
+}
 
 interface PendingCommit {
   readonly unit: Unit;
@@ -96,9 +99,8 @@ function writerOf(
       return;
     }
     if (outcome === "disk full") {
-      const error = new DiskFull("database or disk is full");
-      for (const { reject } of group) reject(error);
-      onBroken(error);
+      for (const { reject } of group) reject(new StoreUnwritable("the disk is full"));
+      onBroken(new DiskFull("database or disk is full"));
       next();
       return;
     }

@@ -63,7 +63,7 @@ it("a store reports that commits fail because its file is read-only", async () =
     onBroken: broken.resolve,
   });
   store.db.exec("PRAGMA query_only = ON");
-  await expect(store.writer.commit(insert("apple"))).rejects.toThrow("readonly");
+  await expect(store.writer.commit(insert("apple"))).rejects.toThrow("read-only");
   expect((await broken.promise).message).toContain("readonly");
   await store.close();
 });

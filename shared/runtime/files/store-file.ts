@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Clock } from "../../lib/clock.ts";
 import { messageOf } from "../../lib/result.ts";
 import { OtherFormat } from "../../store/sqlite.ts";
-import { UnusableEvent } from "../../store/store-errors.ts";
+import { StoreUnwritable, UnusableEvent, unwritableCause } from "../../store/store-errors.ts";
 import { StartError, StoreLost } from "../process/exit.ts";
 
 const CHECK_INTERVAL_MS = 1_000;
@@ -19,6 +19,7 @@ const NO_ACCESS = new Set([8, 14]);
 export function storeFault(file: string, thrown: unknown): unknown {
   if (!(thrown instanceof Error)) return thrown;
   if (thrown instanceof OtherFormat) return new StartError(thrown.message);
+  if (thrown instanceof StoreUnwritable) return new StartError(`cannot use ${file}: ${thrown.message}`);
   const { code, errcode } = thrown as { code?: unknown; errcode?: unknown };
   const isSqlite = code === "ERR_SQLITE_ERROR";
   const isEvent = thrown instanceof UnusableEvent;
@@ -27,6 +28,8 @@ export function storeFault(file: string, thrown: unknown): unknown {
   if (isSqlite && NO_ACCESS.has(Number(errcode) & 0xff)) {
     return new StartError(`cannot open ${file}: ${why}. Make sure that the file and its folder can be written.`);
   }
+  const unwritable = isSqlite ? unwritableCause(thrown) : null;
+  if (unwritable !== null) return new StartError(`cannot write to ${file}: ${unwritable}`);
   return new StartError(
     `${file} is damaged: ${why}. Restore it from a copy, or move it away to begin with an empty one.`,
   );
