@@ -14,6 +14,7 @@ import type { BotObject, Turn } from "../sdk.ts";
 import { checkedAction, NotAnAction } from "./action.ts";
 import { type BotForm, formOf, gamesOf } from "./bot-object.ts";
 import { guardProcess } from "./guard.ts";
+import { endIfReplaced } from "./intrinsics.ts";
 import {
   type DeniedAccess,
   type FromBotProcess,
@@ -32,6 +33,8 @@ interface Match {
 
 /** The maximum length of the texts that a bot writes. */
 const MAX_TEXT_CHARACTERS = 16_384;
+/** How often the process checks, while the bot file is loading, if the file has replaced functions. */
+const WATCH_MS = 50;
 
 const [file = "", memoryMb = "", debuggerAddress] = process.argv.slice(2);
 const matches = new Map<number, Match>();
@@ -47,11 +50,19 @@ async function load(): Promise<void> {
   await guardProcess(Number(memoryMb));
   if (debuggerAddress !== undefined) await waitForDebugger(debuggerAddress);
   let exported: { readonly default?: unknown; readonly games?: unknown };
+  // The import does not end if the bot replaces `then` of promises. The process then waits, or ends because nothing is left to do.
+  const watch = setInterval(endIfReplaced, WATCH_MS);
+  watch.unref();
+  process.on("exit", endIfReplaced);
   try {
     exported = await import(pathToFileURL(file).href);
   } catch (thrown) {
+    endIfReplaced();
     return notLoaded({ type: "not_loaded", thrown: dataOf(thrown) });
   }
+  endIfReplaced();
+  clearInterval(watch);
+  process.off("exit", endIfReplaced);
   const found = formOf(exported.default);
   const games = gamesOf(exported.games);
   if (typeof found === "string") return notLoaded({ type: "not_loaded", fault: found });
