@@ -1,3 +1,4 @@
+import dns from "node:dns";
 import { once } from "node:events";
 import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
@@ -23,19 +24,28 @@ setInterval(() => {
 }, 50);
 `;
 
+type Functions = readonly (readonly [module: string, object: object, names: readonly string[]])[];
+
 /**
- * Functions that Node's permissions do not forbid. They send signals to other processes, change their priority, and let
- * V8 write files (`--trace-turbo`).
+ * Functions that Node's permissions do not forbid. They send signals to other processes, change their priority, let
+ * V8 write files (`--trace-turbo`), and tell the name of the user.
  */
-const FORBIDDEN: readonly (readonly [string, object, readonly string[]])[] = [
+const FORBIDDEN: Functions = [
   ["process", process, ["kill", "_kill", "_debugProcess"]],
-  ["os", os, ["setPriority"]],
+  ["os", os, ["setPriority", "userInfo"]],
   ["v8", v8, ["setFlagsFromString"]],
+];
+
+/** Functions that tell the addresses of this machine and of its name servers. A bot that may use the network can learn them by a connection. */
+const FORBIDDEN_WITHOUT_NETWORK: Functions = [
+  ["os", os, ["networkInterfaces"]],
+  ["dns", dns, ["getServers", "Resolver"]],
+  ["dns.promises", dns.promises, ["getServers", "Resolver"]],
 ];
 
 /**
  * Starts the watching thread. Afterwards this process can start no other thread, because Node's permissions do not apply
- * to other threads, and it cannot call the forbidden functions. If it may not use the network, `fetch` says so.
+ * to other threads, and it cannot call the forbidden functions or read the addresses of this machine. If it may not use the network, `fetch` says so.
  */
 export async function guardProcess(memoryMb: number): Promise<void> {
   const message = `\n${JSON.stringify(OVER_MEMORY)}\n`;
@@ -44,21 +54,33 @@ export async function guardProcess(memoryMb: number): Promise<void> {
   await once(watch, "online");
   watch.unref();
   process.permission.drop("worker");
-  for (const [module, object, names] of FORBIDDEN) {
-    for (const name of names) {
-      const resource = `${module}.${name}`;
-      const value = (): never => {
-        throw accessDenied("Function", resource);
-      };
-      Object.defineProperty(object, name, { value });
-    }
-  }
+  const hasNetwork = process.permission.has("net");
+  forbid(FORBIDDEN);
+  if (!hasNetwork) forbid(FORBIDDEN_WITHOUT_NETWORK);
+  // A report has the addresses of this machine. Libraries read `report` only if it is defined.
+  Object.defineProperty(process, "report", { value: undefined });
+  // Libraries for logs call `hostname` when they are loaded, so it is not forbidden.
+  Object.defineProperty(os, "hostname", { value: () => "localhost" });
   syncBuiltinESMExports();
-  if (process.permission.has("net")) return;
+  if (hasNetwork) return;
   // The error of Node's fetch has no position in the code of the bot.
   globalThis.fetch = async () => {
     throw accessDenied("Net", "fetch");
   };
+}
+
+/** Replaces functions by ones that throw an error like those of Node's permissions. */
+function forbid(functions: Functions): void {
+  for (const [module, object, names] of functions) {
+    for (const name of names) {
+      const resource = `${module}.${name}`;
+      // Not an arrow function, because `Resolver` is called with `new`.
+      const value = function forbidden(): never {
+        throw accessDenied("Function", resource);
+      };
+      Object.defineProperty(object, name, { value, configurable: false, writable: false });
+    }
+  }
 }
 
 /** Returns an error like those of Node's permissions. */

@@ -3,6 +3,7 @@ import { existsSync, rmSync, symlinkSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { networkInterfaces } from "node:os";
 import { dirname } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { esbuildProcesses } from "#shared/web/testing/esbuild-processes.ts";
@@ -110,6 +111,52 @@ export default { choose: () => six * 100 + five * 10 + data.four };`,
   ])("cannot call %s, which affects other processes or writes files", async (name, statements) => {
     await expect((await beginWith(statements)).choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
     expect(shown.at(-1)).toContain(`Error: a bot may not call ${name}`);
+  });
+
+  test.each([
+    ["os.networkInterfaces", 'return (await import("node:os")).networkInterfaces();'],
+    ["os.networkInterfaces", 'return process.getBuiltinModule("node:os").networkInterfaces();'],
+    ["os.userInfo", 'return (await import("node:os")).userInfo();'],
+    ["dns.getServers", 'return (await import("node:dns")).getServers();'],
+    ["dns.Resolver", 'const { Resolver } = await import("node:dns"); return new Resolver().getServers();'],
+    ["dns.promises.getServers", 'return (await import("node:dns/promises")).getServers();'],
+    [
+      "dns.promises.Resolver",
+      'const { Resolver } = await import("node:dns/promises"); return new Resolver().getServers();',
+    ],
+  ])("cannot call %s, which tells the addresses of the machine or its user: %s", async (name, statements) => {
+    await expect((await beginWith(statements)).choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
+    expect(shown.at(-1)).toContain(`Error: a bot may not call ${name}`);
+  });
+
+  test.each([{}, { net: true }])(
+    "gets no report and no name of the machine, with the permissions %j",
+    async (allow) => {
+      const show = `
+      const { hostname } = await import("node:os");
+      const { report } = await import("node:process");
+      try { Object.defineProperty(process, "report", { configurable: true }); } catch {}
+      Reflect.deleteProperty(process, "report");
+      return [process.report ?? null, report ?? null, Object.getPrototypeOf(process).report ?? null, hostname()];
+    `;
+      expect(await (await beginWith(show, allow)).choose(playerTurn(0))).toEqual([null, null, null, "localhost"]);
+    },
+  );
+
+  test("that may use the network may read the addresses of the machine", async () => {
+    const show = 'return Object.keys((await import("node:os")).networkInterfaces());';
+    const names = await (await beginWith(show, { net: true })).choose(playerTurn(0));
+    const [loopback] = Object.entries(networkInterfaces()).find(([, addresses]) => addresses?.[0]?.internal) ?? [];
+    expect(names).toContain(loopback);
+  });
+
+  test.each([
+    ["the inspector", 'const { Session } = await import("node:inspector"); new Session().connect();'],
+    ["internal modules of Node", '(process as any).binding("os");'],
+    ["a snapshot of the memory in a file", `(await import("node:v8")).writeHeapSnapshot("x.heapsnapshot");`],
+  ])("has no access to %s", async (_, statements) => {
+    await expect((await beginWith(statements)).choose(playerTurn(0))).rejects.toThrow("the bot threw an error");
+    expect(existsSync("x.heapsnapshot")).toBe(false);
   });
 
   test("cannot open a database of SQLite, to which Node's permissions do not apply", async () => {
