@@ -97,7 +97,10 @@ export function createEffects(options: EffectsOptions): Effects {
     announcements,
     handOver,
     new Withdrawals(context, health),
-    new Deadlines(context, health, (leagueId, match) => handOver.hasAccepted(leagueId, match)),
+    new Deadlines(context, {
+      isUp: (refereeId) => health.isUp(refereeId),
+      hasAccepted: (leagueId, match) => handOver.hasAccepted(leagueId, match),
+    }),
   ];
   const onRefereeRegistered = (refereeId: string): void => {
     health.markUp(refereeId);

@@ -2,20 +2,25 @@ import type { Cancel } from "#shared/lib/clock.ts";
 import { releaseMatch } from "../commands/matches.ts";
 import type { League, Match } from "../league/league.ts";
 import type { OpenWork } from "../league/open-work.ts";
-import type { Health } from "./dispatch/health.ts";
 import type { EffectsContext, Part } from "./effects-context.ts";
 import { Tasks } from "./tasks.ts";
 
 /** The least time after a start of the manager in which a match can be reported, unless `match_ms` is less. */
 const AFTER_START_MS = 60_000;
 
-/** Whether the referee of an assigned match has accepted it since the manager's start. */
-type HasAccepted = (leagueId: string, match: Match) => boolean;
+/** What is known about the referee of an assigned match. */
+interface RefereeFacts {
+  /** Whether it answers its probes. */
+  readonly isUp: (refereeId: string) => boolean;
+  /** Whether it has accepted the match since the manager's start. */
+  readonly hasAccepted: (leagueId: string, match: Match) => boolean;
+}
 
 /**
  * Takes a match from a referee that has not completed it within `match_ms` of the assignment, but not within a minute of the manager's start. A
- * match that was not accepted is released as `refused` instead of `overdue`, and one whose referee does not answer as `unreachable`, because a match that is overdue three times is aborted. Timers run on
- * the monotonic clock, so that a change of the system clock neither ends a match nor prolongs it by more than `match_ms`.
+ * match that was not accepted is released as `refused` instead of `overdue`, and one whose referee does not answer as `unreachable`, because a match
+ * that is overdue three times is aborted. Timers run on the monotonic clock, so that a change of the system clock neither ends a match nor prolongs it
+ * by more than `match_ms`.
  */
 export class Deadlines implements Part {
   readonly duty = "match";
@@ -24,13 +29,11 @@ export class Deadlines implements Part {
   /** By league, then by match and epoch. A timer that has fired is deleted, so that the next pass repeats a release that has failed. */
   readonly #timers = new Map<string, Map<string, Cancel>>();
   readonly #releases = new Tasks();
-  readonly #health: Pick<Health, "isUp">;
-  readonly #hasAccepted: HasAccepted;
+  readonly #facts: RefereeFacts;
 
-  constructor(context: EffectsContext, health: Pick<Health, "isUp">, hasAccepted: HasAccepted) {
+  constructor(context: EffectsContext, facts: RefereeFacts) {
     this.#context = context;
-    this.#health = health;
-    this.#hasAccepted = hasAccepted;
+    this.#facts = facts;
     this.#startedAtMs = context.clock.monotonic();
   }
 
@@ -77,8 +80,9 @@ export class Deadlines implements Part {
 
   #cause(leagueId: string, match: Match) {
     const detail = (what: string): string => `its referee did not ${what} in time`;
-    if (!this.#hasAccepted(leagueId, match)) return { reason: "refused", detail: detail("accept it") } as const;
-    if (!this.#health.isUp(match.refereeId ?? "")) return { reason: "unreachable", detail: detail("answer") } as const;
+    const { isUp, hasAccepted } = this.#facts;
+    if (!hasAccepted(leagueId, match)) return { reason: "refused", detail: detail("accept it") } as const;
+    if (!isUp(match.refereeId ?? "")) return { reason: "unreachable", detail: detail("answer") } as const;
     return { reason: "overdue", detail: detail("complete it") } as const;
   }
 }

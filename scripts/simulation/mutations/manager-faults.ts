@@ -68,19 +68,19 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   {
     name: "a released match keeps its epoch",
     file: "league-manager/league/evolve-match.ts",
-    from: "epoch: match.epoch + 1",
-    to: "epoch: match.epoch",
+    from: "const epoch = match.epoch + 1;",
+    to: "const epoch = match.epoch;",
   },
   {
     name: "missed health probes are not counted",
     file: "league-manager/effects/dispatch/health.ts",
-    from: "else this.#misses.set(id, (this.#misses.get(id) ?? 0) + 1);",
-    to: "",
+    from: "{ all: all + 1,",
+    to: "{ all,",
   },
   {
     name: "a referee that does not answer keeps its matches",
     file: "league-manager/effects/dispatch/dispatch.ts",
-    from: "this.#release(league.leagueId, matches);",
+    from: "this.#release(league.leagueId, lost);",
     to: ";",
   },
   {
