@@ -64,6 +64,8 @@ export interface MatchInfo {
   readonly roles: Readonly<Record<string, string>>;
   /** The SHA-256 of the seed of the match, which the result reveals. */
   readonly seedCommitment: string;
+  /** Why the league has the match played again, in words. Absent in the first attempt. */
+  readonly restartReason?: string;
 }
 
 /** A bot with state. `start` and `end` are called at the beginning and the end of its match; errors that they throw are only shown. */

@@ -13,16 +13,17 @@ import { manualOperations } from "./manual-operations.ts";
 
 const TOKEN = "its match token";
 
+const INVITE: GameInvite = {
+  ...{ league_id: "l", round_id: 1, match_id: "M1", epoch: 1, game: "rps.v1", options: {}, your_role: "player_1" },
+  ...{ roles: { player_1: "P01", player_2: "P02" }, seed_commitment: "0".repeat(64), bot_seed: "seed" },
+};
+
 /** A player run by hand that has accepted invitations to these matches, with functions that ask it and list its open requests. */
 async function manualPlayer(...matches: readonly string[]) {
   const manual = createManualBot();
   const player = new Player(manual.bot, () => {}, systemClock);
   for (const match_id of matches) {
-    const invite: GameInvite = {
-      ...{ league_id: "l", round_id: 1, match_id, epoch: 1, game: "rps.v1", options: {}, your_role: "player_1" },
-      ...{ roles: { player_1: "P01", player_2: "P02" }, seed_commitment: "0".repeat(64), bot_seed: "seed" },
-    };
-    await player.invite(invite, TOKEN);
+    await player.invite({ ...INVITE, match_id }, TOKEN);
   }
   const ask = (match_id: string, time_limit_seconds: number) =>
     player.move(
@@ -123,4 +124,29 @@ test("the terminal shows 30 legal moves and the number of the others", () => {
     legal: legal as never,
   });
   expect(lines).toContain(`${legal.slice(0, 30).join(", ")}, and ${legal.length - 30} more. {"fen":`);
+});
+
+test("a request of a match that began again says so, and why", async () => {
+  const { manual, player, ask } = await manualPlayer("M1");
+  const restarted = { ...INVITE, match_id: "M1", epoch: 2, restart_reason: "REF01 did not answer" };
+  await player.invite(restarted, TOKEN);
+  const moved = player.move(
+    {
+      ...{
+        league_id: "l",
+        match_id: "M1",
+        epoch: 2,
+        tick: 0,
+        your_role: "player_1",
+        game_state: { phase: "choosing" },
+      },
+      legal_actions: ["rock", "paper", "scissors"],
+      ...{ time_limit_seconds: 60, deadline: "2026-01-01T00:00:00Z" },
+    },
+    TOKEN,
+  );
+  expect(manual.asked()).toMatchObject([{ restart: { attempt: 2, reason: "REF01 did not answer" } }]);
+  manual.makeMove("rock", "M1");
+  expect(await moved).toEqual({ move: "rock" });
+  expect(await ask("M1", 60)).toBe("old_epoch");
 });

@@ -100,6 +100,7 @@ export function createManualBot(): ManualBot {
       requests.map(({ info, turn }) => ({
         league_id: info?.leagueId,
         match_id: info?.matchId,
+        ...(info?.restartReason && { restart: { attempt: info.epoch, reason: info.restartReason } }),
         game: turn.game,
         your_role: turn.role,
         tick: turn.tick,

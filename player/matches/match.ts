@@ -52,6 +52,7 @@ export function newMatch(
       role: invite.your_role,
       roles: invite.roles,
       seedCommitment: invite.seed_commitment,
+      ...(invite.restart_reason !== undefined && { restartReason: invite.restart_reason }),
     },
     invite,
     accepted: acceptedWith(invite, accepted),

@@ -30,9 +30,7 @@ export function MatchList({ league, matches }: Props): JSX.Element {
             </span>
             {match.reason !== null && <span class="match-reason">{match.reason}</span>}
             {match.result === null && match.restart && (
-              <span class="match-reason" title={restartInWords(match.restart)}>
-                attempt {match.restart.attempt}
-              </span>
+              <span class="match-reason">{restartInWords(match.restart)}</span>
             )}
           </a>
         </li>
