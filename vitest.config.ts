@@ -5,6 +5,7 @@ export const SLOW_TESTS: readonly string[] = [
   "scripts/{e2e,chaos,conformance}/**/*.test.ts",
   "scripts/commands/{codenames,play,export}.test.ts",
   "scripts/games/check-game.test.ts",
+  "scripts/golden/golden.test.ts",
   "shared/games/chess/pgn-extract.test.ts",
   "scripts/archive/export/export-size.test.ts",
   "league-manager/start/several-managers.test.ts",

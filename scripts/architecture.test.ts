@@ -66,7 +66,7 @@ interface Import {
 const allFiles = SOURCE_FOLDERS.flatMap((folder) => files(join(root, folder)));
 const sources = allFiles.filter((file) => /\.tsx?$/.test(file));
 const isTest = (file: string): boolean =>
-  /\.test\.ts$|\/testing\/|\/scripts\/(e2e|bench|conformance|simulation|examples)\//.test(file);
+  /\.test\.ts$|\/testing\/|\/scripts\/(e2e|bench|conformance|golden|simulation|examples)\//.test(file);
 const imports: readonly Import[] = sources.filter((file) => !isTest(file)).flatMap(importsOf);
 const testImports: readonly Import[] = sources.filter(isTest).flatMap(importsOf);
 
