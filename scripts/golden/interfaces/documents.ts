@@ -3,6 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, isoAt, systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { httpNetwork, type Network } from "#shared/rpc/network.ts";
+import { createPeers } from "#shared/rpc/peer/peer.ts";
+import type { ConnectionPool, DispatchController } from "#shared/rpc/peer/targets.ts";
+import type { OpenSocket } from "#shared/rpc/websocket/open-socket.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import { silentProcess } from "#shared/runtime/testing/process.ts";
@@ -21,7 +25,7 @@ export async function documentsOf(name: string): Promise<string> {
   const config = Config.parse(JSON.parse(readFileSync(join(dataFolder, "config.json"), "utf8")));
   const ready = Promise.withResolvers<string>();
   const self = silentProcess("manager", {
-    clock: CLOCK,
+    ...{ clock: CLOCK, network: NETWORK },
     report: (report) => report.type === "ready" && ready.resolve(report.url),
   });
   const manager = await startManager({ config, host: LOOPBACK_HOST, port: 0, dataFolder, seed: "another seed" }, self);
@@ -42,9 +46,31 @@ export async function documentsOf(name: string): Promise<string> {
   }
 }
 
-/** The clock of the manager: its date stands still, because a manager may add events at its start. */
 const DATE_MS = Date.UTC(2026, 11, 1);
-const CLOCK: Clock = { ...systemClock, now: () => DATE_MS, iso: () => isoAt(DATE_MS) };
+
+/** The clock of the manager. Its date stands still, because a manager may add events at its start. It repeats nothing, so the manager probes no referee. */
+const CLOCK: Clock = { ...systemClock, now: () => DATE_MS, iso: () => isoAt(DATE_MS), every: () => () => {} };
+
+/** The network of the manager. All other agents refuse its connections: other programs may have the ports that the agents of the folder had. */
+const NETWORK: Network = {
+  ...httpNetwork(CLOCK),
+  createPeers: () => createPeers({ clock: CLOCK, openPool: () => REFUSING, openSocket: refuseSocket }),
+};
+
+const REFUSING: ConnectionPool = {
+  dispatch(_request, handler) {
+    const refused = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+    setImmediate(() => handler.onResponseError?.({} as DispatchController, refused));
+    return true;
+  },
+  isBusy: () => false,
+  destroy: async () => {},
+};
+
+const refuseSocket: OpenSocket = (_address, clock, events) => {
+  clock.defer(() => events.onFail());
+  return () => {};
+};
 
 /** The pages of a league besides those of players and matches. Some leagues have only some of them. */
 const PAGES = ["", "/standings", "/crosstable", "/schedule", "/bracket", "/ratings", "/points", "/operator"];

@@ -14,7 +14,7 @@ import { type ProcessClock, processClock } from "../../simulation/machines/clock
 import type { Fate, ObservedRequest } from "../../simulation/machines/connection.ts";
 import { createDisk } from "../../simulation/machines/disk.ts";
 import { createNetwork } from "../../simulation/machines/network.ts";
-import { createScheduler } from "../../simulation/machines/scheduler.ts";
+import { createScheduler, settled } from "../../simulation/machines/scheduler.ts";
 
 /** A player of a league: one with a built-in bot, or one that `start` starts. */
 export type WorldPlayer = { readonly name: string } & (
@@ -48,7 +48,8 @@ const FOLDER = "/run";
 
 /**
  * Plays the leagues of a config in virtual time, with the manager, one referee and the players in this process and with the code of real leagues.
- * Everything depends on the seed alone. Resolves with the database of the manager.
+ * Everything depends on the seed alone if the modules are loaded that agents import on first use (`warmUp`), because virtual time does not wait for
+ * the disk of this machine. Resolves with the database of the manager.
  */
 export async function playInWorld(options: WorldOptions): Promise<Database> {
   const world = new World(options);
@@ -57,6 +58,12 @@ export async function playInWorld(options: WorldOptions): Promise<Database> {
   for (const [index, player] of options.players.entries())
     await world.start(`player-${index + 1}`, (self) => playerOf(player, PORT_RANGES.player[0] + index, self, world));
   return world.end();
+}
+
+/** Loads the modules that the agents of a league import on first use, by playing it. */
+export async function warmUp(options: WorldOptions): Promise<void> {
+  const db = await playInWorld({ ...options, onRequest: () => {}, onAnswer: () => {} });
+  db.close();
 }
 
 class World {
@@ -132,6 +139,7 @@ class World {
 
   async #play(isDone: () => boolean): Promise<void> {
     const limit = this.#scheduler.now() + LIMIT_MS;
+    await settled();
     await this.#scheduler.finishTurn();
     while (!isDone()) {
       if (this.#thrown !== undefined) throw this.#thrown;
