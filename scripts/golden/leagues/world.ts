@@ -150,7 +150,7 @@ class World {
 }
 
 const managerOf = ({ seed, config, startWhen }: WorldOptions, self: AgentProcess): Promise<RunningAgent> =>
-  startManager({ dataFolder: FOLDER, config, seed, startWhen }, self);
+  startManager({ dataFolder: FOLDER, config, seed: sha256Hex(seed), startWhen }, self);
 
 const refereeOf = (self: AgentProcess): Promise<RunningAgent> =>
   startReferee({ name: "Referee 1", ...PLACE, ports: [PORT_RANGES.referee[0]] }, self);
