@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { basename } from "node:path";
 import { findGame, gameIds } from "#shared/games/registry.ts";
 import { flat, inOneLine } from "#shared/lib/text.ts";
+import { parseEndpoint } from "#shared/protocol/addresses.ts";
 import { ANY_GAME, PlayerRegisterResponse } from "#shared/protocol/registration-messages.ts";
 import { OWN_TRANSPORTS } from "#shared/protocol/transports.ts";
 import { historyField } from "#shared/protocol/view-history.ts";
@@ -91,12 +92,11 @@ export async function registerPlayer(
  */
 function inboxAt(manager: string, url: string): string {
   const given = new URL(manager);
-  const inbox = URL.parse(url);
+  const inbox = parseEndpoint(url);
   const answered = `the manager at ${manager} answered with the inbox ${inOneLine(url)}`;
-  if (inbox === null || !/^https?:$/.test(inbox.protocol))
-    throw new StartError(`${answered}, which is not an HTTP URL`);
+  if (inbox === null) throw new StartError(`${answered}, which is not an HTTP URL without credentials`);
   if (inbox.host !== given.host) {
-    const step = `If ${inbox.host} is the address of the manager, join with that address`;
+    const step = `If ${inbox.host} is the address of the manager, join with that address under the same name`;
     throw new StartError(`${answered}: its host is ${inbox.host}, and that of the manager is ${given.host}. ${step}`);
   }
   if (given.protocol === "https:" && inbox.protocol !== "https:") {

@@ -32,10 +32,10 @@ export const gameRules = (): readonly Resource[] =>
 export function refereeTemplates(context: RefereeContext): readonly ResourceTemplate[] {
   const read = async (ref: string): Promise<unknown> => {
     const game = isSessionId(ref) ? context.play.accessTo(ref, null) : null;
-    if (game) return { match_id: ref, ...matchState(game.stored.session, "spectator", context.host.lobby) };
+    if (game) return { match_id: ref, ...matchState(game.stored.session, "spectator", context) };
     const found = context.referee.sessionOf(ref);
     const session = found.ok ? context.host.read(found.value)?.session : null;
-    return session ? { match_id: ref, ...matchState(session, "spectator", context.host.lobby) } : null;
+    return session ? { match_id: ref, ...matchState(session, "spectator", context) } : null;
   };
   const gameState = { name: "Game state", description: "The state of a match as a spectator may see it." };
   return [

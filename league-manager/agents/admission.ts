@@ -3,7 +3,7 @@ import { ok, type Result } from "#shared/lib/result.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { Agent } from "./agent.ts";
 import { entriesFor, isInSomeLeague } from "./entries.ts";
-import { type Admitted, type Attempt, identify, type PresenceCheck } from "./identity.ts";
+import { type Admitted, type Attempt, identify, type Presence, type PresenceCheck } from "./identity.ts";
 import type { AdmissionPolicy } from "./policy.ts";
 import { placeForReferee } from "./referee-places.ts";
 import type { ManagerState } from "./state.ts";
@@ -11,8 +11,8 @@ import type { ManagerState } from "./state.ts";
 interface PlayerAttempt extends Attempt {
   /** The ids of the requested leagues; null for every open league of its games. */
   readonly leagueIds: readonly string[] | null;
-  /** Ids of players that no longer answer at their endpoints. They lose these endpoints if the new player is admitted. */
-  readonly departed: ReadonlySet<string>;
+  /** What is known of the players at the endpoint. Those that have left lose it if the new player is admitted. */
+  readonly presence: Presence;
 }
 interface RefereeAttempt extends Attempt {
   readonly endpoint: string;
@@ -42,7 +42,7 @@ export function admitPlayer(
   policy: AdmissionPolicy,
   attempt: PlayerAttempt,
 ): Result<AdmittedPlayer | PresenceCheck, ProtocolError> {
-  const identified = identify(state, policy, "player", attempt, attempt.departed);
+  const identified = identify(state, policy, "player", attempt, attempt.presence);
   if (!identified.ok || identified.value.type === "presence_check")
     return identified as Result<PresenceCheck, ProtocolError>;
   const { displaced, ...admitted } = identified.value;
@@ -58,7 +58,7 @@ export function admitReferee(
   policy: AdmissionPolicy,
   attempt: RefereeAttempt,
 ): Result<AdmittedReferee, ProtocolError> {
-  const identified = identify(state, policy, "referee", attempt, new Set());
+  const identified = identify(state, policy, "referee", attempt, { departed: new Set(), present: new Set() });
   if (!identified.ok) return identified;
   if (identified.value.type === "presence_check") throw new Error("only players cause a presence check");
   const { displaced: _, ...admitted } = identified.value;

@@ -17,7 +17,7 @@ interface DialectAttempt {
   readonly capabilities: Pick<Capabilities, "dialect">;
   /** Whether the request comes from the address of its endpoint. */
   readonly isFromEndpoint: boolean;
-  readonly machineAddresses: MachineAddresses;
+  readonly remoteAddress: string;
 }
 
 /** Returns the player of another dialect that registers again: the one of `atEndpoint`, if the request comes from its address. null if there is none. */
@@ -30,31 +30,31 @@ export function dialectOwner(
 }
 
 /**
- * Returns L003 for a registration in a dialect that names an endpoint of the config and comes from another address. null for every other registration.
- * `listed` are the places whose endpoint the registration names.
+ * Returns L003 for a registration in a dialect that does not come from the address of its endpoint, if the endpoint belongs to a player of another
+ * dialect or to one that the config lists. null for every other registration. `listed` are the places whose endpoint the registration names.
  */
-export function listedEndpointRejection(
+export function otherAddressRejection(
+  { capabilities, endpoint, isFromEndpoint, name, remoteAddress }: DialectAttempt,
+  atEndpoint: ReadonlySet<Agent>,
   listed: readonly Place[],
-  { capabilities, endpoint, isFromEndpoint, name }: DialectAttempt,
 ): ProtocolError | null {
-  const [place] = listed;
-  if (capabilities.dialect === NATIVE || isFromEndpoint || !place) return null;
-  const message = `the config of the league lists the endpoint ${endpoint} for ${place.name}, and the registration does not come from its address`;
+  if (capabilities.dialect === NATIVE || isFromEndpoint) return null;
+  const registered = [...atEndpoint].find(({ dialect }) => dialect !== NATIVE);
+  const owner = listed[0]?.name ?? registered?.name;
+  if (owner === undefined) return null;
+  const message = `the endpoint ${endpoint} belongs to ${owner}, and this registration comes from another address (${remoteAddress}): register from the address of the endpoint, or ask the operator to remove ${owner}`;
   return protocolError("L003", message, { display_name: name, endpoint });
 }
 
 /**
- * Returns the rejection of a registration that may come from another program than `player`, whose endpoint it names: several programs may share the
- * address, and the registration differs from the one of the player. The rejection applies if the program of the player still answers. null if the
- * registration counts as the return of the player in any case.
+ * Returns the rejection of a registration that names the endpoint of `player` and differs from the registration of that player. It applies if the program
+ * of the player still answers. null if the name and the dialect are those of the player, so that its running program may have sent it.
  */
 export function otherProgramRejection(
   player: Agent,
-  { name, endpoint, capabilities, machineAddresses }: DialectAttempt,
+  { name, endpoint, capabilities }: DialectAttempt,
   places: readonly Place[],
-  agents: readonly Agent[],
 ): ProtocolError | null {
-  if (!sharesAddress(player, places, agents, machineAddresses)) return null;
   const details = { display_name: name, endpoint };
   if (hasListedEndpoint(places, player.id)) {
     const message = `a program answers at the endpoint ${endpoint}, which the config lists for ${player.name}: it takes part without a registration`;
@@ -66,8 +66,11 @@ export function otherProgramRejection(
   return protocolError("L003", message, details);
 }
 
-/** Whether the league knows another endpoint at the host of a player, or the host is the machine of the manager, so that other programs can have its address. */
-function sharesAddress(
+/**
+ * Whether other programs can have the address of a player: its host is the machine of the manager, or may be the same as the host of another endpoint
+ * that the league knows.
+ */
+export function sharesAddress(
   player: Agent,
   places: readonly Place[],
   agents: readonly Agent[],
@@ -75,8 +78,16 @@ function sharesAddress(
 ): boolean {
   const host = hostOf(player.endpoint);
   if (host === null || isThisMachine(host, machineAddresses)) return true;
-  const endpoints = [...agents, ...places].flatMap(({ id, endpoint }) => (id === player.id ? [] : [endpoint ?? ""]));
-  return endpoints.some((endpoint) => hostOf(endpoint) === host);
+  const hosts = [...agents, ...places].flatMap(({ id, endpoint }) =>
+    id === player.id ? [] : [hostOf(endpoint ?? "")],
+  );
+  return hosts.some((other) => other !== null && mayBeSame(host, other));
+}
+
+/** Whether two hosts may be one machine: they are equal, or they are not both IPv4 addresses or both IPv6 addresses. */
+function mayBeSame(one: string, other: string): boolean {
+  const areBoth = (form: RegExp): boolean => form.test(one) && form.test(other);
+  return one === other || !(areBoth(/^\d+(\.\d+){3}$/) || areBoth(/:/));
 }
 
 function hostOf(endpoint: string): string | null {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { equalSecrets, sha256Hex } from "#shared/lib/hash.ts";
 import { isToken } from "#shared/lib/ids.ts";
 import { err, ok, type Result } from "#shared/lib/result.ts";
@@ -10,11 +11,12 @@ import {
   mayContact,
   parseEndpoint,
 } from "#shared/protocol/addresses.ts";
+import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Agent, AgentKind, Capabilities, Profile } from "./agent.ts";
 import { capabilitiesOf, fieldsOf } from "./capabilities.ts";
 import { isChange } from "./decide.ts";
-import { dialectOwner, listedEndpointRejection, otherProgramRejection } from "./dialect-players.ts";
+import { dialectOwner, otherAddressRejection, otherProgramRejection, sharesAddress } from "./dialect-players.ts";
 import { inboxEndpoint } from "./inbox-endpoint.ts";
 import { hasListedEndpoint, listedAt, newIdFor, reservationConflict } from "./places.ts";
 import type { AdmissionPolicy } from "./policy.ts";
@@ -34,6 +36,8 @@ export interface Attempt {
   readonly remoteAddress: string;
   /** Whether the request comes from the address of `endpoint`. It matters for players of other dialects only. */
   readonly isFromEndpoint: boolean;
+  /** Whether the config itself registers the player. */
+  readonly isListing?: boolean | undefined;
   /** The addresses of the manager's machine at this time. */
   readonly machineAddresses: MachineAddresses;
   /** The time of the attempt, ISO 8601. */
@@ -55,13 +59,19 @@ export interface Admitted {
 
 /**
  * The decision depends on whether a registered player has left its endpoint. The caller checks this. If the player has left, the caller adds its id to
- * `departed` and decides again; otherwise it rejects the registration with `rejection`.
+ * `departed` and decides again. Otherwise it rejects the registration with `rejection` or, if that is null, adds the id to `present` and decides again.
  */
 export interface PresenceCheck {
   readonly type: "presence_check";
   readonly player: Agent;
-  /** The rejection of the new player if the registered player has not left. */
-  readonly rejection: ProtocolError;
+  /** The rejection of the new player if the registered player has not left. null: the registration then counts as a return that changes nothing. */
+  readonly rejection: ProtocolError | null;
+}
+
+/** What the checks of this registration have shown: the ids of the players that have left their endpoints, and of those that have not. */
+export interface Presence {
+  readonly departed: ReadonlySet<string>;
+  readonly present: ReadonlySet<string>;
 }
 
 /** The minimum time between two changes of a registration. It limits the events of one agent, because the rate limit does not apply to valid tokens. */
@@ -82,9 +92,9 @@ export function identify(
   policy: AdmissionPolicy,
   kind: AgentKind,
   attempt: Attempt,
-  departed: ReadonlySet<string>,
+  { departed, present }: Presence,
 ): Result<Identified | PresenceCheck, ProtocolError> {
-  const { name, endpoint, machineAddresses } = attempt;
+  const { name, endpoint, machineAddresses, isFromEndpoint } = attempt;
   const tokenHash = sha256Hex(attempt.token ?? "");
   const agents = [...state.agents.values()];
   const key = endpoint === null ? INBOX_KEY : endpointKey(endpoint, machineAddresses);
@@ -94,14 +104,19 @@ export function identify(
   const tokenOwner = owner || dialectOwner(atEndpoint, attempt);
   const invalid =
     requestRejection(policy, attempt, tokenOwner) ??
-    listedEndpointRejection(listedAt(policy.places, kind, key, machineAddresses), attempt);
+    otherAddressRejection(attempt, atEndpoint, listedAt(policy.places, kind, key, machineAddresses));
   if (invalid) return err(invalid);
   const conflict = reservationConflict(policy.places, { kind, name, endpoint, key, machineAddresses, tokenHash });
   if (conflict) return err(conflict);
 
-  // A player may have stopped and freed its port. An endpoint that the config lists is never given to another player.
+  // A player may have stopped and freed its port. An endpoint that the config lists is never given to another player, and that of a player of another
+  // dialect, which has no token to return with, only to a program at its address.
   const mayHaveLeft = (agent: Agent): boolean =>
-    kind === "player" && agent !== tokenOwner && agent.name !== name && !hasListedEndpoint(policy.places, agent.id);
+    kind === "player" &&
+    agent !== tokenOwner &&
+    agent.name !== name &&
+    (agent.dialect === NATIVE || isFromEndpoint) &&
+    !hasListedEndpoint(policy.places, agent.id);
   const displaced = [...atEndpoint].filter((agent) => departed.has(agent.id) && mayHaveLeft(agent));
   const matching = sameKind.filter(
     (agent) => !displaced.includes(agent) && (agent.name === name || atEndpoint.has(agent)),
@@ -113,31 +128,56 @@ export function identify(
   }
   const returning = tokenOwner && matching.includes(tokenOwner) ? tokenOwner : null;
   const isReturningByEndpoint = returning !== null && !owner;
-  if (isReturningByEndpoint && !departed.has(returning.id)) {
-    const rejection = otherProgramRejection(returning, attempt, policy.places, agents);
-    if (rejection) return ok({ type: "presence_check", player: returning, rejection });
+  const mayBeOther =
+    isReturningByEndpoint &&
+    !attempt.isListing &&
+    !departed.has(returning.id) &&
+    sharesAddress(returning, policy.places, agents, machineAddresses);
+  if (mayBeOther && !present.has(returning.id)) {
+    const rejection = otherProgramRejection(returning, attempt, policy.places);
+    const isSame = rejection === null && isDeepStrictEqual(capabilitiesOf(fieldsOf(returning)), attempt.capabilities);
+    if (!isSame) return ok({ type: "presence_check", player: returning, rejection });
   }
-  const lastForgotten = state.lastForgotten[kind];
+  // The config decides how the league calls a player of another dialect that it lists, and the running program of a player decides for other players.
+  const isListed = isReturningByEndpoint && hasListedEndpoint(policy.places, returning.id);
+  const isFixed = (isListed && !attempt.isListing) || (mayBeOther && present.has(returning.id));
+  const capabilities = isFixed && returning ? capabilitiesOf(fieldsOf(returning)) : attempt.capabilities;
   const arePlacesReserved = policy.startWhen === "roster";
+  const claim = { kind, name, key, machineAddresses };
   const id =
-    returning?.id ??
-    newIdFor({ kind, name, key, machineAddresses }, policy.places, arePlacesReserved, state.agents, lastForgotten);
+    returning?.id ?? newIdFor(claim, policy.places, arePlacesReserved, state.agents, state.lastForgotten[kind]);
+  const isNew = tokenOwner === null;
+  const admitted = admittedAs(id, attempt, { returning, isReturningByEndpoint, isNew }, policy.operatorTokenHash);
+  const tooEarly = returning && rateRejection(returning, admitted.profile, capabilities, attempt.at);
+  return tooEarly ? err(tooEarly) : ok({ ...admitted, capabilities, displaced });
+}
+
+/** The owner of the registration. `isNew`: no registered agent has its token. */
+interface Owner {
+  readonly returning: Agent | null;
+  readonly isReturningByEndpoint: boolean;
+  readonly isNew: boolean;
+}
+
+/** Returns the profile and the token of an admitted agent. */
+function admittedAs(
+  id: string,
+  { name, endpoint, token: given, newToken, salt, isHosted }: Attempt,
+  { returning, isReturningByEndpoint, isNew }: Owner,
+  operatorTokenHash: string,
+): Omit<Admitted, "capabilities"> {
   // A new agent may choose its token, so that it can register again even if it or the manager is killed before the answer arrives.
-  const proposedToken = attempt.token ?? "";
-  const isAcceptable = tokenOwner === null && isToken(proposedToken) && tokenHash !== policy.operatorTokenHash;
-  const token = returning || isAcceptable ? proposedToken : attempt.newToken;
+  const proposedToken = given ?? "";
+  const isAcceptable = isNew && isToken(proposedToken) && sha256Hex(proposedToken) !== operatorTokenHash;
+  const token = returning || isAcceptable ? proposedToken : newToken;
   const profile = {
     name: returning?.name ?? name,
-    salt: returning?.salt ?? attempt.salt,
+    salt: returning?.salt ?? salt,
     // A URL is stored in its normalized form, because SQLite cannot store every string, e.g. a lone surrogate.
-    endpoint: endpoint === null ? inboxEndpoint(id, attempt.isHosted === true) : new URL(endpoint).href,
-    tokenHash: isReturningByEndpoint ? returning.tokenHash : sha256Hex(token),
+    endpoint: endpoint === null ? inboxEndpoint(id, isHosted === true) : new URL(endpoint).href,
+    tokenHash: isReturningByEndpoint && returning ? returning.tokenHash : sha256Hex(token),
   };
-  // The config decides how the league calls a player of another dialect that it lists.
-  const isFixed = isReturningByEndpoint && hasListedEndpoint(policy.places, returning.id);
-  const capabilities = isFixed ? capabilitiesOf(fieldsOf(returning)) : attempt.capabilities;
-  const tooEarly = returning && rateRejection(returning, profile, capabilities, attempt.at);
-  return tooEarly ? err(tooEarly) : ok({ type: "admitted", id, returning, profile, capabilities, token, displaced });
+  return { type: "admitted", id, returning, profile, token };
 }
 
 /** Returns a rejection if the agent changes its registration again within `MIN_CHANGE_INTERVAL_MS`; null otherwise. */

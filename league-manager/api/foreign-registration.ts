@@ -12,7 +12,6 @@ import { fieldFaults } from "#shared/protocol/envelope.ts";
 import { PlayerRegisterRequest } from "#shared/protocol/registration-messages.ts";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import { type CreationLimit, TOO_MANY_CREATIONS } from "#shared/rpc/jsonrpc/rate-limit.ts";
-import type { Network } from "#shared/rpc/network.ts";
 import type { Agent } from "../agents/agent.ts";
 import { nameWithPort } from "../agents/dialect-players.ts";
 import type { League } from "../league/league.ts";
@@ -20,9 +19,8 @@ import type { Registration } from "./registration.ts";
 
 export interface ForeignRegistrationContext {
   readonly projections: KnownPlayers;
-  readonly registration: Pick<Registration, "player">;
+  readonly registration: Pick<Registration, "player" | "isFromEndpoint">;
   readonly creations: CreationLimit;
-  readonly network: Pick<Network, "comesFrom">;
   readonly clock: Clock;
 }
 
@@ -68,10 +66,10 @@ export class ForeignRegistrations {
     if (limit && !limit.isAllowed) return rejection(request, head, TOO_MANY_CREATIONS, null);
     const id: DialectId = request.protocol?.startsWith("league.v1") ? "league.v1" : "classroom";
     const dialect = speechText({ id, form: request.form });
-    const isFromEndpoint = await this.#context.network.comesFrom(endpoint, http.remoteAddress);
-    const answer = await this.#registered(payload.data, http, { dialect, isFromEndpoint });
+    const answer = await this.#registered(payload.data, http, dialect);
     if (answer.player_id === null)
       return rejection(request, head, answer.reason ?? "", answer.error_code, answer.retryable);
+    const isFromEndpoint = await this.#context.registration.isFromEndpoint(endpoint, http.remoteAddress);
     return this.#accepted(request, head, answer.player_id, answer.league_ids, isFromEndpoint);
   }
 
@@ -104,12 +102,12 @@ export class ForeignRegistrations {
   async #registered(
     request: PlayerRegisterRequest,
     { remoteAddress }: HttpContext,
-    more: { readonly dialect: string; readonly isFromEndpoint: boolean },
+    dialect: string,
   ): Promise<RegisterResponse> {
     const { registration } = this.#context;
     const register = async (display_name: string): Promise<RegisterResponse> => {
       const caller = { authToken: null, remoteAddress };
-      const answer = await registration.player({ ...request, display_name }, caller, more);
+      const answer = await registration.player({ ...request, display_name }, caller, { dialect });
       return (answer.ok ? answer.value : { ...NO_PLAYER, reason: answer.error.message }) as RegisterResponse;
     };
     const { display_name, contact_endpoint } = request;

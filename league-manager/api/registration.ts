@@ -1,14 +1,15 @@
 import type { Ids } from "#shared/lib/ids.ts";
-import { err, ok, type Result } from "#shared/lib/result.ts";
-import { endpointKey, type MachineAddresses } from "#shared/protocol/addresses.ts";
+import { err, invariant, ok, type Result } from "#shared/lib/result.ts";
+import { endpointKey, type MachineAddresses, mayContact, parseEndpoint } from "#shared/protocol/addresses.ts";
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import type { PlayerRegisterRequest, RefereeRegisterRequest } from "#shared/protocol/registration-messages.ts";
 import { OWN_TRANSPORTS } from "#shared/protocol/transports.ts";
 import type { Answer, Caller } from "#shared/rpc/mcp/operations.ts";
+import type { Network } from "#shared/rpc/network.ts";
 import type { Agent } from "../agents/agent.ts";
-import type { PresenceCheck } from "../agents/identity.ts";
+import type { Presence, PresenceCheck } from "../agents/identity.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
 import { leaveReferee } from "../commands/leave.ts";
 import { type Registered, registerPlayer, registerReferee } from "../commands/register.ts";
@@ -20,6 +21,7 @@ interface RegistrationOptions {
   readonly ids: Ids;
   /** The current addresses of this machine. */
   readonly machineAddresses: () => MachineAddresses;
+  readonly network: Pick<Network, "comesFrom">;
   /** Whether a registered agent has left its endpoint. */
   readonly hasLeft: (agent: Agent) => Promise<boolean>;
   /** Ids of the referees that do not answer health probes, the longest silence first. */
@@ -37,14 +39,16 @@ interface RegistrationOptions {
 /** Answers registrations. A rejected registration is an answer with a reason, not an error. */
 export interface Registration {
   /**
-   * `isHosted`: the manager itself reads the inbox of the player, for a person or a model. `dialect` is `native`, the default, or the text of `speechText`.
-   * `isFromEndpoint`: whether the request comes from the address of the endpoint; false by default. It matters for other dialects only.
+   * `isHosted`: the manager itself reads the inbox of the player, for a person or a model. `isListing`: the config registers the player. `dialect` is
+   * `native`, the default, or the text of `speechText`.
    */
   player(
     request: PlayerRegisterRequest,
     caller: Pick<Caller, "authToken" | "remoteAddress" | "origin">,
-    more?: { readonly isHosted?: boolean; readonly dialect?: string; readonly isFromEndpoint?: boolean },
+    more?: { readonly isHosted?: boolean; readonly dialect?: string; readonly isListing?: boolean },
   ): Promise<Answer>;
+  /** Resolves with whether a request comes from the address of an endpoint that it may register. */
+  isFromEndpoint(endpoint: string, remoteAddress: string): Promise<boolean>;
   referee(request: RefereeRegisterRequest, caller: Pick<Caller, "authToken" | "remoteAddress">): Promise<Answer>;
 }
 
@@ -55,11 +59,24 @@ export function createRegistration(options: RegistrationOptions): Registration {
     ...{ token: authToken, remoteAddress, machineAddresses: options.machineAddresses() },
     ...{ newToken: ids.token(), salt: ids.token() },
   });
+  // The name of a host is resolved only if the config allows it, so that a caller cannot keep the resolver busy.
+  const isFromEndpoint: Registration["isFromEndpoint"] = async (endpoint, remoteAddress) => {
+    const url = parseEndpoint(endpoint);
+    return (
+      url !== null &&
+      mayContact(url, remoteAddress, policy.allowedContacts) &&
+      options.network.comesFrom(endpoint, remoteAddress)
+    );
+  };
   return {
-    async player(request, caller, { isHosted = false, dialect = NATIVE, isFromEndpoint = false } = {}) {
-      const context = contextOf(caller);
-      const registered = await registeredPlayer(options, (departed) =>
-        ledger.execute(registerPlayer(policy, { request, isHosted, ...context, departed, dialect, isFromEndpoint })),
+    isFromEndpoint,
+
+    async player(request, caller, { isHosted = false, dialect = NATIVE, isListing = false } = {}) {
+      const endpoint = request.contact_endpoint ?? null;
+      const isFrom = isListing || (endpoint !== null && (await isFromEndpoint(endpoint, caller.remoteAddress)));
+      const given = { request, isHosted, isListing, dialect, isFromEndpoint: isFrom, ...contextOf(caller) };
+      const registered = await registeredPlayer(options, (presence) =>
+        ledger.execute(registerPlayer(policy, { ...given, presence })),
       );
       if (!registered.ok) return ok({ player_id: null, ...rejected(registered.error) });
       const { agentId, token, leagueIds } = registered.value;
@@ -88,16 +105,20 @@ export function createRegistration(options: RegistrationOptions): Registration {
 /** Registers a player. If its endpoint belongs to another player, the manager first checks whether that player still answers there. */
 async function registeredPlayer(
   { hasLeft }: Pick<RegistrationOptions, "hasLeft">,
-  attempt: (departed: ReadonlySet<string>) => Promise<Result<Registered | PresenceCheck, ProtocolError>>,
+  attempt: (presence: Presence) => Promise<Result<Registered | PresenceCheck, ProtocolError>>,
 ): Promise<Result<Registered, ProtocolError>> {
   const departed = new Set<string>();
+  const present = new Set<string>();
   while (true) {
-    const result = await attempt(departed);
+    const result = await attempt({ departed, present });
     if (!result.ok) return result;
     if (result.value.type === "registered") return ok(result.value);
     const { player, rejection } = result.value;
-    if (departed.has(player.id) || !(await hasLeft(player))) return err(rejection);
-    departed.add(player.id);
+    const hasAnswer = departed.has(player.id) || present.has(player.id);
+    invariant(!hasAnswer || rejection !== null, `the presence of ${player.id} decides its registration`);
+    if (!hasAnswer && (await hasLeft(player))) departed.add(player.id);
+    else if (rejection !== null) return err(rejection);
+    else present.add(player.id);
   }
 }
 

@@ -25,7 +25,9 @@ const port = fc.integer({ min: 1, max: 5 });
 const league = fc.constantFrom(...leagues);
 const playerId = fc.constantFrom("P01", "P02", "P03", "P04", "P05");
 const refereeId = fc.constantFrom("REF01", "REF02");
-const departed = fc.subarray(["P01", "P02", "P03", "P04", "P05"]).map((ids) => new Set(ids));
+const presence = fc
+  .subarray(["P01", "P02", "P03", "P04", "P05"])
+  .map((ids) => ({ departed: new Set(ids), present: new Set<string>() }));
 
 /** Creates a command for the current state, so that most commands name matches that can be assigned or reported. */
 type Step = (state: ManagerState) => Decide<unknown>;
@@ -57,8 +59,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 8,
     arbitrary: fc
       .record(
-        { name, port, departed, league_ids: fc.subarray(leagues, { minLength: 1 }) },
-        { requiredKeys: ["name", "port", "departed"] },
+        { name, port, presence, league_ids: fc.subarray(leagues, { minLength: 1 }) },
+        { requiredKeys: ["name", "port", "presence"] },
       )
       .map(({ name, ...more }) => fixed(player(name, more, policy))),
   },

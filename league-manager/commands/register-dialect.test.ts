@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AdmissionPolicy } from "../agents/policy.ts";
 import type { PlayerRegistration } from "./register.ts";
-import { departed, given, open, POLICY, player, playerPlace, tokenOf } from "./testing/commands.ts";
+import { departed, given, open, POLICY, player, playerPlace, present, tokenOf } from "./testing/commands.ts";
 
 const CLASSROOM = "classroom:tool:params";
 const REMOTE = "10.0.0.1";
@@ -26,6 +26,8 @@ const LISTED: AdmissionPolicy = {
   allowedContacts: { hosts: [], endpoints: [annUrl] },
 };
 const ALLOWED: AdmissionPolicy = { ...POLICY, allowedContacts: { hosts: [REMOTE], endpoints: [] } };
+const fromOtherAddress = (owner: string): string =>
+  `the endpoint ${annUrl} belongs to ${owner}, and this registration comes from another address (10.0.0.9): register from the address of the endpoint, or ask the operator to remove ${owner}`;
 const answering = (reason: string) => ({ type: "presence_check", rejection: { error_code: "L003", message: reason } });
 
 describe("a player of another dialect that the config lists", () => {
@@ -34,17 +36,14 @@ describe("a player of another dialect that the config lists", () => {
   it("is not taken over by a registration from another address", () => {
     given(...ann)
       .when(foreign("Eve", { ...OTHER_ADDRESS, dialect: "league.v1:tool:params" }, LISTED))
-      .isRejected(
-        "L003",
-        `the config of the league lists the endpoint ${annUrl} for Ann, and the registration does not come from its address`,
-      );
+      .isRejected("L003", fromOtherAddress("Ann"));
   });
 
   it("is not taken over under its name from another address, also before it is registered", () => {
     const policy = { ...LISTED, joinCode: "oak" };
     given(open("rps"))
       .when(foreign("Ann", OTHER_ADDRESS, LISTED))
-      .isRejected("L003", expect.stringContaining("does not come from its address"));
+      .isRejected("L003", fromOtherAddress("Ann"));
     given(...ann)
       .when(foreign("Ann", OTHER_ADDRESS, policy))
       .isRejected("L001", expect.stringContaining("join code"));
@@ -78,13 +77,31 @@ describe("a player of another dialect that the config lists", () => {
 describe("a player of another dialect that has registered itself", () => {
   it("is not taken over from another address, even if its host is in allowed_hosts", () => {
     const ann = [open("rps"), foreign("Ann", {}, ALLOWED)];
+    for (const name of ["Ann", "Eve"]) {
+      given(...ann)
+        .when(foreign(name, { ...OTHER_ADDRESS, ...departed("P01") }, ALLOWED))
+        .isRejected("L003", fromOtherAddress("Ann"));
+    }
+    // A native player may only get the endpoint if it is at this address.
+    const native = { dialect: "native", token: tokenOf("Eve"), ...departed("P01") };
     given(...ann)
-      .when(foreign("Ann", OTHER_ADDRESS, ALLOWED))
-      .isRejected("L003", expect.stringContaining("the name Ann is already registered"));
+      .when(foreign("Eve", { ...OTHER_ADDRESS, ...native }, ALLOWED))
+      .isRejected("L003", expect.stringContaining(`the endpoint ${annUrl} is already registered`));
     given(...ann)
-      .when(foreign("Eve", OTHER_ADDRESS, ALLOWED))
-      .replies({ type: "presence_check", player: { id: "P01" } });
+      .when(foreign("Eve", native, ALLOWED))
+      .replies({ agentId: "P02" });
   });
+
+  it.each(["http://10.0.0.1:8151/mcp", "http://ann.lan:8151/mcp", "http://[fd00::1]:8151/mcp"])(
+    "is asked if the endpoint %s of another player may be on its machine",
+    (contact_endpoint) => {
+      const hosts = { hosts: [REMOTE, "ann.lan", "fd00::1"], endpoints: [] };
+      const policy = { ...POLICY, allowedContacts: hosts };
+      given(open("rps"), foreign("Ann", {}, policy), foreign("Bob", { contact_endpoint }, policy))
+        .when(foreign("Eve", {}, policy))
+        .replies({ type: "presence_check", player: { id: "P01" } });
+    },
+  );
 
   it("returns with another name or dialect if no other program can have its address", () => {
     given(open("rps"), foreign("Ann"))
@@ -97,10 +114,10 @@ describe("a player of another dialect that has registered itself", () => {
     const local = { contact_endpoint: "http://127.0.0.1:8150/mcp", remoteAddress: "127.0.0.1" };
     const ann = [open("rps"), foreign("Ann", local)];
 
-    it("returns under its name and in its dialect, in any form and with its port in its name", () => {
+    it("returns under its name and in its dialect, with its port in its name or not", () => {
       given(...ann)
-        .when(foreign("Ann", { ...local, dialect: "classroom:message_type:body" }))
-        .leadsTo("P01 returned")
+        .when(foreign("Ann", local))
+        .leadsTo()
         .replies({ agentId: "P01" });
       given(
         open("rps"),
@@ -110,6 +127,22 @@ describe("a player of another dialect that has registered itself", () => {
       )
         .when(foreign("Ann (8150)", local))
         .replies({ agentId: "P02" });
+    });
+
+    it("keeps its games and its form if its program answers, and changes them if no program answers", () => {
+      const changed = { ...local, game_types: ["rps", "chess"], dialect: "classroom:message_type:body" };
+      given(...ann)
+        .when(foreign("Ann", changed))
+        .leadsTo()
+        .replies({ type: "presence_check", rejection: null });
+      given(...ann)
+        .when(foreign("Ann", { ...changed, ...present("P01") }))
+        .leadsTo()
+        .replies({ agentId: "P01" });
+      const { state } = given(...ann)
+        .when(foreign("Ann", { ...changed, ...departed("P01") }))
+        .leadsTo("P01 returned");
+      expect(state.agents.get("P01")).toMatchObject({ gameTypes: ["rps", "chess"], dialect: changed.dialect });
     });
 
     it.each<[string, string, More]>([

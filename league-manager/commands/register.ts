@@ -12,7 +12,7 @@ import { type AdmittedPlayer, admitPlayer, admitReferee } from "../agents/admiss
 import type { AgentKind, Capabilities } from "../agents/agent.ts";
 import { nameCommitment } from "../agents/decide.ts";
 import { isPlaying } from "../agents/entries.ts";
-import type { Admitted, PresenceCheck } from "../agents/identity.ts";
+import type { Admitted, Presence, PresenceCheck } from "../agents/identity.ts";
 import type { AdmissionPolicy } from "../agents/policy.ts";
 import type { Decide } from "../ledger.ts";
 import { activateReferee } from "./activate-referee.ts";
@@ -33,12 +33,13 @@ export interface PlayerRegistration extends RegistrationContext {
   readonly request: PlayerRegisterRequest;
   /** Whether the manager hosts the player. */
   readonly isHosted?: boolean | undefined;
-  /** Ids of players that no longer answer at their endpoints. */
-  readonly departed: ReadonlySet<string>;
+  readonly presence: Presence;
   /** `native`, or the text of `speechText`. */
   readonly dialect: string;
   /** Whether the request comes from the address of its endpoint. */
   readonly isFromEndpoint: boolean;
+  /** Whether the config itself registers the player. */
+  readonly isListing?: boolean | undefined;
 }
 export interface RefereeRegistration extends RegistrationContext {
   readonly request: RefereeRegisterRequest;
@@ -57,7 +58,7 @@ export interface Registered {
 
 /**
  * Registers a player and enters it into leagues. The reply `presence_check` means that nothing is registered yet: the caller checks whether the player
- * in the reply has left its endpoint. If it has, the caller adds its id to `departed` and repeats the command; otherwise it rejects the registration.
+ * in the reply has left its endpoint, and repeats the command or rejects the registration.
  */
 export const registerPlayer =
   (policy: AdmissionPolicy, registration: PlayerRegistration): Decide<Registered | PresenceCheck> =>

@@ -16,7 +16,7 @@ interface ListedPlayersOptions {
   readonly register: (
     request: PlayerRegisterRequest,
     caller: Caller,
-    more: { readonly dialect: string; readonly isFromEndpoint: boolean },
+    more: { readonly dialect: string; readonly isListing: true },
   ) => Promise<Answer>;
   /** Prints a line on the terminal. */
   readonly warn: (line: string) => void;
@@ -28,7 +28,9 @@ export async function registerListedPlayers({ config, ledger, register, warn }: 
     if (!("endpoint" in player)) continue;
     const id = playerId(index + 1);
     const { name, endpoint, secret, dialect = NATIVE, transports } = player;
-    if (!ledger.state.agents.has(id)) {
+    const known = ledger.state.agents.get(id);
+    const hasChanged = known !== undefined && isOtherDialect(known.dialect, dialect);
+    if (!known || hasChanged) {
       const host = bareHost(new URL(endpoint));
       const answer = await register(
         {
@@ -42,7 +44,7 @@ export async function registerListedPlayers({ config, ledger, register, warn }: 
         { sender: null, authToken: secret ?? null, remoteAddress: isLoopback(host) ? "127.0.0.1" : host },
         {
           dialect: dialect === NATIVE ? NATIVE : speechText({ id: dialect, form: DEFAULT_FORM }),
-          isFromEndpoint: true,
+          isListing: true,
         },
       );
       const reason = answer.ok ? (answer.value as { reason: string | null }).reason : answer.error.message;
@@ -56,3 +58,7 @@ export async function registerListedPlayers({ config, ledger, register, warn }: 
     }
   }
 }
+
+/** Whether the config names another dialect than the stored one. A native player is not changed, because it may have a token. */
+const isOtherDialect = (stored: string, listed: string): boolean =>
+  stored !== NATIVE && listed !== NATIVE && stored.split(":", 1)[0] !== listed;

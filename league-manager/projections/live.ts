@@ -97,8 +97,10 @@ function liveOfLeague(league: League, event: LeagueEvent, projections: Projectio
     case "round_opened":
       return [roundStarted(league, event.round_id, projections)];
     case "match_released": {
-      if (event.reason !== "aborted" && event.reason !== "overdue") return [];
       const reason = inOneLine(event.detail);
+      if (event.reason === "unreachable")
+        return [notice(`${matchRef(league_id, event.match_id)} begins again at another referee: ${reason}`)];
+      if (event.reason === "refused") return [];
       return [notice(`${matchRef(league_id, event.match_id)} was aborted (${reason}) and is played again`)];
     }
     case "match_completed":

@@ -135,7 +135,8 @@ const registrations =
   (core: Core, { policy, inbox }: Parts, effects: ReturnType<typeof effectsOf>, self: AgentProcess) =>
   (ledger: Ledger): Registration =>
     createRegistration({
-      ...{ ledger, policy, ids: self.ids, machineAddresses: addressesOf(self), inboxUrl: inbox.inboxUrl },
+      ...{ ledger, policy, ids: self.ids, network: self.network, inboxUrl: inbox.inboxUrl },
+      machineAddresses: addressesOf(self),
       hasLeft: hasLeft(inbox.peers, self.clock, self.ids, core.config.leagues[0]?.league_id ?? ""),
       silentReferees: effects.silentReferees,
       matchesOf: effects.matchesOf,

@@ -12,6 +12,7 @@ import { SESSION_SCHEMA, sessionStore } from "../sessions/session-store.ts";
 import { type ReceivedMessage, startTestLeague, type TestLeague, testDriver } from "../testing/match.ts";
 import { matchState } from "../views/match-state.ts";
 import { MatchWithdrawn } from "./driven-match.ts";
+import { MatchNames } from "./match-names.ts";
 import { seatsOf } from "./messages.ts";
 import { playMatch } from "./play-match.ts";
 
@@ -113,7 +114,7 @@ describe("in a match with clocks", () => {
     let seenDuringTurn = {};
     driver.host.watch(id, ({ session }) => {
       if (session.tick !== 1) return;
-      seenDuringTurn = matchState(session, "spectator", driver.host.lobby);
+      seenDuringTurn = matchState(session, "spectator", { host: driver.host, referee: { names: new MatchNames() } });
       first.resolve();
     });
     const result = await playMatch(driver, order, id, new AbortController().signal);

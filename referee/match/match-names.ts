@@ -48,6 +48,12 @@ export class MatchNames {
     return { ...view, match, ...(restart && { restart }), players: Object.fromEntries(players) };
   }
 
+  /** Returns why a match has begun again, as a field; without the field in the first attempt and in other games. */
+  restartOf(sessionId: string): Pick<GameView, "restart"> {
+    const restart = this.#labels.get(sessionId)?.restart;
+    return restart ? { restart } : {};
+  }
+
   /** Returns an entry of the list of games with the names of the players. */
   inList<T extends GameSummary>(game: T): T {
     const label = this.#labels.get(game.game_id);

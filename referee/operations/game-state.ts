@@ -23,6 +23,10 @@ export const GameState = z.object({
   termination: z.string().nullable(),
   reason: z.string().nullable(),
   clock: ClockState.optional().describe("the clocks at the start of the open turn; absent in a match without clocks"),
+  restart: z
+    .object({ attempt: z.int(), reason: z.string().nullable() })
+    .optional()
+    .describe("why the league match has begun again; absent in the first attempt"),
 });
 
 /** GET_GAME_STATE: returns the state of a game or match as its caller may see it. */
@@ -42,11 +46,11 @@ export const getGameState = (context: RefereeContext): Operation<unknown> =>
     },
     async handle({ match_id }, caller) {
       const game = isSessionId(match_id) ? context.play.accessTo(match_id, caller.authToken) : null;
-      if (game) return ok({ match_id, ...matchState(game.stored.session, game.viewer, context.host.lobby) });
+      if (game) return ok({ match_id, ...matchState(game.stored.session, game.viewer, context) });
       const found = context.referee.sessionOf(match_id);
       if (!found.ok) return found;
       const match = context.play.accessTo(found.value, caller.authToken);
       if (!match) return protocolRejected("UNKNOWN_SESSION", `no match ${match_id} here`, { match_id });
-      return ok({ match_id, ...matchState(match.stored.session, match.viewer, context.host.lobby) });
+      return ok({ match_id, ...matchState(match.stored.session, match.viewer, context) });
     },
   });

@@ -1,11 +1,17 @@
 import type { Viewer } from "#shared/games/game.ts";
 import type { Session } from "#shared/session/session.ts";
+import type { GameView } from "#shared/web/game-view.ts";
 import type { Lobby } from "../sessions/lobby.ts";
 import { viewFor } from "./session-views.ts";
 
+interface MatchStateContext {
+  readonly host: { readonly lobby: Lobby };
+  readonly referee: { readonly names: { restartOf(sessionId: string): Pick<GameView, "restart"> } };
+}
+
 /** The view of a session in `get_game_state` and the resource `game://state/{match_id}`. */
-export function matchState(session: Session, viewer: Viewer, lobby: Lobby): object {
-  const { status, tick, state, legalActions } = viewFor(session, viewer, lobby.waiting(session) !== null);
+export function matchState(session: Session, viewer: Viewer, { host, referee }: MatchStateContext): object {
+  const { status, tick, state, legalActions } = viewFor(session, viewer, host.lobby.waiting(session) !== null);
   return {
     session_id: session.id,
     game: session.game.id,
@@ -16,5 +22,6 @@ export function matchState(session: Session, viewer: Viewer, lobby: Lobby): obje
     termination: session.termination,
     reason: session.reason,
     ...(session.turnClocks && { clock: session.turnClocks }),
+    ...referee.names.restartOf(session.id),
   };
 }

@@ -14,10 +14,10 @@ const TimeControlOnWire = z.object(TimeControl.shape);
 /** A referee ends, and has stopped its matches. */
 export const RefereeLeave = z.object({});
 
-/** The arguments of `start_game`, with which the manager assigns a match to a referee. */
 /** Why the match is played again, in words. Absent in the first epoch, and from earlier versions. An invalid text is ignored. */
 const RestartReason = z.string().max(300).transform(inOneLine).optional().catch(undefined);
 
+/** The arguments of `start_game`, with which the manager assigns a match to a referee. */
 export const StartGame = z.object({
   ...match,
   round_id: z.int(),

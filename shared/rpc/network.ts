@@ -2,7 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Result } from "../lib/result.ts";
 import { openEventStream } from "./http/event-source.ts";
 import { type Listening, type ListenOptions, listenHttp } from "./http/listen.ts";
-import { addressToward, comesFrom, machineAddresses } from "./http/machine-addresses.ts";
+import { addressToward, comesFrom, machineAddresses, nameResolver } from "./http/machine-addresses.ts";
 import { type Interfaces, interfaceReader } from "./http/network-interfaces.ts";
 import { createPeers, type Peers } from "./peer/peer.ts";
 
@@ -28,12 +28,13 @@ export interface Network {
 /** Creates the network operations of this machine, over HTTP. */
 export function httpNetwork(clock: Clock): Network {
   const interfaces = interfaceReader(clock);
+  const resolve = nameResolver(clock);
   return {
     listen: (options) => listenHttp(options, clock, interfaces),
     createPeers: () => createPeers({ clock }),
     openEventStream,
     addressToward: (url, timeoutMs) => addressToward(url, timeoutMs, clock),
-    comesFrom: (endpoint, remoteAddress) => comesFrom(endpoint, remoteAddress, machineAddresses(interfaces()), clock),
+    comesFrom: (endpoint, remoteAddress) => comesFrom(endpoint, remoteAddress, machineAddresses(interfaces()), resolve),
     interfaces,
   };
 }

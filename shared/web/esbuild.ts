@@ -3,7 +3,8 @@ import { type Limit, withinLimit } from "../lib/lazy.ts";
 export type Esbuild = typeof import("esbuild");
 
 /**
- * The time limit of one use. It is shorter than the limit of `lazily`, so that a load that is repeated after its limit gets a new helper process.
+ * The time limit of one use. It is shorter than the limit of `lazily`, so that a load that is repeated after its limit gets a new helper process if no
+ * other use is under way.
  */
 const LIMIT: Limit = { limitMs: 40_000 };
 

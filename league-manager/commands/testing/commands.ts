@@ -59,7 +59,12 @@ function registrationParts(name: string, { port = 9000, ...more }: { port?: numb
 /** The command that registers a player with `tokenOf(name)` at a port of this machine. */
 export function player(name: string, more: More<PlayerRegistration> = {}, policy = POLICY) {
   const { request, given } = registrationParts(name, more);
-  return registerPlayer(policy, { dialect: "native", departed: new Set(), ...given, request });
+  return registerPlayer(policy, {
+    dialect: "native",
+    presence: { departed: new Set(), present: new Set() },
+    ...given,
+    request,
+  });
 }
 /** A league with these players that the config no longer lists. */
 export const formerLeague = (
@@ -71,7 +76,10 @@ export const formerLeague = (
 });
 
 /** The part of a registration that names the players that have left their endpoints. */
-export const departed = (...ids: string[]) => ({ departed: new Set(ids) });
+export const departed = (...ids: string[]) => ({ presence: { departed: new Set(ids), present: new Set<string>() } });
+
+/** The part of a registration that names the players whose programs answer at their endpoints. */
+export const present = (...ids: string[]) => ({ presence: { departed: new Set<string>(), present: new Set(ids) } });
 
 /** The command that registers a referee with `tokenOf(name)` at a port of this machine. */
 export function referee(name: string, more: More<RefereeRegistration> = {}, policy = POLICY) {

@@ -8,6 +8,7 @@ import type { League, Match } from "../../league/league.ts";
 import { positionOf } from "../../league/match-ids.ts";
 import type { OpenWork } from "../../league/open-work.ts";
 import type { EffectsContext, Part } from "../effects-context.ts";
+import { AnsweringReferees } from "./answering-referees.ts";
 import { FailedAttempts } from "./failed-attempts.ts";
 import { ForeignTurns } from "./foreign-turns.ts";
 import type { Health, Patience } from "./health.ts";
@@ -19,6 +20,7 @@ export class Dispatch implements Part {
   readonly #context: EffectsContext;
   readonly #health: Health;
   readonly #referees: Referees;
+  readonly #answering: AnsweringReferees;
   readonly #failedAttempts = new FailedAttempts();
   readonly #removeListener: () => void;
   /** Assignments that are not committed yet, by league and match. */
@@ -32,6 +34,7 @@ export class Dispatch implements Part {
     this.#context = context;
     this.#health = health;
     this.#referees = referees;
+    this.#answering = new AnsweringReferees(context, referees);
     this.#removeListener = context.ledger.onCommit((commit) => this.#failedAttempts.onCommit(commit));
   }
 
@@ -50,6 +53,7 @@ export class Dispatch implements Part {
 
   async stop(): Promise<void> {
     this.#removeListener();
+    await this.#answering.stop();
     await Promise.all([...this.#runningCommands.values()].flatMap((commands) => [...commands]));
   }
 
@@ -90,7 +94,7 @@ export class Dispatch implements Part {
   }
 
   /**
-   * The matches whose referees have lost them and that other referees can begin at once. A match without such a referee stays where it is, and continues
+   * The matches whose referees have lost them and that another referee can begin at once: it has capacity and takes requests. A match without such a referee stays where it is, and continues
    * if its referee answers again.
    */
   #lostMatches(league: League, assigned: Iterable<Match>): readonly Match[] {
@@ -107,7 +111,7 @@ export class Dispatch implements Part {
       if (league.isPaused) continue;
       free ??= this.freeCapacity();
       const other = this.othersFor(league, match, refereeId).find(({ id }) => (free?.get(id) ?? 0) > 0);
-      if (!other) continue;
+      if (!other || !this.#answering.hasAnswered(other, league)) continue;
       free.set(other.id, (free.get(other.id) ?? 0) - 1);
       lost.push(match);
     }

@@ -145,6 +145,21 @@ test("a match whose referee does not answer moves only when another referee has 
   await league.order("REF02", "R1M1", 2);
 });
 
+test("a match whose referee does not answer does not move to a referee that answers probes only", async () => {
+  const league = await startTestLeague({ players: 2, referees: 2 });
+  const order = await league.order("REF01", "R1M1");
+  const [first, second] = [league.agent("REF01"), league.agent("REF02")];
+  second.answer = () => 503;
+  first.isHealthy = false;
+  const { probes } = first;
+  await league.eventually(() => expect(first.probes).toBeGreaterThan(probes + SILENT_PROBES.programs + 5));
+  expect(league.round()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
+  expect(league.notices.at(-1)).toMatch(/^referee REF02 accepts no matches \(/);
+  first.isHealthy = true;
+  await league.eventually(() => expect(league.notices.at(-1)).toBe("referee REF01 answers again"));
+  expect(await league.report("REF01", played(order))).toMatchObject({ value: { status: "RECORDED" } });
+});
+
 describe("a referee that was forgotten while the config did not list its league", () => {
   /** Restarts the manager without the league, forgets REF01, and restarts it with the league. */
   async function forgetWithoutLeague(league: TestLeague): Promise<void> {

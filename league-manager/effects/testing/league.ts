@@ -129,7 +129,7 @@ export class TestLeague {
     const command = registerPlayer(POLICY, {
       request,
       ...this.#registrationContext(testAgent.token),
-      departed: new Set(),
+      presence: { departed: new Set(), present: new Set() },
       isFromEndpoint: true,
       dialect,
     });

@@ -136,12 +136,12 @@ function managerEndpoint(
   known: () => Subject | null,
   { lateAnswers, network, clock, ids }: Pick<DeskOptions, "lateAnswers" | "network" | "clock" | "ids">,
 ): McpEndpoint {
-  const registration: Pick<Registration, "player"> = {
+  const registration: Pick<Registration, "player" | "isFromEndpoint"> = {
+    isFromEndpoint: (endpoint, remoteAddress) => network.comesFrom(endpoint, remoteAddress),
     player: async (request, caller, more) => accept(request, caller, more?.dialect),
   };
   const foreign = new ForeignRegistrations({
     clock,
-    network,
     creations: async () => null,
     registration,
     projections: {

@@ -108,5 +108,7 @@ it("a game of people that begins again at another referee says so, and why, to e
   expect(await read("/api/leagues/ttt")).toMatchObject({ playing: [{ restart }] });
   const { games } = (await read("/api/games", test.port + other)) as { games: readonly { readonly game_id: string }[] };
   expect(await read(`/api/games/${games[0]?.game_id}`, test.port + other)).toMatchObject({ restart });
+  const { value: state } = await callTool(test.port + other, "get_game_state", { match_id: "ttt/R1M1" });
+  expect(state).toMatchObject({ restart });
   expect(await move()).toContain("3  . . .");
 }, 120_000);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
+import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import { canCreateNetworks, createNetwork, type TestHost, type TestNetwork } from "#shared/rpc/testing/network.ts";
 import { cleanUp, newFolder, type Running, start } from "../../testing/processes.ts";
 
@@ -106,7 +107,14 @@ describe.skipIf(!canCreateNetworks)("the seat of a player of another dialect (ne
     program.child.kill("SIGKILL");
     bob.child.kill("SIGKILL");
     await Promise.all([program, bob].map(({ child }) => once(child, "exit")));
-    expect(await register(attacker, "Ann", endpoint)).toMatchObject(REJECTED);
+    for (const name of ["Ann", "Bob", "Eve"]) {
+      expect(await register(attacker, name, endpoint), name).toMatchObject(REJECTED);
+      expect(await register(attacker, name, other), name).toMatchObject(REJECTED);
+    }
+    const native = rpcToolCall("register_player", { player_name: "Eve", endpoint: other });
+    const { text: answer } = await attacker.request(`http://${server.address}:8000/mcp`, { body: native });
+    expect(JSON.parse(answer).result.structuredContent).toMatchObject({ status: "REJECTED", player_id: null });
+    expect(await register(ann, "Bob", other)).toMatchObject({ player_id: "P02", success: true });
     expect(await register(ann, "Program 7", endpoint)).toMatchObject({ status: "ACCEPTED", player_id: "P01" });
     const { text } = await ann.request(`http://${server.address}:8000/api/leagues/parity/players/P01`);
     expect(text).toContain("Ann");

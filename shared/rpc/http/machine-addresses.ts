@@ -67,32 +67,46 @@ export function addressToward(url: string, timeoutMs: number, clock: Clock): Pro
   });
 }
 
-/** The longest time to wait for the addresses of a host name. */
+/** The longest time to wait for the addresses of a host name, and the time for which they are remembered. */
 const LOOKUP_MS = 2_000;
+const REMEMBERED_MS = 5_000;
+
+/** Resolves with all addresses of a host name; with none if it is unknown or the resolver does not answer in time. */
+type Resolve = (name: string) => Promise<readonly string[]>;
+
+/** Creates a resolver of host names. A name has at most one lookup under way, because lookups that are not answered keep others waiting. */
+export function nameResolver(clock: Clock): Resolve {
+  const lookups = new Map<string, Promise<readonly string[]>>();
+  return async (name) => {
+    const known = lookups.get(name);
+    const found = known ?? lookedUp(name);
+    if (!known) {
+      lookups.set(name, found);
+      void found.then((addresses) => clock.after(addresses.length > 0 ? REMEMBERED_MS : 0, () => lookups.delete(name)));
+    }
+    const answered = new AbortController();
+    const addresses = await Promise.race([found, clock.pause(LOOKUP_MS, answered.signal).then(() => [])]);
+    answered.abort();
+    return addresses;
+  };
+}
+
+const lookedUp: Resolve = (name) =>
+  lookup(name, { all: true }).then(
+    (all) => all.map(({ address }) => address),
+    () => [],
+  );
 
 /** Resolves with whether a request from `remoteAddress` comes from an address of the endpoint's host. False if the name of the host cannot be resolved. */
 export async function comesFrom(
   endpoint: string,
   remoteAddress: string,
   machineAddresses: MachineAddresses,
-  clock: Clock,
+  resolve: Resolve,
 ): Promise<boolean> {
   const url = parseEndpoint(endpoint);
   if (!url) return false;
   const host = bareHost(url);
-  const addresses = isIP(host) !== 0 || isLoopback(host) ? [host] : await addressesOfName(host, clock);
+  const addresses = isIP(host) !== 0 || isLoopback(host) ? [host] : await resolve(host);
   return isAmong(addresses, remoteAddress, machineAddresses);
-}
-
-/** Resolves with all addresses of a host name; with none if it is unknown or the resolver does not answer in time. */
-async function addressesOfName(name: string, clock: Clock): Promise<readonly string[]> {
-  const answered = new AbortController();
-  const found = lookup(name, { all: true }).then(
-    (all) => all.map(({ address }) => address),
-    () => [],
-  );
-  const none = clock.pause(LOOKUP_MS, answered.signal).then(() => []);
-  const addresses = await Promise.race([found, none]);
-  answered.abort();
-  return addresses;
 }
