@@ -4,6 +4,7 @@ import type { StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
 
 /** An agent that a test controls: it accepts every match, plays none, and keeps the messages that it receives. */
 export interface ScriptedAgent {
@@ -36,7 +37,7 @@ export async function scriptedAgent(): Promise<ScriptedAgent> {
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(rpcResponse(id, result)));
   });
-  const port = await listenOnLoopback(server);
+  const port = await listenOnLoopback(server, await freePort());
   return {
     url: `http://127.0.0.1:${port}/mcp`,
     received,

@@ -11,8 +11,10 @@ export interface TestLeague {
   readonly folder: string;
   /** The path of the config. */
   readonly file: string;
-  /** The manager's port. Referees have the next ports, players the ports from `port + 10`. */
+  /** The manager's port. */
   readonly port: number;
+  /** Returns the port `offset` ports after the manager's. Referees have the offsets from 1, players those from 10. Throws if the test has not reserved the port. */
+  portAt(offset: number): number;
 }
 
 /** The leagues of config/league.json. */
@@ -21,6 +23,9 @@ export const ALL_LEAGUES = [
   { league_id: "rps", game: "rps.v1", options: { best_of: 3 } },
   { league_id: "chess", game: "chess.v1", options: { max_plies: 60 } },
 ];
+/** The number of ports that a test reserves for the processes of its league. */
+const PORTS = 20;
+
 export const FOUR_BOTS = ["random", "greedy", "counter", "cycle"];
 
 interface TestLeagueOptions {
@@ -38,7 +43,7 @@ export async function testLeague(
   more: TestLeagueOptions = {},
 ): Promise<TestLeague> {
   const folder = newFolder();
-  const [port = 0] = await freePorts(20);
+  const [port = 0] = await freePorts(PORTS);
   const config = {
     manager: { port },
     referees: { count: more.referees ?? 1, firstPort: port + 1 },
@@ -52,11 +57,15 @@ export async function testLeague(
   const file = join(folder, "league.json");
   writeFileSync(file, `// the config of a test\n${JSON.stringify(config, null, 2)}\n`);
   mkdirSync(join(folder, "data"));
-  return { folder, file, port };
+  const portAt = (offset: number): number => {
+    if (offset >= PORTS) throw new Error(`a test of a league has ${PORTS} ports`);
+    return port + offset;
+  };
+  return { folder, file, port, portAt };
 }
 
 /** Returns the folders of the runs in a test's data folder. */
-export function runFolders({ folder }: TestLeague): readonly string[] {
+export function runFolders({ folder }: Pick<TestLeague, "folder">): readonly string[] {
   const runs = join(folder, "data", "runs");
   return existsSync(runs) ? readdirSync(runs).map((name) => join(runs, name)) : [];
 }

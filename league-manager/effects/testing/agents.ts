@@ -6,6 +6,7 @@ import type { StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { rpcResponse, textResult } from "#shared/rpc/testing/json-rpc.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
+import { freePort } from "#shared/runtime/process/free-ports.ts";
 
 /**
  * The answer of an agent to a message: `accepted` is the expected answer, `full` and `foreign` are errors of the protocol, and so is `newestEpoch` of a
@@ -59,7 +60,7 @@ export async function startTestAgent(onMessage: (envelope: Envelope) => void = (
     agent.upgrades++;
     connection.destroy();
   });
-  const port = await listenOnLoopback(server);
+  const port = await listenOnLoopback(server, await freePort());
   const agent: TestAgent = {
     url: `http://127.0.0.1:${port}/mcp`,
     received: [],

@@ -4,7 +4,16 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, expect, test } from "vitest";
 import { postgresProgram, sharedPostgres } from "#shared/store/testing/postgres-server.ts";
-import { callTool, cleanUp, league, newFolder, type Running, start } from "../../testing/processes.ts";
+import {
+  agentsIn,
+  callTool,
+  cleanUp,
+  eventually,
+  league,
+  newFolder,
+  type Running,
+  start,
+} from "../../testing/processes.ts";
 import { testLeague } from "../../testing/test-league.ts";
 
 afterEach(cleanUp);
@@ -23,7 +32,7 @@ test("after a restore to a moment before they registered, a player and a referee
   const folder = newFolder();
   const bot = join(folder, "bot.js");
   writeFileSync(bot, BOT);
-  const { file, port } = await testLeague([], [{ league_id: "rps", game: "rps.v1", options: { best_of: 99 } }]);
+  const { file, port, portAt } = await testLeague([], [{ league_id: "rps", game: "rps.v1", options: { best_of: 99 } }]);
   const manager = ["--manager", `http://127.0.0.1:${port}/mcp`];
 
   const serve = (url: string, data: string): Running => {
@@ -31,7 +40,7 @@ test("after a restore to a moment before they registered, a player and a referee
     return start("scripts/league.ts", ["serve", file, ...place], { DATABASE_URL: url });
   };
   const enter = (name: string, index: number): Running => {
-    const place = ["--port", String(port + 10 + index), "--data", join(folder, name)];
+    const place = ["--port", String(portAt(10 + index)), "--data", join(folder, name)];
     return start("scripts/league.ts", ["join", bot, "--name", name, ...place, ...manager]);
   };
   const db = async (url: string, ...args: readonly string[]): Promise<void> => {
@@ -47,13 +56,15 @@ test("after a restore to a moment before they registered, a player and a referee
   const dump = join(folder, "league.dump");
   await db(database, "backup", dump);
   const referee = start("referee/main.ts", [
-    ...["--port", String(port + 20), "--name", "Ref", "--data", join(folder, "Ref"), ...manager],
+    ...["--port", String(portAt(1)), "--name", "Ref", "--data", join(folder, "Ref"), ...manager],
   ]);
   await referee.line(/registered/);
   const cat = enter("Cat", 2);
   await first.line(/R1M1/);
   first.signal("SIGKILL");
   await first.ended;
+  // The manager ends soon after its command, and has its port until then.
+  await eventually("the end of the first manager", () => agentsIn(join(folder, "first")).length === 0);
 
   const options = ["--exit-on-error", "--no-owner", "--no-privileges", "--dbname", restored, dump];
   await promisify(execFile)(postgresProgram("pg_restore"), options);

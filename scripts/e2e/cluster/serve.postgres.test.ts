@@ -28,7 +28,7 @@ const serve = (number: number, ...flags: readonly string[]): Running => {
     DATABASE_URL: database,
   });
 };
-const portOf = (number: number): number => test.port + 5 + number;
+const portOf = (number: number): number => test.portAt(5 + number);
 const tokenOf = (number: number): string => readFileSync(join(test.folder, `data-${number}`, "operator-token"), "utf8");
 
 describe("league serve --database", () => {
@@ -37,7 +37,7 @@ describe("league serve --database", () => {
     const managers = [serve(0), serve(1)];
     for (const [number, manager] of managers.entries()) await manager.line(new RegExp(`at .*:${portOf(number)}/mcp`));
     const players = ["Ann", "Bob"].map((name, number) => {
-      const place = ["--port", String(test.port + 10 + number), "--data", join(test.folder, name)];
+      const place = ["--port", String(test.portAt(10 + number)), "--data", join(test.folder, name)];
       const url = `http://127.0.0.1:${portOf(number)}/mcp`;
       return start("scripts/league.ts", ["join", "random", "--name", name, ...place, "--manager", url]);
     });

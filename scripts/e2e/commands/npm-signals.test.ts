@@ -92,12 +92,12 @@ describe("league serve in the background", () => {
         const manager = `http://127.0.0.1:${test.port}/mcp`;
         return start("scripts/league.ts", ["join", "cycle", ...args, "--manager", manager]);
       };
-      const ann = startPlayer("Ann", test.port + 10);
+      const ann = startPlayer("Ann", test.portAt(10));
       await ann.line(/registered as P01/);
       shell.stdin?.end();
       await shell.ended;
       // The start of a player takes longer than the interval at which a process checks its ancestors.
-      const bob = startPlayer("Bob", test.port + 11);
+      const bob = startPlayer("Bob", test.portAt(11));
       await bob.line(/rps is over/);
       expect(readFileSync(`/proc/${pid}/stat`, "utf8")).toMatch(/^\d+ \(.*\) [SR] 1 /);
       expect(agentsIn(test.folder)).not.toEqual([]);

@@ -21,7 +21,7 @@ describe("the commands of the operator", () => {
     const served = start("scripts/league.ts", ["serve", test.file]);
     await served.line(/takes registrations at /);
     for (const [index, { name, bot }] of PLAYERS.entries()) {
-      const port = String(test.port + 10 + index);
+      const port = String(test.portAt(10 + index));
       const options = ["--name", name, "--port", port, "--data", join(test.folder, name)];
       const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
       const player = start("scripts/league.ts", ["join", bot, ...options, ...manager]);
@@ -57,7 +57,7 @@ describe("the commands of the operator", () => {
     await served.line(/takes registrations at /);
     const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
     for (const [index, name] of ["Ann", "Zuzana"].entries()) {
-      const options = ["--name", name, "--port", String(test.port + 10 + index), "--data", join(test.folder, name)];
+      const options = ["--name", name, "--port", String(test.portAt(10 + index)), "--data", join(test.folder, name)];
       await start("scripts/league.ts", ["join", "random", ...options, ...manager]).line(/registered as P0/);
     }
     expect(await league(["start", "rps", "--data", data])).toMatchObject({ code: 0 });

@@ -13,7 +13,7 @@ it("an operator pauses, extends and resumes a running league, adds a player, ann
   const served = start("scripts/league.ts", ["serve", test.file]);
   await served.line(/takes registrations at /);
   const enter = async (index: number, name: string, bot: string) => {
-    const options = ["--name", name, "--port", String(test.port + 10 + index), "--data", join(test.folder, name)];
+    const options = ["--name", name, "--port", String(test.portAt(10 + index)), "--data", join(test.folder, name)];
     const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
     const player = start("scripts/league.ts", ["join", bot, ...options, ...manager]);
     await player.line(/registered as P0/);
@@ -100,7 +100,7 @@ it("an operator ends a running league early, and verify lists the end", async ()
   await served.line(/takes registrations at /);
   // Manual players make no move, so the only match stays open.
   for (const [index, name] of ["Ann", "Bob"].entries()) {
-    const options = ["--name", name, "--port", String(test.port + 10 + index), "--data", join(test.folder, name)];
+    const options = ["--name", name, "--port", String(test.portAt(10 + index)), "--data", join(test.folder, name)];
     const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
     await start("scripts/league.ts", ["join", "manual", ...options, ...manager]).line(/registered as P0/);
   }

@@ -16,12 +16,12 @@ const startPlayer = (test: TestLeague, name: string, port: number): Running => {
 describe("league serve", () => {
   it("starts the league when enough players have registered, and reports the completed league after a restart", async () => {
     const test = await testLeague([], RPS);
-    const early = startPlayer(test, "Early", test.port + 10);
+    const early = startPlayer(test, "Early", test.portAt(10));
     await early.line(/random registers as Early at /);
     const served = serve(test, "--players", "2");
     await served.line(/takes registrations at /);
     await early.line(/registered as P01 in rps/);
-    const late = startPlayer(test, "Late", test.port + 11);
+    const late = startPlayer(test, "Late", test.portAt(11));
     await late.line(/registered as P02 in rps/);
     await served.line(/^rps R1M1 \(Early player_1, Late player_2\): .* \[1\/1\]$/);
     await served.line(/^Every league is over/);
@@ -46,8 +46,8 @@ describe("league serve", () => {
     await served.line(/^A player joins with: npm run league -- join random /);
     await served.line(/^No number of players is set/);
     const command = await served.line(/^ {2}npm run league -- start rps --data /);
-    await startPlayer(test, "Ann", test.port + 10).line(/registered as P01/);
-    await startPlayer(test, "Bob", test.port + 11).line(/registered as P02/);
+    await startPlayer(test, "Ann", test.portAt(10)).line(/registered as P01/);
+    await startPlayer(test, "Bob", test.portAt(11)).line(/registered as P02/);
     const { code, stdout } = await league(command.trim().split(" ").slice(4));
     expect([code, stdout]).toEqual([0, "rps has started\n"]);
     await served.line(/^rps: completed$/);
@@ -87,9 +87,9 @@ describe("league serve", () => {
     const test = await testLeague([], RPS);
     const served = serve(test, "--players", "3");
     await served.line(/takes registrations at /);
-    const first = startPlayer(test, "Twin", test.port + 10);
+    const first = startPlayer(test, "Twin", test.portAt(10));
     await first.line(/registered as P01/);
-    const second = await startPlayer(test, "Twin", test.port + 11).ended;
+    const second = await startPlayer(test, "Twin", test.portAt(11)).ended;
     expect(second.code).not.toBe(0);
     expect(second.stderr).toContain("Twin");
   }, 40_000);
@@ -98,15 +98,15 @@ describe("league serve", () => {
     const test = await testLeague([], RPS);
     const served = serve(test, "--players", "2");
     await served.line(/takes registrations at /);
-    const first = startPlayer(test, "Twin", test.port + 10);
+    const first = startPlayer(test, "Twin", test.portAt(10));
     await first.line(/registered as P01/);
     const place = [
       "--name",
       "Twin",
       "--port",
-      String(test.port + 11),
+      String(test.portAt(11)),
       "--data",
-      join(test.folder, String(test.port + 10)),
+      join(test.folder, String(test.portAt(10))),
     ];
     const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
     const second = await start("scripts/league.ts", ["join", "random", ...place, ...manager]).ended;
@@ -116,7 +116,7 @@ describe("league serve", () => {
     });
     first.signal("SIGKILL");
     await first.ended;
-    await startPlayer(test, "Twin", test.port + 10).line(/registered as P01/);
+    await startPlayer(test, "Twin", test.portAt(10)).line(/registered as P01/);
   }, 40_000);
 });
 
@@ -125,14 +125,14 @@ describe("a player that stops before its league starts", () => {
     const test = await testLeague([], RPS);
     const served = serve(test, "--players", "2");
     await served.line(/takes registrations at /);
-    const first = startPlayer(test, "First", test.port + 10);
+    const first = startPlayer(test, "First", test.portAt(10));
     await served.line(/^rps waits: 1 of 2 players are registered$/);
     await first.line(/registered as P01/);
     first.signal("SIGINT");
     expect((await first.ended).stderr).toContain(
       "First: P01 stays registered in rps and loses its matches. To continue, enter the same command again. The operator can remove it with: npm run league -- remove P01 --data FOLDER, with the data folder of the league\nFirst: stopped\n",
     );
-    const second = startPlayer(test, "Second", test.port + 10);
+    const second = startPlayer(test, "Second", test.portAt(10));
     await second.line(/registered as P02/);
     const lines = () =>
       served
@@ -154,10 +154,10 @@ describe("a player that stops before its league starts", () => {
 describe("league serve --data FOLDER", () => {
   it("plays the leagues of a config again, which its own folder rejects with the reason and this advice", async () => {
     const test = await testLeague([], RPS);
-    const players = ["Ann", "Bob"].map((name, index) => startPlayer(test, name, test.port + 10 + index));
+    const players = ["Ann", "Bob"].map((name, index) => startPlayer(test, name, test.portAt(10 + index)));
     const served = serve(test, "--players", "2");
     await served.line(/^Every league is over.* with --data FOLDER\.$/);
-    const { code, stderr } = await startPlayer(test, "Cid", test.port + 12).ended;
+    const { code, stderr } = await startPlayer(test, "Cid", test.portAt(12)).ended;
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(
@@ -170,7 +170,7 @@ describe("league serve --data FOLDER", () => {
     const folder = join(test.folder, "second");
     const again = serve(test, "--players", "2", "--data", folder);
     await again.line(/takes registrations at /);
-    for (const [index, name] of ["Ann", "Bob"].entries()) startPlayer(test, name, test.port + 10 + index);
+    for (const [index, name] of ["Ann", "Bob"].entries()) startPlayer(test, name, test.portAt(10 + index));
     await again.line(/^Every league is over/);
     expect(readdirSync(folder)).toContain("operator-token");
   }, 40_000);
@@ -183,7 +183,7 @@ describe("league serve with players in its config", () => {
     const served = serve(test);
     await served.line(/^rps waits: 0 of 3 players are registered; missing: Ann, Bob and Cid <b>/);
     await served.line(/takes registrations at /);
-    await startPlayer(test, "Bob", test.port + 10).line(/registered as P02 in rps/);
+    await startPlayer(test, "Bob", test.portAt(10)).line(/registered as P02 in rps/);
     await served.line(/^rps waits: 1 of 3 players are registered; missing: Ann and Cid <b>$/);
     const page = await (await fetch(`http://127.0.0.1:${test.port}/leagues/rps`)).text();
     expect(page).toContain("<p>1 of 3 players are registered; missing: Ann and Cid &#60;b&#62;.</p>");

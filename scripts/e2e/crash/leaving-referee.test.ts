@@ -17,10 +17,10 @@ it("a referee that was started by hand gives its matches back at SIGTERM, and th
   const served = start("scripts/league.ts", ["serve", test.file, "--players", "4"]);
   await served.line(/takes registrations at /);
   const place = ["--manager", manager, "--data", join(test.folder, "extra")];
-  const extra = start("referee/main.ts", [...place, "--port", String(test.port + 9), "--name", "Extra"]);
+  const extra = start("referee/main.ts", [...place, "--port", String(test.portAt(9)), "--name", "Extra"]);
   await extra.line(/registered as REF02/);
   const joined = ["Ann", "Bob", "Eve", "Joe"].map((name, index) => {
-    const data = ["--port", String(test.port + 10 + index), "--data", join(test.folder, name)];
+    const data = ["--port", String(test.portAt(10 + index)), "--data", join(test.folder, name)];
     return start("scripts/league.ts", ["join", bot, "--name", name, "--manager", manager, ...data]);
   });
   const matches = async (): Promise<readonly (readonly unknown[])[]> => {

@@ -76,7 +76,7 @@ describe("a league whose referee stops answering during a match", () => {
     const test = await leagueOf(2, 2);
     const running = run(test);
     await awaitMatch(test, "REF01");
-    const stopped = refereeAt(test, test.port + 1);
+    const stopped = refereeAt(test, test.portAt(1));
     kill(stopped, "SIGSTOP");
     await running.line(/referee REF01 does not answer; its matches are assigned to other referees if/, 20_000);
     await eventually("the new epoch of the match", async () =>
@@ -100,7 +100,7 @@ describe("a league whose referee stops answering during a match", () => {
     const test = await leagueOf(2, 1);
     const running = run(test);
     await awaitMatch(test, "REF01");
-    const only = refereeAt(test, test.port + 1);
+    const only = refereeAt(test, test.portAt(1));
     kill(only, "SIGSTOP");
     await running.line(/referee REF01 does not answer; no referee is left: the league waits/, 20_000);
     kill(only, "SIGCONT");

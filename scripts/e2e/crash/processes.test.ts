@@ -38,12 +38,12 @@ describe("league run", () => {
     async (name, offset, field, variable) => {
       const test = await testLeague(["random", "cycle"], RPS);
       const otherServer = createServer();
-      await new Promise<void>((resolve) => otherServer.listen(test.port + offset, "127.0.0.1", resolve));
+      await new Promise<void>((resolve) => otherServer.listen(test.portAt(offset), "127.0.0.1", resolve));
       try {
         const { code, stdout, stderr } = await run(test).ended;
         expect({ code, stdout }, stderr).toEqual({ code: 1, stdout: "" });
         expect(stderr).toContain(
-          `${name}: port ${test.port + offset} on 127.0.0.1 is already in use; set another one as ${field} in the config, or with the environment variable ${variable}\n`,
+          `${name}: port ${test.portAt(offset)} on 127.0.0.1 is already in use; set another one as ${field} in the config, or with the environment variable ${variable}\n`,
         );
         expect(stderr).not.toMatch(STACK_LINE);
         expect(processesIn(test.folder)).toEqual([]);
@@ -136,12 +136,12 @@ describe("agents that are started separately", () => {
   const url = (test: TestLeague): string => `http://127.0.0.1:${test.port}/mcp`;
   const player = (test: TestLeague, n: number): Running =>
     start("player/main.ts", [
-      ...["--bot", n === 1 ? "random" : "cycle", "--name", `Player${n}`, "--port", String(test.port + 9 + n)],
+      ...["--bot", n === 1 ? "random" : "cycle", "--name", `Player${n}`, "--port", String(test.portAt(9 + n))],
       ...["--manager", url(test), "--data", join(test.folder, "data")],
     ]);
   const referee = (test: TestLeague): Running =>
     start("referee/main.ts", [
-      ...["--port", String(test.port + 1), "--manager", url(test), "--data", join(test.folder, "data")],
+      ...["--port", String(test.portAt(1)), "--manager", url(test), "--data", join(test.folder, "data")],
     ]);
   const manager = (test: TestLeague, ...more: string[]): Running =>
     start("league-manager/main.ts", ["--config", test.file, "--data", join(test.folder, "data"), ...more]);
@@ -152,11 +152,11 @@ describe("agents that are started separately", () => {
     const test = await testLeague(["random", "cycle"], RPS);
     const agents = [player(test, 2), player(test, 1), referee(test)];
     for (const agent of agents) await agent.line(new RegExp(`no manager at ${url(test)} yet`));
-    expect(await ready(test.port + 1)).toBe(503);
+    expect(await ready(test.portAt(1))).toBe(503);
     const last = manager(test);
     await last.line(/league rps is completed: 1\. Player\d 3, 2\. Player\d 0|league rps is completed: .*1, .*1/);
-    for (const offset of [0, 1, 10, 11]) expect(await ready(test.port + offset)).toBe(200);
-    for (const file of ["operator-token", "tokens/player-Player1", `tokens/referee-${test.port + 1}`]) {
+    for (const offset of [0, 1, 10, 11]) expect(await ready(test.portAt(offset))).toBe(200);
+    for (const file of ["operator-token", "tokens/player-Player1", `tokens/referee-${test.portAt(1)}`]) {
       expect(statSync(join(test.folder, "data", file)).mode & 0o777).toBe(0o600);
     }
     const signals = ["SIGINT", "SIGTERM", "SIGINT", "SIGTERM"] as const;

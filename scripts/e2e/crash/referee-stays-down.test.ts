@@ -44,11 +44,11 @@ const envelope = (type: string, payload: object, sender = "player:P02") => ({
 
 /** Registers Player2, a plain HTTP server. It answers MOVE_REQUEST after `mayMove` has resolved. Resolves with the array to which it appends the messages that it receives. */
 async function scriptedPlayer(
-  { port }: TestLeague,
+  { port, portAt }: TestLeague,
   mayMove: (payload: WireValue) => Promise<void>,
 ): Promise<WireValue[]> {
   const received: WireValue[] = [];
-  await startEndpoint(port + 11, async (text) => {
+  await startEndpoint(portAt(11), async (text) => {
     const { id, params } = JSON.parse(text);
     const { type, payload } = params.arguments;
     received.push({ type, ...payload });
@@ -59,7 +59,7 @@ async function scriptedPlayer(
     const move = legal_actions[tick % legal_actions.length];
     return toolReply(id, envelope("MOVE_RESPONSE", { match_id, tick, move }));
   });
-  const contact_endpoint = `http://127.0.0.1:${port + 11}/mcp`;
+  const contact_endpoint = `http://127.0.0.1:${portAt(11)}/mcp`;
   const about = { display_name: "Player2", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint };
   const me = envelope("PLAYER_REGISTER_REQUEST", about);
   const call = rpcLeagueMessage(me);
@@ -99,7 +99,7 @@ it("a restarted referee does not continue a match that was assigned to another r
   const data = join(test.folder, "data");
   const agent = (script: string, port: number, manager: number, ...more: string[]): Running =>
     start(script, [
-      ...["--port", String(test.port + port), "--manager", `http://127.0.0.1:${test.port + manager}/mcp`],
+      ...["--port", String(test.portAt(port)), "--manager", `http://127.0.0.1:${test.portAt(manager)}/mcp`],
       ...["--data", data, ...more],
     ]);
   const referees = { REF01: () => agent("referee/main.ts", 1, 5), REF02: () => agent("referee/main.ts", 2, 0) };
@@ -110,7 +110,7 @@ it("a restarted referee does not continue a match that was assigned to another r
 
   const manager = start("league-manager/main.ts", ["--config", test.file, "--data", data, "--roster"]);
   await manager.line(/league manager at/);
-  const registrations = await startRecordingProxy(test, test.port + 5);
+  const registrations = await startRecordingProxy(test, test.portAt(5));
   const first = referees.REF01();
   await Promise.all([first.line(/registered as REF01/), referees.REF02().line(/registered as REF02/)]);
   const bot = join(test.folder, "slow.ts");

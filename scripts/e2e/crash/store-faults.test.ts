@@ -243,7 +243,7 @@ describe("a database file that is deleted while the program runs", () => {
     const data = join(test.folder, "data");
     const running = startProgram(test, data);
     await running.line(readyLine);
-    const file = join(data, name === "referee" ? `referee-${test.port + 1}.sqlite` : name);
+    const file = join(data, name === "referee" ? `referee-${test.portAt(1)}.sqlite` : name);
     rmSync(file);
     const ended = await running.ended;
     expectLost(ended, file);
@@ -256,7 +256,7 @@ describe("a database file that is deleted while the program runs", () => {
     const run = start("scripts/league.ts", ["run", test.file]);
     await run.line(/^rps: /);
     const [folder = ""] = runFolders(test);
-    const file = `${name}${name === "referee-" ? test.port + 1 : ""}.sqlite`;
+    const file = `${name}${name === "referee-" ? test.portAt(1) : ""}.sqlite`;
     rmSync(join(folder, file));
     const { code, stderr } = await run.ended;
     expect([code, stderr]).toEqual([1, expect.stringMatching(/\.sqlite was deleted or replaced while it was in use/)]);

@@ -17,11 +17,11 @@ it("a player whose token was reset by the operator prints one warning, and conti
     await player.line(/registered as P0\d in rps/);
     return player;
   };
-  const ann = await startPlayer("Ann", test.port + 10);
-  await startPlayer("Bob", test.port + 11);
+  const ann = await startPlayer("Ann", test.portAt(10));
+  await startPlayer("Bob", test.portAt(11));
   const operator = readFileSync(join(test.folder, "data", "operator-token"), "utf8").trim();
   const reset = await callTool(test.port, "reset_token", { player_id: "P01" }, operator);
-  await startPlayer("Cid", test.port + 12);
+  await startPlayer("Cid", test.portAt(12));
 
   const file = join(test.folder, "Ann", "tokens", "player-Ann");
   const warning = await ann.line(/^Ann: messages to P01 are no longer signed with its token/);
@@ -32,5 +32,5 @@ it("a player whose token was reset by the operator prints one warning, and conti
   expect(stderr.match(/no longer signed with its token/g)).toHaveLength(1);
 
   writeFileSync(file, `${reset.value.auth_token}\n`);
-  await startPlayer("Ann", test.port + 10);
+  await startPlayer("Ann", test.portAt(10));
 }, 60_000);

@@ -51,8 +51,8 @@ it("a player that joins a served league does not find its seed, which the reject
     const place = ["--name", name, "--port", String(port), "--data", newFolder()];
     return start("scripts/league.ts", ["join", bot, ...place, "--manager", `http://127.0.0.1:${test.port}/mcp`]);
   };
-  const attacker = join(`${test.folder}/attacker.js`, "Attacker", test.port + 10);
-  join("random", "Other", test.port + 11);
+  const attacker = join(`${test.folder}/attacker.js`, "Attacker", test.portAt(10));
+  join("random", "Other", test.portAt(11));
   expect(await attacker.line(FOUND, 120_000)).toMatch(/the seed is not short$/);
   await served.line(/^Every league is over/);
 });

@@ -59,7 +59,7 @@ describe("league play with a language model", () => {
     expect(stdout).toMatch(/\n(llm:m wins|counter wins|draw).*\n$/);
     expect(stderr).toMatch(/^llm:m \(m\): \d answers; [\d,]+ tokens in, \d+ out; .*faults: refusal 1$/m);
 
-    const [runs = ""] = runFolders({ folder: join(data, ".."), file: "", port: 0 });
+    const [runs = ""] = runFolders({ folder: join(data, "..") });
     const { manifest, records } = recordsIn(runs);
     const answers = answersIn(records);
     expect(answers[0]).toMatchObject({ requests: 2, attempt: 1, answer: "", fault: { cause: "refusal" } });

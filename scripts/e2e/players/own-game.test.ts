@@ -44,7 +44,7 @@ it("players without the file join a served league of the game", async () => {
   const served = start("scripts/league.ts", ["serve", test.file, "--players", "2"]);
   await served.line(/takes registrations at /);
   const joined = ["Ann", "Bob"].map((name, index) => {
-    const place = ["--port", String(test.port + 10 + index), "--data", join(test.folder, name)];
+    const place = ["--port", String(test.portAt(10 + index)), "--data", join(test.folder, name)];
     const manager = ["--manager", `http://127.0.0.1:${test.port}/mcp`];
     return start("scripts/league.ts", ["join", "random", "--name", name, ...place, ...manager]);
   });

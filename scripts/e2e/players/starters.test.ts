@@ -110,7 +110,7 @@ describe.each(["py", "go"] as const)("the player of new-bot --lang %s", (lang) =
     await running.line(/^waiting for my-bot, Late to register/);
     const manager = `http://127.0.0.1:${test.port}/mcp`;
     const joinByItself = async (): Promise<ChildProcess> => {
-      const [program = "", ...args] = [...command, manager, "my-bot", String(test.port + 10)];
+      const [program = "", ...args] = [...command, manager, "my-bot", String(test.portAt(10))];
       const child = spawn(program, args, { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
       const [line] = await once(createInterface({ input: child.stdout }), "line");
       expect(line).toBe("my-bot is registered as P01; Ctrl-C ends it");

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import type { NetworkInterfaceInfo } from "node:os";
 import { describe, expect, it, test } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
+import { freePort } from "../../runtime/process/free-ports.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
 import {
   addressToward,
@@ -68,7 +69,7 @@ test.each([
 describe("addressToward", () => {
   it("resolves with the local address of a connection, and rejects if the connection is refused", async () => {
     const server = createServer();
-    const port = await listenOnLoopback(server);
+    const port = await listenOnLoopback(server, await freePort());
     expect(await addressToward(`http://localhost:${port}/mcp`, 5_000, systemClock)).toBe("127.0.0.1");
     server.close();
     await once(server, "close");

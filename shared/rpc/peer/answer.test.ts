@@ -1,9 +1,9 @@
 import { createServer as createTcpServer } from "node:net";
 import { describe, expect, test } from "vitest";
+import { freePort } from "../../runtime/process/free-ports.ts";
 import { textResult } from "../testing/json-rpc.ts";
 import {
   answer,
-  closedPort,
   failure,
   listen,
   message,
@@ -150,7 +150,7 @@ describe("notify", () => {
     expect(await notify((await scripted(status(500))).url)).toEqual(failure("http_error", "HTTP 500"));
     expect(await notify((await scripted(status(307))).url)).toEqual(failure("http_error", "HTTP 307"));
     expect(await notify((await scripted(() => {})).url, 50)).toEqual(failure("timeout"));
-    expect(await notify(`http://127.0.0.1:${await closedPort()}`)).toEqual(failure("refused"));
+    expect(await notify(`http://127.0.0.1:${await freePort()}`)).toEqual(failure("refused"));
   });
 
   test("returns the HTTP status in a fault only for an answer that is not 2xx, as message does", async () => {
@@ -160,7 +160,7 @@ describe("notify", () => {
     expect(
       await statusOf(message((await scripted(status(200, "{}"))).url, { timeoutMs: 2_000 }) as never),
     ).toBeUndefined();
-    expect(await statusOf(notify(`http://127.0.0.1:${await closedPort()}`) as never)).toBeUndefined();
+    expect(await statusOf(notify(`http://127.0.0.1:${await freePort()}`) as never)).toBeUndefined();
   });
 });
 
@@ -171,6 +171,6 @@ describe("probe", () => {
     expect(calls[0]?.request).toMatchObject({ method: "GET", url: "/health" });
     for (const script of [status(503), status(302), () => {}])
       expect(await peers.probe((await scripted(script)).url, 50)).toBe("silent");
-    expect(await peers.probe(`http://127.0.0.1:${await closedPort()}`, 2_000)).toBe("refused");
+    expect(await peers.probe(`http://127.0.0.1:${await freePort()}`, 2_000)).toBe("refused");
   });
 });

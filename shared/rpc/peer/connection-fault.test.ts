@@ -1,8 +1,9 @@
 import { createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
+import { freePort } from "../../runtime/process/free-ports.ts";
 import { listenOnLoopback } from "../testing/loopback.ts";
-import { closedPort, peers, usePeers } from "../testing/peer.ts";
+import { peers, usePeers } from "../testing/peer.ts";
 import { connectionFault, operatorText } from "./connection-fault.ts";
 
 const ENVELOPE = newEnvelope("MOVE_REQUEST", "referee:REF01", { match_id: "R1M1" });
@@ -33,7 +34,7 @@ async function startServer(onConnection: (socket: Socket) => void): Promise<numb
 
 describe("the public text of a fault names no address, and the text for the operator is the system's message", () => {
   test("if the connection is refused", async () => {
-    const port = await closedPort();
+    const port = await freePort();
     const fault = await faultOf(`http://127.0.0.1:${port}/mcp`);
     expect(fault.detail).toBe("connection refused");
     expect(operatorText(fault)).toBe(`connect ECONNREFUSED 127.0.0.1:${port}`);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
+import { freePort } from "../../runtime/process/free-ports.ts";
 import { rpcResponse, textResult } from "../testing/json-rpc.ts";
 import {
   answer,
-  closedPort,
   connectionClosed,
   failure,
   message,
@@ -81,7 +81,7 @@ test.each(["", "nonsense", "/mcp", "ftp://127.0.0.1/mcp", "file:///etc/passwd", 
 
 describe("a proxy that cannot reach the agent", () => {
   test.each([502, 503, 504])("with status %i is repeated with retry until the agent listens", async (code) => {
-    const proxy = await startReverseProxy(await closedPort(), code);
+    const proxy = await startReverseProxy(await freePort(), code);
     const failed = proxy.nextFailure();
     const reply = message(`${proxy.url}/mcp`, { retry: true, timeoutMs: 10_000 });
     await failed;
@@ -93,7 +93,7 @@ describe("a proxy that cannot reach the agent", () => {
   });
 
   test("is a refused connection at the time limit", async () => {
-    const proxy = await startReverseProxy(await closedPort());
+    const proxy = await startReverseProxy(await freePort());
     const reply = await message(`${proxy.url}/mcp`, { retry: true, timeoutMs: 300 });
     expect(reply).toEqual(failure("refused", expect.stringMatching(/^HTTP 502 without a JSON-RPC response/)));
     expect(reply).toMatchObject({ error: { raw: expect.stringContaining("Bad Gateway"), status: 502 } });

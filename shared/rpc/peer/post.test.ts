@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { answer, closedPort, failure, peers, scripted, status, usePeers } from "../testing/peer.ts";
+import { freePort } from "../../runtime/process/free-ports.ts";
+import { answer, failure, peers, scripted, status, usePeers } from "../testing/peer.ts";
 
 usePeers();
 
@@ -34,7 +35,7 @@ test("post returns the header Retry-After of a response with status 429", async 
 });
 
 test("post is a fault if the connection is refused, and is repeated with retry until a server listens", async () => {
-  const port = await closedPort();
+  const port = await freePort();
   const url = `http://127.0.0.1:${port}/mcp`;
   expect(await peers.post(url, BODY, { timeoutMs: 2_000 })).toEqual(failure("refused", "connection refused"));
   const reply = peers.post(url, BODY, { timeoutMs: 10_000, retry: true });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { freePort } from "../../runtime/process/free-ports.ts";
 import { rpcResponse, textResult } from "../testing/json-rpc.ts";
-import { closedPort, failure, peers, REPLY, message as send, success, usePeers } from "../testing/peer.ts";
+import { failure, peers, REPLY, message as send, success, usePeers } from "../testing/peer.ts";
 import { type ReceivedCall, type TransportScript, transports } from "../testing/transports.ts";
 import type { CallOptions } from "./call.ts";
 
@@ -15,13 +16,13 @@ describe.each(transports)("connections of the transports: $name", ({ options, st
 
   describe("a refused or lost connection", () => {
     test("is a fault without a repetition by default", async () => {
-      const url = `http://127.0.0.1:${await closedPort()}/mcp`;
+      const url = `http://127.0.0.1:${await freePort()}/mcp`;
       expect(await message(url, { timeoutMs: 20_000 })).toEqual(failure("refused", "connection refused"));
       expect(await message(url)).toMatchObject({ error: { isNothingListening: true } });
     });
 
     test("is repeated with retry until a server listens", async () => {
-      const port = await closedPort();
+      const port = await freePort();
       const reply = message(`http://127.0.0.1:${port}/mcp`, { retry: true, timeoutMs: 10_000 });
       await message(`http://127.0.0.1:${port}/mcp`); // refused too, after the first attempt of the other call
       await start(answer, port);
@@ -142,7 +143,7 @@ describe.each(transports)("connections of the transports: $name", ({ options, st
     });
 
     test("ends a call that pauses before a repetition", async () => {
-      const port = await closedPort();
+      const port = await freePort();
       const url = `http://127.0.0.1:${port}/mcp`;
       const reply = message(url, { timeoutMs: 60_000, retry: true });
       await message(url); // refused too, after the first attempt of the other call

@@ -4,7 +4,10 @@ import type { AddressInfo, Server } from "node:net";
 import { loadWs } from "../websocket/load-ws.ts";
 import { rpcResponse, textResult } from "./json-rpc.ts";
 
-/** Starts a server on loopback, by default on a port that the system chooses. Returns the port. */
+/**
+ * Starts a server on loopback, by default on a port that the system chooses. Returns the port. A server that is closed
+ * and starts again needs a port of `freePort`, because an outgoing connection could take a port that the system chose.
+ */
 export async function listenOnLoopback(server: Server, port = 0): Promise<number> {
   await once(server.listen(port, "127.0.0.1"), "listening");
   return (server.address() as AddressInfo).port;

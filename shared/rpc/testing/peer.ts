@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createTcpServer, type Server, type Socket } from "node:net";
+import type { Server, Socket } from "node:net";
 import { afterEach, beforeEach, expect } from "vitest";
 import { systemClock } from "../../lib/clock.ts";
 import { newEnvelope } from "../../protocol/testing/envelope.ts";
@@ -62,13 +62,6 @@ export async function scripted(script: Script, at = 0): Promise<Scripted> {
 export async function connectionClosed(call: Call | undefined): Promise<void> {
   const socket = call?.request.socket;
   if (socket && !socket.closed) await new Promise((resolve) => socket.once("close", resolve));
-}
-
-export async function closedPort(): Promise<number> {
-  const server = createTcpServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Sets the hooks of a test file. They cannot be set here, because test files share this module. */

@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import { PassThrough } from "node:stream";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { systemIds } from "../../lib/ids.ts";
+import { freePort } from "../../runtime/process/free-ports.ts";
 import { httpEndpoint } from "../http/endpoint.ts";
 import { jsonRpc } from "../jsonrpc/json-rpc.ts";
 import type { McpSurface, Tool } from "../mcp/mcp.ts";
@@ -94,7 +95,7 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
   const { service, calls } = serviceWithCalls();
   let server: Server;
   let sessions: ReturnType<typeof mcpSessions>;
-  let port = 0;
+  const port = await freePort();
   const start = async (): Promise<void> => {
     sessions = mcpSessions(service, onError, systemClock, systemIds);
     server = httpEndpoint({
@@ -104,7 +105,7 @@ export async function startTestServer(onError: (error: unknown) => void): Promis
       bodyLimit: () => 64 * 1024,
       allowedHosts: [],
     });
-    port = await listenOnLoopback(server, port);
+    await listenOnLoopback(server, port);
   };
   await start();
   return {
