@@ -1,4 +1,5 @@
 import { defineConfig, type ViteUserConfig } from "vitest/config";
+import { TEST_MS, WAIT_MS } from "./shared/lib/testing/wait-options.ts";
 
 /** Tests that start whole processes or take several seconds. `npm run test:full` runs them. */
 export const SLOW_TESTS: readonly string[] = [
@@ -39,9 +40,9 @@ export const settings: ViteUserConfig = {
   test: {
     exclude: [BROWSER_TESTS],
     reporters: ["default", "./scripts/testing/closing-line.ts"],
-    testTimeout: 30_000,
-    // The default of one second is too short on a busy machine.
-    expect: { poll: { timeout: 15_000 } },
+    testTimeout: TEST_MS,
+    hookTimeout: TEST_MS,
+    expect: { poll: { timeout: WAIT_MS } },
     // Commands under test must not open pages on the developer's desktop.
     env: { MCP_DISABLE_BROWSER: "1" },
     pool: "forks",

@@ -42,10 +42,7 @@ beforeEach(async () => {
   const quiet = silentProcess("player");
   const base = { bot: "manual", name: "Person", host: "127.0.0.1", dataFolder };
   player = await startPlayer({ ...base, ports: [port], manager: `http://127.0.0.1:${port + 1}/mcp` }, quiet);
-  await vi.waitFor(async () => expect((await fetch(url.replace("/mcp", "/ready"))).status).toBe(200), {
-    timeout: 5_000,
-    interval: 20,
-  });
+  await vi.waitFor(async () => expect((await fetch(url.replace("/mcp", "/ready"))).status).toBe(200), WAIT_OPTIONS);
 });
 afterEach(async () => {
   await player.stop();

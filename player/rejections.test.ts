@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { Envelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/message-types.ts";
 import { signFor } from "#shared/protocol/signing.ts";
@@ -100,7 +101,7 @@ describe("an earlier epoch", () => {
     expect(rejected).toMatchObject({ isError: true, type: "GAME_ERROR", payload: { error_code: "G003" } });
     expect(await state()).toMatchObject({ matches_begun: 1, asked: [], playing: [{ match_id: "R1M1", actions: [] }] });
     const moving = message("MOVE_REQUEST", moveRequest(2, 20), mine);
-    await vi.waitFor(async () => expect((await state()).asked).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await state()).asked).toHaveLength(1), WAIT_OPTIONS);
     await tool("make_move", { move: "rock" });
     expect((await moving).payload).toMatchObject({ tick: 0, move: "rock" });
   });
@@ -255,7 +256,7 @@ describe("a player that is stopped", () => {
     const { stop, message, state } = await startRegistered();
     await message("GAME_INVITE", invite(), signed("rps/R1M1"));
     const moving = message("MOVE_REQUEST", moveRequest(1, 3_600), signed("rps/R1M1")).catch(() => "broken off");
-    await vi.waitFor(async () => expect((await state()).asked).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await state()).asked).toHaveLength(1), WAIT_OPTIONS);
     await stop();
     expect(await moving).toBe("broken off");
   });

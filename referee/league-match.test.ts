@@ -71,10 +71,7 @@ beforeEach(async () => {
   await player(3, () => mayAnswer.promise);
   const place = { name: "R", host: "127.0.0.1", ports: [port], manager: at(1), dataFolder };
   referee = await startReferee(place, silentProcess("referee"));
-  await vi.waitFor(async () => expect((await fetch(at(0).replace("/mcp", "/ready"))).status).toBe(200), {
-    timeout: 5_000,
-    interval: 20,
-  });
+  await vi.waitFor(async () => expect((await fetch(at(0).replace("/mcp", "/ready"))).status).toBe(200), WAIT_OPTIONS);
 });
 afterEach(async () => {
   mayAnswer.resolve();

@@ -80,7 +80,7 @@ async function play(running: RunningReferee, startGame: StartGame): Promise<void
   mayAnswer.resolve();
   const before = reported().length;
   await begin(running, startGame);
-  await vi.waitFor(() => expect(reported().length).toBeGreaterThan(before), { timeout: 10_000 });
+  await vi.waitFor(() => expect(reported().length).toBeGreaterThan(before), WAIT_OPTIONS);
   await vi.waitFor(() => expect(running.referee.running()).toEqual([]), WAIT_OPTIONS);
 }
 
@@ -139,7 +139,7 @@ describe("a referee with the store of an earlier run", () => {
     await asked.closed;
     await vi.waitFor(() => expect(running.host.read(first)?.session.termination).toBe("aborted"), WAIT_OPTIONS);
     mayAnswer.resolve();
-    await vi.waitFor(() => expect(reported()).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(reported()).toHaveLength(1), WAIT_OPTIONS);
     expect(commitmentIn(reported()[0])).toBe(sha256Hex("second seed"));
   });
 
@@ -171,7 +171,7 @@ describe("within a run", () => {
     const again = await restart();
     expect(await begin(again, startGame)).toBe(first);
     mayAnswer.resolve();
-    await vi.waitFor(() => expect(reported()).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(reported()).toHaveLength(1), WAIT_OPTIONS);
     expect(again.host.read(first)?.session.status).toBe("completed");
   });
 
@@ -187,7 +187,7 @@ describe("within a run", () => {
     const remaining = asked().map(({ payload }) => payload.clock.remaining_ms.player_2);
     expect(remaining).toEqual([60_000, 60_000]);
     mayAnswer.resolve();
-    await vi.waitFor(() => expect(reported()).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(reported()).toHaveLength(1), WAIT_OPTIONS);
     const { log } = (await league.waitFor("manager", "MATCH_RESULT")).payload;
     const entries = log.map((text: string) => JSON.parse(text));
     const charges: readonly number[] = entries.flatMap((entry: Entry) =>

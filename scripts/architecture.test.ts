@@ -252,6 +252,20 @@ describe("the source tree", () => {
     expect(hooked.map((file) => relative(root, file))).toEqual([]);
   });
 
+  // A limit that fits this machine fails on a slower one.
+  it("waits and tests have the limits of shared/lib/testing/wait-options.ts", () => {
+    const ownLimit =
+      /\b(test|hook)Timeout: \d|setDefaultTimeout\(\d|^ *\}, [\d_]{4,}\);$|\.(line|poll)\(.*, ([\d_]{4,}|\{ timeout: .*)\)/m;
+    const withLimits = sources.filter(isTest).filter((file) => {
+      const text = readFileSync(file, "utf8");
+      const [waits, options] = [/\bvi\.wait(For|Until)\(/g, /\bWAIT_OPTIONS\b(?! \})/g].map(
+        (one) => text.match(one)?.length ?? 0,
+      );
+      return ownLimit.test(text) || (waits ?? 0) > (options ?? 0);
+    });
+    expect(withLimits.map((file) => relative(root, file))).toEqual([]);
+  });
+
   it("the repository has no unlisted top-level folder", () => {
     const tracked = execFileSync("git", ["ls-files"], { cwd: root, encoding: "utf8" }).trim().split("\n");
     const folders = new Set(tracked.filter((file) => file.includes("/")).map((file) => file.split("/")[0]));

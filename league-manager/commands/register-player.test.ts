@@ -215,7 +215,7 @@ describe("the entries of a league", () => {
     givenState(state)
       .when(player("more", { port: 1 }))
       .isRejected("L002", "every league of your games is full");
-  }, 20_000);
+  });
 
   it("are limited to the players of a roster, regardless of min_players and max_players", () => {
     const policy = {

@@ -104,4 +104,4 @@ test("a league continues after a kill between any two effects and repeats messag
     );
     expect(subjects).toEqual(expect.arrayContaining([...ids.keys()].filter((subject) => !subject.includes("GAME"))));
   }
-}, 120_000);
+});

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { MessageType } from "#shared/protocol/message-types.ts";
 import { signFor } from "#shared/protocol/signing.ts";
@@ -131,7 +132,10 @@ it("a turn ends when its referee no longer waits", async () => {
   expect((await as("WAIT_FOR_TURN")).next).toBe("your_turn");
   referee.abort();
   await moved;
-  await vi.waitFor(async () => expect((await as("WAIT_FOR_TURN", { timeout_s: 0 })).next).toBe("waiting"));
+  await vi.waitFor(
+    async () => expect((await as("WAIT_FOR_TURN", { timeout_s: 0 })).next).toBe("waiting"),
+    WAIT_OPTIONS,
+  );
   expect(await as("MAKE_MOVE", { move: "a1" })).toMatchObject({ error_code: "G004" });
 });
 

@@ -2,6 +2,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { signFor } from "#shared/protocol/signing.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
@@ -45,7 +46,7 @@ it("a client with after=0 receives open requests again, and answers one only onc
     const polled = await poll([], "?after=0");
     expect(polled.body.requests).toHaveLength(2);
     return polled.body;
-  });
+  }, WAIT_OPTIONS);
   expect((await poll([], `?after=${both.next}&wait_s=0`)).body.requests).toEqual([]);
   const [first, second] = both.requests;
   const answered = await poll([answerTo(first, "a"), answerTo(first, "b"), answerTo(second)], "?wait_s=0");
@@ -57,7 +58,7 @@ it("a client with after=0 receives open requests again, and answers one only onc
 it("of two polls the older one ends with 409", async () => {
   const { inbox, token, poll } = await startInbox();
   const older = poll();
-  await vi.waitFor(async () => expect((await poll([], "?wait_s=0")).status).toBe(200));
+  await vi.waitFor(async () => expect((await poll([], "?wait_s=0")).status).toBe(200), WAIT_OPTIONS);
   expect(await older).toMatchObject({ status: 409, body: { error: { code: "CONFLICT" } } });
   const newer = poll();
   void messageTo(inbox, token).catch(() => {});
@@ -112,7 +113,7 @@ it("a request leaves the inbox when its sender has gone", async () => {
   expect((await poll()).body.requests).toHaveLength(1);
   sender.abort();
   expect(await called).toBe("gone");
-  await vi.waitFor(async () => expect((await poll([], "?after=0&wait_s=0")).body.requests).toEqual([]));
+  await vi.waitFor(async () => expect((await poll([], "?after=0&wait_s=0")).body.requests).toEqual([]), WAIT_OPTIONS);
 });
 
 it("a request waits for the next poll after the client of a poll has gone", async () => {
@@ -128,7 +129,10 @@ it("a request waits for the next poll after the client of a poll has gone", asyn
 it("the connection of a request is closed without an answer when the inbox is full", async () => {
   const { inbox, token, poll } = await startInbox();
   const calls = Array.from({ length: 64 }, (_, index) => messageTo(inbox, token, index).catch(() => {}));
-  await vi.waitFor(async () => expect((await poll([], "?after=0&wait_s=0")).body.requests).toHaveLength(64));
+  await vi.waitFor(
+    async () => expect((await poll([], "?after=0&wait_s=0")).body.requests).toHaveLength(64),
+    WAIT_OPTIONS,
+  );
   await expect(messageTo(inbox, token, 99)).rejects.toThrow("fetch failed");
   const { requests } = (await poll([], "?after=0&wait_s=0")).body;
   await poll(
@@ -141,7 +145,7 @@ it("the connection of a request is closed without an answer when the inbox is fu
 it("a new token ends the poll with the old one", async () => {
   const { manager, poll } = await startInbox();
   const waiting = poll([], "?wait_s=20").catch((thrown) => thrown.message);
-  await vi.waitFor(() => manager.tool("reset_token", { player_id: "P01" }, manager.operator));
+  await vi.waitFor(() => manager.tool("reset_token", { player_id: "P01" }, manager.operator), WAIT_OPTIONS);
   expect(await waiting).toBe("fetch failed");
   expect((await poll([], "?wait_s=0")).status).toBe(401);
 });
@@ -166,7 +170,7 @@ it("requests to a player are refused 30 s after its last poll, and accepted agai
 it("a manager that stops closes the connections of polls, so that their clients repeat them", async () => {
   const { manager, poll } = await startInbox();
   const waiting = poll([], "?wait_s=20").catch((thrown) => thrown.message);
-  await vi.waitFor(async () => expect((await poll([], "?wait_s=0")).status).toBe(200));
+  await vi.waitFor(async () => expect((await poll([], "?wait_s=0")).status).toBe(200), WAIT_OPTIONS);
   const next = poll([], "?wait_s=20").catch((thrown) => thrown.message);
   expect(await waiting).toMatchObject({ status: 409 });
   await manager.stop();

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { WebSocket } from "ws";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { answerTo, messageTo, roundOf, startInbox } from "./testing/inbox.ts";
 
 /** Opens a WebSocket at an inbox. The received messages are in `messages`. */
@@ -21,7 +22,7 @@ async function connect(inbox: string, protocols: readonly string[], headers: Rec
         const message = messages.shift();
         if (message === undefined) throw new Error("no request has arrived");
         return message;
-      }),
+      }, WAIT_OPTIONS),
   };
 }
 

@@ -43,4 +43,4 @@ test("three managers on PostgreSQL execute each command once while connections a
   expect(fatal).toEqual([]);
   await Promise.all(ledgers.map((ledger) => ledger.stop()));
   await run.close();
-}, 60_000);
+});

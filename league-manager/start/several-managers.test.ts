@@ -234,7 +234,7 @@ describe("three managers of a run", () => {
     expect(await ready()).toEqual([200, 200, 200]);
     await vi.waitFor(async () => expect((await at(0).leagues())[0].players).toBe(6), WAIT_OPTIONS);
     await run.cut();
-    await vi.waitFor(async () => expect(await ready()).toEqual([503, 503, 503]), { ...WAIT_OPTIONS, timeout: 20_000 });
+    await vi.waitFor(async () => expect(await ready()).toEqual([503, 503, 503]), WAIT_OPTIONS);
     const readiness = await (await fetch(`${originOf(at(0))}/ready`)).json();
     expect(readiness).toEqual({ status: "the database does not answer" });
     await vi.waitFor(() => expect(notices).toHaveLength(3), WAIT_OPTIONS);

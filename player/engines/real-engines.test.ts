@@ -18,7 +18,7 @@ let gnuchess = "";
 beforeAll(() => {
   stockfish = requireProgram(["/usr/games/stockfish", "/usr/bin/stockfish"], "stockfish");
   gnuchess = requireProgram(["/usr/games/gnuchess", "/usr/bin/gnuchess"], "gnuchess");
-}, 240_000);
+});
 
 let bots: LoadedBot[] = [];
 afterEach(async () => {

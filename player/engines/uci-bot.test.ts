@@ -7,6 +7,7 @@ import { type ChessState, chess } from "#shared/games/chess.ts";
 import { applyLegal } from "#shared/games/contract/play.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { MatchClocks, MatchInfo, Turn } from "../sdk.ts";
 import { hashOf, uciBot } from "./uci-bot.ts";
@@ -161,7 +162,7 @@ describe("matches that are played at the same time", () => {
     const [one, other] = [await begin(bot), await begin(bot)];
     const over = new AbortController();
     const first = one.choose(turn(START, { signal: over.signal }));
-    await vi.waitFor(() => expect(received(/^go/)).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(received(/^go/)).toHaveLength(1), WAIT_OPTIONS);
     expect(await other.choose(turn(START))).toBe("a2a3");
     over.abort();
     expect(await first).toBe("a2a3");
@@ -199,7 +200,7 @@ describe("an engine that fails", () => {
     const loading = expect(load(engine([`silent=${command}`]), clock)).rejects.toThrow(
       /did not answer \w+ in 10000 ms/,
     );
-    await vi.waitFor(() => expect(received(new RegExp(`^${command}$`))).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(received(new RegExp(`^${command}$`))).toHaveLength(1), WAIT_OPTIONS);
     await clock.advance(10_000);
     await loading;
   });
@@ -217,7 +218,7 @@ describe("an engine that fails", () => {
     const search = expect(match.choose(turn(START, { signal: over.signal }))).rejects.toThrow(
       "did not stop in 1000 ms",
     );
-    await vi.waitFor(() => expect(received(/^go/)).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(received(/^go/)).toHaveLength(1), WAIT_OPTIONS);
     over.abort();
     await search;
     expect(await match.choose(turn(START))).toBe("a2a3");
@@ -241,11 +242,11 @@ describe("an engine that fails", () => {
     const match = await begin(await load(`uci:${command}`));
     const over = new AbortController();
     const search = expect(match.choose(turn(START, { signal: over.signal }))).rejects.toThrow("did not stop");
-    await vi.waitFor(() => expect(received(/^go/)).toHaveLength(1), { timeout: 10_000 });
+    await vi.waitFor(() => expect(received(/^go/)).toHaveLength(1), WAIT_OPTIONS);
     over.abort();
     await search;
     const [pid = 0] = (readFileSync(log(), "utf8").match(/^\d+/) ?? []).map(Number);
-    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), { timeout: 10_000 });
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), WAIT_OPTIONS);
   });
 
   test("an illegal move is passed on, because the referee judges it", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { GameResult } from "#shared/protocol/messages.ts";
 import { Player } from "../matches/player.ts";
 import type { Turn } from "../sdk.ts";
@@ -28,7 +29,7 @@ describe("a file that does not finish loading", () => {
       message: `bot.ts does not load: it did not finish within 30 s. ${ADVICE}`,
       exitCode: 3,
     });
-    await vi.waitFor(() => expect(clock.timers()).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(clock.timers()).toBeGreaterThan(0), WAIT_OPTIONS);
     await clock.advance(5_000);
     expect(lines).toEqual([`bot.ts does not finish loading. ${ADVICE}`]);
     await clock.advance(25_000);
@@ -87,7 +88,7 @@ describe("a turn", () => {
       return new Promise(() => {});
     `);
     await expect(match.choose(playerTurn(0, SHORT))).rejects.toThrow("the bot did not answer in time");
-    await vi.waitFor(() => expect(shown).toContain("AbortError"));
+    await vi.waitFor(() => expect(shown).toContain("AbortError"), WAIT_OPTIONS);
   });
 
   test("assigns lines of stdout and stderr to the match, and lines outside of a match to the player", async () => {
@@ -97,7 +98,7 @@ describe("a turn", () => {
     );
     const match = await begin(await load(file));
     await match.choose(playerTurn(0));
-    await vi.waitFor(() => expect([...shown].sort()).toEqual(["err", "out"]));
+    await vi.waitFor(() => expect([...shown].sort()).toEqual(["err", "out"]), WAIT_OPTIONS);
     expect(warned).toEqual(["loading"]);
   });
 });
@@ -138,7 +139,7 @@ describe("the turn fails, and the next turn is played in a new process, if the b
       return turn.tick;
     `);
     const blocked = match.choose(playerTurn(0, SHORT));
-    await vi.waitFor(() => expect(shown).toEqual(["blocks"]));
+    await vi.waitFor(() => expect(shown).toEqual(["blocks"]), WAIT_OPTIONS);
     const next = match.choose(playerTurn(1));
     await expect(blocked).rejects.toThrow("blocked");
     expect(await next).toBe(1);
@@ -166,7 +167,7 @@ test("a bot shows all lines that it has written before it is closed", async () =
 test("the end of a process is shown once, also if the match ends while the process is blocked", async () => {
   const match = await beginWith('turn.log("blocks"); while (true);');
   const blocked = match.choose(playerTurn(0, SHORT));
-  await vi.waitFor(() => expect(shown).toEqual(["blocks"]));
+  await vi.waitFor(() => expect(shown).toEqual(["blocks"]), WAIT_OPTIONS);
   const ended = match.end?.({} as GameResult);
   await expect(blocked).rejects.toThrow("blocked");
   await ended;
@@ -177,7 +178,7 @@ test("the author of a bot that fills the memory between two turns sees the limit
   const fill = "const all: unknown[] = []; setInterval(() => { all.push(Buffer.alloc(1e7, 1)); });";
   const match = await beginWith(`${fill} return 1;`, { memory_mb: 300 });
   expect(await match.choose(playerTurn(0))).toBe(1);
-  await vi.waitFor(() => expect(shown).toEqual([expect.stringContaining("more than 300 MB of memory")]), 10_000);
+  await vi.waitFor(() => expect(shown).toEqual([expect.stringContaining("more than 300 MB of memory")]), WAIT_OPTIONS);
 });
 
 test("a bot that blocks one match plays its other matches", async () => {
@@ -241,7 +242,7 @@ test.each(["turn.log", "console.log"])("lines of %s beyond a megabyte in a match
     `for (let i = 0; i < 300; i++) { ${log}("x".repeat(10_000)); await new Promise((resolve) => setTimeout(resolve)); } return 1;`,
   );
   expect(await match.choose(playerTurn(0))).toBe(1);
-  await vi.waitFor(() => expect(shown.at(-1)).toContain("further lines are not kept"));
+  await vi.waitFor(() => expect(shown.at(-1)).toContain("further lines are not kept"), WAIT_OPTIONS);
   expect(shown).toHaveLength(100);
 });
 

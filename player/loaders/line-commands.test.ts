@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { manualClock } from "#shared/lib/testing/clock.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { isRunning, linePrograms, patient } from "../testing/line-programs.ts";
 import { linesSpec } from "./lines.ts";
@@ -40,7 +41,7 @@ describe("lines:COMMAND", () => {
     writeFileSync(pathOf("late.mjs"), first);
     const failed = Promise.withResolvers<Error>();
     const loading = loadSpec(linesSpec([process.execPath, "late.mjs"], folder()), clock, failed.resolve);
-    await vi.waitFor(() => expect(readFileSync(flag, "utf8")).toMatch(/^\d+$/), 10_000);
+    await vi.waitFor(() => expect(readFileSync(flag, "utf8")).toMatch(/^\d+$/), WAIT_OPTIONS);
     await clock.advance(START_MS);
     const bot = await loading;
     const player = begin(bot);
@@ -65,9 +66,9 @@ describe("lines:COMMAND", () => {
     const flag = pathOf("started");
     const first = `if [ ! -e "${flag}" ]; then echo $$ > "${flag}"; exit 0; fi; read start; read turn; echo '{"action": "again"}'`;
     const bot = await loadSpec(`lines:sh -c '${first.replaceAll("'", "'\\''")}'`, systemClock);
-    await vi.waitFor(() => expect(readFileSync(flag, "utf8")).toMatch(/^\d+\n$/), 10_000);
+    await vi.waitFor(() => expect(readFileSync(flag, "utf8")).toMatch(/^\d+\n$/), WAIT_OPTIONS);
     const pid = Number(readFileSync(flag, "utf8"));
-    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 10_000);
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT_OPTIONS);
     expect(await begin(bot).choose(turn(0))).toBe("again");
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { manualClock } from "#shared/lib/testing/clock.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { INFO, isRunning, linePrograms, RESULT } from "../testing/line-programs.ts";
 
 const { shown, failures, load, begin, turn, received } = linePrograms();
@@ -9,7 +10,7 @@ describe("a program that plays by lines", () => {
     const player = begin(await load('if (message.type === "turn") say({ action: message.legal[message.tick] });'));
     expect([await player.choose(turn(0)), await player.choose(turn(1))]).toEqual(["rock", "paper"]);
     await player.end?.(RESULT);
-    await vi.waitFor(() => expect(received()).toHaveLength(4), 10_000);
+    await vi.waitFor(() => expect(received()).toHaveLength(4), WAIT_OPTIONS);
     const match = { league_id: "rps", match_id: "R1M1", epoch: 1, game: "rps.v1", options: { best_of: 3 } };
     const { role, roles } = INFO;
     const time = { deadline: "1970-01-01T00:00:00.000Z", remaining_ms: 30_000 };
@@ -40,7 +41,7 @@ describe("a program that plays by lines", () => {
     const player = begin(await load(`${crash} if (message.tick === 1) say({ action: "paper" });`, clock));
     const failed = expect(player.choose(turn(0))).rejects.toThrow("the program ended with code 3");
     // The player waits whether the program also ends with an error without input.
-    await vi.waitFor(() => expect(clock.timers()).toBe(1));
+    await vi.waitFor(() => expect(clock.timers()).toBe(1), WAIT_OPTIONS);
     await clock.advance(5_000);
     await failed;
     expect(failures).toEqual([]);
@@ -86,14 +87,14 @@ describe("a program that plays by lines", () => {
 
   test("plays on after a line on stdout before its first turn, which is shown", async () => {
     const player = begin(await load('if (message.type === "start") say("ready"); else say({ action: "paper" });'));
-    await vi.waitFor(() => expect(shown).toEqual(["rps R1M1: stdout: ready"]), 10_000);
+    await vi.waitFor(() => expect(shown).toEqual(["rps R1M1: stdout: ready"]), WAIT_OPTIONS);
     expect(await player.choose(turn(0))).toBe("paper");
   });
 
   test("has its lines on stderr shown with the match, also those before the first turn", async () => {
     const player = begin(await load('console.error(message.type); if (message.type === "turn") say({ action: 1 });'));
     expect(await player.choose(turn(0))).toBe(1);
-    await vi.waitFor(() => expect(shown).toEqual(["rps R1M1: start", "rps R1M1: turn"]), 10_000);
+    await vi.waitFor(() => expect(shown).toEqual(["rps R1M1: start", "rps R1M1: turn"]), WAIT_OPTIONS);
   });
 
   test("is terminated when its turn ends, and does not answer a later turn with an old action", async () => {
@@ -111,10 +112,10 @@ describe("a program that plays by lines", () => {
     const player = begin(await load(ignores, clock));
     const pid = (await player.choose(turn(0))) as number;
     await player.end?.(RESULT);
-    await vi.waitFor(() => expect(received()).toHaveLength(3), 10_000);
+    await vi.waitFor(() => expect(received()).toHaveLength(3), WAIT_OPTIONS);
     expect(isRunning(pid)).toBe(true);
     await clock.advance(2_000);
-    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), 10_000);
+    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT_OPTIONS);
   });
 
   test("is terminated two seconds after the result if the player closes in the meantime", async () => {
@@ -138,8 +139,8 @@ describe("a program that plays by lines", () => {
     const first = (await dropped.choose(turn(0))) as number;
     const second = (await begin(loaded).choose(turn(0))) as number;
     dropped.close?.();
-    await vi.waitFor(() => expect(isRunning(first)).toBe(false), 10_000);
+    await vi.waitFor(() => expect(isRunning(first)).toBe(false), WAIT_OPTIONS);
     await loaded.close?.();
-    await vi.waitFor(() => expect(isRunning(second)).toBe(false), 10_000);
+    await vi.waitFor(() => expect(isRunning(second)).toBe(false), WAIT_OPTIONS);
   });
 });

@@ -122,7 +122,7 @@ it("an order that arrives while a referee stops causes no forfeit and is played 
   await first.referee.stop();
   const started = await first.referee.start(order);
   await first.peers.close();
-  await vi.waitFor(() => expect(first.referee.running()).toEqual([]), { timeout: 10_000 });
+  await vi.waitFor(() => expect(first.referee.running()).toEqual([]), WAIT_OPTIONS);
   expect(first.entries().map(({ type }) => type)).toEqual(["created"]);
   expect(league.received).toEqual([]);
   first.db.close();

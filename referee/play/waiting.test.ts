@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { rpcResourceRead } from "#shared/rpc/testing/json-rpc.ts";
 import { clients } from "#shared/rpc/testing/mcp-clients.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
@@ -93,7 +92,7 @@ describe("a game with an open seat", () => {
       const uri = `game://state/${white.gameId}`;
       await client.subscribe([uri]);
       await joinGame(host, white.gameId);
-      await expect.poll(() => client.updated, WAIT_OPTIONS).toEqual([uri]);
+      await expect.poll(() => client.updated).toEqual([uri]);
     } finally {
       await client.close();
     }

@@ -3,6 +3,7 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernTranspor
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { rpcRequest, rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import { clients } from "#shared/rpc/testing/mcp-clients.ts";
 import { startTestHost, type TestHost } from "../rest/testing/host.ts";
@@ -15,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => host.remove());
 
 const waiting = (count: number, at = host) =>
-  vi.waitFor(async () => expect(await gauge(at, "host_waiting_calls")).toBe(count), { interval: 5, timeout: 5_000 });
+  vi.waitFor(async () => expect(await gauge(at, "host_waiting_calls")).toBe(count), { ...WAIT_OPTIONS, interval: 5 });
 
 interface Progress {
   readonly progress: number;

@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { WAIT_MS } from "#shared/lib/testing/wait-options.ts";
 import { startTestHost, type TestAgent, type TestHost } from "./testing/host.ts";
 import { databaseOf, type Observer, observe } from "./testing/observer.ts";
 import { expectRejection, sessionClient } from "./testing/rest.ts";
@@ -58,7 +59,7 @@ describe("7. No state mutation by read", () => {
     );
     await Promise.all(
       requests.map(async ({ path, token }) => {
-        const signal = AbortSignal.timeout(2_000);
+        const signal = AbortSignal.timeout(WAIT_MS);
         const answer = await fetch(host.url + path, { headers: { authorization: `Bearer ${token}` }, signal });
         expect([200, 403, 404]).toContain(answer.status);
         if (path.includes("/events")) await answer.body?.cancel();
@@ -77,7 +78,7 @@ describe("7. No state mutation by read", () => {
       socket.on("data", (chunk) => {
         text += chunk;
       });
-      const ended = once(socket, "end", { signal: AbortSignal.timeout(2_000) });
+      const ended = once(socket, "end", { signal: AbortSignal.timeout(WAIT_MS) });
       const head = [
         `HEAD /sessions/${chess}/${leaf} HTTP/1.1`,
         "Host: 127.0.0.1",

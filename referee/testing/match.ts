@@ -8,6 +8,7 @@ import { vi } from "vitest";
 import { type Clock, systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { systemIds } from "#shared/lib/ids.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { MessageType } from "#shared/protocol/message-types.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { signFor } from "#shared/protocol/signing.ts";
@@ -129,7 +130,7 @@ export async function startTestLeague(answers: Answers = {}): Promise<TestLeague
         ...more,
       };
     },
-    waitFor: (...message) => vi.waitFor(() => find(received, ...message), { timeout: 15_000, interval: 10 }),
+    waitFor: (...message) => vi.waitFor(() => find(received, ...message), WAIT_OPTIONS),
     close() {
       for (const server of servers) server.close().closeAllConnections();
     },

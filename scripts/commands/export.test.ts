@@ -67,7 +67,7 @@ it("verify accepts an exported run, and rejects it with the name of the file aft
   expect(printed.ok).toBe(false);
   expect(printed.faults).toContainEqual({ file, message });
   expect(new Set(printed.faults.map((fault: { file: string }) => fault.file))).toEqual(new Set([file]));
-}, 90_000);
+});
 
 it("export writes reports of a run, and rejects formats that cannot be written", async () => {
   const test = await testLeague(
@@ -97,7 +97,7 @@ it("export writes reports of a run, and rejects formats that cannot be written",
   ]);
   expect([signed.code, signed.stderr]).toEqual([2, "only the format json can be signed: omit --sign\n"]);
   expect([inExport.code, inExport.stderr]).toEqual([2, expect.stringContaining("name another folder with --out")]);
-}, 90_000);
+});
 
 it("export and verify say that a served league has not started", async () => {
   const test = await testLeague([], RPS);
@@ -109,7 +109,7 @@ it("export and verify say that a served league has not started", async () => {
   const exported = await league(["export", join(test.folder, "data"), "--out", out]);
   expect(exported.stdout).toContain("\nrps has not started\n");
   expect((await league(["verify", out])).stdout).toContain("\nrps has not started\n");
-}, 60_000);
+});
 
 it("export names a key file without a key, and writes nothing", async () => {
   const test = await testLeague([], RPS);
@@ -148,7 +148,7 @@ it("verify prints the first faults and the verdict; its JSON document has all fa
   const { faults } = JSON.parse(json.stdout);
   expect(faults).toHaveLength(3_002);
   expect(faults[0]).toEqual({ file: names[0], message: "is missing" });
-}, 30_000);
+});
 
 it("an error that is longer than the buffer of a pipe is written completely", async () => {
   const missing = "x".repeat(120_000);
@@ -159,4 +159,4 @@ it("an error that is longer than the buffer of a pipe is written completely", as
     );
   });
   expect(written.length).toBe(missing.length + ": no such folder\n".length);
-}, 30_000);
+});

@@ -24,7 +24,7 @@ describe("league play", () => {
       /^player_1: random\nplayer_2: cycle\n\n1\. player_1 (rock|paper|scissors)\n2\. player_2 /,
     );
     expect(first.stdout).toMatch(/\n(random wins \(rounds won\)|cycle wins \(rounds won\)|draw)\n$/);
-  }, 30_000);
+  });
 
   it("names a bot after its file, without the folder and shortened if necessary", async () => {
     const folder = join(newFolder(), "a-folder-that-is-somewhere".repeat(4), "deep-below".repeat(10));
@@ -37,7 +37,7 @@ describe("league play", () => {
     expect(two).toMatchObject({ code: 0, stderr: "" });
     expect(two.stdout).toMatch(/^player_1: bot\.ts\nplayer_2: (long){22}lo…\n/);
     expect(same.stdout).toMatch(/^player_1: bot\.ts 1\nplayer_2: bot\.ts 2\n/);
-  }, 30_000);
+  });
 
   it.each([
     [["random", "cycle", "--option", "bestof=3"], '--option bestof: unknown option "bestof". Did you mean "best_of"?'],
@@ -79,7 +79,7 @@ describe("league play", () => {
       'bot.ts: tick 0: "paper" after N ms',
     ]);
     expect(lines).toContain('cycle: tick 0: "rock" after N ms');
-  }, 30_000);
+  });
 
   it("prints that a bot threw an error, and on stderr the error and its place", async () => {
     const bot = join(newFolder(), "bot.ts");
@@ -89,7 +89,7 @@ describe("league play", () => {
     const fault = "player_1: the bot threw an error";
     expect(stdout.endsWith(`\n${fault}\nrandom wins (bot error)\n`), stdout).toBe(true);
     expect(stderr).toContain(`bot.ts: ${bot}:2:9: Error: too hard`);
-  }, 30_000);
+  });
 
   it("terminates a program that does not end after its match", async () => {
     const folder = newFolder();
@@ -106,7 +106,7 @@ signal.pause()
     expect(code, stderr).toBe(0);
     const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
     expect(() => process.kill(pid, 0)).toThrow("ESRCH");
-  }, 60_000);
+  });
 
   it("ends with exit code 3 if a program does not start, also if its error comes after the start of the match", async () => {
     const folder = newFolder();
@@ -122,7 +122,7 @@ sys.exit(1)
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toContain("bot.py ended with code 1 when it was started\n");
     expect(stderr).toContain("RuntimeError: no start\n");
-  }, 60_000);
+  });
 
   it("aborts the match and names the game file if a score of the outcome is not a number", async () => {
     const game = newGame(["[winner]: 1", "[winner]: Number.NaN"]);
@@ -135,7 +135,7 @@ sys.exit(1)
       "returns a score that is not a finite number",
     );
     rmSync(join(logs, "../../.."), { recursive: true });
-  }, 60_000);
+  });
 
   it("has the time limit of a move of --move-ms", async () => {
     const bot = join(newFolder(), "bot.ts");
@@ -143,7 +143,7 @@ sys.exit(1)
     const { code, stdout } = await league(["play", bot, "random", "--game", "rps", "--move-ms", "300"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/\nplayer_1: no answer within 300 ms\nrandom wins \(.*\)\n$/);
-  }, 30_000);
+  });
 
   it("prints why a move is illegal, and the answer of the bot", async () => {
     const bot = join(newFolder(), "bot.ts");
@@ -152,5 +152,5 @@ sys.exit(1)
     expect(code).toBe(0);
     const fault = "player_1: illegal move: choose rock, paper or scissors; its answer was spock, says player_1";
     expect(stdout.endsWith(`\n${fault}\nrandom wins (illegal move)\n`), stdout).toBe(true);
-  }, 30_000);
+  });
 });

@@ -98,7 +98,7 @@ describe("league run", () => {
   beforeAll(async () => {
     test = await testLeague(FOUR_BOTS, ALL_LEAGUES, { referees: 2 });
     first = await league(["run", test.file, "--json", "--seed", "7"]);
-  }, 60_000);
+  });
   afterAll(cleanUp);
 
   it("exits with 0 and leaves no process running", () => {
@@ -200,7 +200,7 @@ describe("league run", () => {
     expect(repeated.stderr).toBe("");
     const otherSeed = documentOf(await league(["run", test.file, "--json", "--seed", "8", "--quiet"]));
     expect(otherSeed).not.toEqual(documentOf(first));
-  }, 60_000);
+  });
 });
 
 describe("the output of league run", () => {

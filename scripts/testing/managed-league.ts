@@ -2,6 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import { WAIT_MS } from "#shared/lib/testing/wait-options.ts";
 import { Envelope } from "#shared/protocol/envelope.ts";
 import { StartGame } from "#shared/protocol/messages.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
@@ -9,9 +10,6 @@ import { serveTools } from "#shared/rpc/testing/loopback.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { played } from "../../league-manager/testing/results.ts";
 import { callTool, newFolder, type Running, start } from "./processes.ts";
-
-/** The limit of each wait, long enough for slow machines. */
-export const WAIT_LIMIT_MS = 30_000;
 
 /** Starts a server that accepts every message to players and to a referee. `order` resolves with the manager's START_GAME payload for a match. */
 async function startAgents() {
@@ -30,7 +28,7 @@ async function startAgents() {
   return {
     url: server.url,
     async order(matchId: string): Promise<StartGame> {
-      const signal = AbortSignal.timeout(WAIT_LIMIT_MS);
+      const signal = AbortSignal.timeout(WAIT_MS);
       for (;;) {
         const order = orders.get(matchId);
         if (order) return order;
@@ -54,7 +52,7 @@ export async function startManagedLeague() {
   const args = ["--config", join(folder, "league.json"), "--data", join(folder, "data"), "--players", "4"];
   const startManager = async (): Promise<Running> => {
     const manager = start("league-manager/main.ts", args);
-    await manager.line(/league manager at http/, WAIT_LIMIT_MS);
+    await manager.line(/league manager at http/);
     return manager;
   };
   const register = async (kind: "player" | "referee", name: string): Promise<Record<string, unknown>> => {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { WAIT_MS } from "#shared/lib/testing/wait-options.ts";
 import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import type { TestHost } from "#shared/rpc/testing/network.ts";
 
@@ -30,8 +31,8 @@ export interface Running {
   readonly ended: Promise<Ended>;
   /** Returns the text on stderr so far. */
   stderr(): string;
-  /** Resolves with the first line of stderr that matches. Rejects if the process ends or `ms` milliseconds pass without such a line. */
-  line(pattern: RegExp, ms?: number): Promise<string>;
+  /** Resolves with the first line of stderr that matches. Rejects if the process ends or the limit of waits passes without such a line. */
+  line(pattern: RegExp): Promise<string>;
   /** Sends a signal to the process. */
   signal(name: NodeJS.Signals): void;
 }
@@ -47,9 +48,6 @@ export const STACK_LINE = /^(\S.*: )?\s+at .*:\d+:\d+\)?$/m;
 
 /** Matches the notice of an agent that takes long to start. It depends on how busy the machine is, so `Ended.stderr` has no such lines. */
 const SLOW_START_LINES = /^.*: has not started yet.*\n/gm;
-
-/** The longest wait for an event, unless a test states another one. The processes of a league can need more than 10 s to start on a busy machine. */
-const WAIT_MS = 25_000;
 
 const started: ChildProcess[] = [];
 const folders: string[] = [];
@@ -158,7 +156,7 @@ export function start(
       resolve({ code, signal, stdout, stderr: stderr.replaceAll(SLOW_START_LINES, "") }),
     );
   });
-  const line = (pattern: RegExp, ms = WAIT_MS): Promise<string> =>
+  const line = (pattern: RegExp): Promise<string> =>
     new Promise((resolve, reject) => {
       const settle = (act: () => void): void => {
         clearTimeout(timer);
@@ -173,7 +171,7 @@ export function start(
         if (found !== undefined) settle(() => resolve(found));
       };
       const fail = (why: string) => () => settle(() => reject(new Error(`${script}: ${why} ${pattern}:\n${stderr}`)));
-      const timer = setTimeout(fail(`no line in ${ms} ms like`), ms);
+      const timer = setTimeout(fail(`no line in ${WAIT_MS} ms like`), WAIT_MS);
       stderrListeners.add(check);
       check();
       ended.then(fail("ended without a line like"));
@@ -193,11 +191,11 @@ export function start(
 export const league = (args: readonly string[], environment?: Record<string, string>): Promise<Ended> =>
   start("scripts/league.ts", args, environment).ended;
 
-/** Resolves when a condition holds; rejects after `ms` milliseconds. `what` names the awaited event in the error. */
-export async function eventually(what: string, holds: () => boolean | Promise<boolean>, ms = WAIT_MS): Promise<void> {
-  const deadline = performance.now() + ms;
+/** Resolves when a condition holds; rejects after the limit of waits. `what` names the awaited event in the error. */
+export async function eventually(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + WAIT_MS;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`waited ${ms} ms for: ${what}`);
+    if (performance.now() > deadline) throw new Error(`waited ${WAIT_MS} ms for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

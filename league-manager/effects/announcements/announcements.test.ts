@@ -178,4 +178,4 @@ test("a league of more than 100 players sends each agent the entries that concer
   expect(announcement?.payload).not.toHaveProperty("truncated");
   expect(announcement?.payload.matches).toHaveLength(51);
   expect(referee.of("LEAGUE_STANDINGS_UPDATE").at(0)?.payload).toMatchObject({ standings: [], truncated: true });
-}, 60_000);
+});

@@ -5,6 +5,7 @@ import { onTestFinished, vi } from "vitest";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Result } from "#shared/lib/result.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { ProtocolError } from "#shared/protocol/errors.ts";
 import { MatchCapacity } from "#shared/protocol/match-capacity.ts";
 import type { MatchResult, StartGame } from "#shared/protocol/messages.ts";
@@ -82,7 +83,7 @@ export class TestLeague {
         await each();
         return check();
       },
-      { timeout: 20_000, interval: 2 },
+      { ...WAIT_OPTIONS, interval: 2 },
     ) as Promise<T>;
   }
 

@@ -2,6 +2,7 @@ import { onTestFinished, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { Envelope } from "#shared/protocol/envelope.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { Timeouts } from "#shared/protocol/timeouts.ts";
@@ -185,7 +186,7 @@ export class SeveralManagers {
       await each();
       return check();
     };
-    return vi.waitFor(attempt, { timeout: 20_000, interval: 2 }) as Promise<T>;
+    return vi.waitFor(attempt, { ...WAIT_OPTIONS, interval: 2 }) as Promise<T>;
   }
 
   /** Advances the clock until a promise is settled. */

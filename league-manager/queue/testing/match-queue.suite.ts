@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { jobKey } from "../job-changes.ts";
 import type { MatchJob, MatchQueue, QueueStats, QueueWorker } from "../match-queue.ts";
 
@@ -37,8 +38,7 @@ export function startManager<T>(queue: MatchQueue<T>, slots: number): Manager {
   return Object.assign(manager, { worker });
 }
 
-export const eventually = (check: () => unknown): Promise<unknown> =>
-  vi.waitFor(check, { timeout: 15_000, interval: 10 });
+export const eventually = (check: () => unknown): Promise<unknown> => vi.waitFor(check, WAIT_OPTIONS);
 
 /** Resolves when the queue has counted these jobs. */
 const counted = (queue: Pick<MatchQueue<never>, "stats">, stats: QueueStats): Promise<unknown> =>

@@ -7,6 +7,7 @@ import {
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
+import { WAIT_MS } from "#shared/lib/testing/wait-options.ts";
 
 /** A form that the MCP host of a person receives. */
 export interface Form {
@@ -82,7 +83,6 @@ export const eras = ["session", "stateless"] as const;
 export type Era = (typeof eras)[number];
 const CLIENT_INFO = { name: "test", version: "1.0.0" };
 const CAPABILITIES = { elicitation: {}, sampling: {} };
-const CALL_TIMEOUT_MS = 60_000;
 
 export const textOf = ({ messages: [message] }: Prompt): string =>
   String((message?.content as { text?: unknown } | undefined)?.text ?? "");
@@ -119,7 +119,7 @@ async function inSession(url: string, respondent: Respondent | null, options: Ho
     call: async (name, args = {}, options = {}) =>
       CodenamesAnswer.parse(
         await client.callTool({ name, arguments: { ...args } }, undefined, {
-          timeout: CALL_TIMEOUT_MS,
+          timeout: WAIT_MS,
           ...options,
         } as never),
       ),
@@ -153,7 +153,7 @@ async function stateless(url: string, respondent: Respondent | null, options: Ho
   return {
     call: async (name, args = {}, options = {}) =>
       CodenamesAnswer.parse(
-        await client.callTool({ name, arguments: { ...args } }, { timeout: CALL_TIMEOUT_MS, ...options } as never),
+        await client.callTool({ name, arguments: { ...args } }, { timeout: WAIT_MS, ...options } as never),
       ),
     read: async (uri) => CodenamesResource.parse(contentOf(await client.readResource({ uri }))),
     async subscribe(uris, updated) {

@@ -41,8 +41,7 @@ describe("league serve --database", () => {
       const url = `http://127.0.0.1:${portOf(number)}/mcp`;
       return start("scripts/league.ts", ["join", "random", "--name", name, ...place, "--manager", url]);
     });
-    for (const manager of managers)
-      await manager.line(/^Every league is over. The standings stay on the page.$/, 30_000);
+    for (const manager of managers) await manager.line(/^Every league is over. The standings stay on the page.$/);
     for (const player of players) await player.line(/rps is over: rank [12] of 2/);
     const standings = (number: number) => callTool(portOf(number), "get_standings", { league_id: "rps" });
     expect(await standings(1)).toEqual(await standings(0));
@@ -54,7 +53,7 @@ describe("league serve --database", () => {
       expect(stderr).not.toMatch(STACK_LINE);
       expect(code).toBe(130);
     }
-  }, 60_000);
+  });
 
   it("rejects a short seed for a new run, and ignores the seed of a manager that continues it", async () => {
     await migrate();
@@ -65,7 +64,7 @@ describe("league serve --database", () => {
     ]);
     await serve(0).line(/takes registrations/);
     await serve(1, "--seed", "7").line(/takes registrations/);
-  }, 60_000);
+  });
 
   it("without tables names the command that creates them", async () => {
     const { code, stderr } = await serve(0).ended;
@@ -89,7 +88,7 @@ describe("league serve --database", () => {
     expect(second.stderr).toMatch(/data-3 is used by another manager: name another folder with --data/);
     const roster = await start("league-manager/main.ts", [...args, "--roster"]).ended;
     expect([roster.code, roster.stderr]).toEqual([2, "league-manager: name either --roster or --database\n"]);
-  }, 60_000);
+  });
 
   it("a database without a server is reported in one line without the password", async () => {
     const wrong = "postgres://league:secret-word@127.0.0.1:1/league";

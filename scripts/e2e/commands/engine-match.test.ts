@@ -9,7 +9,7 @@ let gnuchess = "";
 beforeAll(() => {
   stockfish = requireProgram(["/usr/games/stockfish", "/usr/bin/stockfish"], "stockfish");
   gnuchess = requireProgram(["/usr/games/gnuchess", "/usr/bin/gnuchess"], "gnuchess");
-}, 240_000);
+});
 afterEach(cleanUp);
 
 /** Black has no queen, so that it resigns. In the second opening the roles are exchanged. */
@@ -48,4 +48,4 @@ it("league match plays engines with a book and adjudication, also over HTTP, and
 
   const wire = await league([...args, "--wire"]);
   expect(JSON.parse(wire.stdout)).toEqual({ ...JSON.parse(played.stdout), mode: "wire" });
-}, 120_000);
+});

@@ -22,7 +22,7 @@ beforeAll(async () => {
     launchChromium(),
     startReportedLeagues(LEAGUES, { endpoint: "http://10.0.0.9:8000/mcp" }),
   ]);
-}, 120_000);
+});
 afterAll(async () => {
   await browser.close();
   await leagues.close();

@@ -2,10 +2,11 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
+import { WAIT_MS } from "#shared/lib/testing/wait-options.ts";
 import { axeFaults } from "#shared/web/testing/axe.ts";
 import { drawn, launchChromium } from "#shared/web/testing/chromium.ts";
 import { showsRows } from "#shared/web/testing/standings-rows.ts";
-import { startManagedLeague, WAIT_LIMIT_MS } from "../../testing/managed-league.ts";
+import { startManagedLeague } from "../../testing/managed-league.ts";
 import { cleanUp } from "../../testing/processes.ts";
 
 /** The folder for screenshots of the inspected pages; none are written if it is not set. */
@@ -23,7 +24,7 @@ async function openPage(url: string, options: BrowserContextOptions = {}): Promi
   const context = await browser.newContext(options);
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(WAIT_LIMIT_MS);
+  page.setDefaultTimeout(WAIT_MS);
   await page.goto(url);
   return page;
 }

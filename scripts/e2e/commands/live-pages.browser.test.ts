@@ -1,10 +1,11 @@
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
+import { WAIT_MS } from "#shared/lib/testing/wait-options.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { showsRows } from "#shared/web/testing/standings-rows.ts";
-import { startManagedLeague, WAIT_LIMIT_MS } from "../../testing/managed-league.ts";
+import { startManagedLeague } from "../../testing/managed-league.ts";
 import { cleanUp } from "../../testing/processes.ts";
 
 let browser: Browser;
@@ -65,7 +66,7 @@ async function startPage() {
   const context = await browser.newContext();
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(WAIT_LIMIT_MS);
+  page.setDefaultTimeout(WAIT_MS);
   await page.goto(`${proxy.url}/leagues/rps/standings`);
   let navigations = 0;
   page.on("framenavigated", () => navigations++);

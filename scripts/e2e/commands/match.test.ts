@@ -26,7 +26,7 @@ function botFile(folder: string, name: string, code: string): string {
 
 const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1) ?? "";
 
-describe("league match", { timeout: 60_000 }, () => {
+describe("league match", () => {
   it("prints a table and ends with a sentence that states the result", async () => {
     const { match } = newRun();
     const { code, stdout, stderr } = await match("minimax", "random", "--game", "tic-tac-toe", "--seed", "1");
@@ -154,7 +154,7 @@ export default () => {
 };
 `;
 
-describe("an interrupted match", { timeout: 60_000 }, () => {
+describe("an interrupted match", () => {
   const ARGS = ["--game", "rps", "--option", "best_of=9", "--seed", "7", "--json"];
 
   it.each(["SIGKILL", "SIGINT"] as const)(
@@ -213,7 +213,7 @@ describe("an interrupted match", { timeout: 60_000 }, () => {
   });
 });
 
-describe("bots of files", { timeout: 60_000 }, () => {
+describe("bots of files", () => {
   it("that block their process or end it in one match lose only that match", async () => {
     const { match, folder } = newRun();
     const bot = botFile(
@@ -238,7 +238,7 @@ describe("bots of files", { timeout: 60_000 }, () => {
   });
 });
 
-describe("wrong input of league match", { timeout: 60_000 }, () => {
+describe("wrong input of league match", () => {
   it.each<[string[], number, string]>([
     [["random"], 2, "league match needs two or more bots: npm run league -- match A B --game rps"],
     [["random", "rando"], 3, 'no bot "rando". Did you mean "random"?'],

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { WAIT_MS } from "#shared/lib/testing/wait-options.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { axeFaults } from "#shared/web/testing/axe.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
@@ -25,7 +26,7 @@ async function openPage(url: string, options: object = {}): Promise<Page> {
   const context = await browser.newContext(options);
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(WAIT_MS);
   await page.goto(url);
   return page;
 }

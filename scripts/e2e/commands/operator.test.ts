@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
 import { RPS, testLeague } from "../../testing/test-league.ts";
 
@@ -48,7 +49,7 @@ describe("the commands of the operator", () => {
       code: 1,
       stderr: `http://127.0.0.1:${test.port}/mcp: no answer (connection refused). Is the manager running?\n`,
     });
-  }, 60_000);
+  });
 
   it("erases a player while the manager runs, also in its log, and the manager starts again", async () => {
     const test = await testLeague([], RPS);
@@ -66,7 +67,7 @@ describe("the commands of the operator", () => {
     await vi.waitFor(async () => {
       const { code, stdout } = await league(["personal-data", "Zuzana", "--data", data]);
       expect([code, stdout]).toEqual([0, expect.stringMatching(/^ {2}log .*league-manager\.log: \d+ mention/m)]);
-    }, 20_000);
+    }, WAIT_OPTIONS);
     const forgotten = await league(["forget", "Zuzana", "--data", data]);
     expect([forgotten.code, forgotten.stdout]).toEqual([0, expect.stringContaining("P02 is erased in ")]);
     const files = readdirSync(data, { recursive: true, encoding: "utf8" }).filter((name) =>
@@ -80,7 +81,7 @@ describe("the commands of the operator", () => {
     await served.ended;
     const again = start("scripts/league.ts", ["serve", test.file]);
     await again.line(/takes registrations at |completed/);
-  }, 90_000);
+  });
 
   it("requires the operator token, in the data folder or in LEAGUE_TOKEN", async () => {
     const test = await testLeague([], RPS);
@@ -102,5 +103,5 @@ describe("the commands of the operator", () => {
       code: 1,
       stderr: expect.stringContaining("P09"),
     });
-  }, 60_000);
+  });
 });

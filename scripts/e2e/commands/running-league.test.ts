@@ -89,7 +89,7 @@ it("an operator pauses, extends and resumes a running league, adds a player, ann
   const verified = await league(["verify", folder]);
   expect(verified.code, verified.stderr).toBe(0);
   expect(verified.stdout).toContain("rps/R1M1 was annulled by the operator: a rehearsal");
-}, 90_000);
+});
 
 it("an operator ends a running league early, and verify lists the end", async () => {
   const [rps] = RPS;
@@ -124,4 +124,4 @@ it("an operator ends a running league early, and verify lists the end", async ()
   const verified = await league(["verify", folder]);
   expect(verified.code, verified.stderr).toBe(0);
   expect(verified.stdout).toContain("rps was ended by the operator");
-}, 90_000);
+});

@@ -38,7 +38,7 @@ describe("league serve", () => {
     expect((await again.ended).stderr).not.toMatch(/joins with|takes registrations/);
     expect([(await again.ended).code, (await early.ended).code, (await late.ended).code]).toEqual([130, 130, 130]);
     await eventually("the end of all agents", () => agentsIn(test.folder).length === 0);
-  }, 40_000);
+  });
 
   it("without a number of players prints the command that starts its leagues", async () => {
     const test = await testLeague([], RPS);
@@ -54,7 +54,7 @@ describe("league serve", () => {
     served.signal("SIGINT");
     const ended = await served.ended;
     expect(ended.stdout + ended.stderr).not.toContain("curl");
-  }, 40_000);
+  });
 
   it("rejects a second server on its data folder, which does not change the stored config", async () => {
     const test = await testLeague([], RPS);
@@ -81,7 +81,7 @@ describe("league serve", () => {
     expect(JSON.parse(readFileSync(file, "utf8")).leagues).toMatchObject([{ league_id: "eo" }]);
     again.signal("SIGINT");
     await again.ended;
-  }, 40_000);
+  });
 
   it("rejects a second player with the same name, whose command ends with an error that contains the name", async () => {
     const test = await testLeague([], RPS);
@@ -92,7 +92,7 @@ describe("league serve", () => {
     const second = await startPlayer(test, "Twin", test.portAt(11)).ended;
     expect(second.code).not.toBe(0);
     expect(second.stderr).toContain("Twin");
-  }, 40_000);
+  });
 
   it("rejects a second player with the same name and data folder, and accepts the first one again after a kill", async () => {
     const test = await testLeague([], RPS);
@@ -117,7 +117,7 @@ describe("league serve", () => {
     first.signal("SIGKILL");
     await first.ended;
     await startPlayer(test, "Twin", test.portAt(10)).line(/registered as P01/);
-  }, 40_000);
+  });
 });
 
 describe("a player that stops before its league starts", () => {
@@ -140,7 +140,7 @@ describe("a player that stops before its league starts", () => {
         .split("\n")
         .filter((line) => /P0|waits: 1/.test(line));
     await expect
-      .poll(lines, { timeout: 20_000 })
+      .poll(lines)
       .toEqual([
         "P01 registered: First",
         "rps waits: 1 of 2 players are registered",
@@ -148,7 +148,7 @@ describe("a player that stops before its league starts", () => {
         "P02 registered: Second",
         "rps waits: 1 of 2 players are registered",
       ]);
-  }, 40_000);
+  });
 });
 
 describe("league serve --data FOLDER", () => {
@@ -173,7 +173,7 @@ describe("league serve --data FOLDER", () => {
     for (const [index, name] of ["Ann", "Bob"].entries()) startPlayer(test, name, test.portAt(10 + index));
     await again.line(/^Every league is over/);
     expect(readdirSync(folder)).toContain("operator-token");
-  }, 40_000);
+  });
 });
 
 describe("league serve with players in its config", () => {
@@ -187,5 +187,5 @@ describe("league serve with players in its config", () => {
     await served.line(/^rps waits: 1 of 3 players are registered; missing: Ann and Cid <b>$/);
     const page = await (await fetch(`http://127.0.0.1:${test.port}/leagues/rps`)).text();
     expect(page).toContain("<p>1 of 3 players are registered; missing: Ann and Cid &#60;b&#62;.</p>");
-  }, 40_000);
+  });
 });

@@ -1,9 +1,10 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
+import { WAIT_MS } from "#shared/lib/testing/wait-options.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { startTestHost } from "../../../referee/rest/testing/host.ts";
 import { cleanUp } from "../../testing/processes.ts";
-import { startWatchedLeague, WAIT_LIMIT_MS } from "../testing/watched-league.ts";
+import { startWatchedLeague } from "../testing/watched-league.ts";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -16,7 +17,7 @@ async function newPage(): Promise<Page> {
   const context = await browser.newContext();
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(WAIT_LIMIT_MS);
+  page.setDefaultTimeout(WAIT_MS);
   return page;
 }
 

@@ -2,10 +2,11 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
+import { WAIT_MS } from "#shared/lib/testing/wait-options.ts";
 import { axeFaults } from "#shared/web/testing/axe.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
 import { cleanUp } from "../../testing/processes.ts";
-import { startWatchedLeague, WAIT_LIMIT_MS, type WatchedLeague } from "../testing/watched-league.ts";
+import { startWatchedLeague, type WatchedLeague } from "../testing/watched-league.ts";
 
 /** The folder for screenshots; none are written if it is not set. */
 const FOLDER = process.env.SCREENSHOTS;
@@ -21,7 +22,7 @@ async function openPage(url: string, options: BrowserContextOptions = {}): Promi
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(WAIT_LIMIT_MS);
+  page.setDefaultTimeout(WAIT_MS);
   await page.goto(url);
   return page;
 }

@@ -77,4 +77,4 @@ it("a game continues after a SIGKILL of its host, with the state of the last rou
   const replayed = replay(rows, store.about(end.game_id)?.seed ?? "");
   expect(replayed).toMatchObject({ ok: true, value: { tick: rows.length - 1, status: "completed" } });
   db.close();
-}, 60_000);
+});

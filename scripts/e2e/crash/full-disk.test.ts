@@ -2,12 +2,10 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { cleanUp, newFolder, start } from "../../testing/processes.ts";
 import { RPS, testLeague } from "../../testing/test-league.ts";
 
-/** Each test starts several processes, which takes long on slow machines. */
-vi.setConfig({ testTimeout: 120_000 });
 afterEach(cleanUp);
 
 /** A shell script that mounts a small file system at the folder `$0` and runs a command. */

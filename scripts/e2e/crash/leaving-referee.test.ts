@@ -40,4 +40,4 @@ it("a referee that was started by hand gives its matches back at SIGTERM, and th
   expect(served.stderr()).not.toContain("does not answer");
   for (const running of [served, ...joined]) running.signal("SIGINT");
   await Promise.all([served.ended, ...joined.map(({ ended }) => ended)]);
-}, 60_000);
+});

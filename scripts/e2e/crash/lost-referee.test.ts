@@ -78,12 +78,12 @@ describe("a league whose referee stops answering during a match", () => {
     await awaitMatch(test, "REF01");
     const stopped = refereeAt(test, test.portAt(1));
     kill(stopped, "SIGSTOP");
-    await running.line(/referee REF01 does not answer; its matches are assigned to other referees if/, 20_000);
+    await running.line(/referee REF01 does not answer; its matches are assigned to other referees if/);
     await eventually("the new epoch of the match", async () =>
       (await matchesOf(test)).some(({ epoch, refereeId }) => epoch === 2 && refereeId === "REF02"),
     );
     kill(stopped, "SIGCONT");
-    await running.line(/referee REF01 answers again/, 20_000);
+    await running.line(/referee REF01 answers again/);
     const log = join(runFolders(test)[0] ?? "", "logs", "Referee%201.log");
     const isNotified = (): boolean => readFileSync(log, "utf8").includes("the match was assigned to another referee");
     await eventually("the notification of the referee", isNotified);
@@ -94,7 +94,7 @@ describe("a league whose referee stops answering during a match", () => {
     expect(matches.map((match) => match.termination)).toEqual(["normal"]);
     expect(await epochsOf(test)).toEqual([2]);
     expect(processesIn(test.folder)).toEqual([]);
-  }, 60_000);
+  });
 
   it("prints a notice and waits if there is no other referee, and continues when the referee answers again", async () => {
     const test = await leagueOf(2, 1);
@@ -102,15 +102,15 @@ describe("a league whose referee stops answering during a match", () => {
     await awaitMatch(test, "REF01");
     const only = refereeAt(test, test.portAt(1));
     kill(only, "SIGSTOP");
-    await running.line(/referee REF01 does not answer; no referee is left: the league waits/, 20_000);
+    await running.line(/referee REF01 does not answer; no referee is left: the league waits/);
     kill(only, "SIGCONT");
-    await running.line(/referee REF01 answers again/, 20_000);
+    await running.line(/referee REF01 answers again/);
     releaseBots(test);
     const ended = await running.ended;
     expect(ended.code, ended.stderr).toBe(0);
     expect(documentOf(ended).leagues[0]?.matches).toMatchObject([{ termination: "normal", referee_id: "REF01" }]);
     expect(await epochsOf(test)).toEqual([1]);
-  }, 60_000);
+  });
 });
 
 describe("league run --resume", () => {
@@ -118,28 +118,25 @@ describe("league run --resume", () => {
     const test = await leagueOf(4, 2, '!matchId.startsWith("R1")');
     const operator = (...args: string[]) => league([...args, "rps", "--data", join(test.folder, "data")]);
     const first = run(test);
-    await first.line(/\[2\/6\]$/, 20_000);
+    await first.line(/\[2\/6\]$/);
     expect(await operator("pause")).toMatchObject({ code: 0, stderr: "" });
     first.signal("SIGKILL");
     await first.ended;
     await eventually("the end of all agents", () => agentsIn(test.folder).length === 0);
     releaseBots(test);
     const resumed = run(test, "--resume");
-    await resumed.line(
-      /^rps is paused \(2 of 6 matches are completed\); continue it with: .* resume rps --data \S/,
-      20_000,
-    );
+    await resumed.line(/^rps is paused \(2 of 6 matches are completed\); continue it with: .* resume rps --data \S/);
     expect(await operator("resume")).toMatchObject({ code: 0, stdout: "rps continues\n" });
     const { code, stderr } = await resumed.ended;
     expect(code, stderr).toBe(0);
-  }, 60_000);
+  });
 
   it("ends a killed run with the results of an undisturbed run", async () => {
     const undisturbed = await leagueOf(4, 2, "false");
     const expected = documentOf(await run(undisturbed).ended);
     const test = await leagueOf(4, 2, '!matchId.startsWith("R1")');
     const first = run(test);
-    await first.line(/\[2\/6\]$/, 20_000);
+    await first.line(/\[2\/6\]$/);
     first.signal("SIGKILL");
     await first.ended;
     await eventually("the end of all agents", () => agentsIn(test.folder).length === 0);
@@ -152,5 +149,5 @@ describe("league run --resume", () => {
     const again = await league(["run", test.file, "--resume"]);
     expect(again.code).toBe(1);
     expect(again.stderr).toContain("no unfinished run");
-  }, 90_000);
+  });
 });

@@ -89,4 +89,4 @@ test("a league whose manager is killed after each commit ends with every match r
     expect(match).toMatchObject({ status: "completed", outcome: { termination: "normal" } });
     expect((await sessionLog(dataFolder, "rps", matchId)).log.length).toBeGreaterThan(2);
   }
-}, 120_000);
+});

@@ -129,7 +129,7 @@ describe("league run --keep", () => {
     expect(documentOf(ended).leagues).toHaveLength(1); // throws if there are two documents
     expect(ended.stderr).toContain("operator-token");
     expect(processesIn(test.folder)).toEqual([]);
-  }, 30_000);
+  });
 });
 
 describe("agents that are started separately", () => {

@@ -123,19 +123,19 @@ it("a restarted referee does not continue a match that was assigned to another r
   });
   const isAsked = (epoch: number, tick: number): boolean =>
     received.some((one) => one.type === "MOVE_REQUEST" && one.epoch === epoch && one.tick >= tick);
-  await eventually("the third turn", () => isAsked(1, 4), 15_000);
+  await eventually("the third turn", () => isAsked(1, 4));
   expect(await matches()).toMatchObject([{ refereeId: "REF01", epoch: 1 }]);
 
   first.signal("SIGKILL");
   await first.ended;
-  await eventually("a request of the other referee under epoch 2", () => isAsked(2, 0), 30_000);
+  await eventually("a request of the other referee under epoch 2", () => isAsked(2, 0));
   const countAtRestart = received.length;
   expect(registrations).toHaveLength(1);
   const restarted = referees.REF01();
   await restarted.line(/registered as REF01/);
   expect(registrations[1]).toMatchObject({ status: "ACCEPTED", referee_id: "REF01", matches: [] });
   isBack.resolve();
-  await manager.line(/league rps is completed/, 30_000);
+  await manager.line(/league rps is completed/);
   await eventually("the result", () => received.some(({ type }) => type === "GAME_RESULT"));
 
   // After the end of the league a restarted referee gets no matches either.
@@ -151,4 +151,4 @@ it("a restarted referee does not continue a match that was assigned to another r
   expect(await matches()).toMatchObject([{ status: "completed", epoch: 2, refereeId: "REF02", outcome }]);
   // The manager, two referees and Player1 still run.
   expect(agentsIn(test.folder)).toHaveLength(4);
-}, 90_000);
+});

@@ -1,11 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
 import { documentOf, testLeague } from "../../testing/test-league.ts";
 
-/** Each test starts several processes, which takes long on slow machines. */
-vi.setConfig({ testTimeout: 120_000 });
 afterEach(cleanUp);
 
 const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 3 } }];

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { nameCommitment } from "../../../league-manager/agents/decide.ts";
@@ -20,8 +20,6 @@ import {
 } from "../../testing/processes.ts";
 import { runFolders, type TestLeague, testLeague } from "../../testing/test-league.ts";
 
-/** Each test starts several processes, which takes long on slow machines. */
-vi.setConfig({ testTimeout: 120_000 });
 afterEach(cleanUp);
 
 const RPS = [{ league_id: "rps", game: "rps.v1", options: { best_of: 99 } }];

@@ -1,15 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { startTestHost } from "../../../referee/rest/testing/host.ts";
 import { writeSyntheticRun } from "../../bench/synthetic-run.ts";
 import { cleanUp, league, newFolder, start } from "../../testing/processes.ts";
 import { testLeague } from "../../testing/test-league.ts";
 
-/** Each test starts processes, which takes long on slow machines. */
-vi.setConfig({ testTimeout: 60_000 });
 afterEach(cleanUp);
 
 /** Resets the format number of a database, as in a database of format 1. */

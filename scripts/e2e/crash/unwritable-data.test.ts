@@ -3,13 +3,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { writeSyntheticRun } from "../../bench/synthetic-run.ts";
 import { cleanUp, type Ended, league, newFolder, start } from "../../testing/processes.ts";
 import { RPS, testLeague } from "../../testing/test-league.ts";
 
-/** Each test starts several processes, which takes long on slow machines. */
-vi.setConfig({ testTimeout: 120_000 });
 afterEach(cleanUp);
 
 describe("a data folder whose path contains a file", () => {

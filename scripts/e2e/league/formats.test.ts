@@ -41,7 +41,7 @@ it("a Swiss of five players is played over HTTP: three rounds without rematches,
   expect(new Set(matches.map(({ roles }) => Object.values(roles).sort().join())).size).toBe(6);
   expect(standings.map(({ played, byes = 0 }) => played + byes)).toEqual(Array(5).fill(3));
   expect(standings.map(({ byes }) => byes).toSorted()).toEqual([0, 0, 1, 1, 1]);
-}, 60_000);
+});
 
 it("a single elimination of five players is played over HTTP: each loser plays no more, and the winner of the final is first", async () => {
   const { matches, standings } = await play("single-elimination", { legs: 1 }, RANDOM);
@@ -54,7 +54,7 @@ it("a single elimination of five players is played over HTTP: each loser plays n
       .sort(),
   ).toEqual([...finalists].sort());
   if (final?.winner) expect(standings[0]?.player_id).toBe(final.winner);
-}, 60_000);
+});
 
 it("a sequential test is played over HTTP: it ends when it is decided, and its open matches are cancelled", async () => {
   const folder = temporaryFolder();
@@ -87,4 +87,4 @@ it("a sequential test is played over HTTP: it ends when it is decided, and its o
   expect(result?.text).toMatch(
     /^H1 accepted: Player 1 is better than Player 2: SPRT \d+\.\d\d \(-2\.94, 2\.94\) after/,
   );
-}, 60_000);
+});

@@ -106,4 +106,4 @@ it("a referee whose proxy rejects START_GAME loses its match, and gets matches a
   const later = await schedule();
   await vi.waitFor(() => expect([...referees().keys()]).toEqual(expect.arrayContaining([...later])), WAIT_OPTIONS);
   expect(new Set(later.map((id) => referees().get(id)))).toEqual(new Set(["REF01", "REF02"]));
-}, 120_000);
+});

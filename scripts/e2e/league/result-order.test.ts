@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, it, vi } from "vitest";
 import { z } from "zod";
+import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { rpcResponse } from "#shared/rpc/testing/json-rpc.ts";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { callRpc, startTestLeague, type TestLeague, type TestPlace } from "../../testing/in-process-league.ts";
@@ -67,5 +68,5 @@ it("a player receives the GAME_RESULT of its match before the ROUND_END of that 
       if (type === "GAME_RESULT") return [`GAME_RESULT of ${payload.match_id.slice(0, 2)}`];
       return type === "ROUND_END" ? [`ROUND_END ${payload.round_id}`] : [];
     });
-  await vi.waitFor(() => expect(received.map(orderOf)).toEqual(received.map(() => expectedOrder)), { timeout: 10_000 });
+  await vi.waitFor(() => expect(received.map(orderOf)).toEqual(received.map(() => expectedOrder)), WAIT_OPTIONS);
 });

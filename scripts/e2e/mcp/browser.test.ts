@@ -1,12 +1,11 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { listenOnLoopback } from "#shared/rpc/testing/loopback.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { cleanUp, newFolder, start } from "../../testing/processes.ts";
 
-vi.setConfig({ testTimeout: 60_000 });
 afterEach(cleanUp);
 
 /** Creates an executable that stands for a browser. `page` resolves with the URL with which it is started. */

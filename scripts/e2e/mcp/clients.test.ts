@@ -65,7 +65,7 @@ describe.each(["2025-11-25", "2026-07-28"])(
           expect(await client.call("make_move", { move: "rock" })).toMatchObject({
             structuredContent: { status: "SENT" },
           }),
-        { timeout: 8_000 },
+        WAIT_OPTIONS,
       );
       const { leagues } = await league.completed;
       expect(leagues[0]?.matches[0]?.termination).toBe("normal");

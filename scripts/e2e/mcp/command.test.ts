@@ -1,11 +1,8 @@
 import { createInterface } from "node:readline";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { cleanUp, newFolder, type Running, start } from "../../testing/processes.ts";
-
-/** Each test starts several processes, which takes long on slow machines. */
-vi.setConfig({ testTimeout: 120_000 });
 
 afterEach(cleanUp);
 

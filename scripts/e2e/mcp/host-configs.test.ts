@@ -1,13 +1,10 @@
 import { readFileSync } from "node:fs";
 import { delimiter } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { clients } from "#shared/rpc/testing/mcp-clients.ts";
 import { startTestHost, type TestHost } from "../../../referee/rest/testing/host.ts";
 import { cleanUp, newFolder, root } from "../../testing/processes.ts";
-
-/** Each test starts several processes, which takes long on slow machines. */
-vi.setConfig({ testTimeout: 120_000 });
 
 /** The document with the configurations for MCP hosts. The tests start each of them from `/` with a minimal environment, as a host does. */
 const page = readFileSync(new URL("../../../docs/playing.md", import.meta.url), "utf8");

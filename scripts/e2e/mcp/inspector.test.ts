@@ -1,12 +1,9 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startTestHost, type TestHost } from "../../../referee/rest/testing/host.ts";
 import { cleanUp, newFolder, root } from "../../testing/processes.ts";
-
-/** Each test starts several processes, which takes long on slow machines. */
-vi.setConfig({ testTimeout: 120_000 });
 
 /** The program that `npx @modelcontextprotocol/inspector --cli` runs. */
 const CLI = join(root, "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js");

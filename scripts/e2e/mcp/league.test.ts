@@ -69,5 +69,4 @@ it.each(["2025-11-25", "2026-07-28"])(
     for (const { league_id } of LEAGUES) expect(all).toMatch(new RegExp(`(won|lost|No winner) in ${league_id}/R1M1`));
     expect(texts.at(-1)).toMatch(/League rps \(.*\) is over: rank [12] of 2/);
   },
-  60_000,
 );

@@ -6,9 +6,6 @@ import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { lastPlayer, startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 import { cleanUp, newFolder, type Running, root, start } from "../../testing/processes.ts";
 
-/** Each test starts several processes, which takes long on slow machines. */
-vi.setConfig({ testTimeout: 120_000 });
-
 const connected: TestClient[] = [];
 let testLeague: TestLeague | null = null;
 afterEach(async () => {
@@ -110,7 +107,7 @@ describe.each(["2025-11-25 of SDK 2", "2026-07-28"])(
       await expect(client.tools()).rejects.toThrow(/cannot be reached/);
       await run();
       expect((await client.tools()).map(({ name }) => name)).toContain("finishTurn");
-      await vi.waitFor(() => expect(client.updated).toEqual(["game://state/R1M1"]), { timeout: 10_000 });
+      await vi.waitFor(() => expect(client.updated).toEqual(["game://state/R1M1"]), WAIT_OPTIONS);
       expect(client.errors).toEqual([]);
     });
 

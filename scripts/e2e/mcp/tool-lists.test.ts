@@ -1,12 +1,10 @@
 import { createInterface } from "node:readline";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rpcRequest } from "#shared/rpc/testing/json-rpc.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { startTestHost, type TestHost } from "../../../referee/rest/testing/host.ts";
 import { callRpc, startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 import { cleanUp, newFolder, start } from "../../testing/processes.ts";
-
-vi.setConfig({ hookTimeout: 60_000 });
 
 interface Listed {
   readonly name: string;

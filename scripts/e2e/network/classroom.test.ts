@@ -51,7 +51,7 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     const page = await ann.request(`${url}/leagues/rps`);
     expect([page.status, page.text]).toEqual([200, expect.stringContaining(`random ${bob.address}:8101`)]);
     expect(served.stderr()).not.toContain("█"); // a QR code is for terminals
-  }, 60_000);
+  });
 
   it("accepts a referee on another machine, and assigns it no match with players that it cannot reach", async () => {
     const { server, ann, bob } = network.hosts;
@@ -82,7 +82,7 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     const isLocal = ({ roles }: ScheduledMatch): boolean => Object.values(roles).includes("P02");
     expect(matches.filter(isLocal).map((match) => match.referee_id)).toEqual(["REF01", "REF01", "REF01"]);
     expect(matches.map((match) => match.referee_id)).toContain("REF02");
-  }, 60_000);
+  });
 
   it("registers players that send the join code, and rejects other players with an error that names it", async () => {
     const { server, ann, bob } = network.hosts;
@@ -96,7 +96,7 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
       expect(rejected.stderr).toContain("registration was rejected: the join code is missing or wrong");
     }
     await startPlayer(ann, `${urlOf(server)}/mcp`, "--join-code", "maple-7").line(/registered as P01/);
-  }, 60_000);
+  });
 
   it("plays a league whose manager listens on one address of its machine", async () => {
     const { server, ann } = network.hosts;
@@ -104,7 +104,7 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     await served.line(/REF01 registered/);
     const players = [startPlayer(ann, `${urlOf(server)}/mcp`), startPlayer(server, `${urlOf(server)}/mcp`)];
     await Promise.all(players.map((player) => player.line(/rps is over: /)));
-  }, 60_000);
+  });
 
   it("accepts a new player at the endpoint of a stopped one, and returns an id only to the player that had it", async () => {
     const { server, ann, bob } = network.hosts;
@@ -135,7 +135,7 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     await once(hand, "exit");
     await startHandWritten();
     await startPlayer(bob, manager).line(/registered as P05/); // Hand is P04 before and after its restart
-  }, 60_000);
+  });
 
   it("lets another machine play on the pages of a session host that listens on all addresses", async () => {
     const { server, ann } = network.hosts;
@@ -157,7 +157,7 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     expect((await ann.request(link.split("#")[0])).text).toContain("<!doctype html>");
     const moved = await post(`/api/games/${game_id}/moves`, { move: "e4" }, link.split("#seat=")[1]);
     expect(moved).toMatchObject({ status: 200, json: { your_role: "white" } });
-  }, 60_000);
+  });
 
   it("warns a player that no manager answers at the address, and registers it when a manager is started", async () => {
     const { server, ann } = network.hosts;
@@ -165,5 +165,5 @@ describe.skipIf(!canCreateNetworks)("a classroom network (needs root and iproute
     await player.line(/no manager at http:.* yet \(.*ECONNREFUSED.*\); .* Is the address right/);
     serve({}, "--lan");
     await player.line(/registered as P01/);
-  }, 60_000);
+  });
 });

@@ -34,7 +34,7 @@ const pokerLeague = (...bots: readonly string[]): Promise<TestLeague> =>
 it("a bot finds the short seed of a run whose players are all started by the command", async () => {
   const test = await pokerLeague("./attacker.js", "random");
   const run = start("scripts/league.ts", ["run", test.file, "--seed", "31415"]);
-  expect(await run.line(FOUND, 120_000)).toBe("Player1: the seed is 31415");
+  expect(await run.line(FOUND)).toBe("Player1: the seed is 31415");
   expect((await run.ended).code).toBe(0);
 });
 
@@ -53,6 +53,6 @@ it("a player that joins a served league does not find its seed, which the reject
   };
   const attacker = join(`${test.folder}/attacker.js`, "Attacker", test.portAt(10));
   join("random", "Other", test.portAt(11));
-  expect(await attacker.line(FOUND, 120_000)).toMatch(/the seed is not short$/);
+  expect(await attacker.line(FOUND)).toMatch(/the seed is not short$/);
   await served.line(/^Every league is over/);
 });

@@ -3,7 +3,6 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { rpcToolCall } from "#shared/rpc/testing/json-rpc.ts";
 import { canCreateNetworks, createNetwork, type TestHost, type TestNetwork } from "#shared/rpc/testing/network.ts";
 import { cleanUp, newFolder, type Running, start } from "../../testing/processes.ts";
@@ -119,7 +118,7 @@ describe.skipIf(!canCreateNetworks)("the seat of a player of another dialect (ne
     const { text } = await ann.request(`http://${server.address}:8000/api/leagues/parity/players/P01`);
     expect(text).toContain("Ann");
     expect(text).not.toContain("Program 7");
-  }, 120_000);
+  });
 
   it("gives the token of a new player only to the address of its endpoint", async () => {
     await serve({ allowed_hosts: [ann.address] }, "--players", "9");
@@ -129,7 +128,7 @@ describe.skipIf(!canCreateNetworks)("the seat of a player of another dialect (ne
       player_id: "P01",
       auth_token: expect.stringContaining("tok-p01-"),
     });
-  }, 120_000);
+  });
 
   it("is not answered for by another machine at a referee that listens on the network", async () => {
     const players = [{ name: "Ann", endpoint: `http://${ann.address}:8150/mcp`, dialect: "classroom" }];
@@ -141,8 +140,7 @@ describe.skipIf(!canCreateNetworks)("the seat of a player of another dialect (ne
     const program = await startProgram(ann, 8150, "later");
     const join = ["join", "random", "--name", "Bob", ...manager, "--data", newFolder()];
     const bob = start("scripts/league.ts", join, {}, "ignore", attacker);
-    const asked = (type: string) =>
-      expect.poll(program.printed, { ...WAIT_OPTIONS, timeout: 60_000 }).toContain(`"${type}"`);
+    const asked = (type: string) => expect.poll(program.printed).toContain(`"${type}"`);
 
     await asked("GAME_INVITATION");
     const answer = { message_type: "GAME_JOIN_ACK", sender: "player:P01", match_id: "R1M1", accept: false };
@@ -158,5 +156,5 @@ describe.skipIf(!canCreateNetworks)("the seat of a player of another dialect (ne
     await bob.line(/parity is over: rank [12] of 2/);
     const { text } = await ann.request(`http://${server.address}:8000/api/leagues/parity/matches/R1M1`);
     expect(text).toContain('"normal"');
-  }, 120_000);
+  });
 });

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { cleanUp, newFolder } from "../../testing/processes.ts";
 
-afterEach(cleanUp, 60_000); // a folder with hundreds of megabytes of packages
+afterEach(cleanUp); // a folder with hundreds of megabytes of packages
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 const execute = promisify(execFile);
@@ -85,5 +85,5 @@ describe("npm pack", () => {
     // The data are in the project, and not in the package.
     expect(existsSync(join(folder, "data", "runs"))).toBe(true);
     expect(existsSync(join(installed, "dist", "data"))).toBe(false);
-  }, 300_000);
+  });
 });

@@ -156,19 +156,15 @@ describe("a bot file that does not finish loading", () => {
   it.each([
     ["because of a loop", "while (true);\n"],
     ["because of an await", "setInterval(() => {}, 1_000); await new Promise(() => {});\n"],
-  ])(
-    "is named at the terminal of its player (%s)",
-    async (_, source) => {
-      const file = join(newFolder(), "endless.ts");
-      writeFileSync(file, source);
-      const player = start("scripts/league.ts", ["join", file, "--data", dirname(file)]);
-      const line = await player.line(/does not finish loading/);
-      expect(line).toBe(`player-${player.pid}: ${file} does not finish loading. ${ENDLESS}`);
-      player.signal("SIGINT");
-      await player.ended;
-    },
-    30_000,
-  );
+  ])("is named at the terminal of its player (%s)", async (_, source) => {
+    const file = join(newFolder(), "endless.ts");
+    writeFileSync(file, source);
+    const player = start("scripts/league.ts", ["join", file, "--data", dirname(file)]);
+    const line = await player.line(/does not finish loading/);
+    expect(line).toBe(`player-${player.pid}: ${file} does not finish loading. ${ENDLESS}`);
+    player.signal("SIGINT");
+    await player.ended;
+  });
 
   it("is named at the terminal of a run", async () => {
     const test = await testLeague(["./endless.ts", "cycle"], RPS, { files: { "endless.ts": "while (true);\n" } });
@@ -177,5 +173,5 @@ describe("a bot file that does not finish loading", () => {
     expect(line).toBe(`Player1: ${join(test.folder, "endless.ts")} does not finish loading. ${ENDLESS}`);
     run.signal("SIGINT");
     await run.ended;
-  }, 30_000);
+  });
 });

@@ -86,7 +86,7 @@ describe("--inspect", () => {
     const { code, stdout, stderr } = await running.ended;
     expect(code, stderr).toBe(0);
     expect(stdout).toMatch(/\nmy-bot\.ts wins \(rounds won\)\n$/);
-  }, 60_000);
+  });
 
   it("of league join stops a bot at a breakpoint in its file", async () => {
     const [inspectPort = 0, managerPort = 0, refereePort = 0] = await freePorts(6);
@@ -105,7 +105,7 @@ describe("--inspect", () => {
     expect(line).toBe(BREAKPOINT);
     await resume();
     await served.line(/^rps R1M1 .*\[1\/1\]$/);
-  }, 60_000);
+  });
 
   it("of league play requires a bot from a file", async () => {
     const { code, stdout, stderr } = await league(["play", "random", "cycle", "--game", "rps", "--inspect"]);

@@ -16,7 +16,7 @@ function startDev(file: string, ...args: readonly string[]) {
   /** Resolves with the output of the nth match when the command waits for the next save. */
   const matchAfter = async (saves: number): Promise<{ stdout: string; stderr: string }> => {
     const waits = (): number => running.stderr().split("waiting for a change of").length - 1;
-    await eventually(`the end of match ${saves + 1}`, () => waits() > saves, 20_000);
+    await eventually(`the end of match ${saves + 1}`, () => waits() > saves);
     const match = { stdout, stderr: running.stderr() };
     stdout = "";
     return match;
@@ -55,7 +55,7 @@ describe("league dev", () => {
     running.signal("SIGINT");
     expect((await running.ended).code).toBe(130);
     expect(processesIn(folder)).toEqual([]);
-  }, 90_000);
+  });
 
   it("plays the match again when the file of its game is saved", async () => {
     const folder = join(newFolder(), "my-game");
@@ -69,7 +69,7 @@ describe("league dev", () => {
     expect((await matchAfter(1)).stdout).toMatch(/bot\.ts wins \(last stick\)\n$/);
     running.signal("SIGINT");
     await running.ended;
-  }, 60_000);
+  });
 
   it("ends a match that goes on when the bot is saved", async () => {
     const file = join(newFolder(), "bot.py");
@@ -80,7 +80,7 @@ describe("league dev", () => {
     expect((await matchAfter(0)).stdout).toContain("1. player_1 paper\n2. player_2 rock\n");
     running.signal("SIGINT");
     await running.ended;
-  }, 60_000);
+  });
 
   it.each([
     [["./none.ts"], 3, "./none.ts: no such file\n"],

@@ -68,7 +68,7 @@ it("a host without the file of a game names the game and the option on every int
   await withBot.move(2);
   expect((await withBot.wait({ timeout_s: 30 })).value).toMatchObject({ next: "your_turn" });
   await host.stop();
-}, 60_000);
+});
 
 /** Resolves with the status and the body of a WebSocket that is refused. */
 async function refusalOf(url: string, token: string): Promise<readonly [number | undefined, unknown]> {

@@ -243,7 +243,7 @@ it("the bot of a killed host ends, and a restarted host continues the game with 
   await playOn(seat, 2);
   killed.signal("SIGKILL");
   await killed.ended;
-  await eventually("the end of its bot", () => processesIn(folder).length === 0, 30_000);
+  await eventually("the end of its bot", () => processesIn(folder).length === 0);
   const restarted = await run();
   const { value } = await playOn(seat);
   expect(value.result.termination).toBe("normal");

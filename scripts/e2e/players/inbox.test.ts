@@ -46,7 +46,7 @@ describe("players that poll their inboxes", () => {
     ];
     const pulled = called.map(({ name, bot }) => pulling(name, bot));
     expect(await play(pulled)).toEqual(await play(called));
-  }, 60_000);
+  });
 
   /** The lines of a program that are not empty. */
   const linesOf = (program: string): readonly string[] => program.split("\n").filter((line) => line.trim() !== "");
@@ -59,35 +59,31 @@ describe("players that poll their inboxes", () => {
   it.each([
     ["that calls the tools", turnsProgram, "json, random, sys, urllib.request", /^rps is over: rank [12] of 2\n$/],
     ["that polls", inboxProgram, "json, random, sys, time, urllib.request, uuid", /^registered as P01\n$/],
-  ])(
-    "can be the Python program of the documents %s",
-    async (_which, program, imported, output) => {
-      let printed = "";
-      expect(program.match(/^import .*/gm)).toEqual([`import ${imported}`]);
-      const start = async ({ manager, name, dataFolder }: TestPlace): Promise<RunningAgent> => {
-        const file = join(dataFolder, `${name}.py`);
-        writeFileSync(file, program);
-        const python = requireProgram(["/usr/bin/python3"], "python3");
-        const child = spawn(python, [file, manager, name], { stdio: ["ignore", "pipe", "inherit"] });
-        child.stdout.on("data", (text) => {
-          printed += text;
-        });
-        const ended = once(child, "close");
-        return {
-          async stop() {
-            if (program === inboxProgram) child.kill(); // the other program ends by itself
-            await ended;
-          },
-        };
+  ])("can be the Python program of the documents %s", async (_which, program, imported, output) => {
+    let printed = "";
+    expect(program.match(/^import .*/gm)).toEqual([`import ${imported}`]);
+    const start = async ({ manager, name, dataFolder }: TestPlace): Promise<RunningAgent> => {
+      const file = join(dataFolder, `${name}.py`);
+      writeFileSync(file, program);
+      const python = requireProgram(["/usr/bin/python3"], "python3");
+      const child = spawn(python, [file, manager, name], { stdio: ["ignore", "pipe", "inherit"] });
+      child.stdout.on("data", (text) => {
+        printed += text;
+      });
+      const ended = once(child, "close");
+      return {
+        async stop() {
+          if (program === inboxProgram) child.kill(); // the other program ends by itself
+          await ended;
+        },
       };
-      const players = [
-        { name: "Py", start },
-        { name: "Random", bot: "random" },
-      ];
-      const results = await play(players, LEAGUES.slice(0, 1));
-      expect(results).toMatchObject([{ match_id: "R1M1", reason: expect.stringMatching(/rounds|draw/) }]);
-      expect(printed).toMatch(output);
-    },
-    60_000,
-  );
+    };
+    const players = [
+      { name: "Py", start },
+      { name: "Random", bot: "random" },
+    ];
+    const results = await play(players, LEAGUES.slice(0, 1));
+    expect(results).toMatchObject([{ match_id: "R1M1", reason: expect.stringMatching(/rounds|draw/) }]);
+    expect(printed).toMatch(output);
+  });
 });

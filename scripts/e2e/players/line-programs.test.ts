@@ -28,7 +28,7 @@ describe("a Python program with the line protocol", () => {
     const played = documentOf(ended).leagues.flatMap(({ matches }) => matches);
     expect(played.map(({ termination }) => termination)).toEqual(games.map(() => "normal"));
     await eventually("the end of the programs", () => processesIn(folder).length === 0);
-  }, 60_000);
+  });
 
   it("has its lines on stderr in a file for each match", async () => {
     const folder = newFolder();
@@ -48,14 +48,14 @@ describe("a Python program with the line protocol", () => {
     const log = readFileSync(join(runFolder, "logs/Player1/rps/R1M1.log"), "utf8");
     expect(log).toMatch(/^\d{4}-\S+Z rps R1M1: read True\n/);
     expect(existsSync(join(runFolder, "logs/Player2"))).toBe(false);
-  }, 60_000);
+  });
 
   it("plays the same match for the same seed", async () => {
     const play = () => league(["play", BOT, "counter", "--game", "rps", "--seed", "7"]);
     const [first, second] = [await play(), await play()];
     expect(first.code, first.stderr).toBe(0);
     expect(second.stdout).toBe(first.stdout);
-  }, 60_000);
+  });
 });
 
 describe("a program of a config", () => {
@@ -68,5 +68,5 @@ describe("a program of a config", () => {
     const { code, stderr } = await run(test).ended;
     expect(code, stderr).toBe(3);
     expect(stderr).toMatch(/^Sh: sh bto\.sh ended with code \d+ when it was started\nSh: .*bto\.sh/m);
-  }, 60_000);
+  });
 });

@@ -71,7 +71,7 @@ describe("league play with a language model", () => {
     expect(manifest).toMatchObject({ settings: { base_url: chat.url, model: "m" }, matches: [{ match_id: "R1M1" }] });
     expect(chat.requests.map(({ authorization }) => authorization)).toEqual(chat.requests.map(() => `Bearer ${KEY}`));
     expect(stdout + stderr + JSON.stringify([manifest, records])).not.toContain(KEY);
-  }, 60_000);
+  });
 
   it("plays a game of a file", async () => {
     chat = await startChatEndpoint(firstMove);
@@ -82,7 +82,7 @@ describe("league play with a language model", () => {
     expect(result).toMatchObject({ termination: "normal", reason: "last_taken", faults: [] });
     expect(moves[0]).toEqual({ role: "first_player", action: 1 });
     expect(chat.requests[0]?.messages[1]?.content).toContain("5 sticks left, first_player to move.");
-  }, 60_000);
+  });
 
   it("forfeits with the cause when the model never chooses an action", async () => {
     chat = await startChatEndpoint((_, response) => sendCompletion(response, "I take the centre.", {}, USAGE));
@@ -90,7 +90,7 @@ describe("league play with a language model", () => {
     expect(code).toBe(0);
     expect(stdout).toContain("LLM no_action: the answer contains no action");
     expect(stdout).toMatch(/\nrandom wins \(bot error\)\n$/);
-  }, 60_000);
+  });
 });
 
 it("a league with a language model has its totals and records, and its model forfeits when its budget is spent", async () => {
@@ -133,4 +133,4 @@ it("a league with a language model has its totals and records, and its model for
   expect((await league(["export", join(test.folder, "data"), "--out", out])).code).toBe(0);
   expect((await league(["verify", out])).stdout).toContain("3 matches replayed");
   expect(readdirSync(out)).toContain("llm");
-}, 60_000);
+});

@@ -36,7 +36,7 @@ it("a league of a game of a file is played, exported and verified", async () => 
   expect([verified.code, verified.stdout]).toEqual([0, expect.stringContaining("3 matches replayed")]);
   writeFileSync(file, STARTER_GAME.replace('"last_taken"', '"last_stick"'));
   expect((await league(["verify", out, "--game", file])).stderr).toContain("is the file of --game unchanged?");
-}, 60_000);
+});
 
 it("players without the file join a served league of the game", async () => {
   const test = await testLeague([], [{ league_id: "nim", game: "./nim.ts" }]);
@@ -51,7 +51,7 @@ it("players without the file join a served league of the game", async () => {
   await served.line(/^nim R1M1 \(\w+ first_player, \w+ second_player\): \w+ wins \(last taken\) \[1\/1\]$/);
   for (const running of [served, ...joined]) running.signal("SIGINT");
   await Promise.all([served.ended, ...joined.map(({ ended }) => ended)]);
-}, 60_000);
+});
 
 it("a bot of new-bot for a game of a file has the types of the game, plays it and passes every check", async () => {
   const folder = newFolder();
@@ -73,7 +73,7 @@ it("a bot of new-bot for a game of a file has the types of the game, plays it an
   const checked = await league(["check", bot, "--game", file, "--json"]);
   const { passed, checks } = JSON.parse(checked.stdout);
   expect([passed, checks.filter(({ outcome }: { outcome: string }) => outcome !== "pass")]).toEqual([true, []]);
-}, 60_000);
+});
 
 const THROWING: readonly [string, string] = ["    return ok({", '    throw new Error("no luck");\n    return ok({'];
 
@@ -95,7 +95,7 @@ it("a session host and a league run show the line of a game of a file that throw
   ).toBe(500);
   await host.stop();
   expect(running.stderr().match(line)).toHaveLength(1);
-}, 60_000);
+});
 
 it("a session host shows the game of a file over REST, MCP tools and pages", async () => {
   const host = await startGameHost([gameIn(newFolder())]);
@@ -124,4 +124,4 @@ it("a session host shows the game of a file over REST, MCP tools and pages", asy
   const { reason = "none yet" } = value.result ?? {};
   expect([value.next, reason]).toEqual(reason === "none yet" ? ["your_turn", reason] : ["game_over", "last_taken"]);
   await host.stop();
-}, 60_000);
+});

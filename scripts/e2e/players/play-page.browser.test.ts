@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
+import { WAIT_MS } from "#shared/lib/testing/wait-options.ts";
 import type { RunningAgent } from "#shared/runtime/agent.ts";
 import { axeFaults } from "#shared/web/testing/axe.ts";
 import { launchChromium } from "#shared/web/testing/chromium.ts";
@@ -38,7 +39,7 @@ const person = (name: string, opened: (page: Page) => void, options: BrowserCont
     const context = await browser.newContext(options);
     onTestFinished(() => context.close());
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(WAIT_MS);
     await page.goto(new URL("/play", manager).href);
     await page.getByLabel("Your name").fill(name);
     await shot(page, `join-${name}`);
@@ -177,7 +178,7 @@ async function openPage(url: string): Promise<Page> {
   const context = await browser.newContext();
   onTestFinished(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(WAIT_MS);
   await page.goto(url);
   return page;
 }

@@ -19,12 +19,12 @@ describe("players_per_process", () => {
     const shared = await play(3);
     expect(shared).toHaveLength(6);
     expect(shared).toEqual(await play(1));
-  }, 60_000);
+  });
 
   it("starts the players of a process again that is killed", async () => {
     const test = await testLeague(FOUR_BOTS, LONG, { config: { players_per_process: 3 } });
     const running = run(test, "--json");
-    await running.line(FIRST_RESULT, 30_000);
+    await running.line(FIRST_RESULT);
     const [shared, ...others] = sharedIn(test.folder);
     expect(others).toEqual([]);
     expect(agentsIn(test.folder).filter(({ args }) => args.includes("--bot"))).toHaveLength(1);
@@ -33,5 +33,5 @@ describe("players_per_process", () => {
     const ended = await running.ended;
     expect(ended.code, ended.stderr).toBe(0);
     expect(documentOf(ended).leagues.map(({ matches }) => matches.length)).toEqual([6, 6]);
-  }, 120_000);
+  });
 });

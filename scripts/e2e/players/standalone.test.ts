@@ -18,7 +18,7 @@ let go = "";
 beforeAll(() => {
   python = requireProgram(["/usr/bin/python3"], "python3");
   go = requireProgram(["/usr/bin/go", "/usr/local/go/bin/go"], "golang-go");
-}, 300_000);
+});
 afterEach(cleanUp);
 
 /** The programs that join a league without this project, as commands in a folder. */

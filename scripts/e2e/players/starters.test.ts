@@ -12,7 +12,7 @@ import { documentOf, RPS, run, testLeague } from "../../testing/test-league.ts";
 beforeAll(() => {
   requireProgram(["/usr/bin/python3"], "python3");
   requireProgram(["/usr/bin/go", "/usr/local/go/bin/go"], "golang-go");
-}, 300_000);
+});
 afterEach(cleanUp);
 
 /** Writes a new bot with `league new-bot`. */

@@ -5,9 +5,6 @@ import { freePorts } from "#shared/runtime/process/free-ports.ts";
 import { type ControlledPlayer, controlledPlayer } from "../../testing/controlled-player.ts";
 import { newFolder, type Running, start } from "../../testing/processes.ts";
 
-/** The limit of each wait, long enough for slow machines. */
-export const WAIT_LIMIT_MS = 30_000;
-
 /** A league of one round with real processes of the manager and the referee. The test makes the moves of its players. */
 export interface WatchedLeague {
   readonly url: string;
@@ -39,13 +36,13 @@ export async function startWatchedLeague(league: object, names: readonly string[
     async manager(): Promise<Running> {
       const players = ["--players", String(names.length)];
       const manager = start("league-manager/main.ts", ["--config", join(folder, "league.json"), ...data, ...players]);
-      await manager.line(/league manager at http/, WAIT_LIMIT_MS);
+      await manager.line(/league manager at http/);
       return manager;
     },
     async referee(): Promise<Running> {
       const args = ["--port", String(refereePort), "--manager", `${url}/mcp`, ...data];
       const referee = start("referee/main.ts", args);
-      await referee.line(/referee at http/, WAIT_LIMIT_MS);
+      await referee.line(/referee at http/);
       return referee;
     },
   };

@@ -1,4 +1,5 @@
 /** The pages of a league at the manager and their documents: all that DOCUMENTS lists, as a page, as JSON and live. */
+import { WAIT_MS } from "#shared/lib/testing/wait-options.ts";
 import { DOCUMENTS } from "../../../league-manager/pages/documents/documents.ts";
 import { watchStream } from "../../../referee/play/testing/play.ts";
 import type { Place, RequestSurface } from "../../../referee/play/testing/surfaces.ts";
@@ -134,9 +135,6 @@ async function presentIn(manager: Place): Promise<readonly DocumentPath[]> {
 }
 
 const comparable = (document: object): string => withoutHashes(plain(JSON.stringify(document)));
-
-/** The longest wait for an event. Documents are sent about every 150 ms. */
-const WAIT_MS = 20_000;
 
 async function nextOf({ stream, one }: { stream: Awaited<ReturnType<typeof watchStream>>; one: DocumentPath }) {
   const late = Promise.withResolvers<never>();

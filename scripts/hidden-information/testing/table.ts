@@ -63,7 +63,7 @@ export function hiddenInformation<World extends Read>(scenes: Readonly<Record<st
     let worlds: readonly World[];
     beforeAll(async () => {
       worlds = await scene.play();
-    }, 120_000);
+    });
 
     const cells = scene.viewers.flatMap((viewer) =>
       Object.entries(scene.surfaces)

@@ -8,7 +8,7 @@ import { pgnOf } from "./pgn.ts";
 let program = "";
 beforeAll(() => {
   program = requireProgram(["/usr/games/pgn-extract", "/usr/bin/pgn-extract"], "pgn-extract");
-}, 120_000);
+});
 
 /** Runs pgn-extract without its report of progress, so that it prints to stderr only complaints. */
 const pgnExtract = (input: string, ...options: readonly string[]) =>

@@ -21,7 +21,7 @@ test("the server ends and its files are removed when the process of the tests is
   const { data, pid } = JSON.parse(String(output));
   expect([existsSync(data), existsSync(`/proc/${pid}`)]).toEqual([true, true]);
   tests.kill("SIGKILL");
-  await expect.poll(() => [existsSync(data), existsSync(`/proc/${pid}`)], { timeout: 20_000 }).toEqual([false, false]);
+  await expect.poll(() => [existsSync(data), existsSync(`/proc/${pid}`)]).toEqual([false, false]);
 });
 
 test("a database can be a copy of another one", async () => {
