@@ -36,10 +36,17 @@ export const SLOW_TESTS: readonly string[] = [
 /** Tests that need a browser. `npm run test:browser` runs them. */
 const BROWSER_TESTS = "**/*.browser.test.ts";
 
-export const settings: ViteUserConfig = {
+/** The output of a test run: that of vitest, and the durations and totals of the suite, which is named by its command. */
+export const reportersOf = (suite: string): NonNullable<NonNullable<ViteUserConfig["test"]>["reporters"]> => [
+  "default",
+  ["./scripts/testing/closing-line.ts", { suite }],
+];
+
+/** The settings of a suite, which is named by its command. */
+export const settingsOf = (suite: string): ViteUserConfig => ({
   test: {
     exclude: [BROWSER_TESTS],
-    reporters: ["default", "./scripts/testing/closing-line.ts"],
+    reporters: reportersOf(suite),
     testTimeout: TEST_MS,
     hookTimeout: TEST_MS,
     expect: { poll: { timeout: WAIT_MS } },
@@ -53,11 +60,11 @@ export const settings: ViteUserConfig = {
     // One worker more than by default, because tests of processes wait most of the time.
     maxWorkers: "100%",
   },
-};
+});
 
 export default defineConfig({
   test: {
-    ...settings.test,
+    ...settingsOf("npm test").test,
     include: ["{shared,league-manager,referee,player,scripts}/**/*.test.ts"],
     exclude: [BROWSER_TESTS, ...SLOW_TESTS],
   },
