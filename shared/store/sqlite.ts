@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import type { Kysely } from "kysely";
 
 /** An open database. */
@@ -25,6 +26,14 @@ export class OtherFormat extends Error {
   }
 }
 
+const SETTINGS = `
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA recursive_triggers = ON;
+  PRAGMA busy_timeout = 2000;
+`;
+
 /**
  * Opens a SQLite file, or a database in memory for `:memory:`, and creates the missing tables of `schema`. Every commit
  * is synced to disk, foreign keys are enforced, and triggers also fire for the delete inside an `INSERT OR REPLACE`.
@@ -34,15 +43,21 @@ export function openSqlite(file: string, schema: string): DatabaseSync {
   if (file !== ":memory:") mkdirSync(dirname(file), { recursive: true });
   const db = new DatabaseSync(file);
   const isEmpty = formatOf(db, file) === null;
-  db.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    PRAGMA foreign_keys = ON;
-    PRAGMA recursive_triggers = ON;
-    PRAGMA busy_timeout = 2000;
-  `);
+  db.exec(SETTINGS);
   // One transaction, because each statement outside a transaction would wait for the disk.
   db.exec(`BEGIN; ${schema}; ${isEmpty ? `PRAGMA user_version = ${FORMAT};` : ""} COMMIT;`);
+  return db;
+}
+
+/**
+ * Opens a file that another connection of this process has open. Throws if the file was deleted in the meantime: a new
+ * file in its place would share the write-ahead log of the deleted one, and damage what the other connection reads.
+ */
+export function openAgain(file: string): DatabaseSync {
+  const existing = pathToFileURL(file);
+  existing.searchParams.set("mode", "rw");
+  const db = new DatabaseSync(existing);
+  db.exec(SETTINGS);
   return db;
 }
 

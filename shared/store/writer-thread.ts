@@ -1,7 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { groupCommit, type Unit } from "./group-commit.ts";
-import { openSqlite } from "./sqlite.ts";
+import { openAgain } from "./sqlite.ts";
 
 /** The thread of `threadWriter`. It commits each group that it receives and answers with the outcomes. */
-const commit = groupCommit(openSqlite(workerData as string, ""));
+const commit = groupCommit(openAgain(workerData as string));
 parentPort?.on("message", (group: readonly Unit[]) => parentPort?.postMessage(commit(group)));

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -54,6 +54,18 @@ describe.each([
     expect(lost).toEqual([expect.any(StoreLost)]);
     await store.close();
   });
+});
+
+it("a file that is deleted before the writing thread has opened it is not created again, and is reported as lost", async () => {
+  const file = newFile();
+  const broken = Promise.withResolvers<Error>();
+  const disk = systemDisk(manualClock()); // which does not check the file
+  const store = disk.openStore(file, SCHEMA, { isWrittenByThread: true, onBroken: broken.resolve });
+  rmSync(file);
+  expect(await broken.promise).toEqual(expect.any(StoreLost));
+  expect(existsSync(file)).toBe(false);
+  expect(store.db.prepare("SELECT count(*) AS count FROM items").get()).toEqual({ count: 0 });
+  await store.close();
 });
 
 it("a store reports that commits fail because its file is read-only", async () => {

@@ -44,7 +44,8 @@ export interface Disk {
 export const systemDisk = (clock: Clock): Disk => ({
   openStore(file, schema, { isWrittenByThread, onBroken }) {
     const store = openLockedStore(file, schema, clock, onBroken);
-    const writer = isWrittenByThread ? threadWriter(file, onBroken, clock) : localWriter(store.db, clock, onBroken);
+    const onFailure = (error: Error): void => onBroken(store.causeOf(error));
+    const writer = isWrittenByThread ? threadWriter(file, onFailure, clock) : localWriter(store.db, clock, onFailure);
     return {
       db: store.db,
       writer,

@@ -16,11 +16,12 @@ export function openLockedStore(file: string, schema: string, clock: Clock, onLo
   if (!lock) throw new StoreInUse(`${file} is in use by another process`);
   try {
     const db = openMatchingTables(file, schema);
-    const stopWatching = watchStoreFile(file, clock, onLost);
+    const watched = watchStoreFile(file, clock, onLost);
     return {
       db,
+      causeOf: watched.causeOf,
       close(): void {
-        stopWatching();
+        watched.end();
         db.close();
         lock.release();
       },

@@ -44,12 +44,19 @@ export async function readingStore<T>(file: string, read: () => T | Promise<T>):
   }
 }
 
+/** An open database file that is checked for its deletion. */
+interface WatchedFile {
+  /** Returns a StoreLost if the file has been deleted or replaced, and otherwise the error itself. */
+  causeOf(error: Error): Error;
+  /** Ends the checks. */
+  end(): void;
+}
+
 /**
  * Checks every second whether an open database file or its write-ahead log has been deleted or replaced. SQLite
- * continues to write to a deleted file without an error. Calls `onLost` once if so. Returns a function that ends the
- * checks.
+ * continues to write to a deleted file without an error. Calls `onLost` once if so.
  */
-export function watchStoreFile(file: string, clock: Clock, onLost: (lost: StoreLost) => void): () => void {
+export function watchStoreFile(file: string, clock: Clock, onLost: (lost: StoreLost) => void): WatchedFile {
   const inodes = new Map<string, bigint>();
   for (const path of [file, `${file}-wal`]) {
     const inode = statSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
@@ -67,13 +74,18 @@ export function watchStoreFile(file: string, clock: Clock, onLost: (lost: StoreL
       const isLost = current instanceof Error ? current.code === "ENOENT" : current.ino !== inode;
       if (!isLost || isOver) continue;
       end();
-      onLost(
-        new StoreLost(
-          `${path} was deleted or replaced while it was in use. Changes can no longer be saved; start again.`,
-        ),
-      );
+      onLost(storeLost(path));
     }
   };
   const cancelChecks = clock.every(CHECK_INTERVAL_MS, () => void check());
-  return end;
+  return {
+    causeOf(error) {
+      const inode = statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
+      return inode === inodes.get(file) ? error : storeLost(file);
+    },
+    end,
+  };
 }
+
+const storeLost = (path: string): StoreLost =>
+  new StoreLost(`${path} was deleted or replaced while it was in use. Changes can no longer be saved; start again.`);
