@@ -29,8 +29,8 @@ interface Forgery {
 /** The types of messages that a player must not send. */
 export const FORGED: readonly MessageType[] = ["MATCH_RESULT", "MATCH_WITHDRAWN", "MOVE_REQUEST", "GAME_RESULT"];
 const SEND_MS = 1_000;
-/** The maximum number of forgeries without an answer. It is below the limits of open resources, which are meant for the production code. */
-const MAX_PENDING = 24;
+/** The maximum number of forgeries without an answer. The limits of open resources (checks/load.ts) include it. */
+export const MAX_PENDING = 24;
 /** The delay of each answer. The other role of the turn chooses in this time. */
 const ANSWER_MS = 200;
 

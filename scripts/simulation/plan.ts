@@ -71,14 +71,19 @@ const FORMATS: readonly NonNullable<Plan["format"]>[] = [
 ];
 
 /** Returns the time limit of the league of a plan. */
-export function timeLimitMs({ players, disturbances, format, managers }: Plan): number {
+export function timeLimitMs(plan: Plan): number {
+  const { players, disturbances, managers } = plan;
   const hasSilence = disturbances.some((one) => one.type === "leave" || isSilentPartition(one));
-  const rounds = players.length * (format ? ROUNDS_PER_PLAYER : 1);
+  const rounds = roundsOf(plan);
   if (hasSilence || players.includes("silent")) return Math.max(MAX_LEAGUE_MS, rounds * SILENT_ROUND_MS);
   const slowMs = players.includes("slow") ? rounds * SLOW_ROUND_MS : 0;
   const recoveryMs = MAX_RECOVERY_MS + (managers > 1 ? MAX_TAKEOVER_MS : 0);
   return Math.max(START_MS, ...disturbances.map(endOf)) + recoveryMs + slowMs;
 }
+
+/** The maximum number of rounds of the league of a plan. */
+export const roundsOf = ({ players, format }: Pick<Plan, "players" | "format">): number =>
+  players.length * (format ? ROUNDS_PER_PLAYER : 1);
 
 /** Whether machines cannot reach each other and are not told so. A manager notices that it has lost the database. */
 export const isSilentPartition = (one: Disturbance): boolean =>

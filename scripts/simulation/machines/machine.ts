@@ -93,29 +93,3 @@ export function newProcess(
   });
   return { clock, kill, load, killed, agent: null };
 }
-
-const NO_LOAD: Load = { timers: 0, connections: 0, commits: 0 };
-
-/**
- * Returns the faults of a machine whose process has more open resources than allowed for the number of agents. The limits are about 1.5 times the
- * maximum in 2,000 runs and in a league of 20 players. `matchesAtOnce` is the number of matches of a format that plays all of them at the same time.
- * Each of several managers also has timers for its requests to the database.
- */
-export function faultsOfLoad(
-  { name, process }: Machine,
-  {
-    agents,
-    managers,
-    matchesAtOnce,
-  }: { readonly agents: number; readonly managers: number; readonly matchesAtOnce: number },
-): readonly string[] {
-  const load = process?.load() ?? NO_LOAD;
-  const limits: Load = {
-    timers: 25 + 3 * agents + 3 * matchesAtOnce + (managers > 1 ? 25 : 0),
-    connections: 25 + 2 * agents + 2 * matchesAtOnce,
-    commits: 8 + 2 * matchesAtOnce,
-  };
-  return (["timers", "connections", "commits"] as const).flatMap((kind) =>
-    load[kind] > limits[kind] ? [`${name} has more than ${limits[kind]} ${kind}`] : [],
-  );
-}

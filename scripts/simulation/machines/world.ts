@@ -4,16 +4,17 @@ import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import type { Database } from "#shared/store/sqlite.ts";
 import { agentsOf, copyOf, type Start, seededIds } from "../agents.ts";
+import { faultsOfLoad, limitsOf } from "../checks/load.ts";
 import type { Choice } from "../checks/secrecy.ts";
-import type { Disturbance } from "../disturbance.ts";
-import { matchesAtOnce, type Plan, START_MS } from "../plan.ts";
+import { type Disturbance, endOf } from "../disturbance.ts";
+import { type Plan, START_MS } from "../plan.ts";
 import { ask } from "./ask.ts";
 import { processClock } from "./clock.ts";
 import { SimulatedDatabase } from "./database.ts";
 import { createDisk, type MachineDisk } from "./disk.ts";
 import { isExpected, isExpectedAtStart } from "./endings.ts";
 import { fatesOf } from "./fates.ts";
-import { faultsOfLoad, type Machine, newMachine, newProcess, nextCommitFate, setCondition } from "./machine.ts";
+import { type Machine, newMachine, newProcess, nextCommitFate, setCondition } from "./machine.ts";
 import { copyName, DATABASE, isManager, MANAGER } from "./names.ts";
 import { createNetwork, type SimulatedNetwork } from "./network.ts";
 import type { Observer } from "./observer.ts";
@@ -25,8 +26,6 @@ const RESTART_MS = 300;
 const DATE_CHANGE_INTERVAL_MS = 250;
 /** The interval at which disturbances wait for the invitation of their player. */
 const INVITATION_POLL_MS = 50;
-/** A process that is started more often is reported as a fault. */
-const MAX_STARTS = 100;
 const MAX_COMMIT_MS = 5;
 /** A process that has not stopped after this number of events is reported as a fault. */
 const MAX_STOP_STEPS = 100_000;
@@ -96,13 +95,13 @@ export class World {
    */
   async play(isDone: () => boolean, limitMs: number): Promise<number> {
     let steps = 0;
-    const ofPlan = { managers: this.#plan.managers, matchesAtOnce: matchesAtOnce(this.#plan) };
+    const limits = limitsOf(this.#plan);
     while (!isDone() && this.scheduler.now() < limitMs && (await this.scheduler.step())) {
       steps++;
       for (const machine of this.#machines.values()) {
         // Messages that wait for a stopped process count as its timers.
         if (machine.stoppedUntil >= this.scheduler.now()) continue;
-        for (const fault of faultsOfLoad(machine, { ...ofPlan, agents: this.#machines.size })) this.faults.add(fault);
+        for (const fault of faultsOfLoad(machine, limits)) this.faults.add(fault);
       }
     }
     return steps;
@@ -154,7 +153,8 @@ export class World {
     if (machine.process || machine.hasLeft || this.#isStopping) return;
     const { name } = machine;
     machine.starts++;
-    if (machine.starts > MAX_STARTS) return void this.faults.add(`${name} was started ${MAX_STARTS} times`);
+    const maxStarts = maxStartsOf(this.#plan);
+    if (machine.starts > maxStarts) return void this.faults.add(`${name} was started more than ${maxStarts} times`);
     this.#trace(`${name} starts`);
     const onThrow = (thrown: unknown): void => {
       if (machine.process === process) this.#end(machine, thrown);
@@ -235,3 +235,7 @@ export class World {
     if (one.type === "clock set") this.#setDate(machine, one.byMs, one.at + one.ms);
   }
 }
+
+/** A process is started once, after each disturbance that ends it, and again and again while it cannot start, until the last disturbance ends. */
+const maxStartsOf = ({ disturbances }: Plan): number =>
+  1 + disturbances.length + Math.ceil(Math.max(0, ...disturbances.map(endOf)) / RESTART_MS);
