@@ -50,7 +50,7 @@ describe("a simulated run", () => {
         { type: "slow", at: 1_200, ms: 500, machine: "player 1", delayMs: 20 },
       ],
     };
-    expect((await runPlan(plan)).faults[0]).toBe("the league did not end within 42 s");
+    expect((await runPlan(plan)).faults[0]).toBe("end: the league did not end within 42 s");
     expect((await shrink(plan)).disturbances).toEqual([permanentCrash]);
   });
 });
@@ -155,7 +155,9 @@ describe("the checker", () => {
       { from: "referee 1", to: "manager", body: JSON.stringify(request), isOverSocket: false },
       JSON.stringify(reply),
     );
-    expect(await faultsOf(PLAN, checker)).toEqual(["the acknowledged result of R9M9, epoch 1, is not recorded"]);
+    expect(await faultsOf(PLAN, checker)).toEqual([
+      "results: the acknowledged result of R9M9, epoch 1, is not recorded",
+    ]);
   });
 
   it("finds a state that changes while its turn is open", () => {

@@ -1,5 +1,6 @@
 import { AGREEMENT_MS, faultsOfAgreement } from "./checks/agreement.ts";
 import { createChecker } from "./checks/check.ts";
+import type { Fault } from "./checks/rules.ts";
 import { type Choice, type Correspondence, createCorrespondence } from "./checks/secrecy.ts";
 import { endOf } from "./disturbance.ts";
 import { isExpected } from "./machines/endings.ts";
@@ -9,7 +10,7 @@ import { type Plan, planOf, timeLimitMs } from "./plan.ts";
 /** The result of a run. */
 interface Outcome {
   /** The violated invariants, as text; empty if the run is correct. */
-  readonly faults: readonly string[];
+  readonly faults: readonly Fault[];
   readonly steps: number;
   /** The virtual time of the end, in ms. */
   readonly endedAt: number;
@@ -21,9 +22,10 @@ interface Outcome {
  * with another choice of one player, which must not change a message to another agent before the turn closes.
  */
 export async function runPlan(plan: Plan): Promise<Outcome> {
-  const rejected: string[] = [];
+  const rejected: Fault[] = [];
   const onRejection = (thrown: unknown): void => {
-    if (!isExpected(thrown)) rejected.push(`unhandled rejection: ${thrown instanceof Error ? thrown.stack : thrown}`);
+    if (!isExpected(thrown))
+      rejected.push(`errors: unhandled rejection: ${thrown instanceof Error ? thrown.stack : thrown}`);
   };
   process.on("unhandledRejection", onRejection);
   try {
@@ -63,7 +65,9 @@ async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
   const limitMs = timeLimitMs(plan);
   const steps = await world.play(checker.isOver, limitMs);
   isCompared = false;
-  const faults = checker.isOver() ? [] : [`the league did not end within ${Math.ceil(limitMs / 1_000)} s`];
+  const faults: Fault[] = checker.isOver()
+    ? []
+    : [`end: the league did not end within ${Math.ceil(limitMs / 1_000)} s`];
   const endedAt = world.scheduler.now();
   const { database } = world;
   if (plan.managers > 1 && database && checker.isOver()) {
@@ -72,7 +76,7 @@ async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
     faults.push(...(await faultsOfAgreement(plan, world, database)));
   }
   await world.stop();
-  if (world.timers() > 0) faults.push(`${world.timers()} timers are left after the stop`);
+  if (world.timers() > 0) faults.push(`resources: ${world.timers()} timers are left after the stop`);
   return {
     faults: [...world.faults, ...faults, ...(await checker.faults(database))],
     steps,

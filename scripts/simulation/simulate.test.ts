@@ -32,6 +32,7 @@ describe("npm run simulate", () => {
     ["a trace of many seeds", ["--seeds", "2", "--trace"], "--trace requires --seed or --plan"],
     ["an empty seed", ["--seed", ""], "--seed is empty"],
     ["a seed and a plan", ["--seed", "1", "--plan", "{}"], "--seed and --plan exclude each other"],
+    ["an unknown rule", ["--until-rule", "moves,draws"], 'unknown rule "draws"; the rules are: end, results, '],
     ["a plan that is not JSON", ["--plan", "{"], "--plan is not a valid plan"],
     ["a plan without a seed", ["--plan", "{}"], "seed: "],
     [

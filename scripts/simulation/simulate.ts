@@ -7,6 +7,7 @@ import { parsedJson } from "#shared/lib/text.ts";
 import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { faultsOfMemory } from "./checks/memory.ts";
+import { RULES, ruleOf } from "./checks/rules.ts";
 import { Plan, planOf } from "./plan.ts";
 import { runPlan, warmUp } from "./run.ts";
 import { shrink } from "./shrink.ts";
@@ -22,6 +23,10 @@ const command = withUsageExit(new Command("simulate"))
   .option("--plan <json>", "one plan, in the form that a failing seed prints")
   .option("--trace", "with --seed or --plan: print each step of the run")
   .option("--until-failure", "stop at the first seed that fails")
+  .option(
+    "--until-rule <names>",
+    "stop at the first seed that breaks one of these rules; names are separated by commas",
+  )
   .option("--workers <n>", "processes that share the seeds", countOption, availableParallelism())
   .parse();
 const options = command.opts<{
@@ -32,6 +37,7 @@ const options = command.opts<{
   plan?: string;
   trace?: boolean;
   untilFailure?: boolean;
+  untilRule?: string;
   workers: number;
 }>();
 const one = onePlan(options);
@@ -51,6 +57,12 @@ function onePlan({ plan, seed }: { readonly plan?: string; readonly seed?: strin
   return command.error(`error: --plan is not a valid plan: ${[...(issue?.path ?? []), issue?.message].join(": ")}`);
 }
 
+/** The rules of --until-rule. */
+const sought = options.untilRule?.split(",") ?? [];
+const unknown = sought.find((name) => !RULES.some((rule) => rule === name));
+if (unknown !== undefined) command.error(`error: unknown rule "${unknown}"; the rules are: ${RULES.join(", ")}`);
+const isSought = (fault: string): boolean => sought.includes(ruleOf(fault) ?? "");
+
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Plays the plans in this process; resolves with the number of plans that failed. */
@@ -64,8 +76,8 @@ async function simulate(plans: Iterable<Plan>): Promise<number> {
     failed++;
     print(`seed ${plan.seed} fails after ${steps} steps and ${Math.round(endedAt / 1_000)} s:`);
     for (const fault of faults) print(`  ${fault}`);
-    print(`  smallest plan that fails: ${JSON.stringify(await shrink(plan))}`);
-    if (options.untilFailure) break;
+    if (sought.length === 0) print(`  smallest plan that fails: ${JSON.stringify(await shrink(plan))}`);
+    if (options.untilFailure || faults.some(isSought)) break;
   }
   return failed;
 }
@@ -105,7 +117,8 @@ async function checkMemory(): Promise<number> {
 const isShared = !one && options.workers > 1;
 const isWorker = process.send !== undefined;
 let failed = isShared ? await share(options) : await simulate(one ? [one] : plans(options));
-if (!one && !isWorker && !(failed > 0 && options.untilFailure)) failed += await checkMemory();
+if (!one && !isWorker && !(failed > 0 && options.untilFailure) && (sought.length === 0 || sought.includes("memory")))
+  failed += await checkMemory();
 if (!isWorker) print(failed === 0 ? `${one ? 1 : options.seeds} passed` : "failed");
 // process.exit would truncate a long trace that is written to a pipe.
 process.exitCode = failed === 0 ? EXIT.ok : EXIT.failed;

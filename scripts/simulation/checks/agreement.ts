@@ -7,6 +7,7 @@ import { managerStore } from "../../../league-manager/store/manager-store.ts";
 import { managerNames } from "../machines/names.ts";
 import type { World } from "../machines/world.ts";
 import type { Plan } from "../plan.ts";
+import { type Fault, faultsOf } from "./rules.ts";
 
 /** The time after the end of the last disturbance in which every manager has started and has read all commits. */
 export const AGREEMENT_MS = 10_000;
@@ -18,7 +19,7 @@ const request = (name: string): string =>
   });
 
 /** Returns the faults of managers that show another state of the league than the log of their database. */
-export async function faultsOfAgreement(plan: Plan, world: World, db: Database): Promise<readonly string[]> {
+export async function faultsOfAgreement(plan: Plan, world: World, db: Database): Promise<readonly Fault[]> {
   const { state } = await loadState(managerStore(db, noWriter), ["sim"]);
   const league = state.leagues.get("sim");
   if (!league) return [];
@@ -32,7 +33,7 @@ export async function faultsOfAgreement(plan: Plan, world: World, db: Database):
     standings.add(JSON.stringify(resultIn(await world.ask(name, request("get_standings")))));
   }
   if (standings.size > 1) faults.push(`the managers show different standings: ${[...standings].join(" and ")}`);
-  return faults;
+  return faultsOf("managers", faults);
 }
 
 /** The result of a tool in an answer; null without one. */

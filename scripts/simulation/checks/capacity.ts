@@ -1,8 +1,9 @@
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import type { Plan } from "../plan.ts";
+import { type Fault, faultsOf } from "./rules.ts";
 
 /** Checks that no referee has more matches than its capacity. A match that was taken from it counts until the referee has acknowledged this. */
-export function faultsOfCapacity({ capacity }: Plan, events: readonly LeagueEvent[]): readonly string[] {
+export function faultsOfCapacity({ capacity }: Plan, events: readonly LeagueEvent[]): readonly Fault[] {
   if (capacity === undefined) return [];
   /** The matches of each referee, with their epochs. */
   const matches = new Map<string, Set<string>>();
@@ -22,7 +23,7 @@ export function faultsOfCapacity({ capacity }: Plan, events: readonly LeagueEven
     } else if (event.type === "withdrawal_settled") remove(event.referee_id, match);
     else if (isReported(event)) remove(assigned.get(match), match);
   }
-  return faults;
+  return faultsOf("capacity", faults);
 }
 
 /** Whether the referee of a match has reported its end, so that it does not play the match any longer. */

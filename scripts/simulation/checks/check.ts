@@ -14,6 +14,7 @@ import { faultsOfCapacity } from "./capacity.ts";
 import { createClocks } from "./clocks.ts";
 import { createCourse } from "./course.ts";
 import { type CheckedEnvelope, envelopesIn } from "./envelopes.ts";
+import { type Fault, faultsOf } from "./rules.ts";
 import { sentBeforeCommit } from "./sent-before-commit.ts";
 import { createTurns } from "./turns.ts";
 
@@ -34,11 +35,11 @@ export interface Checker {
   /** Returns true when the league is completed in the database of the run. */
   isOver(): boolean;
   /** Returns the faults of a run that has ended. `db` is the database of the run. */
-  faults(db: Database | null): Promise<readonly string[]>;
+  faults(db: Database | null): Promise<readonly Fault[]>;
 }
 
 export function createChecker(plan: Plan): Checker {
-  const faults: string[] = [];
+  const faults: Fault[] = [];
   const acknowledged: Acknowledged[] = [];
   const [course, turns, clocks] = [createCourse(plan), createTurns(), createClocks(plan)];
   /** The databases of the managers and the referees. */
@@ -55,7 +56,7 @@ export function createChecker(plan: Plan): Checker {
     const { match_id, epoch, log_head } = request.payload;
     const result = { matchId: String(match_id), epoch: Number(epoch), logHead: String(log_head) };
     if (answer.type === "MATCH_RESULT_RESPONSE") acknowledged.push(result);
-    if (answer.payload.error_code === "G001") faults.push(`the manager rejected a result of ${match_id}`);
+    if (answer.payload.error_code === "G001") faults.push(`results: the manager rejected a result of ${match_id}`);
   };
 
   return {
@@ -71,7 +72,7 @@ export function createChecker(plan: Plan): Checker {
     },
     onAnswer({ from, to, body }, reply) {
       if (!mayFailToCommit(plan) && reply.includes('"code":-32603'))
-        faults.push(`${to} answered an internal error: ${reply}`);
+        faults.push(`errors: ${to} answered an internal error: ${reply}`);
       const requests = envelopesIn(body);
       for (const answer of envelopesIn(reply)) {
         const request = requests.find(({ id }) => id === answer.id);
@@ -93,18 +94,18 @@ export function createChecker(plan: Plan): Checker {
     },
     isOver: () => isOver,
     async faults(db) {
-      if (!db) return [...faults, "the manager has no store"];
+      if (!db) return [...faults, "end: the manager has no store"];
       const events = db
         .prepare("SELECT body FROM log JOIN streams ON number = stream WHERE name = 'league:sim' ORDER BY seq")
         .all()
         .map(({ body }) => parseLeagueEvent(String(body)));
       return [
         ...faults,
-        ...faultsOfResults(events, acknowledged),
+        ...faultsOf("results", faultsOfResults(events, acknowledged)),
         ...faultsOfCapacity(plan, events),
         ...course.faults(events),
-        ...faultsOfCharges(plan, events, displayNamesIn(db)),
-        ...(await faultsOfExport(db)),
+        ...faultsOf("forfeits", faultsOfCharges(plan, events, displayNamesIn(db))),
+        ...faultsOf("export", await faultsOfExport(db)),
       ];
     },
   };
@@ -126,10 +127,10 @@ function faultsOfForgery(
   to: string,
   request: CheckedEnvelope,
   answer: CheckedEnvelope,
-): readonly string[] {
+): readonly Fault[] {
   const isForged = FORGED.some((type) => type === request.type);
   return isForged && !answer.type.endsWith("_ERROR")
-    ? [`${to} accepted ${request.type} of ${from}: ${answer.type}`]
+    ? [`forgeries: ${to} accepted ${request.type} of ${from}: ${answer.type}`]
     : [];
 }
 

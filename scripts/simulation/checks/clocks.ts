@@ -1,12 +1,13 @@
 import type { Plan } from "../plan.ts";
 import type { CheckedEnvelope } from "./envelopes.ts";
+import { type Fault, faultsOf } from "./rules.ts";
 
 /** Checks the clocks in the requests of the referees and in the logs that they report, independently of the production code. */
 interface Clocks {
   /** Returns a fault if a request has no clocks although the league has, or the reverse. */
-  onRequest(request: CheckedEnvelope): readonly string[];
+  onRequest(request: CheckedEnvelope): readonly Fault[];
   /** Returns the faults of a referee's report: the clocks in its requests must follow from the log. */
-  onReport(report: CheckedEnvelope): readonly string[];
+  onReport(report: CheckedEnvelope): readonly Fault[];
 }
 
 /** A MOVE_REQUEST. */
@@ -70,7 +71,7 @@ export function createClocks({ clock }: Plan): Clocks {
       const hasClocks = sent?.initial_ms !== undefined;
       return hasClocks === (clock !== undefined)
         ? []
-        : [`${match}: the request at tick ${tick} has clocks: ${hasClocks}`];
+        : [`clocks: ${match}: the request at tick ${tick} has clocks: ${hasClocks}`];
     },
     onReport({ payload }) {
       const match = matchOf(payload);
@@ -78,10 +79,10 @@ export function createClocks({ clock }: Plan): Clocks {
       if (log.length === 0) return [];
       const faultInLog = faultOfLog(log);
       const wrong = (asked.get(match) ?? []).find((request) => !isRight(log, request));
-      return [
+      return faultsOf("clocks", [
         ...(faultInLog ? [`${match}: ${faultInLog}`] : []),
         ...(wrong ? [`${match}: the clocks of the request at tick ${wrong.tick} do not follow from the log`] : []),
-      ];
+      ]);
     },
   };
 }

@@ -1,6 +1,7 @@
 import type { LeagueEvent } from "../../../league-manager/league/events.ts";
 import type { Plan } from "../plan.ts";
 import type { CheckedEnvelope } from "./envelopes.ts";
+import { type Fault, faultsOf } from "./rules.ts";
 
 type Completed = Extract<LeagueEvent, { type: "match_completed" }>;
 
@@ -14,7 +15,7 @@ interface Update {
 interface Course {
   onRequest(request: CheckedEnvelope): void;
   /** Returns the faults in the events of a completed league and in the standings that were sent. */
-  faults(events: readonly LeagueEvent[]): readonly string[];
+  faults(events: readonly LeagueEvent[]): readonly Fault[];
 }
 
 export function createCourse(plan: Plan): Course {
@@ -25,8 +26,12 @@ export function createCourse(plan: Plan): Course {
       updates.push({ roundId: Number(payload.round_id), rows: payload.standings as Update["rows"] });
     },
     faults: (events) => [
-      ...faultsOfRounds(plan, events),
-      ...updates.flatMap((update) => faultsOfStandings(plan, update, events)),
+      ...faultsOf("schedule", faultsOfRounds(plan, events)),
+      ...faultsOf("standings", faultsOfPoints(events)),
+      ...faultsOf(
+        "standings",
+        updates.flatMap((update) => faultsOfStandings(plan, update, events)),
+      ),
     ],
   };
 }
@@ -56,7 +61,6 @@ function faultsOfRounds({ players, format }: Plan, events: readonly LeagueEvent[
       open.delete(event.match_id);
     } else if (event.type === "match_completed") {
       open.delete(event.match_id);
-      if (!hasRightPoints(event)) faults.push(`${event.match_id} has wrong points`);
     }
   }
   if (open.size > 0) faults.push(`${[...open].join()} not completed`);
@@ -66,6 +70,11 @@ function faultsOfRounds({ players, format }: Plan, events: readonly LeagueEvent[
 }
 
 const roundOf = (matchId: string): number => Number(/^R(\d+)M/.exec(matchId)?.[1]);
+
+const faultsOfPoints = (events: readonly LeagueEvent[]): readonly string[] =>
+  events.flatMap((event) =>
+    event.type === "match_completed" && !hasRightPoints(event) ? [`${event.match_id} has wrong points`] : [],
+  );
 
 /** Returns true if the winner has 3 points, each player of a draw has 1 point, and all other players have 0. */
 const hasRightPoints = ({ winner, match_points, termination }: Completed): boolean =>

@@ -2,6 +2,7 @@ import { MAX_PENDING } from "../liar.ts";
 import type { Load, Machine } from "../machines/machine.ts";
 import { DATABASE, isManager } from "../machines/names.ts";
 import { matchesAtOnce, type Plan, roundsOf } from "../plan.ts";
+import { type Fault, faultsOf } from "./rules.ts";
 
 /** The open resources that the process of a machine may have, by its role. */
 export interface Limits {
@@ -100,7 +101,7 @@ function playerLimits({ peers, matches, liars }: Needs): Load {
 }
 
 /** Returns the faults of a machine whose process has more open resources than its limits. */
-export function faultsOfLoad({ name, process }: Machine, limits: Limits): readonly string[] {
+export function faultsOfLoad({ name, process }: Machine, limits: Limits): readonly Fault[] {
   if (!process || name === DATABASE) return [];
   const load = process.load();
   const { timers, connections, commits } = limits[roleOf(name)];
@@ -108,7 +109,7 @@ export function faultsOfLoad({ name, process }: Machine, limits: Limits): readon
   if (load.timers > timers) faults.push(`${name} has more than ${timers} timers`);
   if (load.connections > connections) faults.push(`${name} has more than ${connections} connections`);
   if (load.commits > commits) faults.push(`${name} has more than ${commits} commits`);
-  return faults;
+  return faultsOf("resources", faults);
 }
 
 const roleOf = (name: string): keyof Limits =>

@@ -2,6 +2,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { World } from "../machines/world.ts";
 import { type Plan, timeLimitMs } from "../plan.ts";
+import { type Fault, faultsOf } from "./rules.ts";
 
 const PLAYERS = 20;
 const LEAGUE: Plan = {
@@ -19,20 +20,20 @@ const [FIRST, LAST] = [40, 180] as const;
 const MAX_BYTES = 4_800;
 
 /** Plays a long league twice. Resolves with a fault if the agents keep more memory for each match than the manager needs for the result. */
-export async function faultsOfMemory(): Promise<readonly string[]> {
+export async function faultsOfMemory(): Promise<readonly Fault[]> {
   await playLeague(); // lets V8 compile the code
   const { results, bytes, faults } = await playLeague();
-  const found = [...faults];
+  const found: string[] = [];
   if (results < LAST) found.push(`only ${results} of ${LAST} matches were played`);
   if (bytes > MAX_BYTES) found.push(`each match leaves ${Math.round(bytes)} bytes in memory, more than ${MAX_BYTES}`);
-  return found;
+  return [...faults, ...faultsOf("memory", found)];
 }
 
 interface LeagueMemory {
   readonly results: number;
   /** The memory that remains for each match. */
   readonly bytes: number;
-  readonly faults: Iterable<string>;
+  readonly faults: Iterable<Fault>;
 }
 
 async function playLeague(): Promise<LeagueMemory> {

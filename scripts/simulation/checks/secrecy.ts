@@ -1,6 +1,7 @@
 import type { Network } from "#shared/rpc/network.ts";
 import type { ObservedRequest } from "../machines/connection.ts";
 import { envelopesIn, turnOf } from "./envelopes.ts";
+import type { Fault } from "./rules.ts";
 
 /** The choice of a player in a simultaneous turn. */
 export interface Choice {
@@ -27,7 +28,7 @@ export interface Correspondence {
   /** Returns the sealed choice during which the other role received most messages; null if there is none. */
   sealedChoice(): Sealed | null;
   /** Returns a fault if a message or its time differs in `other`, the same run with another choice. */
-  differences(other: Correspondence, sealed: Sealed): readonly string[];
+  differences(other: Correspondence, sealed: Sealed): readonly Fault[];
 }
 
 /** An answer with a choice. */
@@ -67,7 +68,9 @@ export function createCorrespondence(): Correspondence {
       const index = first.findIndex((message, at) => message !== second[at]);
       if (index < 0 && first.length === second.length) return [];
       const { machine, turn } = sealed.choice;
-      return [`the choice of ${machine} in ${turn} shows before the turn closes: ${first[index]} / ${second[index]}`];
+      return [
+        `sealed choices: the choice of ${machine} in ${turn} shows before the turn closes: ${first[index]} / ${second[index]}`,
+      ];
     },
     sealedChoice() {
       const sealed = answers.flatMap(({ machine, turn, index }) => {

@@ -1,6 +1,7 @@
 import type { Database } from "#shared/store/sqlite.ts";
 import { isManager } from "../machines/names.ts";
 import type { CheckedEnvelope } from "./envelopes.ts";
+import type { Fault } from "./rules.ts";
 
 const RESULT_OF_MANAGER = `SELECT 1 FROM log WHERE type IN ('match_completed', 'match_released', 'match_aborted')
   AND body ->> '$.match_id' = ? AND body ->> '$.epoch' = ?`;
@@ -19,7 +20,7 @@ export function sentBeforeCommit(
   db: Database,
   sent: CheckedEnvelope,
   request: CheckedEnvelope | null,
-): readonly string[] {
+): readonly Fault[] {
   const { type, payload } = sent;
   const { match_id, epoch } = { ...request?.payload, ...payload } as { match_id?: string; epoch?: number };
   const isStored = (sql: string, ...values: readonly unknown[]): boolean =>
@@ -34,5 +35,5 @@ export function sentBeforeCommit(
     const isResult = type === "GAME_RESULT" || type === "MATCH_RESULT";
     return !isResult || payload.log_head === "" || isStored(LOG_HEAD, payload.log_head);
   })();
-  return isCommitted ? [] : [`${from} sent ${type} of ${match_id}, epoch ${epoch}, before its commit`];
+  return isCommitted ? [] : [`commit order: ${from} sent ${type} of ${match_id}, epoch ${epoch}, before its commit`];
 }

@@ -1,15 +1,16 @@
 import { completeView } from "#shared/games/view-history.ts";
 import type { MoveRequest } from "#shared/protocol/messages.ts";
 import { type CheckedEnvelope, turnOf } from "./envelopes.ts";
+import type { Fault, Rule } from "./rules.ts";
 
 /** Checks the requests of the referees to the players, and the answers of the players. */
 interface Turns {
   /** Returns the faults of a referee's request to a player. */
-  onRequest(request: CheckedEnvelope): readonly string[];
+  onRequest(request: CheckedEnvelope): readonly Fault[];
   /** Returns the faults of an answer of the machine `from`. */
-  onAnswer(from: string, request: CheckedEnvelope, answer: CheckedEnvelope): readonly string[];
+  onAnswer(from: string, request: CheckedEnvelope, answer: CheckedEnvelope): readonly Fault[];
   /** Returns the faults of a referee's report. The actions in its log must be the moves in the answers of the players. */
-  onReport(report: CheckedEnvelope): readonly string[];
+  onReport(report: CheckedEnvelope): readonly Fault[];
 }
 
 /** The last turn for which a role got a MOVE_REQUEST. */
@@ -19,6 +20,9 @@ interface RequestedTurn {
   isAnswered: boolean;
 }
 
+/** The valid moves of each role in each tick. A request for another move that arrives twice may get two moves, of which the referee gets one. */
+type AnsweredMoves = Map<string, Map<number, ReadonlySet<string>>>;
+
 export function createTurns(): Turns {
   /** The state in the request to each role in each turn. */
   const states = new Map<string, string>();
@@ -27,23 +31,15 @@ export function createTurns(): Turns {
   const playerIds = new Map<string, string>();
   const viewIn = createViews();
   const requested = new Map<string, RequestedTurn>();
-  /** The valid moves of each role in each tick. A request for another move that arrives twice may get two moves, of which the referee gets one. */
-  const answeredMoves = new Map<string, Map<number, ReadonlySet<string>>>();
-  /** Stores a value. Returns a fault if it differs from the previous value of the key. */
-  const changed = (values: Map<string, string>, key: string, value: unknown, fault: string): readonly string[] => {
-    const text = JSON.stringify(value);
-    const previous = values.get(key) ?? text;
-    values.set(key, text);
-    return previous === text ? [] : [`${key}: ${fault}`];
-  };
+  const answeredMoves: AnsweredMoves = new Map();
   /** Returns a fault if the role has not answered its previous turn. */
-  const faultsOfOrder = (payload: CheckedEnvelope["payload"]): readonly string[] => {
+  const faultsOfOrder = (payload: CheckedEnvelope["payload"]): readonly Fault[] => {
     const seat = seatOf(payload);
     const previous = requested.get(seat);
     if (previous?.tick === payload.tick) return [];
     requested.set(seat, { tick: payload.tick, isAnswered: false });
     return previous?.isAnswered === false
-      ? [`${seat}: tick ${payload.tick} follows ${previous.tick} without an answer`]
+      ? [`turns: ${seat}: tick ${payload.tick} follows ${previous.tick} without an answer`]
       : [];
   };
   return {
@@ -52,9 +48,10 @@ export function createTurns(): Turns {
       if (type === "GAME_INVITE") playerIds.set(seatOf(payload), roles?.[role] ?? "");
       if (type !== "MOVE_REQUEST") return [];
       const view = viewIn(payload);
-      if (view === null) return [`${seatOf(payload)}: a request leaves out what no earlier one to the role has shown`];
+      if (view === null)
+        return [`views: ${seatOf(payload)}: a request leaves out what no earlier one to the role has shown`];
       const fault = "the state changed while the turn was open";
-      return [...changed(states, `${turnOf(payload)}/${role}`, view, fault), ...faultsOfOrder(payload)];
+      return [...changed("views", states, `${turnOf(payload)}/${role}`, view, fault), ...faultsOfOrder(payload)];
     },
     onAnswer(from, request, { type, sender, payload }) {
       if (type !== "MOVE_RESPONSE") return [];
@@ -73,20 +70,37 @@ export function createTurns(): Turns {
         moves.delete(key); // a move that was rejected may be followed by another one
         return [];
       }
-      return changed(moves, key, payload.move, "a repeated request has another answer");
+      return changed("repeated requests", moves, key, payload.move, "a repeated request has another answer");
     },
-    onReport({ payload }) {
-      const log = (payload.log as string[]).map((entry) => JSON.parse(entry) as Entry);
-      const roles = new Set(log.flatMap(({ role = [] }) => role));
-      return [...roles].flatMap((role) => {
-        const seat = seatOf({ ...payload, your_role: role });
-        const moves = [...(answeredMoves.get(seat) ?? [])].sort(([a], [b]) => a - b).map(([, move]) => move);
-        const acted = log.filter((entry) => entry.type === "acted" && entry.role === role);
-        const wrong = acted.findIndex(({ action }, index) => !moves[index]?.has(JSON.stringify(action)));
-        return wrong < 0 ? [] : [`${seat}: action ${wrong + 1} in the log is not an answer of the player`];
-      });
-    },
+    onReport: ({ payload }) => faultsOfLog(payload, answeredMoves),
   };
+}
+
+/** Stores a value. Returns a fault if it differs from the previous value of the key. */
+function changed(
+  rule: Rule,
+  values: Map<string, string>,
+  key: string,
+  value: unknown,
+  fault: string,
+): readonly Fault[] {
+  const text = JSON.stringify(value);
+  const previous = values.get(key) ?? text;
+  values.set(key, text);
+  return previous === text ? [] : [`${rule}: ${key}: ${fault}`];
+}
+
+/** Returns a fault if an action in the log of a report is not a move of its player. */
+function faultsOfLog(payload: CheckedEnvelope["payload"], answeredMoves: AnsweredMoves): readonly Fault[] {
+  const log = (payload.log as string[]).map((entry) => JSON.parse(entry) as Entry);
+  const roles = new Set(log.flatMap(({ role = [] }) => role));
+  return [...roles].flatMap((role): readonly Fault[] => {
+    const seat = seatOf({ ...payload, your_role: role });
+    const moves = [...(answeredMoves.get(seat) ?? [])].sort(([a], [b]) => a - b).map(([, move]) => move);
+    const acted = log.filter((entry) => entry.type === "acted" && entry.role === role);
+    const wrong = acted.findIndex(({ action }, index) => !moves[index]?.has(JSON.stringify(action)));
+    return wrong < 0 ? [] : [`moves: ${seat}: action ${wrong + 1} in the log is not an answer of the player`];
+  });
 }
 
 /** Returns a function that returns the complete view of a MOVE_REQUEST; null if no earlier request to its role has shown what it leaves out. */

@@ -5,6 +5,7 @@ import { openLog } from "#shared/runtime/process/logger.ts";
 import type { Database } from "#shared/store/sqlite.ts";
 import { agentsOf, copyOf, type Start, seededIds } from "../agents.ts";
 import { faultsOfLoad, limitsOf } from "../checks/load.ts";
+import type { Fault } from "../checks/rules.ts";
 import type { Choice } from "../checks/secrecy.ts";
 import { type Disturbance, endOf } from "../disturbance.ts";
 import { type Plan, START_MS } from "../plan.ts";
@@ -34,7 +35,7 @@ const MAX_STOP_STEPS = 100_000;
 export class World {
   readonly scheduler = createScheduler();
   /** Uncaught errors and exceeded limits. */
-  readonly faults = new Set<string>();
+  readonly faults = new Set<Fault>();
   readonly #plan: Plan;
   readonly #observer: Observer;
   readonly #random: Random;
@@ -118,7 +119,7 @@ export class World {
     });
     await settled();
     for (let steps = 0; !isOver && steps < MAX_STOP_STEPS && (await this.scheduler.step()); steps++);
-    if (!isOver) this.faults.add("a process does not stop");
+    if (!isOver) this.faults.add("resources: a process does not stop");
     await this.scheduler.finishTurn();
   }
 
@@ -154,7 +155,8 @@ export class World {
     const { name } = machine;
     machine.starts++;
     const maxStarts = maxStartsOf(this.#plan);
-    if (machine.starts > maxStarts) return void this.faults.add(`${name} was started more than ${maxStarts} times`);
+    if (machine.starts > maxStarts)
+      return void this.faults.add(`errors: ${name} was started more than ${maxStarts} times`);
     this.#trace(`${name} starts`);
     const onThrow = (thrown: unknown): void => {
       if (machine.process === process) this.#end(machine, thrown);
@@ -186,7 +188,8 @@ export class World {
   #end(machine: Machine, thrown: unknown): void {
     const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
     const isStarting = machine.process?.agent === null;
-    if (!(isStarting ? isExpectedAtStart(thrown) : isExpected(thrown))) this.faults.add(`${machine.name}: ${text}`);
+    if (!(isStarting ? isExpectedAtStart(thrown) : isExpected(thrown)))
+      this.faults.add(`errors: ${machine.name}: ${text}`);
     this.#kill(machine, RESTART_MS, `ends: ${text.split("\n")[0]}`);
   }
 

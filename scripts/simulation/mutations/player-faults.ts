@@ -4,12 +4,14 @@ import type { Mutation } from "./mutation.ts";
 export const PLAYER_FAULTS: readonly Mutation[] = [
   {
     name: "a player answers a repeated request with another move",
+    rules: ["repeated requests"],
     file: "player/matches/player.ts",
     from: "request.error == null ? match.answers.get(request.tick) : undefined",
     to: "request.error === null ? match.answers.get(request.tick) : undefined",
   },
   {
     name: "a player keeps its ended matches in memory",
+    rules: ["memory"],
     file: "player/matches/player.ts",
     from: "  matches.delete(key);\n",
     to: "",
