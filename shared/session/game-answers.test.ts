@@ -42,6 +42,16 @@ describe("a session", () => {
       endsWith({ scores: { first_player: 1, second_player: 0 } }),
       "outcome must return a reason, not undefined",
     ],
+    [
+      "no scores",
+      endsWith({ reason: "won" }),
+      "outcome returns a score that is not a finite number: undefined for first_player",
+    ],
+    [
+      "no next state",
+      { applyAction: () => undefined },
+      "applyAction must return ok(STATE) or err({ message }), not undefined",
+    ],
     ["a promise of the roles to act", { toAct: async () => [] }, "toAct must return a list of roles, not a Promise"],
     [
       "a promise of the next state",

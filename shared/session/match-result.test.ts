@@ -43,6 +43,16 @@ describe("the outcome of a match", () => {
     });
   });
 
+  test("names the winner, the player at fault and the termination of a forfeit", () => {
+    const { session, rows } = play(rps, {}, [{ type: "forfeit", faults: [late("player_2")] }]);
+    expect(outcomeOf(session, rows.at(-1)?.hash ?? "", players)).toMatchObject({
+      winner: "P01",
+      match_points: { P01: 3, P02: 0 },
+      termination: "forfeit",
+      faults: [{ player_id: "P02", ...late("player_2") }],
+    });
+  });
+
   test("gives a win to every member of the other team if one member of a team is at fault", () => {
     const [losers, winners] = codenames.info.teams?.map(({ roles }) => roles) ?? [];
     const { session } = play(codenames, {}, [{ type: "forfeit", faults: [late(losers?.[1] ?? "")] }]);
@@ -70,6 +80,54 @@ describe("faultsOfMatch", () => {
 
   test("finds no fault in a match that is reported as it was played", () => {
     expect(faultsOfMatch(reported)).toEqual([]);
+  });
+
+  test.each<[keyof ReportedMatch, Partial<ReportedMatch>]>([
+    ["game", { game: "chess.v1" }],
+    ["winner", { winner: "P02" }],
+    ["final_scores", { final_scores: {} }],
+    ["match_points", { match_points: {} }],
+    ["termination", { termination: "aborted" }],
+    ["reason", { reason: "timeout" }],
+    ["faults", { faults: [late("player_2")] }],
+    ["log_head", { log_head: GENESIS }],
+  ])("names the field %s if it does not follow from the log", (field, change) => {
+    const expected = field === "game" ? "rps.v1" : reported[field];
+    expect(faultsOfMatch({ ...reported, ...change })).toEqual([
+      `${field} is ${JSON.stringify(change[field])}, but the log gives ${JSON.stringify(expected)}`,
+    ]);
+  });
+
+  test("accepts an aborted match without its points or its scores, but not with wrong ones", () => {
+    const { session, rows } = play(rps, { best_of: 3 }, [...won, { type: "abort", reason: "stop" }]);
+    const outcome = outcomeOf(session, rows.at(-1)?.hash ?? "", players);
+    const aborted = { ...reported, ...outcome, log: rows.map(({ body }) => body) };
+    expect(faultsOfMatch(aborted)).toEqual([]);
+    expect(faultsOfMatch({ ...aborted, match_points: {} })).toEqual([]);
+    expect(faultsOfMatch({ ...aborted, final_scores: {} })).toEqual([]);
+    expect(faultsOfMatch({ ...aborted, match_points: { P01: 1, P02: 0 } })).toHaveLength(1);
+    expect(faultsOfMatch({ ...aborted, final_scores: { P01: 0, P02: 0 } })).toHaveLength(1);
+    expect(faultsOfMatch({ ...aborted, reason: "" })).toHaveLength(1);
+  });
+
+  test("rejects a match whose log does not reach its end", () => {
+    const log = reported.log.slice(0, -1);
+    expect(faultsOfMatch({ ...reported, log })).toEqual(["the log does not reach the end of the match"]);
+  });
+
+  test("accepts the options of a log with and without the version of a rule", () => {
+    const roles = Object.fromEntries(codenames.roles.map((role, seat) => [role, `P0${seat + 1}`]));
+    const { session, rows } = play(codenames, {}, [{ type: "abort", reason: "stop" }]);
+    const [created = "", ...rest] = rows.map(({ body }) => body);
+    const older = JSON.stringify({ ...JSON.parse(created), options: codenames.options.parse({}) });
+    expect(older).not.toBe(created);
+    for (const log of [
+      [created, ...rest],
+      [older, ...rest],
+    ]) {
+      const outcome = outcomeOf(session, log.reduce(chainHash, GENESIS), roles);
+      expect(faultsOfMatch({ ...outcome, game: codenames.id, options: {}, seed: SEED, roles, log })).toEqual([]);
+    }
   });
 
   test("parses each log entry once", () => {

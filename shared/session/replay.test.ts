@@ -176,7 +176,8 @@ describe("a tampered log", () => {
   test("is rejected if the seed is wrong or missing, or if the log is empty", () => {
     expect([faultInRows(completed.rows, "a seed "), faultInRows(completed.rows, "")]).toEqual([0, 0]);
     expect(replay(completed.rows, "another")).toMatchObject({ error: { message: /seed/ } });
-    expect(faultInRows([])).toBe(0);
+    const empty = { ok: false, error: { seq: 0, message: "the log is empty" } };
+    expect([replay([], SEED), replayTexts([], SEED)]).toEqual([empty, empty]);
   });
 });
 
@@ -200,6 +201,12 @@ describe("a forged log with a valid hash chain", () => {
     forfeited: { type: "forfeited", tick: 3, faults: [fault], at: AT },
     aborted: { type: "aborted", tick: 3, reason: "referee_lost", at: AT },
     expired: { type: "expired", tick: 3, at: AT },
+    "forfeited by both roles": {
+      type: "forfeited",
+      tick: 3,
+      faults: [fault, { ...fault, role: "player_2" }],
+      at: AT,
+    },
   };
 
   test("is accepted if its entries follow the rules", () => {
@@ -262,6 +269,14 @@ describe("a forged log with a valid hash chain", () => {
       [{ ...created, seed_commitment: createHash("sha256").update("other").digest("hex") }],
     ],
   ])("is rejected at its first entry with %s", (_, entries) => expect(faultInEntries(entries)).toBe(0));
+
+  test.each<[string, readonly Entry[]]>([
+    ["the first entry is acted, not created", active.entries.slice(1)],
+    ["unknown game go.v1", [{ ...created, game: "go.v1" }]],
+    ["a session has one created entry", [created, created]],
+  ])("is rejected with the message: %s", (message, entries) => {
+    expect(replay(chain(entries), SEED)).toMatchObject({ ok: false, error: { message } });
+  });
 
   test.each(["null", "5", "no JSON", "{}"])("is rejected with the text %j as an entry", (body) => {
     const rows = chain(active.entries);

@@ -6,7 +6,7 @@ import { err, ok, type Result } from "../lib/result.ts";
 import { type Command, create, type Decision, decide, type Rejection } from "./decide.ts";
 import type { Entry, Fault } from "./entry.ts";
 import { endingOf, evolve, evolveCreated, type Session } from "./session.ts";
-import { verdictOf } from "./verdict.ts";
+import { resultOf, verdictOf } from "./verdict.ts";
 
 /** A sequential game: roles take one or two of the remaining stones; the role that takes the last stone wins. */
 const nim: Game<{ left: number }, { left: number; turn: string }, number, object> = {
@@ -129,6 +129,9 @@ describe("create", () => {
   test("throws for options that the game rejects and for a role without an agent", () => {
     expect(() => create({ ...setup(nim), options: { left: "many" } })).toThrow();
     expect(() => create({ ...setup(nim), participants: { first: "agent-1" } })).toThrow();
+    expect(() => create({ ...setup(nim), participants: { first: "agent-1", third: "agent-2" } })).toThrow(
+      "nim.v1 is played by first and second, not by first and third",
+    );
   });
 });
 
@@ -209,6 +212,12 @@ describe("rejections of decide, in order of precedence", () => {
     expect(codeOf(when(session, act("unknown", 1, 1)))).toBe("NOT_YOUR_TURN");
   });
 
+  test("a role that the game does not have gets NOT_YOUR_TURN before a CONFLICT and in a simultaneous turn", () => {
+    const rejection = { code: "NOT_YOUR_TURN", message: "No such role" };
+    expect(entryOf(when(given(nim), act("unknown", 1, 7)))).toEqual(rejection);
+    expect(entryOf(when(given(duel), act("unknown", 1)))).toEqual(rejection);
+  });
+
   test("5. ILLEGAL_ACTION with the message of the game", () => {
     expect(entryOf(when(given(nim), act("first", 3, 0)))).toEqual({
       code: "ILLEGAL_ACTION",
@@ -275,6 +284,12 @@ describe("the verdict (PROTOCOL.md, section 2)", () => {
     const session = given(duel, ...entries);
     const verdict = verdictOf(session);
     expect(verdict).toMatchObject({ winner, points: matchPoints, scores, reason });
+    expect(resultOf(session)).toEqual({
+      winner,
+      winners: winner === null ? [] : [winner],
+      reason,
+      termination: session.termination,
+    });
     const end = endingOf(duel, JSON.parse(JSON.stringify(session.state)), entries.at(-1) as Entry);
     expect(end && verdictOf(end)).toEqual(verdict);
   });
