@@ -29,6 +29,7 @@ export const SLOW_TESTS: readonly string[] = [
   "scripts/run/run.test.ts",
   "scripts/simulation/simulate.test.ts",
   "scripts/cluster/figures/cpu-meter.test.ts",
+  "scripts/mutants/mutants.test.ts",
   "shared/statistics/{coverage,sprt-errors}.test.ts",
   "{shared,league-manager,referee,player,scripts}/**/*.postgres.test.ts",
 ];

@@ -88,6 +88,7 @@ const EXEMPT_FILES: readonly (readonly [files: RegExp, reason: string])[] = [
   [/^player\/bot-process\/(main|guard)\.ts$/, "the entry point of the process of a bot, and its watching thread"],
   [/^scripts\/bench\//, "measures real processes"],
   [/^scripts\/golden\//, "reads the interfaces of real servers and runs commands, to record what they answer"],
+  [/^scripts\/mutants\//, "measures how long the tests of this machine take"],
   [
     /^scripts\/(chaos|conformance|cluster(\/\w+)?)\/[\w-]+\.ts$/,
     "starts real processes and kills or tests them, or is loaded into those",

@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config";
+import { SLOW_TESTS, settings } from "./vitest.config.ts";
+
+/**
+ * The tests that `npm run mutants` names in MUTANT_TESTS, one path or pattern a line. Stryker itself runs all tests of
+ * a configuration for a change that is executed when its module loads.
+ */
+export default defineConfig({
+  test: {
+    ...settings.test,
+    include: (process.env.MUTANT_TESTS ?? "").split("\n"),
+    exclude: ["**/*.browser.test.ts", ...SLOW_TESTS],
+    reporters: [],
+  },
+});
