@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
 import { evolveLeague, matchOf } from "./evolve.ts";
 import type { League } from "./league.ts";
-import { afterCommands, running, stored } from "./testing/leagues.ts";
+import { afterCommands, entered, running, stored } from "./testing/leagues.ts";
 
 const PLAYERS = ["P01", "P02", "P03"];
 const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };
@@ -11,6 +11,9 @@ const departed = afterCommands([...running(PLAYERS), { type: "leave", playerId: 
 /** A league whose format has ended. */
 const paired = evolveLeague(assigned, stored({ type: "pairing_completed" }));
 const ended = evolveLeague(assigned, stored({ type: "pairing_completed", by: "operator" }));
+const entrants = afterCommands(entered(PLAYERS)).league;
+const paused = evolveLeague(assigned, stored({ type: "paused" }));
+const completed: League = { ...ended, status: "completed", currentRound: null };
 const cancelled: NewLeagueEvent = { type: "match_cancelled", match_id: "R1M1", epoch: 1 };
 
 /** Events that cannot follow. A forged log may contain them. */
@@ -27,6 +30,11 @@ const FORGED: readonly (readonly [string, League, NewLeagueEvent, RegExp])[] = [
     /after the end of the format/,
   ],
   ["a cancelled match before the end of the pairing", assigned, cancelled, /cannot be cancelled now/],
+  ["a pause before the start", entrants, { type: "paused" }, /cannot be paused now/],
+  ["a second pause", paused, { type: "paused" }, /cannot be paused now/],
+  ["a resumption without a pause", assigned, { type: "resumed" }, /without being paused/],
+  ["an extension before the start", entrants, { type: "extended", format_options: {} }, /extended while/],
+  ["a second completion", completed, { type: "completed" }, /without having been played/],
   ["a second departure", departed, { type: "player_left", player_id: "P01", agent_version: 2 }, /left twice/],
 ];
 
@@ -49,4 +57,19 @@ it("a round that is opened when it is paired is open at the same time as earlier
   expect(after.rounds.at(3)).toMatchObject({ isOpened: true, label: "Extra", open: 1, byes: ["P03"] });
   expect(matchOf(after, "R4M1")?.options).toEqual({ best_of: 3 });
   expect([after.currentRound, after.openRounds]).toEqual([1, [1, 4]]);
+});
+
+it("a player that leaves before the start is no entrant any more, and the others stay", () => {
+  const after = evolveLeague(entrants, stored({ type: "player_left", player_id: "P02" }));
+  expect([[...after.entrants.keys()], after.departed]).toEqual([["P01", "P03"], []]);
+});
+
+it("the operator can add a player to a running league without late entries", () => {
+  const entry = { type: "player_entered", player_id: "P09", name_commitment: "c", entered_after: 3 } as const;
+  const after = evolveLeague(assigned, stored({ ...entry, by_operator: true }));
+  expect([after.entrants.has("P09"), after.lateEntries]).toEqual([true, { P09: 3 }]);
+  expect(() => evolveLeague(assigned, stored(entry))).toThrow(/after the start/);
+  expect(() => evolveLeague(assigned, stored({ ...entry, by_operator: true, entered_after: 2 }))).toThrow(
+    /after another round/,
+  );
 });
