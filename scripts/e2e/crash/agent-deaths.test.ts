@@ -46,7 +46,8 @@ describe("league run when an agent ends unexpectedly", () => {
       expect(matches.map(({ termination }) => termination)).toEqual(["normal", "normal", "normal"]);
     }
     // A busy machine may need longer than the three seconds in which the matches of a referee wait for it; they are then played again with other seeds.
-    if (!/referee REF01 (does not answer|refuses connections); /.test(ended.stderr)) expect(documentOf(ended)).toEqual(undisturbed);
+    if (!/referee REF01 (does not answer|refuses connections); /.test(ended.stderr))
+      expect(documentOf(ended)).toEqual(undisturbed);
     expect(processesIn(test.folder)).toEqual([]);
   });
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gameIds } from "#shared/games/registry.ts";
+import { sha256Hex } from "#shared/lib/hash.ts";
 import type { AgentProcess, RunningAgent } from "#shared/runtime/agent.ts";
 import { Config } from "#shared/runtime/config/config.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
@@ -17,7 +18,8 @@ const BASE = { host: LOOPBACK_HOST, ports: [0] };
 
 /** The servers whose interfaces are recorded, each with the function that starts it. The manager has an open league of each game. */
 const SERVERS: Readonly<Record<string, (place: Place) => Promise<RunningAgent>>> = {
-  manager: ({ self, dataFolder }) => startManager({ config: openLeagues(), port: 0, dataFolder, seed: "golden" }, self),
+  manager: ({ self, dataFolder }) =>
+    startManager({ config: openLeagues(), port: 0, dataFolder, seed: sha256Hex("golden") }, self),
   referee: ({ self, dataFolder, manager }) =>
     startReferee({ ...BASE, name: "Referee 1", manager: `${manager}/mcp`, dataFolder }, self),
   host: ({ self, dataFolder }) =>
