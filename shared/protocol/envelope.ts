@@ -26,7 +26,10 @@ export const Envelope = z.compile(
     message_id: z.string().regex(uuidV4Pattern, "must be a UUID v4"),
     type: z.enum(messageTypes, "unknown message type"),
     // Before its registration an agent has its name as its id, which may contain spaces.
-    sender: z.string().refine((sender) => senderPattern.test(sender) && isName(sender), "must be agent_type:agent_id"),
+    sender: z
+      .string()
+      .regex(senderPattern, { error: "must be agent_type:agent_id", abort: true })
+      .refine(isName, "must be agent_type:agent_id"),
     timestamp: z
       .string()
       .regex(utcPattern, { error: "must be ISO 8601 UTC, ending in Z or +00:00", abort: true })

@@ -83,7 +83,7 @@ it("a game of people continues after its referee was silent for longer than it r
   const match = await matchOf(test);
   expect(match).toMatchObject({ referee_id, status: "assigned" });
   expect(match).not.toHaveProperty("restart");
-}, 120_000);
+});
 
 it("a game of people that begins again at another referee says so, and why, to every reader", async () => {
   const { test, people, turnOf, move } = await startGame();
@@ -111,4 +111,4 @@ it("a game of people that begins again at another referee says so, and why, to e
   const { value: state } = await callTool(test.port + other, "get_game_state", { match_id: "ttt/R1M1" });
   expect(state).toMatchObject({ restart });
   expect(await move()).toContain("3  . . .");
-}, 120_000);
+});

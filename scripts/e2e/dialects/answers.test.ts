@@ -33,7 +33,10 @@ test("an invitation is declined by accept: false, with its reason", async () => 
 });
 
 test('HTTP 200 alone accepts nothing: a player that answers {"status": "ok"} to everything forfeits', async () => {
-  const { match } = await playedBy({ answer: () => ({ status: "ok" }) }, { timeouts: { join_ms: 900, move_ms: 900 } });
+  const { match } = await playedBy(
+    { answer: () => ({ status: "ok" }) },
+    { timeouts: { join_ms: 5_000, move_ms: 5_000 } },
+  );
   expect(match).toMatchObject({ termination: "forfeit", winner: "P02" });
   expect(match.result.faults[0]?.detail).toMatch(/"status":"ok".* does not accept the invitation/);
 });
@@ -100,7 +103,7 @@ describe("an answer that comes later", () => {
           return { status: "RECEIVED" };
         },
       },
-      { timeouts: { join_ms: 900, move_ms: 900 } },
+      { timeouts: { join_ms: 5_000, move_ms: 5_000 } },
     );
     expect(match.termination).toBe("forfeit");
     expect(replies.map(({ result }) => result.status)).toEqual(["IGNORED", "IGNORED"]);

@@ -3,7 +3,8 @@ import { playedBy } from "../../testing/foreign-match.ts";
 import { foreignPlayer, type Json } from "../../testing/foreign-player.ts";
 import { startTestLeague } from "../../testing/in-process-league.ts";
 
-const timeouts = { join_ms: 900, move_ms: 300 };
+/** The other player must answer within the time for a move on a slow machine. */
+const timeouts = { join_ms: 20_000, move_ms: 5_000 };
 const isCall = ({ message }: Json): boolean => message?.message_type === "CHOOSE_PARITY_CALL";
 
 test("a player that answers no call receives GAME_ERROR E001 TIMEOUT_ERROR", async () => {
@@ -14,14 +15,14 @@ test("a player that answers no call receives GAME_ERROR E001 TIMEOUT_ERROR", asy
 });
 
 test("a player that loses on time receives E001, and its limits are those of its clock", async () => {
-  const clock = { initial_ms: 700, increment_ms: 0 };
+  const clock = { initial_ms: 5_000, increment_ms: 0 };
   const { player, match } = await playedBy(
     { respond: (_, received) => isCall(received) },
     { leagues: [{ league_id: "parity", game: "even_odd.v1", options: { variant: "draw" }, clock }] },
   );
   expect(match.result.faults).toMatchObject([{ player_id: "P01", code: "G002", cause: "clock" }]);
   const [call] = player.received.filter(isCall);
-  expect(call?.message.time_limit_seconds).toBe(0.7);
+  expect(call?.message.time_limit_seconds).toBe(5);
   const errors = player.received.filter(({ body }) => body.method === "notify_game_error");
   expect(errors[0]?.body.params).toMatchObject({ error_code: "E001", error_description: "TIMEOUT_ERROR" });
   expect(player.of("GAME_OVER")[0]?.game_result).toMatchObject({ status: "TECHNICAL_LOSS", reason: "time over" });
@@ -35,8 +36,8 @@ test("a player that closes the connection of each call receives GAME_ERROR E009 
         return isCall(received);
       },
     },
-    // After the pauses of 50 to 400 ms a further pause does not fit, so that the last attempt ends long before the limit.
-    { timeouts: { join_ms: 1_400, move_ms: 1_400 } },
+    // After the pauses of 50 to 800 ms a further pause does not fit, so that the last attempt ends long before the limit.
+    { timeouts: { join_ms: 20_000, move_ms: 3_000 } },
   );
   expect(match.result.faults).toMatchObject([{ player_id: "P01", code: "G002", cause: "refused" }]);
   const errors = player.received.filter(({ body }) => body.method === "notify_game_error");
@@ -49,7 +50,7 @@ test("both players of a forfeited match receive GAME_OVER with the status TECHNI
   const league = await startTestLeague({
     leagues: [{ league_id: "parity", game: "even_odd.v1", options: { variant: "draw" } }],
     players: [ann, bob],
-    timeouts: { join_ms: 3_000, move_ms: 900 },
+    timeouts,
   });
   onTestFinished(() => league.stop());
   await league.completed;

@@ -7,8 +7,8 @@ import type { LiveEvent } from "../../../league-manager/projections/live.ts";
 import { type FaultyPlayer, startFaultyPlayer } from "../../testing/faulty-player.ts";
 import { startTestLeague, type TestPlayer } from "../../testing/in-process-league.ts";
 
-/** The time that the slow players take for each move. */
-const SLOW_MS = 1_000;
+/** The time that the slow players take for each move. The other player makes all its moves in less, also on a slow machine. */
+const SLOW_MS = 3_000;
 const bot = (name: string): TestPlayer => ({ name, bot: "random" });
 
 /** A player in this package with a slow bot. It is called over a WebSocket. */
@@ -63,7 +63,7 @@ describe.concurrent("a match with clocks", () => {
   it.for(["POST", "WebSocket"] as const)(
     "is lost on time by a slow player that is called by %s, and the player is not suspended",
     async (transport, test) => {
-      const clock = { initial_ms: 1_200, increment_ms: 0 };
+      const clock = { initial_ms: 5_000, increment_ms: 0 };
       const slow = transport === "POST" ? overPost("late", []) : slowOverSocket(test);
       const { document, match, created, charges, isSuspended } = await play(test, [slow, bot("Fast")], clock);
       expect(match).toMatchObject({ termination: "forfeit", reason: "clock", winner: "P02" });
@@ -81,14 +81,14 @@ describe.concurrent("a match with clocks", () => {
   it("is lost on time by a player that does not answer, which receives the cause", async (test) => {
     const started: FaultyPlayer[] = [];
     const { match, isSuspended } = await play(test, [overPost("silent", started), bot("Fast")], {
-      initial_ms: 800,
+      initial_ms: 5_000,
       increment_ms: 5_000,
     });
     expect(match).toMatchObject({ reason: "clock", winner: "P02" });
     expect(isSuspended).toBe(false);
     const received = started.flatMap((player) => player.received);
     expect(received.find(({ type }) => type === "MOVE_REQUEST")?.payload).toMatchObject({
-      ...{ time_limit_seconds: 0.8, clock: { initial_ms: 800, increment_ms: 5_000 } },
+      ...{ time_limit_seconds: 5, clock: { initial_ms: 5_000, increment_ms: 5_000 } },
     });
     expect(received.find(({ type }) => type === "GAME_ERROR")?.payload).toMatchObject({ context: { cause: "clock" } });
   });

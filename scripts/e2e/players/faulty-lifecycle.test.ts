@@ -21,8 +21,8 @@ import {
 import { cleanUp } from "../../testing/processes.ts";
 import { RPS, run, runFolders, testLeague } from "../../testing/test-league.ts";
 
-/** Short timeouts, because the league waits for silent players. The other players must answer within them on a slow machine. */
-const TIMEOUTS = { move_ms: 1_500, join_ms: 1_500 };
+/** The league waits for silent players for this time. The other players must answer within them on a slow machine. */
+const TIMEOUTS = { move_ms: 10_000, join_ms: 10_000 };
 
 /** Starts a league that is stopped at the end of the test. The tests run concurrently, because they wait for silent players. */
 async function start(test: TestContext, options: TestLeagueOptions): Promise<TestLeague> {

@@ -12,8 +12,8 @@ import {
   type TestPlayer,
 } from "../../testing/in-process-league.ts";
 
-/** Short, because the league waits for silent players. The other players must answer within it on a slow machine. */
-const MOVE_MS = 1_500;
+/** The league waits for silent players for this time. The other players must answer within it on a slow machine. */
+const MOVE_MS = 5_000;
 /** The fault of a player, the request at which it occurs, and the code and the cause of the forfeit. */
 const rows: readonly [FaultKind, FaultyPlayerOptions["at"], "G001" | "G002", string][] = [
   ["refuse", "MOVE_REQUEST", "G002", "refused"],

@@ -18,7 +18,7 @@ it.each([
   async (fault, detail) => {
     league = await startTestLeague({
       leagues: [{ league_id: "rps", game: "rps.v1" }],
-      timeouts: { move_ms: 1_500, join_ms: 1_500 },
+      timeouts: { move_ms: 5_000, join_ms: 5_000 },
       players: [
         { name: "Faulty", start: (place) => startFaultyPlayer({ ...place, fault }) },
         { name: "B", bot: "random" },

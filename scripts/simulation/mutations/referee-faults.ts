@@ -97,9 +97,9 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
     name: "a player gets the state of another role",
     rules: ["sealed choices"],
     file: "referee/operations/game-state.ts",
-    from: "return ok({ match_id, ...matchState(match.stored.session, match.viewer, context.host.lobby) });",
+    from: "return ok({ match_id, ...matchState(match.stored.session, match.viewer, context) });",
     to: `const other = match.stored.session.game.roles.find((role) => role !== match.viewer);
-      return ok({ match_id, ...matchState(match.stored.session, other ?? match.viewer, context.host.lobby) });`,
+      return ok({ match_id, ...matchState(match.stored.session, other ?? match.viewer, context) });`,
   },
   {
     name: "a referee keeps its ended sessions in memory",
