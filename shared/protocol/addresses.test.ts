@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   endpointKey,
+  hostsOf,
   isAmong,
   isOnLoopback,
   isOnThisMachine,
@@ -179,3 +180,27 @@ test.each<[readonly string[], string, boolean]>([
 ])("a host with the addresses %j includes the caller %s: %s", (addresses, caller, verdict) => {
   expect(isAmong(addresses, caller, new Set([OWN_ADDRESS]))).toBe(verdict);
 });
+
+test("the key of an endpoint has its port and its path in lower case; a text that is not a URL is its own key", () => {
+  expect(endpointKey("https://a.example/MCP/", MACHINE)).toBe("a.example:443/mcp");
+  expect(endpointKey("http://a.example//mcp?x=1", MACHINE)).toBe("a.example:80/mcp");
+  expect(endpointKey("http://[fd00::50]:8101/mcp", MACHINE)).toBe("loopback:8101/mcp");
+  expect(endpointKey("no URL", MACHINE)).toBe("no URL");
+});
+
+test("hostsOf returns the host of an endpoint without brackets, or nothing", () => {
+  expect(hostsOf("http://[2001:db8::1]:8101/mcp")).toEqual(["2001:db8::1"]);
+  for (const endpoint of ["", "no URL", null, undefined]) expect(hostsOf(endpoint)).toEqual([]);
+});
+
+test("an allowed endpoint that is not a URL allows nothing", () => {
+  const allowed = { hosts: [], endpoints: ["no URL"] };
+  expect(mayContact(new URL("http://third.example:8101/mcp"), REMOTE, allowed)).toBe(false);
+});
+
+test.each([
+  ["::1", "0:0:0:0::/64"],
+  ["::2:3:4:5:6:7:8", "0:2:3:4::/64"],
+  ["2001:DB8::1", "2001:db8:0:0::/64"],
+  ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+])("networkOf(%s) is %s", (address, network) => expect(networkOf(address)).toBe(network));

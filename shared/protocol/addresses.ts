@@ -13,10 +13,10 @@ export function isLoopback(host: string): boolean {
 export function networkOf(remoteAddress: string): string {
   const address = remoteAddress.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "");
   if (!address.includes(":")) return address;
-  const [head = "", tail] = address.split("::");
+  const [head = "", tail = ""] = address.split("::");
   const first = head === "" ? [] : head.split(":");
-  const last = tail ? tail.split(":") : [];
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - first.length - last.length)).fill("0");
+  const last = tail === "" ? [] : tail.split(":");
+  const zeros = Array<string>(Math.max(0, 8 - first.length - last.length)).fill("0");
   const prefix = [...first, ...zeros, ...last].slice(0, 4);
   return `${prefix.map((group) => group.replace(/^0+(?=.)/, "").toLowerCase()).join(":")}::/64`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { derivedMessageId, systemIds } from "../lib/ids.ts";
-import { Envelope, fieldFaults, looksLikeEnvelope, newEnvelope, PROTOCOL } from "./envelope.ts";
+import { Envelope, faultsText, fieldFaults, looksLikeEnvelope, newEnvelope, PROTOCOL } from "./envelope.ts";
 import { messageTypes } from "./message-types.ts";
 
 const valid = {
@@ -226,4 +226,14 @@ test("fieldFaults returns the dotted path of each fault, after an optional prefi
 test("looksLikeEnvelope checks only for the field `protocol`, so that a wrong version is reported as a fault of an envelope", () => {
   expect([valid, { protocol: "league.v1" }, { protocol: null }].map(looksLikeEnvelope)).toEqual([true, true, true]);
   expect([{}, { player_name: "A" }, null, undefined, "protocol", 7].map(looksLikeEnvelope)).not.toContain(true);
+});
+
+test("faultsText lists paths and messages on one line and cuts it after 500 characters", () => {
+  const faults = [
+    { path: "payload.move", message: "is missing" },
+    { path: "", message: "must be an object" },
+  ];
+  expect(faultsText(faults)).toBe("payload.move: is missing; must be an object");
+  expect(faultsText([{ path: "a\nb", message: "c" }])).not.toContain("\n");
+  expect(faultsText([{ path: "", message: "x".repeat(600) }])).toBe(`${"x".repeat(500)}…`);
 });

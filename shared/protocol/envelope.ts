@@ -16,7 +16,7 @@ const utcPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|\+00:00)$/;
 function isCalendarDate(text: string): boolean {
   if (Number.isNaN(Date.parse(text))) return false;
   const day = Number(text.slice(8, 10));
-  return day <= 28 || new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate() >= day;
+  return new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate() >= day;
 }
 
 /** The league.v2 envelope (PROTOCOL.md, section 1). Unknown fields are ignored. */

@@ -77,6 +77,11 @@ describe("signatureCheck", () => {
     ]);
   });
 
+  test("rejects a forged signature of a subject that it has not seen", () => {
+    expect(signatureCheck(TOKEN)(SUBJECT, recomputed("another token", SUBJECT))).toBe(false);
+    expect(signatureCheck(TOKEN)(SUBJECT, "forged")).toBe(false);
+  });
+
   test("caches no subject without a valid signature, so that callers without a token cannot fill the memory", () => {
     const isSigned = signatureCheck(TOKEN);
     collect();
