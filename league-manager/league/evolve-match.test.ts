@@ -33,6 +33,7 @@ const points = matchOf(completed, "R1M1")?.outcome?.points;
 /** Events that cannot follow. A forged log may contain them. */
 const FORGED: readonly (readonly [string, League, NewLeagueEvent, RegExp])[] = [
   ["a release from another referee", assigned, released("overdue", "REF02"), /not assigned to REF02/],
+  ["an abort by the manager before the match is assigned", scheduled, aborted(null), /R1M1 is not assigned$/],
   ["an abort by another referee", assigned, aborted("REF02"), /not assigned to REF02/],
   ["a forfeit by the manager with a log", scheduled, forfeitWithLog, /result without a referee/],
   ["an annulment with other points", completed, annulled({ P02: 1, P03: 1 }), /annulled with other points/],

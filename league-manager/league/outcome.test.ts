@@ -11,7 +11,8 @@ const won = matchOf(afterCommands(played(running(PLAYERS), "R1M1")).league, "R1M
 describe("the result of a match", () => {
   it("names the winner and the points of its players", () => {
     expect(summaryOf(won)).toMatchObject({ winner: "P02", match_points: { P02: 3, P03: 0 }, termination: "normal" });
-    expect([winnerOf(won), winnerOf(scheduled)]).toEqual(["P02", null]);
+    const lost = won.outcome && { ...won.outcome, winner: 1 };
+    expect([won, { ...won, outcome: lost }, scheduled].map(winnerOf)).toEqual(["P02", "P03", null]);
   });
 
   it("does not exist before the match is completed", () => {

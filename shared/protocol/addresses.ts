@@ -15,7 +15,7 @@ export function networkOf(remoteAddress: string): string {
   if (!address.includes(":")) return address;
   const [head = "", tail = ""] = address.split("::");
   const first = head === "" ? [] : head.split(":");
-  const last = tail === "" ? [] : tail.split(":");
+  const last = tail.split(":");
   const zeros = Array<string>(Math.max(0, 8 - first.length - last.length)).fill("0");
   const prefix = [...first, ...zeros, ...last].slice(0, 4);
   return `${prefix.map((group) => group.replace(/^0+(?=.)/, "").toLowerCase()).join(":")}::/64`;
