@@ -22,7 +22,7 @@ const keyOf = ({ file, range, replacement }: Mutant): string => `${file}:${range
 
 const command = withUsageExit(new Command("mutants"))
   .description(
-    "Checks the tests: changes one operator or constant of the program at a time and runs the tests in the folder of the file, then those that import it. Exits with 1 if a change survives all of them.",
+    "Checks the tests: changes one operator, condition or block of the program at a time and runs the tests in the folder of the file, then those that import it. Exits with 1 if a change survives all of them.",
   )
   .requiredOption(
     "--files <pattern...>",

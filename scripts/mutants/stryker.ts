@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import type { LogLevel, MutantResult } from "@stryker-mutator/api/core";
 import { Stryker } from "@stryker-mutator/core";
 
-/** A change of one operator or constant, and what the tests say about it. */
+/** A change of one operator, condition or block, and what the tests say about it. */
 export interface Mutant {
   /** The path of the changed file from the project folder. */
   readonly file: string;
