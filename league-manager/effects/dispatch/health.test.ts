@@ -5,6 +5,20 @@ import { played, timedOut } from "../../testing/results.ts";
 import { startTestLeague, type TestLeague } from "../testing/league.ts";
 import { SILENT_PROBES } from "./health.ts";
 
+/** A network that counts the probes without an answer from a running agent. */
+function countedProbes() {
+  let missed = 0;
+  const network = (peers: Peers): Peers => ({
+    ...peers,
+    async probe(...probe) {
+      const result = await peers.probe(...probe);
+      if (result !== "alive") missed++;
+      return result;
+    },
+  });
+  return { network, missed: () => missed, reset: () => void (missed = 0) };
+}
+
 const stateOf = (league: TestLeague, id: string) => league.ledger().state.agents.get(id)?.state;
 
 describe("a player that was suspended for a timeout", () => {
@@ -53,19 +67,11 @@ test("a referee that registers again is up and fit immediately", async () => {
 describe("a referee with a match, while another referee is free", () => {
   /** Starts a league in which REF01 has the match, and counts the probes that it misses. `hosted`: a person plays the match. */
   async function leagueOfTwo(hosted: readonly string[] = []): Promise<{ league: TestLeague; missed: () => number }> {
-    let missed = 0;
-    const network = (peers: Peers): Peers => ({
-      ...peers,
-      async probe(...probe) {
-        const result = await peers.probe(...probe);
-        if (result !== "alive") missed++;
-        return result;
-      },
-    });
+    const { network, missed } = countedProbes();
     const league = await startTestLeague({ players: 0, referees: 2, minPlayers: 2, network });
     for (const id of ["P01", "P02"]) await league.registerPlayer(id, undefined, { by_hand: hosted.includes(id) });
     await league.order("REF01", "R1M1");
-    return { league, missed: () => missed };
+    return { league, missed };
   }
 
   test.each<[string, number, readonly string[]]>([
@@ -115,22 +121,14 @@ describe("a referee with a match, while another referee is free", () => {
 describe("a referee that does not listen yet when the manager starts again", () => {
   /** Restarts a manager with two referees while REF01, which has the match, is down. `missed` counts the unanswered probes of both referees. */
   async function restartWithoutReferee(): Promise<{ league: TestLeague; missed: () => number }> {
-    let missed = 0;
-    const network = (peers: Peers): Peers => ({
-      ...peers,
-      async probe(...probe) {
-        const result = await peers.probe(...probe);
-        if (result !== "alive") missed++;
-        return result;
-      },
-    });
+    const { network, missed, reset } = countedProbes();
     const league = await startTestLeague({ referees: 2, network });
     await league.order("REF01", "R1M1");
     await league.restart(() => {
-      missed = 0;
+      reset();
       return league.agent("REF01").close();
     });
-    return { league, missed: () => missed };
+    return { league, missed };
   }
 
   test("keeps its match if it listens within ten seconds", async () => {
