@@ -16,7 +16,10 @@ function countedProbes() {
       return result;
     },
   });
-  return { network, missed: () => missed, reset: () => void (missed = 0) };
+  const reset = (): void => {
+    missed = 0;
+  };
+  return { network, missed: () => missed, reset };
 }
 
 const stateOf = (league: TestLeague, id: string) => league.ledger().state.agents.get(id)?.state;
