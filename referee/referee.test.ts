@@ -4,10 +4,12 @@ import { rps } from "#shared/games/rps.ts";
 import { systemClock } from "#shared/lib/clock.ts";
 import { systemIds } from "#shared/lib/ids.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
+import type { GameInvite } from "#shared/protocol/messages.ts";
 import { createPeers, type Peers } from "#shared/rpc/peer/peer.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import { openSqlite } from "#shared/store/sqlite.ts";
 import { testWriter } from "#shared/store/testing/writer.ts";
+import type { Asker } from "./match/ask.ts";
 import { MATCH_SCHEMA, matchTable } from "./match/match-table.ts";
 import { seatsOf } from "./match/messages.ts";
 import { playSeats } from "./match/play-match.ts";
@@ -29,9 +31,9 @@ beforeEach(() => {
   host = createHost(sessionStore(db, testWriter(db)), systemClock, systemIds);
   referee = newReferee();
 });
-const newReferee = (): Referee =>
+const newReferee = (driver = testDriver(host, peers)): Referee =>
   createReferee({
-    driver: testDriver(host, peers),
+    driver,
     matches: matchTable(db, testWriter(db)),
     peers,
     log: openLog(null, "referee"),
@@ -84,6 +86,30 @@ it("a withdrawn match is removed from memory when its driver ends", async () => 
   expect(referee.running().map(({ ref }) => ref)).toEqual(["two/R1M1"]);
 });
 
+it("the end of the run of an older epoch leaves the newer one under way, so that it can be withdrawn", async () => {
+  const held = Promise.withResolvers<void>();
+  const driver = testDriver(host, peers);
+  const invite: Asker["invite"] = async (player, invitation, limitMs) => {
+    if ((invitation as GameInvite).epoch === 1) await held.promise;
+    return driver.asker.invite(player, invitation, limitMs);
+  };
+  const forget = vi.spyOn(host, "forget");
+  referee = newReferee({ ...driver, asker: { ...driver.asker, invite } });
+  await begin("one", 1);
+  const older = sessionOf("R1M1");
+  await begin("one", 2);
+  const newer = sessionOf("R1M1");
+  held.resolve();
+  const forgotten = () => forget.mock.calls.filter(([sessionId]) => sessionId === older);
+  // The start of epoch 2 and the end of the run of epoch 1 remove the older session from memory.
+  await vi.waitFor(() => expect(forgotten()).toHaveLength(2), WAIT_OPTIONS);
+  expect(referee.running().map(({ order }) => order.epoch)).toEqual([2]);
+  referee.withdraw("one", "R1M1", 2);
+  await vi.waitFor(() => expect(referee.running()).toEqual([]), WAIT_OPTIONS);
+  const aborted = { status: "completed", termination: "aborted" };
+  await vi.waitFor(() => expect(host.read(newer)?.session).toMatchObject(aborted), WAIT_OPTIONS);
+});
+
 it("matches that are stopped can be resumed, unless they are given up because the manager has taken them back", async () => {
   await begin("one", 1);
   const session = sessionOf("one/R1M1");
@@ -102,7 +128,7 @@ describe("the session of a replaced match is aborted in lists, for its watchers 
 
   it.each([
     ["the match is withdrawn while it is played", () => referee],
-    ["the match is withdrawn from a restarted referee", newReferee],
+    ["the match is withdrawn from a restarted referee", () => newReferee()],
   ])("when %s", async (_, refereeOf) => {
     await begin("one", 1);
     const terminations: (string | null)[] = [];
