@@ -31,9 +31,13 @@ import { tokenNotice } from "./token-notice.ts";
 
 /**
  * Starts a player. Resolves when its endpoint listens; registration continues in the background, and its StartError ends the process.
- * Throws StartError if the bot does not load or no port is free.
+ * Throws StartError if the bot does not load or no port is free. `observed` wraps the bot, for a caller that checks what it receives.
  */
-export async function startPlayer(given: z.input<typeof PlayerOptions>, self: AgentProcess): Promise<RunningAgent> {
+export async function startPlayer(
+  given: z.input<typeof PlayerOptions>,
+  self: AgentProcess,
+  observed: (bot: LoadedBot) => LoadedBot = (bot) => bot,
+): Promise<RunningAgent> {
   const options = PlayerOptions.parse(given);
   const manual = options.bot === "manual" ? createManualBot() : null;
   const loaded: LoadedBot =
@@ -46,7 +50,7 @@ export async function startPlayer(given: z.input<typeof PlayerOptions>, self: Ag
       allow: options.allow,
       inspect: options.inspect,
     }));
-  const bot = options.verbose ? withShownTurns(loaded, self.clock) : loaded;
+  const bot = observed(options.verbose ? withShownTurns(loaded, self.clock) : loaded);
   const showLine = showsLines(() => join(options.dataFolder, "logs", fileNameOf(identity.name)), self);
   const player = new Player(bot, showLine, self.clock);
   const identity = newIdentity(options.name ?? bot.name);

@@ -11,7 +11,9 @@ import { startReferee } from "../../referee/service.ts";
 import { withBehaviour } from "./behaviour.ts";
 import { type Choice, withOtherChoice } from "./checks/secrecy.ts";
 import type { Victims } from "./liar.ts";
-import { managerName, playerName, refereeName } from "./machines/names.ts";
+import { copyName, managerName, playerName, refereeName } from "./machines/names.ts";
+import type { Observer } from "./machines/observer.ts";
+import { withObservedViews } from "./observed-bot.ts";
 import { MOVE_MS, type Plan } from "./plan.ts";
 
 /** Starts the production code of an agent as one process. */
@@ -36,24 +38,36 @@ interface SharedDatabase {
 
 /**
  * Returns the agents of a plan by the names of their machines. `choice` is a choice that its player replaces by another one. `shared` is null for
- * one manager.
+ * one manager. `onView` is called with each view that a bot receives.
  */
-export function agentsOf(plan: Plan, choice: Choice | null, shared: SharedDatabase | null): ReadonlyMap<string, Start> {
+export function agentsOf(
+  plan: Plan,
+  choice: Choice | null,
+  shared: SharedDatabase | null,
+  onView: Observer["onView"],
+): ReadonlyMap<string, Start> {
   const agents = new Map<string, Start>();
   for (let n = 0; n < plan.managers; n++) agents.set(managerName(n), managerOf(plan, n, shared));
   for (let n = 0; n < plan.referees; n++) agents.set(refereeName(n), refereeOf(plan, n));
   for (let n = 0; n < plan.players.length; n++)
-    agents.set(playerName(n), playerOf(plan, n, FIRST_PORT.player + n, choice));
+    agents.set(
+      playerName(n),
+      playerOf(plan, n, { port: FIRST_PORT.player + n, choice, machine: playerName(n), onView }),
+    );
   return agents;
 }
 
 /** Returns a second process of a player, with the same name and another port. */
-export function copyOf(plan: Plan, player: string): Start {
+export function copyOf(plan: Plan, player: string, onView: Observer["onView"]): Start {
   const n = plan.players.findIndex((_, index) => playerName(index) === player);
-  return playerOf(plan, n, FIRST_PORT.copy + n, null);
+  return playerOf(plan, n, { port: FIRST_PORT.copy + n, choice: null, machine: copyName(player), onView });
 }
 
-function managerOf({ seed, game, players, clock, format }: Plan, n: number, shared: SharedDatabase | null): Start {
+function managerOf(
+  { seed, game, players, clock, format, matchMs }: Plan,
+  n: number,
+  shared: SharedDatabase | null,
+): Start {
   const config = Config.parse({
     leagues: [
       {
@@ -61,7 +75,7 @@ function managerOf({ seed, game, players, clock, format }: Plan, n: number, shar
         ...(format && { format: format.id, format_options: format.options }),
       },
     ],
-    timeouts: { move_ms: MOVE_MS, join_ms: MOVE_MS },
+    timeouts: { move_ms: MOVE_MS, join_ms: MOVE_MS, ...(matchMs !== undefined && { match_ms: matchMs }) },
     ...(shared && { manager: { endpoint: manager } }),
   });
   return (self) => {
@@ -88,8 +102,16 @@ const refereeOf =
       self,
     );
 
+/** One process of a player. */
+interface PlayerProcess {
+  readonly port: number;
+  readonly choice: Choice | null;
+  readonly machine: string;
+  readonly onView: Observer["onView"];
+}
+
 const playerOf =
-  (plan: Plan, n: number, port: number, choice: Choice | null): Start =>
+  (plan: Plan, n: number, { port, choice, machine, onView }: PlayerProcess): Start =>
   (self) =>
     startPlayer(
       {
@@ -97,6 +119,7 @@ const playerOf =
         ...{ dataFolder: `/player-${n}`, registerTimeoutMs: ATTEMPT_MS },
       },
       { ...self, network: withOtherChoice(choice, playerName(n), networkOf(plan, n, self)) },
+      (bot) => withObservedViews(bot, (seat, view) => onView(machine, seat, view)),
     );
 
 const networkOf = (plan: Plan, n: number, self: AgentProcess): Network =>

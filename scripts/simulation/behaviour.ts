@@ -1,5 +1,7 @@
+import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Network } from "#shared/rpc/network.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
+import { envelopesIn } from "./checks/envelopes.ts";
 import { type Change, createLiar, type Victims } from "./liar.ts";
 import { type Behaviour, SLOW_MOVE_MS } from "./plan.ts";
 
@@ -26,6 +28,12 @@ export function withBehaviour(behaviour: Behaviour, self: AgentProcess, victims:
   };
 }
 
+/** Whether an unsteady player is silent in the match of a request: in about half of the matches. */
+const isSilentIn = (request: string): boolean =>
+  envelopesIn(request).some(
+    ({ payload }) => Number.parseInt(sha256Hex(String(payload.match_id)).slice(0, 2), 16) < 128,
+  );
+
 function changeOf(behaviour: Behaviour, self: AgentProcess, victims: Victims, closed: AbortSignal): Change {
   const onMoveRequest =
     (change: Change): Change =>
@@ -37,6 +45,8 @@ function changeOf(behaviour: Behaviour, self: AgentProcess, victims: Victims, cl
   switch (behaviour) {
     case "silent":
       return onMoveRequest(() => new Promise(() => {}));
+    case "unsteady":
+      return onMoveRequest((request, honest) => (isSilentIn(request) ? new Promise(() => {}) : honest));
     case "slow":
       return onMoveRequest(async (_, honest) => {
         await self.clock.pause(SLOW_MOVE_MS, closed);

@@ -5,8 +5,9 @@ import { TimeControl } from "#shared/lib/time-control.ts";
 import { DISTURBANCES_MS, Disturbance, endOf, PERMANENT_MS } from "./disturbance.ts";
 import { DATABASE, MANAGER, playerName, refereeName } from "./machines/names.ts";
 import { withManagers } from "./manager-plans.ts";
+import { withStoppedReferee } from "./overdue-plans.ts";
 
-const Behaviour = z.enum(["well", "slow", "silent", "illegal", "garbage", "declining", "lying"]);
+const Behaviour = z.enum(["well", "slow", "silent", "unsteady", "illegal", "garbage", "declining", "lying"]);
 export type Behaviour = z.infer<typeof Behaviour>;
 
 /** The agents of one run and the disturbances that happen to them. A seed determines a plan; shrinking removes disturbances. */
@@ -22,6 +23,8 @@ export const Plan = z.strictObject({
   managers: z.int().min(1).max(3).default(1),
   /** The `max_concurrent_matches` of each referee; absent for the default. */
   capacity: z.int().min(1).optional(),
+  /** The time of a match, `match_ms`, in ms; absent for the default. */
+  matchMs: z.int().min(1).optional(),
   /** The clocks of the matches; absent for matches without clocks. */
   clock: TimeControl.optional(),
   /** The format of the league; absent for a round robin. */
@@ -75,7 +78,8 @@ export function timeLimitMs(plan: Plan): number {
   const { players, disturbances, managers } = plan;
   const hasSilence = disturbances.some((one) => one.type === "leave" || isSilentPartition(one));
   const rounds = roundsOf(plan);
-  if (hasSilence || players.includes("silent")) return Math.max(MAX_LEAGUE_MS, rounds * SILENT_ROUND_MS);
+  if (hasSilence || players.includes("silent") || players.includes("unsteady"))
+    return Math.max(MAX_LEAGUE_MS, rounds * SILENT_ROUND_MS);
   const slowMs = players.includes("slow") ? rounds * SLOW_ROUND_MS : 0;
   const recoveryMs = MAX_RECOVERY_MS + (managers > 1 ? MAX_TAKEOVER_MS : 0);
   return Math.max(START_MS, ...disturbances.map(endOf)) + recoveryMs + slowMs;
@@ -117,13 +121,14 @@ export function planOf(seed: string): Plan {
   const disturbances = Array.from({ length: random.int(0, MAX_DISTURBANCES) }, () => random.pick(kinds)(context));
   const game = random.pick(GAMES);
   const machines = machinesIn(context);
-  return withManagers({
+  const plan = withManagers({
     ...{ seed, game, referees, players, managers: 1 },
     disturbances: disturbances.sort((a, b) => a.at - b.at),
     withoutSockets: machines.filter(() => random.next() < SHARE_WITHOUT_SOCKETS),
     ...(random.next() < SHARE_WITH_CLOCKS && { clock: clockOf(random) }),
     ...(random.next() < SHARE_WITH_FORMATS && { format: random.pick(FORMATS) }),
   });
+  return withStoppedReferee(plan);
 }
 
 /** No player that behaves well or slowly loses on time: the initial time is that for a move, and the increment is longer than a slow player takes. */

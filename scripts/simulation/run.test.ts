@@ -165,12 +165,12 @@ describe("the checker", () => {
     const ask = (game_state: object): void => {
       const payload = { match_id: "R1M1", epoch: 1, your_role: "player_2", game_round: 1, tick: 0, game_state };
       const body = JSON.stringify({ params: { arguments: { type: "MOVE_REQUEST", payload } } });
-      checker.onRequest({ from: "referee 1", to: "player 2", body, isOverSocket: false });
+      checker.onRequest({ from: "referee 1", to: "player 2", body, isOverSocket: false }, 0);
     };
     ask({ scores: {} });
     ask({ scores: {}, choice: "rock" });
     return expect(checker.faults(null)).resolves.toContainEqual(
-      expect.stringContaining("the state changed while the turn was open"),
+      expect.stringContaining("the state changed while the turn of tick 0 was open"),
     );
   });
 });

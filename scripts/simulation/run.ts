@@ -44,22 +44,24 @@ export async function runPlan(plan: Plan): Promise<Outcome> {
 
 async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
   const trace: string[] = [];
-  const checker = createChecker(plan);
+  const checker = createChecker(plan, () => world.scheduler.now());
   // The repetition of a part of the run ends with the league, so later messages cannot be compared.
   let isCompared = true;
   const world = new World(plan, {
-    onRequest: (request) => {
+    onRequest: (request, sentAt) => {
       const at = world.scheduler.now();
       const arrow = request.isOverSocket ? ">>" : ">";
       trace.push(`${at.toFixed(3)} ${request.from} ${arrow} ${request.to} ${request.body.slice(0, 2_000)}`);
       if (isCompared) sent.onRequest(at, request);
-      checker.onRequest(request);
+      checker.onRequest(request, sentAt);
     },
     onAnswer: (request, reply) => {
       if (isCompared) sent.onAnswer(world.scheduler.now(), request, reply);
       checker.onAnswer(request, reply);
     },
-    onCommitted: (machine, db) => checker.onCommitted(machine, db),
+    onCommitted: checker.onCommitted,
+    onProcess: checker.onProcess,
+    onView: checker.onView,
     trace: (line) => trace.push(line),
   });
   const limitMs = timeLimitMs(plan);
@@ -98,8 +100,8 @@ export async function recordMessages(
     {
       onRequest: (request) => sent.onRequest(world.scheduler.now(), request),
       onAnswer: (request, reply) => sent.onAnswer(world.scheduler.now(), request, reply),
-      onCommitted: (machine, db) => checker.onCommitted(machine, db),
-      trace: () => {},
+      onCommitted: checker.onCommitted,
+      ...{ onProcess: () => {}, onView: () => {}, trace: () => {} },
     },
     choice,
   );

@@ -9,14 +9,20 @@ import { verifyExport } from "../../archive/verify/verify.ts";
 import { FORGED } from "../liar.ts";
 import type { ObservedRequest } from "../machines/connection.ts";
 import { DATABASE, MANAGER, managerNames, playerName } from "../machines/names.ts";
+import type { BotSeat } from "../machines/observer.ts";
 import { isSilentPartition, MOVE_MS, type Plan } from "../plan.ts";
 import { faultsOfCapacity } from "./capacity.ts";
 import { createClocks } from "./clocks.ts";
 import { createCourse } from "./course.ts";
+import { createDeadlines } from "./deadlines.ts";
 import { type CheckedEnvelope, envelopesIn } from "./envelopes.ts";
+import { createEpochs } from "./epochs.ts";
+import { createRelease, type Timed } from "./release.ts";
 import { type Fault, faultsOf } from "./rules.ts";
 import { sentBeforeCommit } from "./sent-before-commit.ts";
+import { type AgentStreams, faultsOfTimeouts } from "./timeouts.ts";
 import { createTurns } from "./turns.ts";
+import { createViews } from "./views.ts";
 
 type Completed = Extract<LeagueEvent, { type: "match_completed" }>;
 
@@ -29,45 +35,41 @@ interface Acknowledged {
 
 /** Observes the messages and commits of a run and checks the invariants. */
 export interface Checker {
-  onRequest(passed: ObservedRequest): void;
+  onRequest(passed: ObservedRequest, sentAt: number): void;
   onAnswer(passed: ObservedRequest, reply: string): void;
   onCommitted(machine: string, db: Database): void;
+  onProcess(machine: string, isRunning: boolean): void;
+  onView(machine: string, seat: BotSeat, view: string): void;
   /** Returns true when the league is completed in the database of the run. */
   isOver(): boolean;
   /** Returns the faults of a run that has ended. `db` is the database of the run. */
   faults(db: Database | null): Promise<readonly Fault[]>;
 }
 
-export function createChecker(plan: Plan): Checker {
+/** `now` returns the virtual time, in ms. */
+export function createChecker(plan: Plan, now: () => number = () => 0): Checker {
   const faults: Fault[] = [];
-  const acknowledged: Acknowledged[] = [];
-  const [course, turns, clocks] = [createCourse(plan), createTurns(), createClocks(plan)];
+  const results = createResults();
+  const [course, turns, clocks, views] = [createCourse(plan), createTurns(), createClocks(plan), createViews()];
+  const [epochs, deadlines] = [createEpochs(plan, now), createDeadlines(plan, now)];
+  const [release, timeline] = [createRelease(plan, now), createTimeline(now)];
   /** The databases of the managers and the referees. */
   const stores = new Map<string, Database>();
-  let isOver = false;
 
   const onSent = (from: string, sent: CheckedEnvelope, request: CheckedEnvelope | null): void => {
     const db = stores.get(from);
     if (db) faults.push(...sentBeforeCommit(from, db, sent, request));
   };
-  const onResultAnswered = (request: CheckedEnvelope, answer: CheckedEnvelope): void => {
-    // A match that its referee aborts is released and has no result.
-    if (request.type !== "MATCH_RESULT" || request.payload.termination === "aborted") return;
-    const { match_id, epoch, log_head } = request.payload;
-    const result = { matchId: String(match_id), epoch: Number(epoch), logHead: String(log_head) };
-    if (answer.type === "MATCH_RESULT_RESPONSE") acknowledged.push(result);
-    if (answer.payload.error_code === "G001") faults.push(`results: the manager rejected a result of ${match_id}`);
-  };
-
   return {
-    onRequest({ from, to, body }) {
+    onRequest({ from, to, body }, sentAt) {
       if (isPlayer(from)) return;
       for (const request of envelopesIn(body)) {
         onSent(from, request, null);
+        faults.push(...epochs.onRequest(from, to, request, sentAt), ...deadlines.onRequest(from, request, sentAt));
         if (request.type === "MATCH_RESULT") faults.push(...turns.onReport(request), ...clocks.onReport(request));
-        if (!isPlayer(to)) continue;
         course.onRequest(request);
-        faults.push(...turns.onRequest(request), ...clocks.onRequest(request));
+        if (isPlayer(to))
+          faults.push(...turns.onRequest(request), ...clocks.onRequest(request), ...views.onRequest(to, request));
       }
     },
     onAnswer({ from, to, body }, reply) {
@@ -78,33 +80,38 @@ export function createChecker(plan: Plan): Checker {
         const request = requests.find(({ id }) => id === answer.id);
         if (!request) continue;
         onSent(to, answer, request);
-        if (isPlayer(from)) {
-          faults.push(...faultsOfForgery(from, to, request, answer));
-          continue;
+        if (isPlayer(from)) faults.push(...faultsOfForgery(from, to, request, answer));
+        else {
+          faults.push(...results.onAnswer(request, answer), ...turns.onAnswer(to, request, answer));
+          faults.push(...epochs.onAnswer(from, to, request, answer));
+          deadlines.onAnswer(from, request, answer);
         }
-        onResultAnswered(request, answer);
-        faults.push(...turns.onAnswer(to, request, answer));
       }
     },
     onCommitted(machine, db) {
       if (isPlayer(machine)) return;
       for (const writer of writersOf(plan, machine)) stores.set(writer, db);
-      if (stores.get(MANAGER) === db)
-        isOver ||= db.prepare("SELECT 1 FROM log WHERE type = 'completed'").get() !== undefined;
+      if (stores.get(MANAGER) === db) timeline.onCommitted(db);
     },
-    isOver: () => isOver,
+    onProcess(machine, isRunning) {
+      epochs.onProcess(machine);
+      deadlines.onProcess(machine);
+      release.onProcess(machine, isRunning);
+    },
+    onView: (machine, seat, view) => void faults.push(...views.onView(machine, seat, view)),
+    isOver: timeline.isOver,
     async faults(db) {
       if (!db) return [...faults, "end: the manager has no store"];
-      const events = db
-        .prepare("SELECT body FROM log JOIN streams ON number = stream WHERE name = 'league:sim' ORDER BY seq")
-        .all()
-        .map(({ body }) => parseLeagueEvent(String(body)));
+      const events = eventsOf(db, "league:sim").map(parseLeagueEvent);
+      const names = displayNamesIn(db);
       return [
         ...faults,
-        ...faultsOf("results", faultsOfResults(events, acknowledged)),
+        ...results.faults(events),
         ...faultsOfCapacity(plan, events),
         ...course.faults(events),
-        ...faultsOf("forfeits", faultsOfCharges(plan, events, displayNamesIn(db))),
+        ...faultsOfTimeouts(events, agentStreamsIn(db, names.keys())),
+        ...release.faults(timeline.events(), names),
+        ...faultsOf("forfeits", faultsOfCharges(plan, events, names)),
         ...faultsOf("export", await faultsOfExport(db)),
       ];
     },
@@ -134,6 +141,23 @@ function faultsOfForgery(
     : [];
 }
 
+/** Records the results that the manager acknowledges, and compares them with those that it has recorded. */
+function createResults() {
+  const acknowledged: Acknowledged[] = [];
+  return {
+    onAnswer({ type, payload }: CheckedEnvelope, answer: CheckedEnvelope): readonly Fault[] {
+      // A match that its referee aborts is released and has no result.
+      if (type !== "MATCH_RESULT" || payload.termination === "aborted") return [];
+      const { match_id, epoch, log_head } = payload;
+      const result = { matchId: String(match_id), epoch: Number(epoch), logHead: String(log_head) };
+      if (answer.type === "MATCH_RESULT_RESPONSE") acknowledged.push(result);
+      const isRejected = answer.payload.error_code === "G001";
+      return isRejected ? [`results: the manager rejected a result of ${match_id}`] : [];
+    },
+    faults: (events: readonly LeagueEvent[]) => faultsOf("results", faultsOfResults(events, acknowledged)),
+  };
+}
+
 /** Checks that every acknowledged result is recorded as reported, that every match has one result, and that no match was aborted. */
 function faultsOfResults(events: readonly LeagueEvent[], acknowledged: readonly Acknowledged[]): readonly string[] {
   const completed = new Map<string, Completed>();
@@ -151,6 +175,37 @@ function faultsOfResults(events: readonly LeagueEvent[], acknowledged: readonly 
     }
   }
   return faults;
+}
+
+/** The bodies of the events of a stream. */
+const eventsOf = (db: Database, stream: string): readonly string[] =>
+  db
+    .prepare("SELECT body FROM log JOIN streams ON number = stream WHERE name = ? ORDER BY seq")
+    .all(stream)
+    .map(({ body }) => String(body));
+
+const agentStreamsIn = (db: Database, ids: Iterable<string>): AgentStreams =>
+  new Map([...ids].map((id) => [id, eventsOf(db, `agent:${id}`).map((body) => JSON.parse(body))]));
+
+/** Records the events of the league with the virtual times of their commits. */
+function createTimeline(now: () => number) {
+  const events: Timed[] = [];
+  let last = 0;
+  let isOver = false;
+  return {
+    events: (): readonly Timed[] => events,
+    isOver: (): boolean => isOver,
+    onCommitted(db: Database): void {
+      const sql = `SELECT log.rowid AS row, name, body FROM log JOIN streams ON number = stream WHERE log.rowid > ? ORDER BY log.rowid`;
+      for (const { row, name, body } of db.prepare(sql).all(last)) {
+        last = Number(row);
+        if (name !== "league:sim") continue;
+        const event = JSON.parse(String(body)) as LeagueEvent;
+        events.push({ at: now(), event });
+        isOver ||= event.type === "completed";
+      }
+    },
+  };
 }
 
 const displayNamesIn = (db: Database): ReadonlyMap<string, string> =>

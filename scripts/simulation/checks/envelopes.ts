@@ -3,6 +3,7 @@ export interface CheckedEnvelope {
   /** The id of the JSON-RPC message. An answer has the id of its request. */
   readonly id: number;
   readonly type: string;
+  readonly message_id?: string;
   readonly sender: string;
   readonly auth_token?: string;
   readonly payload: Readonly<Record<string, unknown>>;

@@ -43,8 +43,7 @@ async function playLeague(): Promise<LeagueMemory> {
     onAnswer: (_, reply) => {
       if (reply.includes("MATCH_RESULT_RESPONSE")) results++;
     },
-    onCommitted: () => {},
-    trace: () => {},
+    ...{ onCommitted: () => {}, onProcess: () => {}, onView: () => {}, trace: () => {} },
   });
   const memoryAfter = async (matches: number): Promise<number> => {
     await world.play(() => results >= matches, timeLimitMs(LEAGUE));

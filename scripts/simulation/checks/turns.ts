@@ -1,7 +1,5 @@
-import { completeView } from "#shared/games/view-history.ts";
-import type { MoveRequest } from "#shared/protocol/messages.ts";
 import { type CheckedEnvelope, turnOf } from "./envelopes.ts";
-import type { Fault, Rule } from "./rules.ts";
+import type { Fault } from "./rules.ts";
 
 /** Checks the requests of the referees to the players, and the answers of the players. */
 interface Turns {
@@ -24,12 +22,9 @@ interface RequestedTurn {
 type AnsweredMoves = Map<string, Map<number, ReadonlySet<string>>>;
 
 export function createTurns(): Turns {
-  /** The state in the request to each role in each turn. */
-  const states = new Map<string, string>();
   /** The move of each player in each turn. */
   const moves = new Map<string, string>();
   const playerIds = new Map<string, string>();
-  const viewIn = createViews();
   const requested = new Map<string, RequestedTurn>();
   const answeredMoves: AnsweredMoves = new Map();
   /** Returns a fault if the role has not answered its previous turn. */
@@ -47,11 +42,7 @@ export function createTurns(): Turns {
       const { your_role: role, roles } = payload as { your_role: string; roles?: Record<string, string> };
       if (type === "GAME_INVITE") playerIds.set(seatOf(payload), roles?.[role] ?? "");
       if (type !== "MOVE_REQUEST") return [];
-      const view = viewIn(payload);
-      if (view === null)
-        return [`views: ${seatOf(payload)}: a request leaves out what no earlier one to the role has shown`];
-      const fault = "the state changed while the turn was open";
-      return [...changed("views", states, `${turnOf(payload)}/${role}`, view, fault), ...faultsOfOrder(payload)];
+      return faultsOfOrder(payload);
     },
     onAnswer(from, request, { type, sender, payload }) {
       if (type !== "MOVE_RESPONSE") return [];
@@ -70,24 +61,18 @@ export function createTurns(): Turns {
         moves.delete(key); // a move that was rejected may be followed by another one
         return [];
       }
-      return changed("repeated requests", moves, key, payload.move, "a repeated request has another answer");
+      return changed(moves, key, payload.move, "a repeated request has another answer");
     },
     onReport: ({ payload }) => faultsOfLog(payload, answeredMoves),
   };
 }
 
 /** Stores a value. Returns a fault if it differs from the previous value of the key. */
-function changed(
-  rule: Rule,
-  values: Map<string, string>,
-  key: string,
-  value: unknown,
-  fault: string,
-): readonly Fault[] {
+function changed(values: Map<string, string>, key: string, value: unknown, fault: string): readonly Fault[] {
   const text = JSON.stringify(value);
   const previous = values.get(key) ?? text;
   values.set(key, text);
-  return previous === text ? [] : [`${rule}: ${key}: ${fault}`];
+  return previous === text ? [] : [`repeated requests: ${key}: ${fault}`];
 }
 
 /** Returns a fault if an action in the log of a report is not a move of its player. */
@@ -101,18 +86,6 @@ function faultsOfLog(payload: CheckedEnvelope["payload"], answeredMoves: Answere
     const wrong = acted.findIndex(({ action }, index) => !moves[index]?.has(JSON.stringify(action)));
     return wrong < 0 ? [] : [`moves: ${seat}: action ${wrong + 1} in the log is not an answer of the player`];
   });
-}
-
-/** Returns a function that returns the complete view of a MOVE_REQUEST; null if no earlier request to its role has shown what it leaves out. */
-function createViews(): (payload: CheckedEnvelope["payload"]) => unknown {
-  const last = new Map<string, unknown>();
-  return (payload) => {
-    const { game_state, omitted_history: omitted } = payload as Pick<MoveRequest, "game_state" | "omitted_history">;
-    const seat = seatOf(payload);
-    const view = omitted ? completeView(game_state, omitted, last.get(seat)) : game_state;
-    if (view !== null) last.set(seat, view);
-    return view;
-  };
 }
 
 /** The fields of a log entry of a session that the check reads. */

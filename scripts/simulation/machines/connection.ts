@@ -33,8 +33,8 @@ export interface NetworkOptions {
   readonly stoppedUntil: (machine: string) => number;
   /** The address that a proxy forwards to any of the machines for which `isBehind` returns true; null without a proxy. */
   readonly proxy: Proxy | null;
-  /** Called when a request has arrived at a server. */
-  readonly onRequest: (observed: ObservedRequest) => void;
+  /** Called when a request has arrived at a server, with the virtual time at which it was sent. */
+  readonly onRequest: (observed: ObservedRequest, sentAt: number) => void;
   /** Called when a server has answered. The answer may be lost. */
   readonly onAnswer: (observed: ObservedRequest, reply: string) => void;
 }
@@ -105,6 +105,7 @@ export class Connection implements Link {
   readonly #closed = new AbortController();
   readonly #controller: DispatchController;
   #server: Server | null = null;
+  #sentAt = 0;
   #isOver = false;
 
   constructor(
@@ -145,6 +146,7 @@ export class Connection implements Link {
     this.#handler.onRequestStart?.(this.#controller, undefined);
     if (this.#isOver) return;
     const { scheduler, servers, fateOf } = this.#wire;
+    this.#sentAt = scheduler.now();
     const fate = fateOf(this.#from, servers.get(this.#origin)?.machine ?? this.#origin);
     scheduler.after(fate.requestMs, () => this.#arrive(fate));
   }
@@ -199,7 +201,7 @@ export class Connection implements Link {
       return { status: !path.startsWith("/ready") || options.isReady() ? 200 : 503, body: "{}" };
     }
     const observed = this.#observed(server);
-    this.#wire.onRequest(observed);
+    this.#wire.onRequest(observed, this.#sentAt);
     const headers = this.#request.headers as Record<string, string> | null | undefined;
     const bearer = headers?.authorization?.replace(/^Bearer /, "") ?? null;
     const http = { bearer, remoteAddress: HOST, abortSignal: () => this.#closed.signal };

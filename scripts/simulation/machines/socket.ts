@@ -130,7 +130,10 @@ export class SocketConnection implements Link {
     const other = otherSide[side];
     const pong = (): void => this.#transmit(other, () => events.onPong());
     return {
-      send: (text) => this.#transmit(side, () => this.#deliver(other, text)),
+      send: (text) => {
+        const sentAt = this.#wire.scheduler.now();
+        this.#transmit(side, () => this.#deliver(other, text, sentAt));
+      },
       ping: () => this.#transmit(side, pong),
       bufferedBytes: 0,
       close: () => this.#transmit(side, () => this.fail(null)),
@@ -141,10 +144,10 @@ export class SocketConnection implements Link {
     };
   }
 
-  #deliver(side: Side, text: string): void {
+  #deliver(side: Side, text: string, sentAt: number): void {
     const events = this.#ends.get(side);
     if (!events) return;
-    if (side === "server" && this.#server) this.#wire.onRequest(this.#observed(this.#server, text));
+    if (side === "server" && this.#server) this.#wire.onRequest(this.#observed(this.#server, text), sentAt);
     events.onText(text);
   }
 

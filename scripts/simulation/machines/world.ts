@@ -61,13 +61,13 @@ export class World {
         isBehind: isManager,
         random: createRandom(`${plan.seed}/proxy`),
       },
-      onRequest: (request) => {
+      onRequest: (request, sentAt) => {
         const machine = this.#machines.get(request.to);
         if (machine && request.body.includes('"GAME_INVITE"')) machine.isInvited = true;
-        observer.onRequest(request);
+        observer.onRequest(request, sentAt);
       },
     });
-    for (const [name, start] of agentsOf(plan, choice, this.#database))
+    for (const [name, start] of agentsOf(plan, choice, this.#database, observer.onView))
       this.#add(name, start, this.#random.next() * START_MS);
     for (const one of plan.disturbances) scheduler.after(one.at, () => this.#disturb(one));
   }
@@ -173,6 +173,7 @@ export class World {
       machine.stoppedUntil = 0;
     });
     machine.process = process;
+    this.#observer.onProcess(name, true);
     const say = (line: string): void => this.#trace(`${name}: ${line}`);
     const ids = seededIds(`${this.#plan.seed}/${name}/${machine.starts}`);
     const self: AgentProcess = {
@@ -198,6 +199,7 @@ export class World {
     if (!process) return;
     this.#trace(`${machine.name} ${reason}`);
     machine.process = null;
+    this.#observer.onProcess(machine.name, false);
     process.kill();
     this.scheduler.after(downMs, () => this.#start(machine));
   }
@@ -218,7 +220,7 @@ export class World {
 
   #copy({ name, disk }: Machine): void {
     const copy = copyName(name);
-    if (!this.#machines.has(copy)) this.#add(copy, copyOf(this.#plan, name), 0, disk);
+    if (!this.#machines.has(copy)) this.#add(copy, copyOf(this.#plan, name, this.#observer.onView), 0, disk);
   }
 
   #disturb(one: Disturbance): void {

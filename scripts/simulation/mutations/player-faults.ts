@@ -16,4 +16,18 @@ export const PLAYER_FAULTS: readonly Mutation[] = [
     from: "  matches.delete(key);\n",
     to: "",
   },
+  {
+    name: "a player answers a request of an older epoch",
+    rules: ["epochs"],
+    file: "player/matches/player.ts",
+    from: 'if (epoch !== null && epoch < match.invite.epoch) return "old_epoch";',
+    to: "",
+  },
+  {
+    name: "the bot receives a view without the omitted history",
+    rules: ["views"],
+    file: "player/matches/last-view.ts",
+    from: "return { ...request, game_state: view };",
+    to: "return request;",
+  },
 ];

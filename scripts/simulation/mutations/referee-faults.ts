@@ -115,4 +115,32 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
     from: "{ role, action: move, expectedTick",
     to: '{ role, action: typeof move === "number" ? 1 : move, expectedTick',
   },
+  {
+    name: "a withdrawn epoch can be started",
+    rules: ["epochs"],
+    file: "referee/match/withdrawals.ts",
+    from: "epoch > last.epoch) return null;",
+    to: "epoch > 0) return null;",
+  },
+  {
+    name: "the end of a run removes the newer epoch from the running matches",
+    rules: ["epochs"],
+    file: "referee/match/match-run.ts",
+    from: "if (running.get(ref) === match) running.delete(ref);",
+    to: "running.delete(ref);",
+  },
+  {
+    name: "a repeated request has the whole time",
+    rules: ["deadlines"],
+    file: "referee/match/ask-move.ts",
+    from: "const reply = await asker.requestMove(player, request, leftMs);",
+    to: "const reply = await asker.requestMove(player, { ...request, time_limit_seconds: limitMs / 1000 }, limitMs);",
+  },
+  {
+    name: "the history of a player that was restarted counts as known",
+    rules: ["views", "forfeits"],
+    file: "referee/match/ask-move.ts",
+    from: "      match.knownHistory.forget(player.role);\n",
+    to: "",
+  },
 ];

@@ -79,4 +79,11 @@ export const SHARED_FAULTS: readonly Mutation[] = [
     from: "    this.#cancelTimer();\n",
     to: "",
   },
+  {
+    name: "the bot receives the list of views that is kept, not a copy",
+    rules: ["views"],
+    file: "shared/games/view-history.ts",
+    from: "return list ? withHistory(view, path, [...list]) : view;",
+    to: "return list ? view : null;",
+  },
 ];

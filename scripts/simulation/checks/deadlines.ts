@@ -1,0 +1,140 @@
+import { endOf } from "../disturbance.ts";
+import type { Plan } from "../plan.ts";
+import type { CheckedEnvelope } from "./envelopes.ts";
+import type { Fault } from "./rules.ts";
+
+/** Checks the time limits of the requests for moves, by the times at which messages are sent. */
+interface Deadlines {
+  /** The process of a machine has started or ended. A referee that starts asks for the open moves again, each with the whole time. */
+  onProcess(machine: string): void;
+  /** Returns the faults of a request or report of a referee that was sent at the virtual time `sentAt`. */
+  onRequest(from: string, request: CheckedEnvelope, sentAt: number): readonly Fault[];
+  /** An answer of a player to a referee. */
+  onAnswer(from: string, request: CheckedEnvelope, answer: CheckedEnvelope): void;
+}
+
+/** The requests of a referee to a role in one turn. */
+interface Asked {
+  readonly tick: number;
+  /** The time limit in the first request, and when it was sent. */
+  readonly limitMs: number;
+  readonly sentAt: number;
+  /** The last answer of the player, which a further request follows. */
+  answeredAt: number | null;
+  /** The time of the first answer with each move. */
+  readonly moves: Map<string, number>;
+  /** The ids of the requests. A request that is sent again after a lost connection keeps its id. */
+  readonly messages: Set<unknown>;
+}
+
+/** Time limits are rounded to milliseconds, in a request and in its repetitions. */
+const ROUNDING_MS = 5;
+/**
+ * The time that a referee may take to end a turn whose limit has passed, after the disturbances: a report without an answer is repeated after 5 s and
+ * a pause, over a WebSocket that takes up to 5 s to be opened.
+ */
+const ENDING_MS = 15_000;
+
+export function createDeadlines({ disturbances }: Plan, now: () => number): Deadlines {
+  const turns = new OpenTurns();
+  /** The reports of a match may be lost, and repeated, until the disturbances have ended. */
+  const calmAt = Math.max(0, ...disturbances.map(endOf));
+  return {
+    onProcess: (machine) => turns.forget(machine),
+    onRequest(from, request, sentAt) {
+      const { type, payload } = request;
+      if (type !== "MOVE_REQUEST" && type !== "MATCH_RESULT") return [];
+      const tick = type === "MOVE_REQUEST" ? Number(payload.tick) : null;
+      const late = lateFaults(turns.others(from, payload, tick), matchOf(payload), sentAt, calmAt);
+      if (tick === null) return [...late, ...faultsOfLog(payload, (role, at) => turns.find(from, payload, role, at))];
+      return [...late, ...faultsOfRepetition(turns, from, request, sentAt)];
+    },
+    onAnswer(from, { type, payload }, answer) {
+      const asked = type === "MOVE_REQUEST" ? turns.find(from, payload, payload.your_role, Number(payload.tick)) : null;
+      if (!asked) return;
+      asked.answeredAt = now();
+      const move = JSON.stringify(answer.payload.move);
+      if (answer.type === "MOVE_RESPONSE" && !asked.moves.has(move)) asked.moves.set(move, now());
+    },
+  };
+}
+
+/** The turns that the processes of the referees have asked for, by referee, match and epoch; then by role and tick. */
+class OpenTurns {
+  readonly #byMatch = new Map<string, Map<string, Asked>>();
+
+  find(from: string, payload: CheckedEnvelope["payload"], role: unknown, tick: number): Asked | undefined {
+    return this.#byMatch.get(`${from} ${matchOf(payload)}`)?.get(`${role} ${tick}`);
+  }
+
+  /** The requests of the latest turn of a match, unless it is that of `tick`. */
+  others(from: string, payload: CheckedEnvelope["payload"], tick: number | null): readonly Asked[] {
+    const asked = [...(this.#byMatch.get(`${from} ${matchOf(payload)}`)?.values() ?? [])];
+    const latest = Math.max(...asked.map((one) => one.tick));
+    return latest === tick ? [] : asked.filter((one) => one.tick === latest);
+  }
+
+  add(from: string, payload: CheckedEnvelope["payload"], asked: Asked): void {
+    const key = `${from} ${matchOf(payload)}`;
+    const ofMatch = this.#byMatch.get(key) ?? new Map<string, Asked>();
+    this.#byMatch.set(key, ofMatch.set(`${payload.your_role} ${asked.tick}`, asked));
+  }
+
+  forget(machine: string): void {
+    for (const key of this.#byMatch.keys()) if (key.startsWith(`${machine} `)) this.#byMatch.delete(key);
+  }
+}
+
+/** Returns a fault if a referee sends something about a match long after an open turn should have ended. */
+function lateFaults(open: readonly Asked[], match: string, sentAt: number, calmAt: number): readonly Fault[] {
+  const endsAt = Math.max(...open.map((asked) => asked.sentAt + asked.limitMs));
+  const lateMs = sentAt - Math.max(endsAt, calmAt);
+  if (open.length === 0 || lateMs <= ENDING_MS) return [];
+  return [`deadlines: ${match}: the turn of tick ${open[0]?.tick} ended ${Math.round(lateMs)} ms after its limit`];
+}
+
+/** Returns a fault if a further request of a turn has more than the rest of its time. */
+function faultsOfRepetition(
+  turns: OpenTurns,
+  from: string,
+  { payload, message_id }: CheckedEnvelope,
+  sentAt: number,
+): readonly Fault[] {
+  const tick = Number(payload.tick);
+  const limitMs = Number(payload.time_limit_seconds) * 1_000;
+  const asked = turns.find(from, payload, payload.your_role, tick);
+  if (!asked) {
+    const messages = new Set([message_id]);
+    turns.add(from, payload, { tick, limitMs, sentAt, answeredAt: null, moves: new Map(), messages });
+    return [];
+  }
+  if (asked.messages.has(message_id)) return [];
+  asked.messages.add(message_id);
+  const restMs = asked.limitMs - ((asked.answeredAt ?? asked.sentAt) - asked.sentAt);
+  if (limitMs <= restMs + ROUNDING_MS) return [];
+  const turn = `${matchOf(payload)}: a repeated request to ${payload.your_role} at tick ${tick}`;
+  return [`deadlines: ${turn} has ${limitMs} ms instead of ${Math.round(restMs)} ms`];
+}
+
+/** Returns the moves in the log of a report that their players have sent after the time limit. */
+function faultsOfLog(
+  payload: CheckedEnvelope["payload"],
+  find: (role: unknown, tick: number) => Asked | undefined,
+): readonly Fault[] {
+  const log = (payload.log as string[]).map((text) => JSON.parse(text) as Entry);
+  return log.flatMap(({ type, role, tick = -1, action }): readonly Fault[] => {
+    const asked = type === "acted" ? find(role, tick) : undefined;
+    const answeredAt = asked?.moves.get(JSON.stringify(action));
+    if (!asked || answeredAt === undefined || answeredAt <= asked.sentAt + asked.limitMs) return [];
+    return [`deadlines: ${matchOf(payload)}: the move of ${role} at tick ${tick} was accepted after its limit`];
+  });
+}
+
+interface Entry {
+  readonly type: string;
+  readonly role?: string;
+  readonly tick?: number;
+  readonly action?: unknown;
+}
+
+const matchOf = ({ match_id, epoch }: CheckedEnvelope["payload"]): string => `${match_id}/${epoch}`;

@@ -1,0 +1,137 @@
+import type { LeagueEvent } from "../../../league-manager/league/events.ts";
+import { type Disturbance, endOf } from "../disturbance.ts";
+import { MANAGER, refereeName } from "../machines/names.ts";
+import type { Plan } from "../plan.ts";
+import { type Fault, faultsOf } from "./rules.ts";
+
+/** An event of the league with the virtual time of its commit, in ms. */
+export interface Timed {
+  readonly at: number;
+  readonly event: LeagueEvent;
+}
+
+/** A time in which a process has run or a referee had a match, in ms of virtual time. */
+interface Interval {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Records when the processes run, and checks that the matches of referees that are lost are released in time. */
+interface Release {
+  onProcess(machine: string, isRunning: boolean): void;
+  /** `names` are the display names of the agents, by id. */
+  faults(events: readonly Timed[], names: ReadonlyMap<string, string>): readonly Fault[];
+}
+
+const PROBE_MS = 1_000;
+/** The probes that a referee may miss: that refuses connections, the same if it was not seen since the manager's start, that is silent. */
+const MISSES = { refused: 3, atStart: 10, silent: 10 } as const;
+/** The time of a match after a start of the manager. */
+const AFTER_START_MS = 60_000;
+/** The time for the probe that is under way, the pass of the manager and the commit. */
+const SLACK_MS = 3_000;
+/** After the other disturbances have ended, all other agents answer again after this time. */
+const CALM_MS = 3_000;
+/** `match_ms` of the config, unless the plan has another one. */
+const DEFAULT_MATCH_MS = 86_400_000;
+
+/** The check concerns runs with one manager: of several, the one that holds the job of the match may be lost, too. */
+export function createRelease(plan: Plan, now: () => number): Release {
+  const runs = new Map<string, { from: number; until: number }[]>();
+  return {
+    onProcess(machine, isRunning) {
+      const intervals = runs.get(machine) ?? [];
+      runs.set(machine, intervals);
+      const last = intervals.at(-1);
+      if (isRunning) intervals.push({ from: now(), until: Number.POSITIVE_INFINITY });
+      else if (last) last.until = now();
+    },
+    faults(events, names) {
+      if (plan.managers > 1) return [];
+      const endsAt = events.at(-1)?.at ?? 0;
+      const observed = assignmentsIn(events, endsAt).flatMap((assignment) => {
+        const machine = refereeName(Number(names.get(assignment.refereeId)?.slice(1)) - 1);
+        const kept = [...keptByLost(plan, runs, { ...assignment, machine }), ...keptTooLong(plan, runs, assignment)];
+        return kept.map((text) => `${assignment.match} ${text}`);
+      });
+      return faultsOf("release", observed);
+    },
+  };
+}
+
+type Runs = ReadonlyMap<string, readonly Interval[]>;
+
+interface Assignment extends Interval {
+  readonly match: string;
+  readonly refereeId: string;
+}
+
+function assignmentsIn(events: readonly Timed[], endsAt: number): readonly Assignment[] {
+  const open = new Map<string, Assignment>();
+  const ended: Assignment[] = [];
+  for (const { at, event } of events) {
+    if (!("match_id" in event)) continue;
+    const before = open.get(event.match_id);
+    if (before && event.type !== "withdrawal_settled") {
+      ended.push({ ...before, until: at });
+      open.delete(event.match_id);
+    }
+    if (event.type !== "match_assigned") continue;
+    const { match_id, epoch, referee_id: refereeId } = event;
+    open.set(match_id, { match: `${match_id}, epoch ${epoch},`, refereeId, from: at, until: endsAt });
+  }
+  return [...ended, ...open.values()];
+}
+
+const runAt = (runs: Runs, machine: string, at: number): Interval | undefined =>
+  runs.get(machine)?.find(({ from, until }) => from <= at && at < until);
+
+/** The times in which a referee does not answer, and the probes that it may miss in them. */
+function lossesOf({ disturbances }: Plan, runs: Runs, machine: string): readonly (Interval & { isSilent: boolean })[] {
+  const intervals = runs.get(machine) ?? [];
+  const down = intervals.map(({ until }, index) => ({
+    from: until,
+    until: intervals[index + 1]?.from ?? Number.POSITIVE_INFINITY,
+  }));
+  const stopped = disturbances.filter((one) => one.type === "stop" && one.machine === machine);
+  return [
+    ...down.map((interval) => ({ ...interval, isSilent: false })),
+    ...stopped.map((one) => ({ from: one.at, until: endOf(one), isSilent: true })),
+  ];
+}
+
+/** Says whether a match stays with a lost referee although another one is free and nothing disturbs the manager. */
+function keptByLost(plan: Plan, runs: Runs, { machine, from, until }: Assignment & { machine: string }): string[] {
+  const calmAt = CALM_MS + Math.max(0, ...plan.disturbances.filter((one) => !isOf(one, machine)).map(endOf));
+  return lossesOf(plan, runs, machine).flatMap((loss) => {
+    const start = Math.max(from, loss.from, calmAt);
+    const manager = runAt(runs, MANAGER, start);
+    const end = Math.min(until, loss.until, manager?.until ?? 0);
+    const isOtherFree = Array.from({ length: plan.referees }, (_, n) => refereeName(n)).some((other) => {
+      const run = other === machine ? undefined : runAt(runs, other, start - CALM_MS);
+      return run !== undefined && run.until >= end;
+    });
+    if (!manager || !isOtherFree) return [];
+    const wasSeen = runs
+      .get(machine)
+      ?.some((run) => Math.min(run.until, start) - Math.max(run.from, manager.from) > CALM_MS);
+    const misses = loss.isSilent ? MISSES.silent : wasSeen ? MISSES.refused : MISSES.atStart;
+    // A silent probe takes as long as the time between two of them.
+    const limitMs = misses * PROBE_MS + SLACK_MS;
+    const ms = end - Math.max(start, manager.from);
+    return ms <= limitMs ? [] : [`stays with ${machine}, which is lost, for ${Math.round(ms)} ms`];
+  });
+}
+
+/** Says whether a referee has a match for longer than `match_ms`, across restarts of the manager. */
+function keptTooLong(plan: Plan, runs: Runs, { from, until }: Assignment): string[] {
+  const matchMs = plan.matchMs ?? DEFAULT_MATCH_MS;
+  if (plan.disturbances.some(({ type }) => type === "clock set")) return [];
+  const starts = (runs.get(MANAGER) ?? []).filter((run) => run.from > from && run.from < until).map((run) => run.from);
+  const endsAt = Math.max(from + matchMs, ...starts.map((at) => at + Math.min(matchMs, AFTER_START_MS)));
+  const isManagerUp = (runAt(runs, MANAGER, endsAt)?.until ?? 0) > endsAt + SLACK_MS;
+  if (until <= endsAt + SLACK_MS || !isManagerUp) return [];
+  return [`was not released after ${matchMs} ms, but after ${Math.round(until - from)} ms`];
+}
+
+const isOf = (one: Disturbance, machine: string): boolean => "machine" in one && one.machine === machine;

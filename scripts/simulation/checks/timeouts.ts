@@ -1,0 +1,66 @@
+import type { LeagueEvent } from "../../../league-manager/league/events.ts";
+import type { Fault } from "./rules.ts";
+
+/** The number of consecutive matches lost by timeout after which a player is shut down (PROTOCOL.md, section 2). */
+const LAST_TIMEOUT = 3;
+
+/** The state of a player that follows from its matches. */
+interface Counted {
+  timeouts: number;
+  isOut: boolean;
+  /** The events about timeouts that the stream of the player must have. */
+  readonly expected: string[];
+}
+
+/** The events of the stream of an agent, by the id of the agent. */
+export type AgentStreams = ReadonlyMap<string, readonly { readonly type: string; readonly match_id?: string }[]>;
+
+/**
+ * Counts the timeouts of each player again, from the completed matches: a timeout counts against the player that has timed out, another match that it has
+ * played ends the count, and the third in a row shuts the player down. The streams of the players must have the same timeouts, and only players that are
+ * shut down leave the league.
+ */
+export function faultsOfTimeouts(events: readonly LeagueEvent[], streams: AgentStreams): readonly Fault[] {
+  const players = new Map<string, Counted>();
+  const faults: Fault[] = [];
+  const counted = (id: string): Counted => {
+    const player = players.get(id) ?? { timeouts: 0, isOut: false, expected: [] };
+    players.set(id, player);
+    return player;
+  };
+  const end = events.findIndex(({ type }) => type === "completed");
+  for (const event of events.slice(0, end < 0 ? events.length : end)) {
+    if (event.type === "player_left" && !counted(event.player_id).isOut)
+      faults.push(
+        `timeouts: ${event.player_id} was shut down after ${counted(event.player_id).timeouts} timeouts in a row`,
+      );
+    // A match without a log was not played.
+    if (event.type !== "match_completed" || event.log_head === "") continue;
+    for (const id of Object.keys(event.match_points)) {
+      const hasTimedOut = event.faults.some(
+        ({ player_id, code, cause }) => player_id === id && code === "G002" && cause !== "clock",
+      );
+      countMatch(counted(id), event.match_id, hasTimedOut);
+    }
+  }
+  for (const [id, { expected, isOut }] of players) {
+    const ofPlayer = streams.get(id) ?? [];
+    const actual = ofPlayer.flatMap(({ type, match_id }) => (isCounted(type) ? [`${type} ${match_id}`] : []));
+    if (actual.join() !== expected.join())
+      faults.push(`timeouts: ${id} has the events ${actual.join(", ")} instead of ${expected.join(", ")}`);
+    const hasLeft = events.some((event) => event.type === "player_left" && event.player_id === id);
+    if (isOut && !hasLeft) faults.push(`timeouts: ${id} was not shut down after ${LAST_TIMEOUT} timeouts in a row`);
+  }
+  return faults;
+}
+
+const isCounted = (type: string): boolean => type === "timed_out" || type === "answered";
+
+/** Counts a match of a player. Matches that end after the player was shut down do not count. */
+function countMatch(player: Counted, matchId: string, hasTimedOut: boolean): void {
+  if (player.isOut) return;
+  if (hasTimedOut) player.expected.push(`timed_out ${matchId}`);
+  else if (player.timeouts > 0) player.expected.push(`answered ${matchId}`);
+  player.timeouts = hasTimedOut ? player.timeouts + 1 : 0;
+  player.isOut = player.timeouts >= LAST_TIMEOUT;
+}
