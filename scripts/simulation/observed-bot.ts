@@ -3,8 +3,8 @@ import type { BotObject } from "../../player/sdk.ts";
 import type { BotSeat } from "./machines/observer.ts";
 
 /**
- * Returns a bot that reports each view that it receives, as JSON. After its answer it removes the elements of the lists in the view, as a bot may do: the
- * views of later turns must not change.
+ * Returns a bot that reports each view that it receives, as JSON. After its answer it overwrites the elements of the lists in the view, as a bot may do:
+ * the views of later turns must not change.
  */
 export const withObservedViews = (bot: LoadedBot, onView: (seat: BotSeat, view: string) => void): LoadedBot => ({
   ...bot,
@@ -16,7 +16,7 @@ export const withObservedViews = (bot: LoadedBot, onView: (seat: BotSeat, view: 
         const { view, role, tick } = turn;
         onView({ ...match, role, tick }, JSON.stringify(view));
         const action = await inner.choose(turn);
-        clearLists(view);
+        overwriteLists(view);
         return action;
       },
       start(info) {
@@ -29,7 +29,7 @@ export const withObservedViews = (bot: LoadedBot, onView: (seat: BotSeat, view: 
   },
 });
 
-function clearLists(value: unknown): void {
-  if (Array.isArray(value)) value.splice(0);
-  else if (typeof value === "object" && value !== null) for (const one of Object.values(value)) clearLists(one);
+function overwriteLists(value: unknown): void {
+  if (Array.isArray(value)) value.fill(null);
+  else if (typeof value === "object" && value !== null) for (const one of Object.values(value)) overwriteLists(one);
 }
