@@ -111,6 +111,10 @@ export class World {
   /** Stops every process, as a signal does. */
   async stop(): Promise<void> {
     this.#isStopping = true;
+    // A stopped process cannot end by itself. Its supervisor kills it.
+    for (const machine of this.#machines.values())
+      if (machine.process && machine.stoppedUntil > this.scheduler.now())
+        this.#kill(machine, 0, "is killed while it is stopped");
     const processes = [...this.#machines.values()].flatMap(({ process }) => process ?? []);
     let isOver = false;
     const stops = processes.map(({ agent, killed }) => agent && Promise.race([agent.stop(), killed]));
