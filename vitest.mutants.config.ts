@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { SLOW_TESTS, settings } from "./vitest.config.ts";
+import { SLOW_TESTS, settingsOf } from "./vitest.config.ts";
 
 /**
  * The tests that `npm run mutants` names in MUTANT_TESTS, one path or pattern a line. Stryker itself runs all tests of
@@ -7,7 +7,7 @@ import { SLOW_TESTS, settings } from "./vitest.config.ts";
  */
 export default defineConfig({
   test: {
-    ...settings.test,
+    ...settingsOf("npm run mutants").test,
     include: (process.env.MUTANT_TESTS ?? "").split("\n"),
     exclude: ["**/*.browser.test.ts", ...SLOW_TESTS],
     reporters: [],

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { StartGame } from "#shared/protocol/messages.ts";
 import { isSignedFor } from "#shared/protocol/signing.ts";
+import { SILENT_PROBES } from "./effects/dispatch/health.ts";
 import { played, timedOut } from "./testing/results.ts";
 import { type ScriptedLeague, startScriptedLeague } from "./testing/scripted-league.ts";
 
@@ -18,12 +19,12 @@ describe.concurrent("a probed referee", () => {
     expect(referee.received.map(({ type }) => type)).not.toContain("MATCH_WITHDRAWN");
   });
 
-  it("is informed of its lost matches when it answers again after three missed probes", async (test) => {
+  it("is informed of its lost matches when it answers again after the probes that it may miss", async (test) => {
     const league = await startScriptedLeague(test, { referees: 2 });
     await league.begin();
     await league.order("REF01", "R1M1");
     const referee = league.referee("REF01");
-    referee.answersProbe = (probe) => probe > 3;
+    referee.answersProbe = (probe) => probe > SILENT_PROBES.programs;
     const withdrawn = await vi.waitFor(() => {
       const found = referee.received.find(({ type }) => type === "MATCH_WITHDRAWN");
       if (!found) throw new Error("REF01 received no MATCH_WITHDRAWN");
