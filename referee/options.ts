@@ -35,6 +35,8 @@ export const ServiceOptions = z.object({
   bots: z.custom<ReadonlyMap<string, string>>((bots) => bots instanceof Map).default(() => new Map()),
   /** The commands of chess engines that people can choose as opponents, besides those in the PATH. */
   engines: z.array(z.string()).readonly().default([]),
+  /** The folders in which engines are searched besides the PATH. By default that of Debian's games. */
+  engineFolders: z.array(z.string()).readonly().optional(),
   /** The time limits of bots. A process that is started for a game may need longer to join than a running player. */
   botTimeouts: StartGame.shape.timeouts.default({ join_ms: Math.max(join_ms, 30_000), move_ms, game_over_ms }),
   /** Whether a person has started this process, at a terminal or in an MCP host, so that a page may be opened in the browser. */

@@ -100,6 +100,7 @@ export function composeParts(
     url: pagesUrl,
     bots: options.bots,
     engines: options.engines,
+    engineFolders: options.engineFolders,
     botTimeouts: options.botTimeouts,
     dataFolder: options.dataFolder,
     isAttended: options.isAttended,

@@ -52,6 +52,7 @@ interface PlayRoomContext {
   readonly bots: ReadonlyMap<string, string>;
   /** The commands of chess engines, besides those in the PATH. */
   readonly engines: readonly string[];
+  readonly engineFolders?: readonly string[] | undefined;
   readonly botTimeouts: BotsContext["timeouts"];
   readonly dataFolder: string;
   /** Whether a page may be opened in the browser of the user. */
@@ -117,9 +118,9 @@ export function openPlayRoom(context: PlayRoomContext): PlayRoom {
   };
 }
 
-const openBots = ({ driver, bots, engines, dataFolder, botTimeouts, self }: PlayRoomContext): Bots =>
+const openBots = ({ driver, bots, engines, engineFolders, dataFolder, botTimeouts, self }: PlayRoomContext): Bots =>
   createBots({
-    ...{ driver, known: bots, engines: engineOpponents(process.env.PATH ?? "", engines), dataFolder },
+    ...{ driver, known: bots, engines: engineOpponents(process.env.PATH ?? "", engines, engineFolders), dataFolder },
     ...{ disk: self.disk, log: self.log, clock: self.clock, timeouts: botTimeouts },
   });
 

@@ -14,6 +14,8 @@ import { jsonText } from "../json-text.ts";
 import { withoutVersion } from "../masks.ts";
 import { openMcpSession } from "./mcp-client.ts";
 
+/** The engines of this machine are no opponents. */
+const NO_ENGINES = { engineFolders: [] };
 const BASE = { host: LOOPBACK_HOST, ports: [0] };
 
 /** The servers whose interfaces are recorded, each with the function that starts it. The manager has an open league of each game. */
@@ -21,9 +23,9 @@ const SERVERS: Readonly<Record<string, (place: Place) => Promise<RunningAgent>>>
   manager: ({ self, dataFolder }) =>
     startManager({ config: openLeagues(), port: 0, dataFolder, seed: sha256Hex("golden") }, self),
   referee: ({ self, dataFolder, manager }) =>
-    startReferee({ ...BASE, name: "Referee 1", manager: `${manager}/mcp`, dataFolder }, self),
+    startReferee({ ...BASE, ...NO_ENGINES, name: "Referee 1", manager: `${manager}/mcp`, dataFolder }, self),
   host: ({ self, dataFolder }) =>
-    startReferee({ ...BASE, name: "Host", manager: null, storeName: "host", dataFolder }, self),
+    startReferee({ ...BASE, ...NO_ENGINES, name: "Host", manager: null, storeName: "host", dataFolder }, self),
   player: ({ self, dataFolder, manager }) =>
     startPlayer({ ...BASE, name: "Ada", bot: "random", manager: `${manager}/mcp`, dataFolder }, self),
   "manual-player": ({ self, dataFolder, manager }) =>
