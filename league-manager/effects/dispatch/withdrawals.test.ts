@@ -21,7 +21,7 @@ const STEP_MS = 50;
 const withdrawalsSent = (league: TestLeague) => league.agent("REF01").of("MATCH_WITHDRAWN");
 
 describe("a referee that is down", () => {
-  test("loses its matches under a higher epoch, with a notice, and the new referee is told why", async () => {
+  test("loses its matches under a higher epoch, with a notice, and the new referee receives the reason", async () => {
     const league = await leagueWithLostMatch();
     const reason = { restart_reason: "REF01 did not answer" };
     expect(await league.order("REF02", "R1M1", 2)).toMatchObject({ epoch: 2, ...reason });
