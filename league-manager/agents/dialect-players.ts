@@ -1,5 +1,5 @@
 import { cutTo } from "#shared/lib/text.ts";
-import { bareHost, isThisMachine, type MachineAddresses } from "#shared/protocol/addresses.ts";
+import { bareHost, isThisMachine, type MachineAddresses, parseEndpoint } from "#shared/protocol/addresses.ts";
 import { NATIVE } from "#shared/protocol/dialects/dialect.ts";
 import { type ProtocolError, protocolError } from "#shared/protocol/errors.ts";
 import type { Agent, Capabilities } from "./agent.ts";
@@ -90,8 +90,9 @@ function mayBeSame(one: string, other: string): boolean {
   return one === other || !(areBoth(/^\d+(\.\d+){3}$/) || areBoth(/:/));
 }
 
+/** Returns the host of an endpoint; null for the endpoint of a player with an inbox. */
 function hostOf(endpoint: string): string | null {
-  const url = URL.parse(endpoint);
+  const url = parseEndpoint(endpoint);
   return url && bareHost(url);
 }
 

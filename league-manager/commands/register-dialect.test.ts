@@ -104,7 +104,9 @@ describe("a player of another dialect that has registered itself", () => {
   );
 
   it("returns with another name or dialect if no other program can have its address", () => {
-    given(open("rps"), foreign("Ann"))
+    // A player with an inbox has no address.
+    const inbox = player("Polls", { contact_endpoint: undefined });
+    given(open("rps"), foreign("Ann"), inbox)
       .when(foreign("Anna", { dialect: "league.v1:tool:params" }))
       .leadsTo("P01 returned")
       .replies({ agentId: "P01" });
