@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import {
   databaseOption,
@@ -11,7 +11,13 @@ import {
   withUsageExit,
 } from "#shared/runtime/cli/options.ts";
 import { loadConfig } from "#shared/runtime/config/config-file.ts";
-import { DATA_FOLDER, DEFAULT_CONFIG, LOOPBACK_HOST, PORT_RANGES } from "#shared/runtime/defaults.ts";
+import {
+  DATA_FOLDER,
+  DEFAULT_CONFIG,
+  DEFAULT_CONFIG_TEXT,
+  LOOPBACK_HOST,
+  PORT_RANGES,
+} from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { resultLine, roundText, startText, stateLine, waitingLine } from "./projections/lines.ts";
 import type { LiveEvent } from "./projections/live.ts";
@@ -21,7 +27,12 @@ const command = withUsageExit(new Command("league-manager"))
   .description("Runs the league manager, which pairs the players and keeps the standings.")
   .option("--port <port>", `port to listen on (default: the config's, ${PORT_RANGES.manager[0]})`, portOption)
   .option("--host <host>", `address to listen on (default: the config's, ${LOOPBACK_HOST})`)
-  .option("--config <file>", "config file with leagues and time limits", DEFAULT_CONFIG)
+  .addOption(
+    new Option("--config <file>", "config file with leagues and time limits").default(
+      DEFAULT_CONFIG,
+      DEFAULT_CONFIG_TEXT,
+    ),
+  )
   .option("--data <folder>", "folder of the store, the operator token and the logs (default: the config's)")
   .option(
     "--players <n>",

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { Option } from "commander";
+import { Argument, Option } from "commander";
 import {
   clockFlag,
   countOption,
@@ -20,7 +20,14 @@ import {
   verboseOption,
 } from "#shared/runtime/cli/options.ts";
 import { withPermissionOptions } from "#shared/runtime/cli/permission-options.ts";
-import { DATA_FOLDER, DEFAULT_CONFIG, MANAGER_ENDPOINT, PORT_RANGES, portHelp } from "#shared/runtime/defaults.ts";
+import {
+  DATA_FOLDER,
+  DEFAULT_CONFIG,
+  DEFAULT_CONFIG_TEXT,
+  MANAGER_ENDPOINT,
+  PORT_RANGES,
+  portHelp,
+} from "#shared/runtime/defaults.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { BOT_FILES } from "../player/loaders/bot-files.ts";
 import { addArchiveCommands, addPersonalDataCommands } from "./cli/archive.ts";
@@ -35,6 +42,9 @@ import { addOperatorCommands } from "./cli/operator.ts";
 
 /** The default data folder of `league mcp`. It is in the project's folder, because an MCP host may start the command in any folder. */
 const MCP_DATA = fileURLToPath(new URL("../data/mcp", import.meta.url));
+
+const configArgument = (): Argument =>
+  new Argument("[config]", "config file, JSON with comments").default(DEFAULT_CONFIG, DEFAULT_CONFIG_TEXT);
 
 // MCP hosts start this file directly, without the --require of the npm scripts. Each command loads its modules after this.
 createRequire(import.meta.url)("../shared/runtime/compile-cache.cjs");
@@ -55,7 +65,7 @@ withFormatOptions(
     "npm start -- --resume                          # continue an interrupted run",
   ]),
 )
-  .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
+  .addArgument(configArgument())
   .option("--keep", "keep running after the last match, with a page of standings")
   .option("--json", "print one JSON document on stdout instead of tables")
   .option(
@@ -78,7 +88,7 @@ withFormatOptions(
     "npm run league -- serve --database postgres:///league      # one of several managers of a PostgreSQL database",
   ]),
 )
-  .argument("[config]", "config file, JSON with comments", DEFAULT_CONFIG)
+  .addArgument(configArgument())
   .option(
     "--players <n>",
     "start each league when n players have joined, at least 2 (default: as the config says, else when the operator starts it)",
@@ -219,7 +229,7 @@ subcommand("mcp", "Serve MCP on stdin and stdout, for hosts that start a command
     portOption,
   )
   .addOption(gameFilesOption())
-  .option("--data <folder>", "folder of games and logs", MCP_DATA)
+  .addOption(new Option("--data <folder>", "folder of games and logs").default(MCP_DATA, "data/mcp of this program"))
   .action(async (options) => (await import("./commands/mcp.ts")).mcp(options));
 
 if (process.argv.length <= 2) {

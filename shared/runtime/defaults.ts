@@ -27,6 +27,9 @@ export const DATA_FOLDER = "data";
 /** The config of a command that is started without one. */
 export const DEFAULT_CONFIG = fileURLToPath(new URL("../../config/league.json", import.meta.url));
 
+/** The default config in help texts, which are the same in each folder of installation. */
+export const DEFAULT_CONFIG_TEXT = "config/league.json of this program";
+
 /**
  * The number of positions that a chess engine searches for each move. A time limit would make runs with the same seed
  * differ.

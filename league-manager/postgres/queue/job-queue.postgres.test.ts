@@ -72,7 +72,8 @@ test("the job of a killed process is passed to another manager, and that of a pr
   expect(await holder.nextLine()).toBe(`got ${KEY}`);
   const other = startManager(queue, 10);
   // Longer than the time after which a job that is not confirmed is passed on.
-  await new Promise((resolve) => setTimeout(resolve, 12_000));
+  const confirmed = "SELECT 1 FROM pgboss.job WHERE name = 'matches' AND heartbeat_on > started_on + interval '12 s'";
+  await eventually(async () => expect(await execute(queues.url, confirmed)).toHaveLength(1));
   expect(other.held).toEqual([]);
   holder.child.kill("SIGKILL");
   await eventually(() => expect(other.held).toEqual([KEY]));

@@ -42,7 +42,7 @@ describe.skipIf(!canCreateNetworks)("a player behind a router (needs root and ip
 
   it("plays through its inbox, and a network cut of 20 s loses none of its moves", async () => {
     const { server, ann, bob } = network.hosts;
-    const folder = folderWith({ timeouts: { move_ms: 40_000, match_ms: 300_000 } });
+    const folder = folderWith({ timeouts: { move_ms: 120_000, match_ms: 900_000 } });
     const args = ["serve", join(folder, "league.json"), "--lan", "--players", "2"];
     const served = start("scripts/league.ts", args, {}, "ignore", server);
     const url = `http://${server.address}:8000/mcp`;

@@ -59,11 +59,8 @@ export async function printedBy(
 export async function helpTexts(): Promise<string> {
   const texts: string[] = [];
   for (const program of PROGRAMS) texts.push(...(await helpOf(program, [])));
-  return texts.join("\n").replaceAll(CONTINUED, " ").replaceAll(PROJECT, "<project>");
+  return texts.join("\n");
 }
-
-/** The line breaks in descriptions. They depend on the length of the path of the project, which is in some defaults. */
-const CONTINUED = /\n {8,}(?=\S)/g;
 
 /** The help text of a command and of its subcommands. */
 async function helpOf(program: string, words: readonly string[]): Promise<readonly string[]> {
