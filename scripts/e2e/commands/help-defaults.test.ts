@@ -59,7 +59,7 @@ it("the help of the manager shows the defaults of its config", async () => {
   for (const option of [
     "(default: the config's, 8000)",
     "(default: the config's, 127.0.0.1)",
-    "/config/league.json",
+    "(default: config/league.json of this program)",
     "random seed)",
   ])
     expect(help).toContain(option);
