@@ -38,6 +38,9 @@ export const SLOW_TESTS: readonly string[] = [
 /** Tests that need a browser. `npm run test:browser` runs them. */
 const BROWSER_TESTS = "**/*.browser.test.ts";
 
+/** The complete long proofs. `npm run test:long` runs them. */
+export const LONG_TESTS = "scripts/long-proofs.test.ts";
+
 /** The test files that run at the same time: two for each processor, because tests of processes and pages wait half of the time. */
 export const WORKERS = 2 * availableParallelism();
 
@@ -70,6 +73,6 @@ export default defineConfig({
   test: {
     ...settingsOf("npm test").test,
     include: ["{shared,league-manager,referee,player,scripts}/**/*.test.ts"],
-    exclude: [BROWSER_TESTS, ...SLOW_TESTS],
+    exclude: [BROWSER_TESTS, LONG_TESTS, ...SLOW_TESTS],
   },
 });
