@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
+import { manualClock } from "#shared/lib/testing/clock.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import type { HttpContext } from "#shared/rpc/jsonrpc/http-context.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
@@ -83,4 +84,24 @@ it("messages to a player whose inbox is at another manager are sent there", asyn
   expect(await client.probe("inbox://P01", 1_000)).toBe("alive");
   isPolled = false;
   expect(await client.isListening("inbox://P01", 1_000)).toBe(false);
+});
+
+it("a message that the player has answered leaves no timer", async () => {
+  const clock = manualClock();
+  const inboxes = new Inboxes(clock, 0.5);
+  const peers = createPeers({ clock });
+  const client = withInboxes(peers, inboxes, { of: () => "here", onChange: () => () => {} }, clock);
+  const envelope = newEnvelope("ROUND_START", "league_manager:LM01", { league_id: "rps", round_id: 1 });
+  const timersBefore = clock.timers();
+  const notified = client.notify(inboxEndpoint("P01", false), envelope, { timeoutMs: 5_000 });
+  const { signal } = new AbortController();
+  const page = await inboxes.poll("P01", { after: 0, waitMs: 1_000, signal });
+  const requests = typeof page === "object" ? page.requests : [];
+  inboxes.answer(
+    "P01",
+    requests.map((text) => ({ id: JSON.parse(text).id, result: {} })),
+  );
+  expect(await notified).toEqual({ ok: true, value: null });
+  expect(clock.timers()).toBe(timersBefore);
+  await peers.close();
 });

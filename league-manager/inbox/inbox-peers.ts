@@ -26,8 +26,10 @@ export function withInboxes(peers: Peers, inboxes: Inboxes, homes: Homes, clock:
       if (home === "unknown") return UNKNOWN;
       if (home !== "here") return peers.notify(home.inboxEndpoint, envelope, options);
       const request = { method: "tools/call", params: { name: "league_message", arguments: envelope } };
-      const ended = [clock.timeout(options.timeoutMs), ...(options.signal ? [options.signal] : [])];
-      const { kind } = await inboxes.ask(playerId, request, AbortSignal.any(ended));
+      const timeout = new AbortController();
+      const cancelTimer = clock.after(options.timeoutMs, () => timeout.abort());
+      const signal = options.signal ? AbortSignal.any([timeout.signal, options.signal]) : timeout.signal;
+      const { kind } = await inboxes.ask(playerId, request, signal).finally(cancelTimer);
       if (kind === "answered") return ok(null);
       return err(kind === "refused" ? { cause: "refused", detail: UNREACHABLE } : { cause: "timeout", detail: SILENT });
     },
