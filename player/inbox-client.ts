@@ -34,15 +34,25 @@ const REPLY_BYTES = 2 * 1024 * 1024;
 /** Referees accept answers of 256 kB, and the manager accepts 1 MB of answers in one poll. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 const MAX_SENT_BYTES = 768 * 1024;
+/**
+ * The time for which an answer is sent again that the manager has ignored. The inbox may have moved: for a moment two managers of a run can both take
+ * the polls, and only one of them has the request.
+ */
+const IGNORED_MS = 10_000;
 const FIRST_RETRY_MS = 50;
 const MAX_RETRY_MS = 1_000;
 
-const Page = z.object({ next: z.int(), requests: z.array(z.looseObject({ id: z.int() })) });
+const Page = z.object({
+  next: z.int(),
+  requests: z.array(z.looseObject({ id: z.int() })),
+  ignored: z.array(z.unknown()).default([]),
+});
+type Page = z.infer<typeof Page>;
 
 /**
  * Polls an inbox and answers its requests until `signal` is aborted. Requests are answered concurrently, and each answer is sent as soon as it is
  * ready: a new poll carries it, which ends the poll that waits. Answers are kept until a poll that carried them was answered, so an interrupted
- * connection loses none. Registers again if the manager does not know the player. Rejects with StartError if the manager does not
+ * connection loses none, and ten seconds longer if the manager has ignored them. Registers again if the manager does not know the player. Rejects with StartError if the manager does not
  * accept the token of the player.
  */
 export async function pollInbox(options: InboxOptions): Promise<void> {
@@ -81,13 +91,17 @@ interface PollState {
   after: number;
   /** The answers that no answered poll has carried yet, as JSON texts by the ids of their requests. */
   readonly answers: Map<number, string>;
+  /** The monotonic times at which the manager has first ignored an answer, by the ids of the requests. */
+  readonly ignoredAt: Map<number, number>;
   /** The ids of the requests that are being answered. */
   readonly underway: Set<number>;
   /** Ends the wait for the poll, because another answer is ready. */
   wake: () => void;
 }
 
-const newState = (): PollState => ({ after: 0, answers: new Map(), underway: new Set(), wake: () => {} });
+const newState = (): PollState => ({
+  ...{ after: 0, answers: new Map(), ignoredAt: new Map(), underway: new Set(), wake: () => {} },
+});
 
 type Outcome = { readonly kind: "continue" } | { readonly kind: "failed" | "rejected"; readonly why: string };
 
@@ -132,10 +146,28 @@ function received(
   if (status === 409) return { kind: "failed", why: "another program polls this inbox" };
   const page = status === 200 ? Page.safeParse(parsedJson(text)).data : undefined;
   if (!page) return { kind: "failed", why: `HTTP ${status}` };
-  for (const [id, answer] of sent) if (state.answers.get(id) === answer) state.answers.delete(id);
+  forgetTaken(state, sent, page, options.clock.monotonic());
   state.after = page.next;
   for (const request of page.requests) void answerRequest(options, state, request);
   return CONTINUE;
+}
+
+/** Forgets the answers that the manager has taken, and those that it has ignored for too long. */
+function forgetTaken(
+  { answers, ignoredAt }: PollState,
+  sent: ReadonlyMap<number, string>,
+  { ignored }: Page,
+  nowMs: number,
+): void {
+  for (const [id, answer] of sent) {
+    if (answers.get(id) !== answer) continue;
+    const firstMs = ignoredAt.get(id) ?? nowMs;
+    if (ignored.includes(id) && nowMs - firstMs < IGNORED_MS) ignoredAt.set(id, firstMs);
+    else {
+      answers.delete(id);
+      ignoredAt.delete(id);
+    }
+  }
 }
 
 /** Answers a request of the inbox and has the answer sent. A request that arrives again while it is answered is ignored. */
