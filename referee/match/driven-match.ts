@@ -56,7 +56,7 @@ export function stopIfWithdrawn({ signal, order }: Match): void {
 }
 
 /** Returns the committed session. Throws if there is none. */
-export function sessionOf({ host }: MatchDriver, sessionId: string): Session {
+export function sessionOf({ host }: Pick<MatchDriver, "host">, sessionId: string): Session {
   const stored = host.read(sessionId);
   if (!stored) throw new Error(`session ${sessionId} is not in the log`);
   return stored.session;

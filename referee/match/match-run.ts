@@ -34,7 +34,7 @@ async function playAndReport(options: RefereeOptions, { order, sessionId, withdr
     log.error({ err: thrown, match: ref }, "a match failed because of an internal error");
     result = await abortedResult(driver, order, sessionId);
   }
-  await reportResult(options, order, result, withdraw.signal);
+  await reportResult(options, order, sessionId, result, withdraw.signal);
 }
 
 /** Aborts a match that failed because of an internal error, and returns its result. A completed match keeps its result. */

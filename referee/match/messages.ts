@@ -1,7 +1,7 @@
 import type { Role } from "#shared/games/game.ts";
 import { hmacBase64Url, sha256Hex } from "#shared/lib/hash.ts";
 import { matchAgentId } from "#shared/lib/ids.ts";
-import { type Contact, parseSpeech } from "#shared/protocol/dialects/dialect.ts";
+import { type Contact, parseSpeech, type RoundFacts } from "#shared/protocol/dialects/dialect.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
 import type { GameInvite, GameResult, MatchResult, StartGame } from "#shared/protocol/messages.ts";
 import { offersWebSocket } from "#shared/protocol/transports.ts";
@@ -10,7 +10,7 @@ import { outcomeOf } from "#shared/session/match-result.ts";
 import type { Session } from "#shared/session/session.ts";
 import { seatView } from "../views/session-views.ts";
 import type { SeatedPlayer } from "./ask.ts";
-import type { Match, MatchDriver } from "./driven-match.ts";
+import { type Match, type MatchDriver, sessionOf } from "./driven-match.ts";
 
 /** The seats of an order, as the session host stores them. Each is a separate agent, identified by its match token. */
 export const seatsOf = (order: StartGame) =>
@@ -20,9 +20,15 @@ export const seatsOf = (order: StartGame) =>
     tokenHash: sha256Hex(player.match_token),
   }));
 
-/** The players of an order that are asked over the wire. A seat without an endpoint is played through another interface. */
-export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly SeatedPlayer[] =>
-  Object.entries(order.roles)
+/** The players of the order of a session that are asked over the wire. A seat without an endpoint is played through another interface. */
+export function seatedPlayers(
+  driver: Pick<MatchDriver, "host">,
+  order: StartGame,
+  sessionId: string,
+  signal: AbortSignal,
+): readonly SeatedPlayer[] {
+  const closedRounds = () => roundResults(order, sessionOf(driver, sessionId));
+  return Object.entries(order.roles)
     .filter(([, { endpoint }]) => endpoint !== "")
     .map(([role, player]) => ({ role, player, moveMs: player.move_ms ?? order.timeouts.move_ms }))
     .map(({ role, player, moveMs }) => ({
@@ -32,21 +38,30 @@ export const seatedPlayers = (order: StartGame, signal: AbortSignal): readonly S
       matchToken: player.match_token,
       wantsLegalActions: player.legal_actions,
       wantsRoundResults: player.round_results,
-      contact: contactOf(player, firstLimitMs(order, moveMs)),
+      contact: contactOf(order, role, firstLimitMs(order, moveMs), closedRounds),
       wantsDeltaViews: player.history === "delta",
       offersWebSocket: offersWebSocket(player.transports),
       moveMs,
       signal,
     }));
+}
 
 /** The time limit of the first move: that for a move or, if it is earlier, the clock. */
 const firstLimitMs = ({ clock }: StartGame, moveMs: number): number => Math.min(moveMs, clock?.initial_ms ?? moveMs);
 
 /** How to address a player of another dialect; null for a native one. */
-function contactOf(player: StartGame["roles"][string], moveMs: number): Contact | null {
-  const { player_id, dialect, dialect_token = "", standings } = player;
-  const speech = parseSpeech(dialect);
-  return speech && { ...speech, playerId: player_id, token: dialect_token, moveMs, standings };
+function contactOf(
+  order: StartGame,
+  role: Role,
+  moveMs: number,
+  closedRounds: () => readonly RoundFacts[],
+): Contact | null {
+  const player = order.roles[role];
+  const speech = player && parseSpeech(player.dialect);
+  if (!speech) return null;
+  const { player_id, dialect_token = "", standings } = player;
+  const seat = { game: order.game, roundId: order.round_id, roles: playerIds(order), role, closedRounds };
+  return { ...speech, playerId: player_id, token: dialect_token, moveMs, standings, seat };
 }
 
 /** The payload of a player's GAME_INVITE. */
@@ -123,23 +138,30 @@ export function notifyTimeout({ asker }: MatchDriver, { order, players }: Match,
 
 /** Notifies the listeners of the rounds that the last turn has closed. Does not wait for the delivery. */
 export function notifyRounds({ asker }: MatchDriver, match: Match, session: Session): void {
-  const { order, game, listeners } = match;
-  const closed = game.rounds?.(session.state, match.closedRounds) ?? [];
+  const { order, listeners } = match;
+  const closed = roundResults(order, session, match.closedRounds);
   match.closedRounds += closed.length;
-  if (listeners.length === 0) return;
-  const ids = playerIds(order);
-  for (const round of closed) {
-    const payload = {
-      league_id: order.league_id,
-      match_id: order.match_id,
-      game_round: round.round,
-      moves: byPlayer(ids, round.moves),
-      round_winner: round.winner === null ? null : (ids[round.winner] ?? null),
-      scores: byPlayer(ids, round.scores),
-      ...round.facts,
-    };
+  for (const payload of closed) {
     for (const player of listeners) void asker.notify(player, "ROUND_RESULT", payload, order.timeouts.game_over_ms);
   }
+}
+
+/** The payloads of ROUND_RESULT for the closed rounds of a session, without the first `from`. */
+function roundResults(
+  order: StartGame,
+  { game, state }: Pick<Session, "game" | "state">,
+  from = 0,
+): readonly RoundFacts[] {
+  const ids = playerIds(order);
+  return (game.rounds?.(state, from) ?? []).map((round) => ({
+    league_id: order.league_id,
+    match_id: order.match_id,
+    game_round: round.round,
+    moves: byPlayer(ids, round.moves),
+    round_winner: round.winner === null ? null : (ids[round.winner] ?? null),
+    scores: byPlayer(ids, round.scores),
+    ...round.facts,
+  }));
 }
 
 /**
@@ -147,11 +169,13 @@ export function notifyRounds({ asker }: MatchDriver, match: Match, session: Sess
  * `game_over_ms` have passed. Must not be called if the match may be played again with the same seed.
  */
 export async function notifyResult(
-  { asker }: MatchDriver,
+  driver: MatchDriver,
   order: StartGame,
+  sessionId: string,
   result: MatchResult,
   signal: AbortSignal,
 ): Promise<void> {
+  const { asker } = driver;
   const { league_id, match_id, epoch, winner, final_scores, match_points, termination, reason, log_head } = result;
   const payload: GameResult = {
     league_id,
@@ -165,7 +189,7 @@ export async function notifyResult(
     seed: order.seed,
     log_head,
   };
-  const players = seatedPlayers(order, signal);
+  const players = seatedPlayers(driver, order, sessionId, signal);
   await Promise.all(players.map((player) => asker.notify(player, "GAME_RESULT", payload, order.timeouts.game_over_ms)));
 }
 

@@ -202,7 +202,7 @@ it("the messages of an even/odd match have the documented fields", async () => {
     ...{ game: evenOdd as never, options, seed: order.seed, seats: seatsOf(order) },
   });
   const result = await playMatch(driver, order, id, running.signal);
-  await notifyResult(driver, order, result, running.signal);
+  await notifyResult(driver, order, id, result, running.signal);
   await vi.waitFor(() => expect(messagesTo("P02", "ROUND_RESULT")).toHaveLength(2), WAIT_OPTIONS);
   players.close();
 

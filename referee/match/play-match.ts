@@ -30,7 +30,7 @@ export async function playMatch(
   signal: AbortSignal,
 ): Promise<MatchResult> {
   let session = sessionOf(driver, sessionId);
-  const players = seatedPlayers(order, signal);
+  const players = seatedPlayers(driver, order, sessionId, signal);
   const listeners = players.filter((player) => player.wantsRoundResults);
   const match = matchOf(order, session, players, listeners, signal);
   const absent = faultsOfAbsent(order);
@@ -58,7 +58,8 @@ export async function playSeats(
   sessionId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const match = matchOf(order, sessionOf(driver, sessionId), seatedPlayers(order, signal), [], signal);
+  const players = seatedPlayers(driver, order, sessionId, signal);
+  const match = matchOf(order, sessionOf(driver, sessionId), players, [], signal);
   if (sessionOf(driver, sessionId).status === "active") {
     const faults = await inviteAll(driver, match);
     if (faults.length > 0) await forfeit(driver, sessionId, faults);
@@ -66,7 +67,7 @@ export async function playSeats(
   for (let step = nextStep(driver, match, sessionId); step !== null; step = nextStep(driver, match, sessionId)) {
     await step;
   }
-  void notifyResult(driver, order, matchResult(driver, order, sessionOf(driver, sessionId)), signal);
+  void notifyResult(driver, order, sessionId, matchResult(driver, order, sessionOf(driver, sessionId)), signal);
 }
 
 /**

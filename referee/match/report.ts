@@ -56,6 +56,7 @@ const LOGGED_CHARACTERS = 200;
 export async function reportResult(
   options: ReportOptions,
   order: StartGame,
+  sessionId: string,
   result: MatchResult,
   signal: AbortSignal,
 ): Promise<void> {
@@ -63,10 +64,11 @@ export async function reportResult(
   const isForPlayers = result.termination !== "aborted" && !signal.aborted;
   const isSeedOfEpoch = order.run_id != null;
   if (isForPlayers && isSeedOfEpoch) {
-    await settledWithin(acknowledgeWithinMs(order), notifyResult(driver, order, result, signal), driver.clock);
+    const notified = notifyResult(driver, order, sessionId, result, signal);
+    await settledWithin(acknowledgeWithinMs(order), notified, driver.clock);
   }
   const isRecorded = await record(options, result, signal);
-  if (isForPlayers && !isSeedOfEpoch && isRecorded) void notifyResult(driver, order, result, signal);
+  if (isForPlayers && !isSeedOfEpoch && isRecorded) void notifyResult(driver, order, sessionId, result, signal);
 }
 
 /** Players of other dialects may accept their next invitation only after the result of the last match, so it must have been delivered before. */

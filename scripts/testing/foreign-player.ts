@@ -75,6 +75,23 @@ export function usualAnswer(message: Json, { id, token }: Pick<ForeignPlayer, "i
   return { status: "ok" };
 }
 
+const LATER_METHODS: Readonly<Record<string, string>> = {
+  GAME_INVITATION: "receive_game_join_ack",
+  CHOOSE_PARITY_CALL: "receive_parity_response",
+};
+
+/** Answers RECEIVED, and sends the usual answer to the referee that the last announcement has named for the match. */
+export function laterAnswer(message: Json, self: ForeignPlayer): Json {
+  const { auth_token: _, ...params } = usualAnswer(message, self);
+  const method = LATER_METHODS[message.message_type];
+  if (method === undefined) return params;
+  const announced = self.of("ROUND_ANNOUNCEMENT").flatMap(({ matches }) => matches);
+  const { referee_endpoint } = announced.findLast(({ match_id }: Json) => match_id === message.match_id);
+  // A referee that the test has killed refuses the connection.
+  if (referee_endpoint !== null) postJson(referee_endpoint, { jsonrpc: "2.0", id: 7, method, params }).catch(() => {});
+  return { status: "RECEIVED" };
+}
+
 /** Posts a JSON body. Resolves with the parsed response. */
 export async function postJson(url: string, body: Json): Promise<Json> {
   const headers = { "content-type": "application/json" };
@@ -91,7 +108,9 @@ export const usualRegistration = (message: Json): Json => ({
 });
 
 /** Creates a player for `startTestLeague`, and the record of what it receives. */
-export function foreignPlayer(options: ForeignPlayerOptions): TestPlayer & { readonly player: ForeignPlayer } {
+export function foreignPlayer(
+  options: ForeignPlayerOptions,
+): Extract<TestPlayer, { start: unknown }> & { readonly player: ForeignPlayer } {
   const state = { id: "", token: "" };
   const received: Received[] = [];
   const registrations: Json[] = [];

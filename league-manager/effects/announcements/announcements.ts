@@ -72,14 +72,20 @@ export class Announcements implements Part {
   }
 
   /**
-   * Resolves when a player has received ROUND_ANNOUNCEMENT and ROUND_START of a round, or has failed to answer in time. Resolves immediately for a
-   * round that is already announced.
+   * Resolves when a player has received ROUND_ANNOUNCEMENT and ROUND_START of a round, or has failed to answer in time, so that it can be invited to a
+   * match. Resolves immediately for a round that is already announced, except for a player of another dialect: the announcement is sent to it again,
+   * because the match may have had another referee or none then, and the player may send its answers to the referee that the announcement names.
    */
   received(leagueId: string, roundId: number, playerId: string): Promise<void> {
     const { leagues, agents } = this.#context.ledger.state;
     const round = roundOf(leagues.get(leagueId), roundId);
-    if (!round || round.isAnnounced || this.#tasks.signal.aborted) return Promise.resolve();
-    if (agents.get(playerId)?.wantsAnnouncements === false) return Promise.resolve();
+    const player = agents.get(playerId);
+    if (!round || player?.wantsAnnouncements === false || this.#tasks.signal.aborted) return Promise.resolve();
+    if (round.isAnnounced && (!player || player.dialect === NATIVE)) return Promise.resolve();
+    if (round.isAnnounced) {
+      const again = { type: "ROUND_ANNOUNCEMENT", leagueId, roundId, isRepeated: true } as const;
+      return this.#queues.push(playerId, [again]).received;
+    }
     const passed = this.#gateOf(leagueId, roundId).passed(playerId);
     return this.#options.ownsLeague(leagueId) ? passed : this.#within(passed, round, playerId);
   }

@@ -12,6 +12,8 @@ export interface Announcement {
   readonly type: AnnouncementType;
   readonly leagueId: string;
   readonly roundId: number;
+  /** Whether it was sent before and the referees of the matches may have changed since. */
+  readonly isRepeated?: boolean;
 }
 
 /** A longer list is reduced to the entries that concern the recipient. */
@@ -47,7 +49,8 @@ export class AnnouncementMessages {
   }
 
   /** Returns the payload for one recipient, or null if the league or round does not exist. */
-  payload({ type, leagueId, roundId }: Announcement, recipientId: string): object | null {
+  payload(announcement: Announcement, recipientId: string): object | null {
+    const { type, leagueId, roundId } = announcement;
     const league = this.#state().leagues.get(leagueId);
     const round = roundOf(league, roundId);
     if (!league || !round) return null;
@@ -56,7 +59,7 @@ export class AnnouncementMessages {
       case "ROUND_START":
         return head;
       case "ROUND_ANNOUNCEMENT":
-        return this.#list({ type, leagueId, roundId }, recipientId, {
+        return this.#list(announcement, recipientId, {
           all: () => round.matches,
           ownersOf: agentsOf,
           payload: (matches) => ({
@@ -68,7 +71,7 @@ export class AnnouncementMessages {
           resource: `league://${leagueId}/schedule/${roundId}`,
         });
       case "ROUND_END":
-        return this.#list({ type, leagueId, roundId }, recipientId, {
+        return this.#list(announcement, recipientId, {
           all: () => round.matches,
           ownersOf: agentsOf,
           payload: (matches) => ({
@@ -82,7 +85,7 @@ export class AnnouncementMessages {
           resource: `league://${leagueId}/schedule/${roundId}`,
         });
       case "LEAGUE_STANDINGS_UPDATE":
-        return this.#list({ type, leagueId, roundId }, recipientId, {
+        return this.#list(announcement, recipientId, {
           all: () => this.#standings.after(league, roundId, this.#playersOf(league)),
           ownersOf: ({ player_id }) => [player_id],
           payload: (rows) => ({ ...head, standings: rows.map((row) => this.#withState(row)) }),
@@ -91,10 +94,10 @@ export class AnnouncementMessages {
     }
   }
 
-  #list<T>({ type, leagueId, roundId }: Announcement, recipientId: string, list: List<T>): object {
+  #list<T>({ type, leagueId, roundId, isRepeated = false }: Announcement, recipientId: string, list: List<T>): object {
     const key = `${leagueId}/${type}`;
     let shared = this.#shared.get(key);
-    if (shared?.roundId !== roundId) {
+    if (shared?.roundId !== roundId || isRepeated) {
       shared = { roundId, ...sharedOf(list) };
       this.#shared.set(key, shared);
     }

@@ -127,14 +127,19 @@ export class AnnouncementQueues {
     const { type, leagueId, roundId } = announcement;
     const agent = ledger.state.agents.get(agentId);
     const payload = agent && this.#messages.payload(announcement, agentId);
-    if (!agent || !payload || agent.endpoint === "") return;
-    const runId = ledger.state.leagues.get(leagueId)?.runId ?? "";
+    const league = ledger.state.leagues.get(leagueId);
+    if (!agent || !payload || !league || agent.endpoint === "") return;
     const envelope = newEnvelope(type, MANAGER_SENDER, payload, {
       at: clock.iso(),
       authToken: signFor(agent.tokenHash, leagueId),
-      messageId: derivedMessageId(runId, leagueStream(leagueId), `${roundId}`, type, agentId),
+      messageId: derivedMessageId(league.runId, leagueStream(leagueId), `${roundId}`, type, agentId),
     });
-    const call = { timeoutMs: timeouts.default_ms, signal, contact: contactOf(agent), socket: agent.offersWebSocket };
+    const call = {
+      timeoutMs: timeouts.default_ms,
+      signal,
+      contact: contactOf(agent, league),
+      socket: agent.offersWebSocket,
+    };
     await peers.notify(agent.endpoint, envelope, call);
   }
 }

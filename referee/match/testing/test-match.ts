@@ -36,7 +36,7 @@ export async function startTestMatch({ answers, options = {}, clock, moveMs }: T
     order,
     game: sessionOf(driver, id).game,
     options: setup.options,
-    players: seatedPlayers(order, signal),
+    players: seatedPlayers(driver, order, id, signal),
     listeners: [],
     signal,
     closedRounds: 0,

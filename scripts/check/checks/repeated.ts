@@ -33,7 +33,7 @@ async function callsWith(context: CheckContext, game: Game): Promise<readonly Ca
   if (fault) return [];
   const message = caller.matchMessage(subject, "MOVE_REQUEST", match.moveRequest());
   const calls: Call[] = [];
-  for (let count = 0; count < REPETITIONS; count++) calls.push(await caller.call(subject, message, moveMs));
+  for (let count = 0; count < REPETITIONS; count++) calls.push(await caller.call(match.self, message, moveMs));
   await matches.abort(match);
   return calls;
 }

@@ -61,9 +61,9 @@ async function cutMove(context: CheckContext): Promise<readonly Finding[]> {
   const match = await matches.beginFirst(subject, game);
   await matches.invite(match);
   const message = caller.matchMessage(subject, "MOVE_REQUEST", match.moveRequest());
-  const body = requestOf(await caller.call(subject, message, moveMs));
+  const body = requestOf(await caller.call(match.self, message, moveMs));
   const cut = await unusualPost({ url: subject.endpoint, body, limitMs: moveMs, cutAfterMs: CUT_AFTER_MS }, clock);
-  const call = await caller.call(subject, message, moveMs);
+  const call = await caller.call(match.self, message, moveMs);
   await matches.abort(match);
   if (call.answer.ok && call.answer.value?.type === "MOVE_RESPONSE") return [];
   const detail = explainCall(call)?.summary ?? "it is not answered with MOVE_RESPONSE";

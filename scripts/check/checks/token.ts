@@ -36,14 +36,14 @@ export const token: Check = {
 };
 
 async function send(
-  { caller, ...context }: CheckContext,
+  { caller }: CheckContext,
   type: "GAME_INVITE" | "MOVE_REQUEST",
   match: OpenMatch,
   signature: string | undefined,
 ): Promise<Call> {
   const payload = type === "GAME_INVITE" ? match.invitation() : match.moveRequest();
   const message = caller.envelope("referee:REF01", type, payload, signature);
-  return caller.call(subjectOf({ caller, ...context }), message, LIMIT_MS, false);
+  return caller.call(match.self, message, LIMIT_MS, false);
 }
 
 /** Judges the answers to messages with a missing or wrong signature. `isSigned` states whether the check knows the token of the player. */

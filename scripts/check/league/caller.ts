@@ -8,6 +8,7 @@ import { httpNetwork } from "#shared/rpc/network.ts";
 import type { CallFault, CallOptions } from "#shared/rpc/peer/call.ts";
 import { createPeers } from "#shared/rpc/peer/peer.ts";
 import { openPool } from "#shared/rpc/peer/targets.ts";
+import type { SeatedPlayer } from "../../../referee/match/ask.ts";
 import { type Exchange, isInboxUrl } from "../wire/exchange.ts";
 import { Recorder, recordingPools } from "../wire/recorder.ts";
 import { unusualPost } from "../wire/unusual-post.ts";
@@ -121,9 +122,14 @@ export class Caller {
     return [...new Set(this.calls.flatMap(({ message }) => message.auth_token ?? []))];
   }
 
-  /** Sends a message and resolves with the call. */
-  async call(subject: Subject, message: Envelope, limitMs: number, retry = true): Promise<Call> {
-    await this.peers.message(subject.endpoint, message, { timeoutMs: limitMs, retry, contact: contactOf(subject) });
+  /** Sends a message about a match to the player at its seat, and resolves with the call. */
+  async call(
+    { endpoint, contact = null }: Pick<SeatedPlayer, "endpoint" | "contact">,
+    message: Envelope,
+    limitMs: number,
+    retry = true,
+  ): Promise<Call> {
+    await this.peers.message(endpoint, message, { timeoutMs: limitMs, retry, contact });
     await this.findCauses();
     return this.#callOf(message);
   }

@@ -143,7 +143,7 @@ export class Matches {
     const options = game.options.parse(order.options);
     const { id: sessionId } = await this.#host.create({ game, options, seed: order.seed, seats: seatsOf(order) });
     const { signal } = new AbortController();
-    const players = seatedPlayers(order, signal);
+    const players = seatedPlayers(this.#driver, order, sessionId, signal);
     const self = players.find((player) => player.role === role) as SeatedPlayer;
     const session = sessionOf(this.#driver, sessionId);
     const match: Match = {
@@ -199,7 +199,7 @@ export class Matches {
   async abort({ order, sessionId }: Pick<OpenMatch, "order" | "sessionId">): Promise<void> {
     await this.#host.abort(sessionId, "ended_by_the_check");
     const result = matchResult(this.#driver, order, sessionOf(this.#driver, sessionId));
-    await notifyResult(this.#driver, order, result, new AbortController().signal);
+    await notifyResult(this.#driver, order, sessionId, result, new AbortController().signal);
     this.#host.forget(sessionId);
   }
 
@@ -210,7 +210,7 @@ export class Matches {
     try {
       const result = await playMatch(this.#driver, order, sessionId, this.#clock.timeout(limitMs));
       await this.#caller.findCauses();
-      await notifyResult(this.#driver, order, result, new AbortController().signal);
+      await notifyResult(this.#driver, order, sessionId, result, new AbortController().signal);
       return { order, game, role, result };
     } catch (thrown) {
       if (!(thrown instanceof MatchWithdrawn)) throw thrown;

@@ -1,6 +1,14 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { playedBy } from "../../testing/foreign-match.ts";
-import { type ForeignPlayer, type Json, postJson, usualAnswer } from "../../testing/foreign-player.ts";
+import {
+  type ForeignPlayer,
+  foreignPlayer,
+  type Json,
+  laterAnswer,
+  postJson,
+  usualAnswer,
+} from "../../testing/foreign-player.ts";
+import { startTestLeague } from "../../testing/in-process-league.ts";
 
 /** Answers an invitation with `acceptance` and other messages as usual. */
 const accepting = (acceptance: Json) => ({
@@ -81,6 +89,18 @@ describe("an answer that comes later", () => {
       },
     });
     expect(match.termination).toBe("normal");
+  });
+
+  test("reaches the referee of a match that had none when its round was announced", async () => {
+    const players = ["Ann", "Bob", "Cid", "Dan"].map((name) => foreignPlayer({ name, answer: laterAnswer }));
+    const league = await startTestLeague({
+      leagues: [{ league_id: "parity", game: "even_odd.v1", options: { variant: "draw" } }],
+      players,
+      maxConcurrentMatches: 1,
+    });
+    onTestFinished(() => league.stop());
+    const { leagues } = await league.completed;
+    expect(leagues[0]?.matches.map(({ termination }) => termination)).toEqual(Array(6).fill("normal"));
   });
 
   test("of another sender or about another match is not taken", async () => {

@@ -25,7 +25,7 @@ export function localMatches(
     const sessionId = sessions.create(order);
     try {
       const result = await playMatch(driver, order, sessionId, signal);
-      await notifyResult(driver, order, result, signal);
+      await notifyResult(driver, order, sessionId, result, signal);
       return result;
     } finally {
       sessions.forget(sessionId);

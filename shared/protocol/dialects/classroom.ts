@@ -1,14 +1,14 @@
 import { reasonInWords, withoutVersion } from "../../games/game.ts";
 import { derivedMessageId } from "../../lib/ids.ts";
-import type { StandingsUpdate } from "../announcements.ts";
+import type { RoundEnd, StandingsUpdate } from "../announcements.ts";
 import type { Envelope } from "../envelope.ts";
 import type { GameInvite, GameResult, MoveRequest } from "../messages.ts";
 import { boardFields } from "./board-fields.ts";
 import { errorOf } from "./codes.ts";
-import type { Contact, Dialect, Wordings } from "./dialect.ts";
+import { type Contact, type Dialect, type RoundFacts, type SeatFacts, seatOf, type Wordings } from "./dialect.ts";
 import { wholeSeconds } from "./fields.ts";
 import type { ForeignMessage } from "./forms.ts";
-import { leagueOf, type Memory, matchIn, type RoundFacts } from "./memory.ts";
+import { addEnded, type Memory, takeEnded } from "./memory.ts";
 
 /**
  * The dialect of the classroom: flat messages of "league.v2" with `message_type`, `sender`, `timestamp` and `conversation_id`. Fields that
@@ -27,13 +27,17 @@ type Encoder = (envelope: Envelope, contact: Contact, memory: Memory) => readonl
 
 const ENCODERS: Partial<Record<Envelope["type"], Encoder>> = {
   GAME_INVITE: (envelope, contact) => [[invitation(envelope, contact)]],
-  MOVE_REQUEST: (envelope, contact, memory) => [
+  MOVE_REQUEST: (envelope, contact) => [
     ...(envelope.payload.error === undefined ? [] : [[rejectedMove(envelope, contact)]]),
-    moveCalls(envelope, contact, memory),
+    moveCalls(envelope, contact),
   ],
-  GAME_RESULT: (envelope, contact, memory) => [[gameOver(envelope, contact, memory)]],
+  GAME_RESULT: (envelope, contact) => [[gameOver(envelope, contact)]],
   GAME_ERROR: (envelope, contact) => [[unanswered(envelope, contact)]],
   ROUND_ANNOUNCEMENT: (envelope, contact) => [[roundAnnouncement(envelope, contact)]],
+  ROUND_END(envelope, _, memory) {
+    addEnded(memory, envelope.payload as RoundEnd);
+    return [];
+  },
   LEAGUE_STANDINGS_UPDATE: (envelope, contact, memory) =>
     afterRound(envelope, contact, memory).map((message) => [message]),
 };
@@ -54,48 +58,47 @@ function head(type: string, { sender, timestamp, payload }: Envelope, { token }:
   };
 }
 
-function seats({ roles, your_role }: GameInvite): { role_in_match: string; opponent_id: string } {
-  const ids = Object.entries(roles);
-  const index = Math.max(
-    0,
-    ids.findIndex(([role]) => role === your_role),
-  );
-  const opponent = ids.find(([role]) => role !== your_role);
-  return { role_in_match: `PLAYER_${String.fromCharCode(65 + index)}`, opponent_id: opponent?.[1] ?? "" };
+function roleInMatch({ roles, role }: SeatFacts): string {
+  const index = Object.keys(roles).indexOf(role);
+  return `PLAYER_${String.fromCharCode(65 + Math.max(0, index))}`;
 }
 
+const opponentOf = ({ roles, role }: SeatFacts): string =>
+  Object.entries(roles).find(([other]) => other !== role)?.[1] ?? "";
+
 function invitation(envelope: Envelope, contact: Contact): ForeignMessage {
-  const invite = envelope.payload as GameInvite;
+  const { league_id, round_id, match_id, game, your_role } = envelope.payload as GameInvite;
+  const seat = seatOf(contact);
   const about = {
-    game_type: withoutVersion(invite.game),
+    game_type: withoutVersion(game),
     player_id: contact.playerId,
-    ...seats(invite),
+    role_in_match: roleInMatch(seat),
+    opponent_id: opponentOf(seat),
   };
-  const { league_id, round_id, match_id } = invite;
   return {
     ...head("GAME_INVITATION", envelope, contact),
     ...about,
     invitation_id: envelope.message_id,
-    your_role: invite.your_role,
+    your_role,
     game_invitation: { league_id, round_id, match_id, ...about },
   };
 }
 
 /** Returns the wordings of a move request: GAME_MOVE_CALL for every game, and before it CHOOSE_PARITY_CALL for even/odd. */
-function moveCalls(envelope: Envelope, contact: Contact, memory: Memory): Wordings {
+function moveCalls(envelope: Envelope, contact: Contact): Wordings {
   const request = envelope.payload as MoveRequest;
-  const invite = matchIn(memory, request)?.invite;
-  const isEvenOdd = invite !== undefined && withoutVersion(invite.game) === "even_odd";
+  const seat = seatOf(contact);
+  const isEvenOdd = withoutVersion(seat.game) === "even_odd";
   const context = {
-    opponent_id: invite ? seats(invite).opponent_id : "",
-    round_id: invite?.round_id ?? 1,
+    opponent_id: opponentOf(seat),
+    round_id: seat.roundId,
     your_standings: contact.standings ?? { wins: 0, losses: 0, draws: 0 },
   };
   const common = {
     ...head("GAME_MOVE_CALL", envelope, contact),
     round_id: context.round_id,
     player_id: contact.playerId,
-    game_type: invite ? withoutVersion(invite.game) : "",
+    game_type: withoutVersion(seat.game),
     opponent_id: context.opponent_id,
     game_round: request.game_round,
     your_role: request.your_role,
@@ -109,7 +112,7 @@ function moveCalls(envelope: Envelope, contact: Contact, memory: Memory): Wordin
   const state = { game_state: request.game_state, your_role: request.your_role };
   const generic = {
     ...common,
-    ...boardFields(invite?.game ?? "", request),
+    ...boardFields(seat.game, request),
     move_request: { move_type: moveType, valid_options: options, context: { ...context, ...state } },
     valid_options: options,
   };
@@ -159,20 +162,20 @@ function lastRound(rounds: readonly RoundFacts[]) {
   };
 }
 
-function gameOver(envelope: Envelope, contact: Contact, memory: Memory): ForeignMessage {
+function gameOver(envelope: Envelope, contact: Contact): ForeignMessage {
   const result = envelope.payload as GameResult;
-  const match = matchIn(memory, result);
+  const seat = seatOf(contact);
   const { winner, termination, final_scores, match_points } = result;
-  const round = lastRound(match?.rounds ?? []);
-  const opponent = match ? seats(match.invite).opponent_id : "";
+  const round = lastRound(seat.closedRounds());
+  const opponent = opponentOf(seat);
   const isOwn = winner === contact.playerId;
   const outcome = winner === null ? (termination === "forfeit" ? "LOSS" : "DRAW") : isOwn ? "WIN" : "LOSS";
   const status = termination === "forfeit" ? "TECHNICAL_LOSS" : winner === null ? "DRAW" : "WIN";
   const reason = reasonInWords(result.reason);
   return {
     ...head("GAME_OVER", envelope, contact),
-    round_id: match?.invite.round_id ?? 1,
-    game_type: match ? withoutVersion(match.invite.game) : "",
+    round_id: seat.roundId,
+    game_type: withoutVersion(seat.game),
     game_result: { status, winner_player_id: winner, ...round, reason, scores: match_points },
     player_id: contact.playerId,
     opponent_id: opponent,
@@ -213,9 +216,7 @@ function roundAnnouncement(envelope: Envelope, contact: Contact): ForeignMessage
 /** The standings, the completed rounds and, after the last round, the end of the league, which is the last message to a player. */
 function afterRound(envelope: Envelope, contact: Contact, memory: Memory): readonly ForeignMessage[] {
   const { league_id, standings: rows, round_id } = envelope.payload as StandingsUpdate;
-  const league = leagueOf(memory, league_id);
-  const ended = league.ended;
-  league.ended = [];
+  const ended = takeEnded(memory, league_id);
   const standings = rows.map(({ state: _, ...row }) => row);
   const completed = ended.map((round) => ({
     ...head("ROUND_COMPLETED", { ...envelope, payload: { league_id, round_id: round.round_id } }, contact),
@@ -230,7 +231,7 @@ function afterRound(envelope: Envelope, contact: Contact, memory: Memory): reado
   const end = {
     ...head("LEAGUE_COMPLETED", { ...envelope, payload: { league_id } }, contact),
     total_rounds: round_id,
-    total_matches: league.matchesCompleted,
+    total_matches: contact.completedMatches ?? sumOf(ended.map(({ matches_completed }) => matches_completed)),
     champion: champion && {
       player_id: champion.player_id,
       display_name: champion.display_name,
@@ -240,3 +241,5 @@ function afterRound(envelope: Envelope, contact: Contact, memory: Memory): reado
   };
   return [...messages, end];
 }
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);

@@ -1,3 +1,4 @@
+import { invariant } from "../../lib/result.ts";
 import type { Envelope } from "../envelope.ts";
 import { type ForeignMessage, Form } from "./forms.ts";
 import type { Memory } from "./memory.ts";
@@ -15,6 +16,20 @@ interface Speech {
   readonly form: Form;
 }
 
+/** The payload of ROUND_RESULT, with the facts of the game. */
+export type RoundFacts = Readonly<Record<string, unknown>> & { readonly moves: Readonly<Record<string, unknown>> };
+
+/** A match and the seat of a player in it. It follows from START_GAME and the log of the session, so that a restarted referee knows it, too. */
+export interface SeatFacts {
+  readonly game: string;
+  readonly roundId: number;
+  /** The player ids by role. */
+  readonly roles: Readonly<Record<string, string>>;
+  readonly role: string;
+  /** Returns the closed rounds, oldest first. */
+  closedRounds(): readonly RoundFacts[];
+}
+
 /** A player that speaks another dialect, for messages to it. */
 export interface Contact extends Speech {
   readonly playerId: string;
@@ -24,6 +39,16 @@ export interface Contact extends Speech {
   readonly moveMs?: number;
   /** The results of the player in its league before the match. */
   readonly standings?: { readonly wins: number; readonly draws: number; readonly losses: number } | undefined;
+  /** The seat to which the messages of a referee belong; absent in messages of a manager. */
+  readonly seat?: SeatFacts;
+  /** The number of completed matches of the league to which the messages of a manager belong. */
+  readonly completedMatches?: number;
+}
+
+/** The seat of a message about a match. */
+export function seatOf({ seat, playerId }: Contact): SeatFacts {
+  invariant(seat, `a message about a match to ${playerId} has its seat`);
+  return seat;
 }
 
 /** Returns the text that a manager stores and sends to referees: `classroom:tool:params`. */

@@ -3,7 +3,7 @@ import { err, ok, type Result } from "../../lib/result.ts";
 import { isLater, isMethodUnknown, type Reading, readingOf } from "../../protocol/dialects/answers.ts";
 import type { Contact, Wordings } from "../../protocol/dialects/dialect.ts";
 import { type Attempt, attemptsFor, attemptsOf, bodyOf, type Form, isSameForm } from "../../protocol/dialects/forms.ts";
-import { type Memory, newMemory } from "../../protocol/dialects/memory.ts";
+import type { Memory } from "../../protocol/dialects/memory.ts";
 import type { CallFault } from "../peer/call.ts";
 import type { Peers } from "../peer/peer.ts";
 
@@ -24,7 +24,7 @@ export interface Conversation {
 
 export const newConversation = (endpoint: string): Conversation => ({
   endpoint,
-  memory: newMemory(),
+  memory: new Map(),
   learned: null,
   attempts: new Map(),
   unknown: new Set(),

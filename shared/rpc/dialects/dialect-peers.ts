@@ -3,8 +3,7 @@ import type { Ids } from "../../lib/ids.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { cutTo, flat, jsonOf } from "../../lib/text.ts";
 import { acceptanceIn, type Reading, reasonIn } from "../../protocol/dialects/answers.ts";
-import type { Contact, Wordings } from "../../protocol/dialects/dialect.ts";
-import { matchIn, remember } from "../../protocol/dialects/memory.ts";
+import { type Contact, seatOf, type Wordings } from "../../protocol/dialects/dialect.ts";
 import { moveIn } from "../../protocol/dialects/moves.ts";
 import { dialects } from "../../protocol/dialects/registry.ts";
 import { type Envelope, newEnvelope } from "../../protocol/envelope.ts";
@@ -125,7 +124,6 @@ function encoded(
   if (conversations.size > MAX_CONVERSATIONS) conversations.clear();
   const talk = conversations.get(endpoint) ?? newConversation(endpoint);
   conversations.set(endpoint, talk);
-  remember(talk.memory, envelope);
   return { talk, messages: dialects[contact.id].encode(envelope, contact, talk.memory) };
 }
 
@@ -152,7 +150,7 @@ async function ask(
   limits: Limits,
 ): Promise<Result<Envelope, CallFault>> {
   const { clock, lateAnswers } = translator;
-  const read = readerOf(talk, contact, envelope);
+  const read = readerOf(contact, envelope);
   const kind: AnswerKind = envelope.type === "GAME_INVITE" ? "join_ack" : "move";
   const matchId = String(envelope.payload.match_id);
   const expected = lateAnswers.expect({ contact, endpoint: talk.endpoint, kind, matchId });
@@ -186,22 +184,18 @@ interface NativeAnswer {
 }
 
 /** Returns the function that reads the answer to a request. It returns null if a reading does not answer the request. */
-function readerOf(
-  talk: Conversation,
-  { id }: Contact,
-  { type, payload }: Envelope,
-): (reading: Reading) => NativeAnswer | null {
+function readerOf(contact: Contact, { type, payload }: Envelope): (reading: Reading) => NativeAnswer | null {
   const { match_id } = payload;
   if (type === "GAME_INVITE") {
     return (reading) => {
-      const accept = acceptanceIn(reading) ?? (id === "league.v1" && reading.error === null ? true : null);
+      const accept = acceptanceIn(reading) ?? (contact.id === "league.v1" && reading.error === null ? true : null);
       if (accept === null || (reading.isUnknown && reading.bodyError !== null)) return null;
       const reason = accept ? null : (reasonIn(reading) ?? reading.error);
       return { type: "GAME_INVITE_RESPONSE", fields: { match_id, accept, reason, answer: innermost(reading) } };
     };
   }
   const request = payload as MoveRequest;
-  const game = matchIn(talk.memory, request)?.invite.game ?? "";
+  const { game } = seatOf(contact);
   return (reading) => {
     if (reading.bodyError !== null) return null;
     const move = moveIn(reading, { game, request });
