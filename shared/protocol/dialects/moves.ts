@@ -32,7 +32,7 @@ export function moveIn({ objects }: Reading, turn: Turn): { readonly action: unk
 /** Whether the result of a response is a plain text that only acknowledges the request. */
 const isAcknowledgement = (value: unknown): boolean =>
   typeof value === "boolean" ||
-  (typeof value === "string" && /^(ok|ack|acknowledged|received|success|done)$/i.test(value));
+  (typeof value === "string" && /^(ok|ack|acknowledged|received|success|done)$/i.test(value.trim()));
 
 const withoutObjects = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => typeof value !== "object"));
