@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { SLOW_TESTS, settingsOf } from "./vitest.config.ts";
 
@@ -10,6 +11,7 @@ export default defineConfig({
     ...settingsOf("npm run mutants").test,
     include: (process.env.MUTANT_TESTS ?? "").split("\n"),
     exclude: ["**/*.browser.test.ts", ...SLOW_TESTS],
+    setupFiles: [join(import.meta.dirname, "scripts/mutants/set-up.ts")],
     reporters: [],
   },
 });
