@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -61,9 +61,13 @@ const turnOf = (game: Game, view: unknown, role: string, more: Partial<Turn> = {
 async function load(behaviour: Behaviour, settings: Partial<LlmSettings> = {}): Promise<LoadedBot> {
   chat = await startChatEndpoint(behaviour);
   const all = { base_url: chat.url, model: "m", api_key_env: "LLM_TEST_KEY", max_tokens: 50, answer: "auto" } as const;
+  return loadSpec(llmSpec({ ...all, ...settings }));
+}
+
+async function loadSpec(spec: string): Promise<LoadedBot> {
   const clock = { ...systemClock, pause: async () => true };
   const home = botHome({ recordsFolder: () => folder, say: (line) => void said.push(line) });
-  const bot = await llmBot(llmSpec({ ...all, ...settings }), clock, home);
+  const bot = await llmBot(spec, clock, home);
   bots.push(bot);
   return bot;
 }
@@ -120,6 +124,16 @@ describe("a language model", () => {
       );
     },
   );
+});
+
+it("a file of settings and the answers of an endpoint may begin with a byte order mark", async () => {
+  const answer = { choices: [{ message: { content: '{"action": "a1"}' } }] };
+  chat = await startChatEndpoint((_, response) => void response.end(`\uFEFF${JSON.stringify(answer)}`));
+  const file = join(folder, "llm.json");
+  writeFileSync(file, `\uFEFF${JSON.stringify({ base_url: chat.url, model: "m" })}`);
+  const player = (await loadSpec(`llm:${file}`)).create(() => {});
+  player.start?.(info(TIC_TAC_TOE, "x"));
+  expect(await player.choose(firstTurn())).toBe("a1");
 });
 
 it("a language model plays only games that its process knows, because its prompts contain the texts of the game", async () => {

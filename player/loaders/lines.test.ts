@@ -34,6 +34,13 @@ describe("a program that plays by lines", () => {
     expect(pids[0]).not.toBe(pids[1]);
   });
 
+  test("may begin its lines with a byte order mark", async () => {
+    const player = begin(
+      await load('if (message.type === "turn") say("\\uFEFF" + JSON.stringify({ action: "rock" }));'),
+    );
+    expect([await player.choose(turn(0)), await player.choose(turn(1))]).toEqual(["rock", "rock"]);
+  });
+
   test("is started again for the next turn when its process has ended", async () => {
     const crash =
       'if (message.tick === 0) { console.error("no luck"); process.exitCode = 3; process.stdin.destroy(); }';

@@ -41,6 +41,12 @@ const invalidBodies: Readonly<Record<string, readonly [string, RegExp]>> = {
 };
 
 describe("bodies", () => {
+  it("may begin with a byte order mark", async () => {
+    const body = `\uFEFF${JSON.stringify({ template: "chess.v1", participants: participants() })}`;
+    expect((await host.call("POST", "/sessions", { token: white.token, body })).status).toBe(201);
+    expect((await host.call("POST", "/agents", { body: "\uFEFF" })).status).toBe(201);
+  });
+
   it.each(Object.entries(invalidBodies))(
     "with %s are INVALID_REQUEST at every POST route",
     async (_, [body, reason]) => {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withoutByteOrderMark } from "#shared/lib/text.ts";
 import { RestError } from "./errors.ts";
 
 const agentId = z.string().max(500).describe("id of an agent");
@@ -65,7 +66,8 @@ export const EventsQuery = z.object({
 export function parseBody<T>(schema: z.ZodType<T>, text: string): T {
   let value: unknown;
   try {
-    value = text.trim() === "" ? {} : JSON.parse(text, MAYBE_PROTO.test(text) ? rejectProto : undefined);
+    const json = withoutByteOrderMark(text);
+    value = json.trim() === "" ? {} : JSON.parse(json, MAYBE_PROTO.test(json) ? rejectProto : undefined);
   } catch (thrown) {
     const reason = thrown instanceof RestError ? thrown.message : "The body is not JSON";
     throw new RestError("INVALID_REQUEST", reason);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { asText, escapeJson, escapeUnprintable, inOneLine, isDeeperThan, isName, jsonOf } from "./text.ts";
+import { asText, escapeJson, escapeUnprintable, inOneLine, isDeeperThan, isName, jsonOf, parsedJson } from "./text.ts";
 
 describe("isName", () => {
   test.each(["Ann", "Ö. Müller 3", "囲碁", "👩‍🚀", "a:b/c", "<b>"])("accepts %j", (name) =>
@@ -45,6 +45,16 @@ test("asText and jsonOf return a text for any value and never throw", () => {
     "",
   ]);
   expect(jsonOf("a")).toBe('"a"');
+});
+
+test.each<[string, unknown]>([
+  ['\uFEFF{"a": 1}', { a: 1 }],
+  ['\uFEFF "\uFEFFb"', "\uFEFFb"],
+  ["\uFEFF\uFEFF1", undefined],
+  ['{"a": \uFEFF1}', undefined],
+  ["\uFEFF", undefined],
+])("parsedJson of %j ignores one byte order mark at the start", (text, value) => {
+  expect(parsedJson(text)).toEqual(value);
 });
 
 test("isDeeperThan measures the depth of a nested value without recursion", () => {

@@ -17,10 +17,16 @@ export function jsonOf(value: unknown): string {
   }
 }
 
-/** Parses untrusted JSON text. Returns undefined if it is invalid; no JSON text has this value. */
+/** Returns a text without its byte order mark, which some editors and programs write at the start, and which is not JSON. */
+export const withoutByteOrderMark = (text: string): string => (text.startsWith("\uFEFF") ? text.slice(1) : text);
+
+/**
+ * Parses untrusted JSON text, with or without a byte order mark. Returns undefined if it is invalid; no JSON text has
+ * this value.
+ */
 export function parsedJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(withoutByteOrderMark(text));
   } catch {
     return undefined;
   }

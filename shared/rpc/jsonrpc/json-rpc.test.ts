@@ -57,12 +57,20 @@ async function ask(message: unknown): Promise<[status: number, answer: unknown]>
 const failure = (id: unknown, code: number) => ({ jsonrpc: "2.0", id, error: expect.objectContaining({ code }) });
 
 describe("a JSON-RPC server that reports an error (PROTOCOL.md, section 4)", () => {
-  test.each(["", " ", "{", "no JSON", "{'id': 1}", "[1,", '{"jsonrpc":"2.0","id":1,"method":"echo"}}', "\uFEFF{}"])(
+  test.each(["", " ", "{", "no JSON", "{'id': 1}", "[1,", '{"jsonrpc":"2.0","id":1,"method":"echo"}}'])(
     "answers the body %j with a parse error: status 400, code -32700",
     async (body) => {
       expect(await ask(body)).toEqual([400, failure(null, -32700)]);
     },
   );
+
+  test("ignores a byte order mark at the start of a body", async () => {
+    expect(await ask(`\uFEFF${JSON.stringify(rpcRequest("echo", [7]))}`)).toEqual([
+      200,
+      expect.objectContaining({ id: 1 }),
+    ]);
+    expect(await ask("\uFEFF{")).toEqual([400, failure(null, -32700)]);
+  });
 
   test.each<[unknown, unknown]>([
     [null, null],

@@ -8,6 +8,7 @@ import {
   JSONRPCServer,
 } from "json-rpc-2.0";
 import { z } from "zod";
+import { parsedJson } from "../../lib/text.ts";
 import { Unavailable } from "../../lib/unavailable.ts";
 import type { HttpContext, HttpReply } from "./http-context.ts";
 
@@ -99,12 +100,8 @@ export function jsonRpc(
 
   return {
     async answer(text, http) {
-      let message: unknown;
-      try {
-        message = JSON.parse(text);
-      } catch {
-        return reject(http, null, PARSE_ERROR, "Parse error");
-      }
+      const message = parsedJson(text);
+      if (message === undefined) return reject(http, null, PARSE_ERROR, "Parse error");
       if (!Array.isArray(message)) return single(message, http);
       if (message.length === 0 || message.length > MAX_BATCH) {
         const reason = `Invalid Request: a batch contains 1 to ${MAX_BATCH} requests`;

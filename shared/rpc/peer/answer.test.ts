@@ -24,6 +24,13 @@ async function resultOfAnswer(text: string, code = 200) {
   return message((await scripted(status(code, text))).url);
 }
 
+test("an answer may begin with a byte order mark, and so may the envelope in it", async () => {
+  const text = `\uFEFF${JSON.stringify(REPLY)}`;
+  const result = { content: [{ type: "text", text }] };
+  const answered = await resultOfAnswer(`\uFEFF${JSON.stringify({ jsonrpc: "2.0", id: 1, result })}`);
+  expect(answered).toMatchObject({ ok: true, value: { payload: { move: "rock" } } });
+});
+
 describe("an invalid answer", () => {
   const rpc = (fields: object) => JSON.stringify({ jsonrpc: "2.0", id: 1, ...fields });
   const error = { code: -32603, message: "Internal error" };

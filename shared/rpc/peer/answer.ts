@@ -1,7 +1,7 @@
 import { isJSONRPCResponse } from "json-rpc-2.0";
 import { z } from "zod";
 import { err, messageOf, ok, type Result } from "../../lib/result.ts";
-import { asText, jsonOf } from "../../lib/text.ts";
+import { asText, jsonOf, parsedJson } from "../../lib/text.ts";
 import { Envelope, faultsText } from "../../protocol/envelope.ts";
 import { faultOfSender } from "../../protocol/senders.ts";
 import { type CallFault, parsed, RAW_LIMIT, type RawReply } from "./call.ts";
@@ -74,14 +74,11 @@ function envelopeOf(result: unknown, messageId: string): Result<Envelope, CallFa
   const tool = ToolReply.safeParse(result);
   if (!tool.success) return fault("bad_reply", "the answer is not a tool result");
   const text = tool.data.content?.find((part) => part.type === "text")?.text;
-  let value = tool.data.structuredContent;
-  if (text !== undefined) {
-    try {
-      value = JSON.parse(text);
-    } catch {
-      if (value === undefined && tool.data.isError === true) return fault("bad_reply", toolError(text));
-      if (value === undefined) return fault("bad_json", "the text of the answer is not JSON");
-    }
+  const inText = text === undefined ? undefined : parsedJson(text);
+  const value = inText === undefined ? tool.data.structuredContent : inText;
+  if (text !== undefined && value === undefined) {
+    if (tool.data.isError === true) return fault("bad_reply", toolError(text));
+    return fault("bad_json", "the text of the answer is not JSON");
   }
   const envelope = Envelope.safeParse(value);
   if (!envelope.success && tool.data.isError === true) return fault("bad_reply", toolError(text ?? jsonOf(value)));

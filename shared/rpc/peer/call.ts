@@ -1,5 +1,6 @@
 import type { Cancel, Clock } from "../../lib/clock.ts";
 import { err, type Result } from "../../lib/result.ts";
+import { parsedJson } from "../../lib/text.ts";
 import type { FaultCause } from "../../session/entry.ts";
 
 /** The reason why a call to another agent returned no usable answer. */
@@ -71,11 +72,8 @@ export interface RawReply {
 
 /** Parses a text as JSON. Returns null if it is not JSON. */
 export function parsed(text: string): { readonly value: unknown } | null {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return null;
-  }
+  const value = parsedJson(text);
+  return value === undefined ? null : { value };
 }
 
 /** The longest part of a faulty answer that `CallFault.raw` contains, in characters. */

@@ -36,6 +36,16 @@ describe("StdioTransport", () => {
     ]);
   });
 
+  it("ignores a byte order mark at the start of a line", async () => {
+    wire.input.write(`\uFEFF${ping}\r\n\uFEFF\r\n\uFEFF${ping.replace("1,", "2,")}\n`);
+    await wire.next(() => true);
+    await wire.next(() => true);
+    expect(wire.received).toMatchObject([
+      { id: 1, result: {} },
+      { id: 2, result: {} },
+    ]);
+  });
+
   it("answers the messages of a batch one by one", async () => {
     wire.input.write(`[${ping},{"jsonrpc":"2.0","id":2,"method":"tools/list"}]\n`);
     await Promise.all([wire.next(({ id }) => id === 1), wire.next(({ id }) => id === 2)]);

@@ -20,6 +20,11 @@ test("a valid config has no faults", async () => {
   expect(await faultsOf(["{", LEAGUES, "}"])).toEqual([]);
 });
 
+test("a config may begin with a byte order mark, which does not move the positions of its faults", async () => {
+  expect(await faultsOf(["\uFEFF{", LEAGUES, "}"])).toEqual([]);
+  expect(await faultsOf(['\uFEFF{ "data": 3,', LEAGUES, "}"])).toEqual(["1:3 data: must be text, not 3"]);
+});
+
 test.each<[string, string]>([
   ['"manager": { "port": "x" }', "2:14 manager.port: must be a number, not text"],
   ['"referees": { "count": -1 }', "2:15 referees.count: must be at least 0"],

@@ -11,7 +11,7 @@ import {
 import { z } from "zod";
 import { err, messageOf, ok, type Result } from "../../lib/result.ts";
 import { pathOf } from "../../lib/schema-messages.ts";
-import { parsedJson } from "../../lib/text.ts";
+import { parsedJson, withoutByteOrderMark } from "../../lib/text.ts";
 import { isInstalled } from "../cli/league-command.ts";
 import { DEFAULT_CONFIG } from "../defaults.ts";
 import { fileReason } from "../process/exit.ts";
@@ -37,7 +37,7 @@ export async function loadConfig(
 ): Promise<Result<LoadedConfig, readonly string[]>> {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = withoutByteOrderMark(readFileSync(file, "utf8"));
   } catch (thrown) {
     const isMissing = (thrown as NodeJS.ErrnoException).code === "ENOENT";
     return err([`${file}: ${isMissing ? "no such file" : `cannot be read: ${fileReason(thrown as Error)}`}`]);
