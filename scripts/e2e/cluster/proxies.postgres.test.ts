@@ -78,7 +78,7 @@ async function playByTools(endpoint: string, isOver: () => boolean): Promise<{ m
       }
       const call = async (name: string, args: object) => {
         // The SDK does not notice that the stream with its answer is lost.
-        const answer = await client?.call(name, args, { signal: AbortSignal.timeout(8_000) });
+        const answer = await client?.call(name, args, { signal: AbortSignal.timeout(30_000) });
         const { structuredContent, isError } = (answer ?? {}) as { structuredContent?: object; isError?: boolean };
         if (isError) throw new Error("the tool has rejected the call");
         return structuredContent as { player_token?: string; turns: { match_id: string; league_id: string }[] };
