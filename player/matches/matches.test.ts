@@ -179,6 +179,14 @@ test("a request of a newer epoch is answered only after the invitation of that e
   expect(await player.move({ ...request, epoch: 2 }, TOKEN)).toEqual({ move: "rock" });
 });
 
+test("a late copy of an invitation that was declined because of its epoch begins no match after the end of the newer one", async () => {
+  const { player } = playerOf({ choose: () => "rock" });
+  await player.invite({ ...invite, epoch: 2 }, TOKEN, "the newer one");
+  expect(await player.invite(invite, TOKEN, "the older one")).toMatchObject({ accept: false });
+  await player.finish({ ...result, epoch: 2 }, TOKEN);
+  expect(await player.invite(invite, TOKEN, "the older one")).toEqual({ accept: false, reason: "this match is over" });
+});
+
 test("errors in start and end of a bot are shown, and the match continues", async () => {
   const fail = (message: string) => (): never => {
     throw new Error(message);

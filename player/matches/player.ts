@@ -22,7 +22,7 @@ import {
 
 /** The limit of open matches. At the limit the oldest one is dropped, because a referee may never report the end of a match. */
 const MAX_MATCHES = 10_000;
-/** The number of message ids of accepted invitations that are remembered. */
+/** The number of message ids of invitations that are remembered. */
 const MAX_ENVELOPES = 10_000;
 
 /**
@@ -47,7 +47,7 @@ export class Player {
   readonly #showLine: ShowLine;
   readonly #clock: Clock;
   readonly #matches = new Map<string, PlayedMatch>();
-  /** Message ids of accepted invitations. */
+  /** Message ids of invitations that were accepted, or declined because of their epoch. */
   readonly #envelopes = new Set<string>();
   #begun = 0;
   #won = 0;
@@ -74,7 +74,10 @@ export class Player {
     const known = this.#matches.get(key);
     const accepted = known?.accepted ?? [];
     const verdict = judgeInvitation(invite, accepted);
-    if (verdict === "old_epoch") return { accept: false, reason: "the match continues under a newer epoch" };
+    if (verdict === "old_epoch") {
+      this.#remember(messageId);
+      return { accept: false, reason: "the match continues under a newer epoch" };
+    }
     if (verdict === "repeat") {
       if (invite.your_role !== known?.info.role) return "wrong_role";
       this.#remember(messageId);
