@@ -41,13 +41,17 @@ describe("the result of a match", () => {
       };
       return { ...result, log: Object.assign([...result.log], { entries }) };
     };
+    const leagueOf = (state: ReturnType<typeof stateAfter>) => state.leagues.get("rps") ?? null;
     const state = stateAfter(assigned);
-    const league = state.leagues.get("rps") ?? null;
+    const league = leagueOf(state);
     const result = counted(won(R1M1));
+    replayInAdvance(null, result, "REF01", SEED);
     replayInAdvance(league, result, "REF02", SEED);
     replayInAdvance(league, { ...result, epoch: 2 }, "REF01", SEED);
+    replayInAdvance(leagueOf(stateAfter([...assigned, report(won(R1M1))])), result, "REF01", SEED);
     expect(replays).toBe(0);
     replayInAdvance(league, result, "REF01", SEED);
+    expect(replays).toBe(1);
     for (let times = 0; times < 2; times++) givenState(state).when(report(result)).leadsTo("rps match_completed");
     expect(replays).toBe(1);
   });

@@ -55,7 +55,7 @@ export function changedRounds(
         `${event.match_id} is scheduled in a round that is over`,
       );
       follows(round_id <= rounds.length + 1, `there is no round ${round_id}`);
-      const before = round ?? { ...emptyRound(round_id), pairedAfter: rounds.at(-1)?.pairedAfter ?? 0 };
+      const before = round ?? emptyRound(round_id);
       const added = newMatch(league, round_id, before.matches.length, event);
       const after = { ...before, matches: [...before.matches, added], open: before.open + 1 };
       return { rounds: round ? rounds.with(round_id - 1, after) : rounds.append(after), matchCount: matchCount + 1 };
@@ -73,7 +73,6 @@ const emptyRound = (roundId: number): Round => ({
   isAnnounced: false,
   openedAt: null,
   isExpired: false,
-  pairedAfter: 0,
 });
 
 function pairedRound(league: League, event: EventOf<"round_paired">): Round {
@@ -95,7 +94,6 @@ function pairedRound(league: League, event: EventOf<"round_paired">): Round {
     open: matches.length,
     isOpened: slots !== undefined,
     openedAt: slots === undefined ? null : event.at,
-    pairedAfter: league.completedCount,
   };
 }
 

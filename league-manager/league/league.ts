@@ -56,8 +56,6 @@ export interface Round {
   readonly openedAt: string | null;
   /** Whether the time of the round was over before its last match was completed. */
   readonly isExpired: boolean;
-  /** The number of matches of the league that were completed when the round was paired. */
-  readonly pairedAfter: number;
 }
 
 /** The record that a match was taken from a referee that may still play it and has not acknowledged MATCH_WITHDRAWN. */

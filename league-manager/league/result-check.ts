@@ -49,8 +49,8 @@ function replayedOnce(log: readonly string[], seed: string): Replay["replayed"] 
  */
 export function replayInAdvance(league: League | null, result: MatchResult, refereeId: string, seed: string): void {
   const match = league && matchOf(league, result.match_id);
-  const isOpen = match?.status === "assigned" && match.refereeId === refereeId && match.epoch === result.epoch;
-  if (isOpen && result.log.length > 0) replayedOnce(result.log, seed);
+  if (match?.status === "assigned" && match.refereeId === refereeId && match.epoch === result.epoch)
+    replayedOnce(result.log, seed);
 }
 
 /** Returns the fault of a result without a session log, or null. Only an abort and a forfeit of absent players have no log. */
@@ -66,10 +66,10 @@ export function faultOfUnplayed(
     const isEmpty = winner === null && entries.length === 0;
     return isEmpty ? null : "an aborted match without a log has neither winner nor points nor faults";
   }
+  const [first] = faults;
   const absent = faults.map((fault) => fault.player_id);
-  const expected = forfeitOf(league, players, absent, () => faults[0]?.detail ?? "");
-  const actual = { winner, match_points, final_scores, faults };
-  return absent.length > 0 && isDeepStrictEqual(actual, expected)
+  const expected = first && forfeitOf(league, players, absent, () => first.detail);
+  return isDeepStrictEqual({ winner, match_points, final_scores, faults }, expected)
     ? null
     : "a forfeit without a log must be a loss of the absent players and their teams";
 }

@@ -9,7 +9,7 @@ import { sharedOutcome } from "./outcome.ts";
  * The format version of snapshots. Increase it with every change of the serialized fields of `League` or of this file. A snapshot of another format is ignored, and the
  * league is folded from its log.
  */
-const FORMAT = 6;
+const FORMAT = 7;
 
 /** A serialized league: one text for its fields and one for each round, so that no text grows with the number of rounds. */
 export interface LeagueSnapshot {
@@ -56,23 +56,22 @@ interface Head {
   readonly rounds: number;
 }
 
-/** A serialized round. Players are indexes in the order of entry. Referees and outcomes are indexes into the two lists. */
+/** A serialized round. Players are indexes in the order of entry. Referees and outcomes are indexes into the two lists, which begin with null for none. */
 interface RoundDocument {
-  readonly label?: string;
+  readonly label: string | null;
   readonly isOpened: boolean;
   readonly isAnnounced: boolean;
   readonly openedAt: string | null;
   readonly isExpired: boolean;
-  readonly pairedAfter: number;
   readonly byes: readonly number[];
   readonly matches: readonly MatchRow[];
-  readonly referees: readonly string[];
-  readonly outcomes: readonly Outcome[];
+  readonly referees: readonly (string | null)[];
+  readonly outcomes: readonly (Outcome | null)[];
   /** The options of the matches that have options, by the index of the match. */
-  readonly options?: Readonly<Record<number, Match["options"]>>;
+  readonly options: Readonly<Record<number, Match["options"]>>;
 }
 
-/** A match. The row of a match in its first epoch without a referee has only the players. -1 stands for no referee and no outcome. */
+/** A match. The row of a match in its first epoch without a referee has only the players. */
 type MatchRow =
   | readonly number[]
   | readonly [
@@ -87,7 +86,7 @@ type MatchRow =
     ];
 
 function roundDocument(
-  { label, isOpened, isAnnounced, openedAt, isExpired, pairedAfter, byes, matches }: Round,
+  { label, isOpened, isAnnounced, openedAt, isExpired, byes, matches }: Round,
   seats: ReadonlyMap<string, number>,
 ): RoundDocument {
   const referees = numbering<string>();
@@ -96,29 +95,26 @@ function roundDocument(
   const rowOf = (match: Match): MatchRow => {
     const { players, epoch, aborts, refereeId, assignedAt, outcome, logHead, lastRelease } = match;
     if (epoch === 1 && refereeId === null && outcome === null) return players.map(seat);
-    const referee = refereeId === null ? -1 : referees.numberOf(refereeId);
-    const outcomeNumber = outcome === null ? -1 : outcomes.numberOf(outcome);
+    const [referee, outcomeNumber] = [referees.numberOf(refereeId), outcomes.numberOf(outcome)];
     const release = lastRelease && ([lastRelease.reason, referees.numberOf(lastRelease.refereeId)] as const);
     return [players.map(seat), epoch, aborts, referee, assignedAt, outcomeNumber, logHead, release];
   };
   const rows = matches.map(rowOf);
   const options = matches.flatMap((match, index) => (match.options ? [[index, match.options] as const] : []));
   return {
-    ...(label !== null && { label }),
-    ...{ isOpened, isAnnounced, openedAt, isExpired, pairedAfter, byes: byes.map(seat), matches: rows },
-    ...{ referees: referees.all(), outcomes: outcomes.all() },
-    ...(options.length > 0 && { options: Object.fromEntries(options) }),
+    ...{ label, isOpened, isAnnounced, openedAt, isExpired, byes: byes.map(seat), matches: rows },
+    ...{ referees: referees.all(), outcomes: outcomes.all(), options: Object.fromEntries(options) },
   };
 }
 
-/** Numbers values in the order of their first use. */
+/** Numbers values in the order of their first use. Null has the number 0. */
 function numbering<T>() {
-  const numbers = new Map<T, number>();
+  const numbers = new Map<T | null, number>([[null, 0]]);
   return {
-    all: (): readonly T[] => [...numbers.keys()],
-    numberOf(value: T): number {
+    all: (): readonly (T | null)[] => [...numbers.keys()],
+    numberOf(value: T | null): number {
       const number = numbers.get(value) ?? numbers.size;
-      if (number === numbers.size) numbers.set(value, number);
+      numbers.set(value, number);
       return number;
     },
   };
@@ -126,36 +122,36 @@ function numbering<T>() {
 
 function restoredRound(text: string | undefined, roundId: number, players: readonly string[]): Round {
   const { label, byes, options, ...document }: RoundDocument = JSON.parse(text ?? "");
-  const { referees, isOpened, isAnnounced, openedAt, isExpired, pairedAfter } = document;
-  const outcomes = document.outcomes.map(sharedOutcome);
+  const { referees, isOpened, isAnnounced, openedAt, isExpired } = document;
+  const outcomes = document.outcomes.map((outcome) => outcome && sharedOutcome(outcome));
   const matches = document.matches.map((row, index): Match => {
     const [seats, epoch, aborts, referee, assignedAt, outcomeNumber, logHead, release] = isPlain(row)
       ? unassigned(row)
       : row;
-    const outcome = outcomeNumber < 0 ? null : entryAt(outcomes, outcomeNumber);
+    const outcome = entryAt(outcomes, outcomeNumber);
     return {
       matchId: matchIdOf(roundId, index),
       roundId,
       players: seats.map((seat) => entryAt(players, seat)),
-      options: options?.[index] ?? null,
+      options: options[index] ?? null,
       status: outcome ? "completed" : assignedAt === null ? "scheduled" : "assigned",
       epoch,
-      refereeId: referee < 0 ? null : entryAt(referees, referee),
+      refereeId: entryAt(referees, referee),
       assignedAt,
       aborts,
-      lastRelease: release && { reason: release[0], refereeId: entryAt(referees, release[1]) },
+      lastRelease: release && { reason: release[0], refereeId: entryAt(referees, release[1]) as string },
       outcome,
       logHead,
     };
   });
   const open = matches.reduce((count, { status }) => count + (status === "completed" ? 0 : 1), 0);
   const byePlayers = byes.map((seat) => entryAt(players, seat));
-  const state = { open, isOpened, isAnnounced, openedAt, isExpired, pairedAfter };
-  return { roundId, label: label ?? null, matches, byes: byePlayers, ...state };
+  const state = { open, isOpened, isAnnounced, openedAt, isExpired };
+  return { roundId, label, matches, byes: byePlayers, ...state };
 }
 
 const isPlain = (row: MatchRow): row is readonly number[] => typeof row[0] === "number";
-const unassigned = (players: readonly number[]) => [players, 1, 0, -1, null, -1, null, null] as const;
+const unassigned = (players: readonly number[]) => [players, 1, 0, 0, null, 0, null, null] as const;
 
 /** Returns an entry of a table. Throws a RangeError if the table has no such entry. */
 function entryAt<T>(table: readonly T[], index: number): T {

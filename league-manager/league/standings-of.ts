@@ -84,7 +84,7 @@ export function teamStandingsOf(league: League, nameOf: (playerId: string) => st
     ...round,
     matches: round.matches.map((match, seat) => ({
       ...match,
-      logHead: opened.at(index)?.matches[seat]?.logHead ?? null,
+      logHead: (opened.at(index) as Round).matches[seat]?.logHead as string | null,
     })),
   }));
   const teams = new Map(play.teams.map((members, index) => [teamIdOf(index), members]));

@@ -22,7 +22,7 @@ const round = (roundId: number, players: readonly [string, string], outcomes: re
   byes: [],
   open: 0,
   isOpened: true,
-  ...{ openedAt: null, isExpired: false, pairedAfter: 0 },
+  ...{ openedAt: null, isExpired: false },
   isAnnounced: false,
   matches: outcomes.map((outcome, index) => ({
     ...({ matchId: `R${roundId}M${index + 1}`, roundId, status: "completed", epoch: 1, refereeId: null } as Match),

@@ -17,6 +17,7 @@ import {
   running,
   SEED,
   SETTINGS,
+  START,
   WON,
 } from "../testing/leagues.ts";
 
@@ -166,6 +167,9 @@ describe("a match that the operator annuls", () => {
     const { league } = afterCommands([...two, assign("R1M1"), annul("R1M1")]);
     expect(league.withdrawals).toEqual([{ matchId: "R1M1", epoch: 1, refereeId: "REF01" }]);
     expect(league).toMatchObject({ completedCount: 1, currentRound: null });
+    given(...two, assign("R1M1"))
+      .when({ type: "annul", matchId: "R1M1", reason: "x".repeat(301) })
+      .leadsTo({ type: "match_annulled", match_id: "R1M1", epoch: 1, reason: "x".repeat(300) });
   });
 
   it("is rejected as soon as the pairings of a later round depend on it", () => {
@@ -177,6 +181,11 @@ describe("a match that the operator annuls", () => {
       .isRejected("G005", "rps/R1M1 cannot be annulled: the pairings of round 2 depend on it");
     const second = afterCommands([...first, pair(), open(2), annul("R2M1")]).league;
     expect(second.annulledCount).toBe(1);
+    const ladder = [...entered([...PLAYERS, "P04"], { ...SETTINGS, format: "ladder" }), START, pair(1)];
+    given(...ladder, pair(1))
+      .when(annul("R1M1"))
+      .isRejected("G005", "rps/R1M1 cannot be annulled: the pairings of round 2 depend on it");
+    expect(afterCommands([...ladder, annul("R1M1")]).league.annulledCount).toBe(1);
   });
 
   it("must exist in a running league", () => {

@@ -46,11 +46,12 @@ export function decideExtend(league: League, { formatOptions }: CommandOf<"exten
     const faults = parsed.error.issues.map((issue) => faultLine(issue)).join("; ");
     return rejectLeague(league, `cannot be extended: ${faults}`, "L001");
   }
-  const before = parsedOptions(league) as Readonly<Record<string, unknown>>;
-  const after = parsed.data as Readonly<Record<string, unknown>>;
+  // An option that can be raised is a number. It may have no default.
+  const before = parsedOptions(league) as Readonly<Record<string, number | undefined>>;
+  const after = parsed.data as Readonly<Record<string, number | undefined>>;
   for (const name of changed) {
-    const least = typeof before[name] === "number" ? before[name] : league.rounds.length;
-    if (typeof after[name] !== "number" || after[name] < least) {
+    const least = before[name] ?? league.rounds.length;
+    if ((after[name] ?? 0) < least) {
       return rejectLeague(league, `cannot be extended: ${name} must be a number of at least ${least}`, "L001");
     }
   }
@@ -98,16 +99,6 @@ export function decideAnnul(league: League, { matchId, reason }: CommandOf<"annu
   ]);
 }
 
-/**
- * The first round whose pairings can depend on the result of a match; null if there is none. A format that opens its rounds in order pairs a round after
- * all earlier matches are completed, so that rounds that were paired together do not depend on each other.
- */
-function dependentRound(league: League, { roundId }: Match): number | null {
-  const { ignoresResults, opensRounds } = formatOf(league);
-  if (ignoresResults) return null;
-  const pairedAfter = roundOf(league, roundId)?.pairedAfter ?? 0;
-  const later = league.rounds
-    .slice(roundId)
-    .find((round) => opensRounds === "at_once" || round.pairedAfter > pairedAfter);
-  return later?.roundId ?? null;
-}
+/** The first round whose pairings can depend on the result of a match: the next one, unless the format ignores results; null if there is none. */
+const dependentRound = (league: League, { roundId }: Match): number | null =>
+  formatOf(league).ignoresResults ? null : (roundOf(league, roundId + 1)?.roundId ?? null);

@@ -21,9 +21,10 @@ describe("the opening of a round", () => {
     given(...roundOne)
       .when(open(2))
       .leadsTo({ type: "round_opened", round_id: 2, absent: [] });
-    given(...started)
-      .when(open(9))
-      .isRejected("G003", "league rps has no round 9");
+    for (const roundId of [0, 9])
+      given(...started)
+        .when(open(roundId))
+        .isRejected("G003", `league rps has no round ${roundId}`);
   });
 
   it("forfeits the matches of players that are shut down", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { findFormat } from "#shared/formats/registry.ts";
-import type { LeagueCommand } from "./commands.ts";
-import { entered, given, SETTINGS, START } from "./testing/leagues.ts";
+import type { LeagueCommand } from "../commands.ts";
+import { entered, given, pair, SETTINGS, START } from "../testing/leagues.ts";
 
 const PLAYERS = ["P01", "P02", "P03"];
 
@@ -58,4 +58,22 @@ it.each([
   given(...entered(PLAYERS, { ...SETTINGS, format }), START)
     .when({ type: "extend", formatOptions })
     .isRejected("L001", `league rps cannot be extended: ${name} would leave fewer matches than before`);
+});
+
+it("an option without a default is raised to at least the number of paired rounds", () => {
+  const two = [...entered([...PLAYERS, "P04"], { ...SETTINGS, format: "ladder" }), START, pair(2)];
+  const extend = (matches: number): LeagueCommand => ({ type: "extend", formatOptions: { matches } });
+  given(...two)
+    .when(extend(1))
+    .isRejected("L001", "league rps cannot be extended: matches must be a number of at least 2");
+  given(...two)
+    .when(extend(2))
+    .isRejected("L001", "league rps cannot be extended: matches would leave fewer matches than before");
+});
+
+it("an extension may repeat options of the config, which are kept", () => {
+  const formatOptions = { makeup: true, cycles: 2 };
+  given(...entered(PLAYERS, { ...SETTINGS, formatOptions }), START)
+    .when({ type: "extend", formatOptions: { makeup: true, cycles: 3 } })
+    .leadsTo({ type: "extended", format_options: { makeup: true, cycles: 3 } });
 });
