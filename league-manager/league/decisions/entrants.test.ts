@@ -44,6 +44,15 @@ describe("a late entry", () => {
       .isRejected("L001", "league rps is running, and its last matches are paired");
   });
 
+  it("is rejected by a format that has no matches for it, and after the end of the league", () => {
+    given(...running(["P01", "P02"], { ...SETTINGS, format: "single-elimination", lateEntry: "forfeit" }))
+      .when(enter("P09"))
+      .isRejected("L001", "league rps is running, and its format has no matches for a player that enters now");
+    given(...played(running(["P01", "P02"]), "R1M1"), pair(), { type: "complete" })
+      .when(enter("P09"))
+      .isRejected("L001", "league rps is over");
+  });
+
   it("may be added by the operator although the league is closed", () => {
     given(...running(["P01", "P02"], { ...SETTINGS, formatOptions: { makeup: true } }))
       .when(enter("P09", true))
@@ -52,4 +61,14 @@ describe("a late entry", () => {
         ...{ entered_after: 1, by_operator: true },
       });
   });
+});
+
+it("a player leaves a running league with the version of its log, and a completed league not at all", () => {
+  const leave: LeagueCommand = { type: "leave", playerId: "P01" };
+  given(...running(["P01", "P02"]))
+    .when(leave)
+    .isRejected("L005", "league rps is running: P01 leaves a running league only with the version of its log");
+  given(...played(running(["P01", "P02"]), "R1M1"), pair(), { type: "complete" })
+    .when({ ...leave, agentVersion: 3 })
+    .leadsTo();
 });

@@ -73,7 +73,9 @@ it("an option without a default is raised to at least the number of paired round
 
 it("an extension may repeat options of the config, which are kept", () => {
   const formatOptions = { makeup: true, cycles: 2 };
-  given(...entered(PLAYERS, { ...SETTINGS, formatOptions }), START)
+  const league = given(...entered(PLAYERS, { ...SETTINGS, formatOptions }), START);
+  league.when({ type: "extend", formatOptions }).leadsTo();
+  league
     .when({ type: "extend", formatOptions: { makeup: true, cycles: 3 } })
     .leadsTo({ type: "extended", format_options: { makeup: true, cycles: 3 } });
 });

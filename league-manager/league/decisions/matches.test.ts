@@ -73,6 +73,9 @@ describe("a match that is taken from its referee", () => {
     given(...started)
       .when(assign("R2M1"))
       .isRejected("G003", "no match rps/R2M1");
+    given(...running(PLAYERS))
+      .when(assign("R2M1"))
+      .isRejected("G005", "rps/R2M1 is scheduled under epoch 1");
   });
 
   it("is released, which raises its epoch", () => {
@@ -83,6 +86,20 @@ describe("a match that is taken from its referee", () => {
     given(...started, assign("R1M1"), release(1, "refused"), assign("R1M1", 2))
       .when(release(1, "refused"))
       .isRejected("G005", "rps/R1M1 is assigned under epoch 2");
+    given(...played(started, "R1M1"))
+      .when(release(1, "overdue"))
+      .isRejected("G005", "rps/R1M1 is completed under epoch 1");
+    given(...started)
+      .when({ ...release(1, "overdue"), matchId: "R2M1" } as LeagueCommand)
+      .isRejected("G003", "no match rps/R2M1");
+  });
+
+  it("is withdrawn until this referee has acknowledged this match", () => {
+    const settle = { type: "settle_withdrawal", matchId: "R1M1", epoch: 1, refereeId: "REF01" } as const;
+    const released = given(...started, assign("R1M1"), release(1, "unreachable"));
+    released.when(settle).leadsTo({ type: "withdrawal_settled", match_id: "R1M1", epoch: 1, referee_id: "REF01" });
+    for (const other of [{ matchId: "R1M2" }, { epoch: 2 }, { refereeId: "REF02" }])
+      released.when({ ...settle, ...other }).leadsTo();
   });
 
   it("is released with the first 300 characters of the detail", () => {

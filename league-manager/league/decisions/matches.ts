@@ -56,13 +56,13 @@ export function decideRelease(league: League, { matchId, epoch, reason, ...comma
   const detail = command.detail.slice(0, QUOTED_CHARACTERS);
   const match = matchOf(league, matchId);
   if (!match) return rejectMatch(league, matchId);
-  const { status, refereeId, aborts } = match;
-  if (status !== "assigned" || match.epoch !== epoch || refereeId === null) return rejectEpoch(league, match, epoch);
+  const { status, aborts } = match;
+  if (status !== "assigned" || match.epoch !== epoch) return rejectEpoch(league, match, epoch);
   const common = { match_id: matchId, epoch };
   if (reason === "overdue" && aborts + 1 >= MAX_ABORTS) {
     return ok([{ type: "match_aborted", ...common, referee_id: null, reason: detail, log_head: "" }]);
   }
-  return ok([{ type: "match_released", ...common, referee_id: refereeId, reason, detail }]);
+  return ok([{ type: "match_released", ...common, referee_id: match.refereeId as string, reason, detail }]);
 }
 
 function rejectEpoch(

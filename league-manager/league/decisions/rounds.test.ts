@@ -60,6 +60,13 @@ describe("the opening of a round", () => {
     });
   });
 
+  it("forfeits no match that is completed before its round is opened", () => {
+    const annul = { type: "annul", matchId: "R1M1", reason: "" } as const;
+    given(...started, annul)
+      .when(open(1, { P04: 7 }))
+      .leadsTo({ type: "round_opened", round_id: 1, absent: [{ player_id: "P04", agent_version: 7 }] });
+  });
+
   it("gives each absent player of a forfeited match a fault with its cause", () => {
     const { league } = afterCommands([...started, open(1, { P01: 5, P04: 7 }, ["P04"])]);
     const match = league.rounds.at(0)?.matches[0];
@@ -89,6 +96,9 @@ describe("the announcement of a round", () => {
     given(...started, open(1), announce)
       .when(announce)
       .leadsTo();
+    given(...started)
+      .when({ type: "announce_round", roundId: 9 })
+      .isRejected("G003", "league rps has no round 9");
   });
 });
 
@@ -108,7 +118,11 @@ describe("the time of a round", () => {
       .leadsTo();
   });
 
-  it("does not end in a league without such a limit, in a paused league and in a round that is completed", () => {
+  it("does not end in a league without such a limit, in a paused league and in a round that is completed or not opened", () => {
+    for (const roundId of [2, 9])
+      given(...timed)
+        .when({ type: "expire_round", roundId })
+        .leadsTo();
     given(...running(["P01", "P02"]))
       .when(expire)
       .leadsTo();

@@ -15,7 +15,7 @@ import {
 
 /** Opens the current round, and forfeits its matches with players that are shut down. */
 export function decideOpenRound(league: League, command: CommandOf<"open_round">): Decided {
-  const { roundId, shutDown, removed } = command;
+  const { roundId, shutDown, removed = new Set() } = command;
   const round = roundOf(league, roundId);
   if (!round) return rejectRound(league, roundId);
   if (round.isOpened) return UNCHANGED;
@@ -26,7 +26,7 @@ export function decideOpenRound(league: League, command: CommandOf<"open_round">
     const agent_version = shutDown.get(player_id);
     return agent_version === undefined
       ? []
-      : [{ player_id, agent_version, ...(removed?.has(player_id) && { removed: true as const }) }];
+      : [{ player_id, agent_version, ...(removed.has(player_id) && { removed: true as const }) }];
   });
   const forfeits = round.matches.filter(
     ({ status, players: seated }) => status !== "completed" && seated.some((playerId) => shutDown.has(playerId)),
