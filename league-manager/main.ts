@@ -78,7 +78,8 @@ setFlagsFromString("--heap-growing-percent=40");
 
 await runAgentProcess("league-manager", dataFolder, async (self) => {
   if (!loaded.ok) throw new StartError(loaded.error.join("\n"), EXIT.config);
-  const { config } = loaded.value;
+  const { config, notices } = loaded.value;
+  for (const notice of notices) self.warn(notice);
   if (options.roster && options.database !== undefined) {
     throw new StartError("name either --roster or --database", EXIT.usage);
   }

@@ -85,8 +85,9 @@ const dataFlag = ({ data }: MatchFlags): string => (data === DATA_FOLDER ? "" : 
 async function begun(bots: readonly string[], flags: MatchFlags) {
   // The command line alone determines the match. The manager would apply the variables to its config.
   for (const name of Object.keys(process.env)) if (name.startsWith("LEAGUE__")) delete process.env[name];
-  const { config, seed, terms, wireReason } = await setupOf(bots, flags, SYSTEM);
+  const { config, seed, terms, wireReason, openingsNotice } = await setupOf(bots, flags, SYSTEM);
   if (wireReason !== null && !flags.quiet) say(`${wireReason}: the games are played over HTTP, as with --wire`);
+  if (openingsNotice !== null) say(openingsNotice);
   const folder = beginRun(config, seed, systemClock);
   writeTerms(folder.path, terms);
   return { folder, terms };

@@ -39,6 +39,7 @@ export async function readConfig(file: string, faultOf?: typeof faultOfRun): Pro
   const config = withAbsolutePaths(loaded.value.config, loaded.value.folder);
   const fault = faultOf?.(config, loaded.value.folder);
   if (fault) throw new StartError(`${loaded.value.nameOf(fault.path)}: ${fault.message}`, EXIT.config);
+  for (const notice of loaded.value.notices) process.stderr.write(`${notice}\n`);
   return config;
 }
 

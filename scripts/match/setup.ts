@@ -1,15 +1,14 @@
-import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { SPRT_MAX_GAMES } from "#shared/formats/sprt.ts";
 import { sidesOf } from "#shared/formats/teams.ts";
 import type { Game } from "#shared/games/game.ts";
-import { bookKindOf, firstOpenings, readBook } from "#shared/games/openings/book.ts";
 import type { GameId } from "#shared/games/registry.ts";
 import type { TimeControl } from "#shared/lib/time-control.ts";
 import { LEAGUE_COMMAND } from "#shared/runtime/cli/league-command.ts";
 import { type PermissionFlags, permissionsOf } from "#shared/runtime/cli/permission-options.ts";
 import { Config } from "#shared/runtime/config/config.ts";
+import { openingsOfBook } from "#shared/runtime/config/openings.ts";
 import { newSeed } from "#shared/runtime/config/run-seed.ts";
 import { isGameFile } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
@@ -50,6 +49,8 @@ interface Setup {
   readonly terms: Terms;
   /** The reason for which the games are played over HTTP although `--wire` was not given; null without one. */
   readonly wireReason: string | null;
+  /** The openings of the book that are skipped; null if there are none. */
+  readonly openingsNotice: string | null;
 }
 
 /** The id of the league of a match. */
@@ -103,18 +104,20 @@ export async function setupOf(
   const seed = flags.seed ?? newSeed(ids);
   const concurrency = flags.concurrency ?? defaultConcurrency(bots, flags);
   const teams = namesOf(bots).map((name) => membersOf(name, teamSize));
+  const league = leagueOf(game, bots, seed, flags);
   const parsed = Config.safeParse({
     ...(isWire && (await portsOf(bots.length * teamSize, concurrency))),
     data: resolve(flags.data),
     players: bots.flatMap((bot, index) => teams[index]?.map((name) => playerOf(bot, name, allow))),
     games: isGameFile(named) ? [resolve(named)] : [],
-    leagues: [{ ...leagueOf(game, bots, seed, flags), ...(teamSize > 1 && { teams }) }],
+    leagues: [{ ...league.config, ...(teamSize > 1 && { teams }) }],
   });
   if (!parsed.success) throw new StartError(parsed.error.issues.map(faultOf).join("\n"), EXIT.usage);
   return {
     config: parsed.data,
     seed,
     terms: { version: 1, mode: isWire ? "wire" : "local", trusted: flags.trusted ?? false, concurrency, bots },
+    openingsNotice: league.openingsNotice,
     wireReason: url !== undefined && !flags.wire ? `${url} is a player at an address` : null,
   };
 }
@@ -166,7 +169,7 @@ function defaultConcurrency(bots: readonly string[], { trusted, wire }: SetupFla
   return bots.every((bot) => isBuiltIn(bot) || isModule(bot)) ? FILE_BOT_CONCURRENCY : availableParallelism();
 }
 
-function leagueOf(game: Game, bots: readonly string[], seed: string, flags: SetupFlags): object {
+function leagueOf(game: Game, bots: readonly string[], seed: string, flags: SetupFlags) {
   const { sprt, games, gauntlet, openings, option = [], moveMs } = flags;
   const format =
     sprt !== undefined
@@ -175,22 +178,19 @@ function leagueOf(game: Game, bots: readonly string[], seed: string, flags: Setu
   const perPair = games ?? (sprt === undefined ? DEFAULT_GAMES : SPRT_MAX_GAMES);
   const pairs = Math.ceil(perPair / 2) * pairCount(bots.length, gauntlet);
   const options = optionsOf(option);
-  return {
+  const order = flags.openingsOrder ?? "random";
+  const choice = { pairs, seed, order, plies: flags.openingsPlies };
+  const taken = openings === undefined ? null : openingsOf(openings, game, options, choice);
+  const config = {
     league_id: LEAGUE_ID,
     game: game.id,
     ...format,
     options,
     ...(moveMs !== undefined && { move_ms: moveMs }),
     ...(flags.clock !== undefined && { clock: flags.clock }),
-    ...(openings !== undefined && {
-      openings: openingsOf(openings, game, options, {
-        pairs,
-        seed,
-        order: flags.openingsOrder ?? "random",
-        plies: flags.openingsPlies,
-      }),
-    }),
+    ...(taken && { openings: taken.options }),
   };
+  return { config, openingsNotice: taken && taken.notice !== null ? `--openings ${openings}: ${taken.notice}` : null };
 }
 
 /** The number of pairs of bots that play each other. */
@@ -213,22 +213,17 @@ interface OpeningTerms {
   readonly plies: number | undefined;
 }
 
-/** The options of the game for each pair of games, from a book. */
-function openingsOf(file: string, game: Game, options: object, { pairs, ...choice }: OpeningTerms): readonly object[] {
+/** The options of the game for each pair of games, from a book, with the notice about skipped openings. */
+function openingsOf(file: string, game: Game, options: object, { pairs, ...choice }: OpeningTerms) {
   const fail = (message: string): never => {
     throw new StartError(`--openings ${file}: ${message}`, EXIT.usage);
   };
-  const kind = bookKindOf(file) ?? fail("a book is a file with the ending .epd, .fen or .pgn");
-  if (!existsSync(file)) fail("no such file");
-  const book = readBook(readFileSync(file, "utf8"), kind);
-  if (!book.ok) return fail(book.error);
-  const count = choice.order === "random" ? pairs : Math.min(pairs, book.value.entries.length);
-  const openings = firstOpenings(book.value, count, choice);
-  if (!openings.ok) return fail(openings.error);
-  const first = game.options.safeParse({ ...options, ...openings.value[0]?.options });
+  const taken = openingsOfBook(file, pairs, { ...choice, isOnce: choice.order === "sequential" });
+  if (!taken.ok) return fail(taken.error);
+  const first = game.options.safeParse({ ...options, ...taken.value.options[0] });
   if (!first.success)
     fail(`openings are positions of ${CHESS}, and the game is ${game.id}: ${first.error.issues[0]?.message}`);
-  return openings.value.map((opening) => opening.options);
+  return taken.value;
 }
 
 /** A fault of the config as a fault of the command line. */

@@ -130,10 +130,14 @@ describe("league match", () => {
       "rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq -",
     ];
     const book = join(folder, "book.epd");
-    writeFileSync(book, fens.map((fen) => `${fen} hmvc 0; fmvn 2;\n`).join(""));
-    const games = ["--game", "chess", "--option", "max_plies=20", "--games", "4", "--openings", book];
+    writeFileSync(book, ["8/8/8/8/8/8/8/8 w - -", ...fens].map((fen) => `${fen} hmvc 0; fmvn 2;\n`).join(""));
+    const games = ["--game", "chess", "--option", "max_plies=20", "--games", "4"];
+    games.push("--openings", book, "--openings-order", "sequential");
     const { code, stderr, stdout } = await match("random", "greedy", ...games, "--pgn", join(folder, "report"));
     expect(code, stderr).toBe(0);
+    expect(stderr).toMatch(
+      /^--openings \S+: one opening is skipped; the first: line 1: Invalid FEN: missing white king$/m,
+    );
     expect(stdout).toMatch(/\npairs of games with 0, ½, 1, 1½ and 2 points: \d, \d, \d, \d, \d\n/);
     const { stdout: pgn } = await promisify(execFile)("cat", [join(folder, "report", "games.pgn")]);
     const positions = [...pgn.matchAll(/\[FEN "(.*?) \d+ \d+"\]/g)].map(([, fen]) => fen);

@@ -51,6 +51,33 @@ export function startPosition(fen: string): Result<string, string> {
   return fault === null ? ok(board.fen()) : err(`Invalid FEN: ${fault}`);
 }
 
+/**
+ * Returns the start position that an opening book names by the fields of a FEN, of which the last ones may be missing. Books contain positions that are not
+ * in standard form, and other programs play them. A castling right without king and rook, and an en passant square without a pawn that has just passed it,
+ * have no effect and are removed. From a position after 50 moves without a capture or a pawn move the count begins again, because the game would be over.
+ */
+export function bookPosition(fields: readonly (string | undefined)[]): Result<string, string> {
+  const [placement = "", turn = "", castling = "-", enPassant = "-", clock = "0", number = "1"] = fields;
+  const side = turn.toLowerCase();
+  const plain = `${placement} ${side} - - 0 1`;
+  const shape = validateFen(plain);
+  if (!shape.ok) return err(shape.error ?? "Invalid FEN");
+  const board = new Chess(plain);
+  const rights = [...castling].map((right) => CASTLING_FILES[right] ?? right);
+  const other = rights.find((right) => !"KQkq-".includes(right));
+  if (other !== undefined) return err(`Invalid FEN: castling with the rook on file ${other}, as in Chess960`);
+  const usable = [..."KQkq"].filter((right) => rights.includes(right) && mayCastle(board, right)).join("");
+  const square = enPassant.toLowerCase();
+  const passed = mayTakeEnPassant(board, square, side === "w" ? "b" : "w") ? square : "-";
+  const counters = `${Number(clock) >= MAX_HALF_MOVES ? 0 : Number(clock)} ${Math.max(1, Number(number))}`;
+  return startPosition(`${placement} ${side} ${usable || "-"} ${passed} ${counters}`);
+}
+
+/** The castling rights of Shredder-FEN that mean the same in chess. */
+const CASTLING_FILES: Readonly<Record<string, string>> = { H: "K", A: "Q", h: "k", a: "q" };
+/** The plies without a capture or a pawn move after which a game is drawn. */
+const MAX_HALF_MOVES = 100;
+
 function faultOf(board: Chess, fen: string): string | null {
   const [placement = "", turn, castling = "", enPassant = "-"] = fen.split(" ");
   for (const [color, side] of [

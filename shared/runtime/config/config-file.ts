@@ -23,6 +23,8 @@ import { loadConfigOpenings } from "./openings.ts";
 interface LoadedConfig {
   readonly config: Config;
   readonly folder: string;
+  /** Lines for people about parts that are left out. */
+  readonly notices: readonly string[];
   /** Returns the position and the name of a field, `file:line:column field`, or `environment VARIABLE field`. */
   nameOf(path: readonly PropertyKey[]): string;
 }
@@ -79,8 +81,9 @@ async function parseConfig(
   if (!withGames.ok) return err(withGames.error.map(({ path, message }) => `${nameOf(path)}: ${message}`));
   const withOpenings = loadConfigOpenings(withGames.value, folder);
   if (!withOpenings.ok) return err(withOpenings.error.map(({ path, message }) => `${nameOf(path)}: ${message}`));
-  const parsed = Config.safeParse(withOpenings.value);
-  if (parsed.success) return ok({ config: parsed.data, folder, nameOf });
+  const { config, notices } = withOpenings.value;
+  const parsed = Config.safeParse(config);
+  if (parsed.success) return ok({ config: parsed.data, folder, notices, nameOf });
   return err(parsed.error.issues.map((issue) => describe(issue, nameOf)));
 }
 

@@ -3,13 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadConfig } from "./config-file.ts";
+import { openingsOfBook } from "./openings.ts";
 
 let folder = "";
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "openings-"));
   writeFileSync(join(folder, "book.pgn"), '[Event "a"]\n1. e4 e5 2. Nf3 *\n\n[Event "b"]\n1. d4 *\n');
   writeFileSync(join(folder, "book.epd"), "4k3/8/8/8/8/8/4P3/4K3 w - -\n");
-  writeFileSync(join(folder, "bad.epd"), "4k3/8/8/8/8/8/4P3/4K3 w - -\n4k3 w - -\n");
+  writeFileSync(join(folder, "bad.epd"), "4k3 w - -\n");
+  writeFileSync(join(folder, "part.epd"), "4k3/8/8/8/8/8/4P3/4K3 w - -\n4k3 w - -\n");
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -44,13 +46,35 @@ describe("openings of a league", () => {
 
   it.each([
     ["none.epd", "leagues[0].openings: none.epd: no such file; the path is relative to the folder of the config"],
-    ["bad.epd", "leagues[0].openings: bad.epd: line 2: Invalid FEN: piece data"],
+    ["bad.epd", "leagues[0].openings: bad.epd: line 1: Invalid FEN: piece data"],
     ["book.txt", "leagues[0].openings: must be a book with the ending .epd, .fen or .pgn"],
     [{ file: "book.pgn", ply: 3 }, 'leagues[0].openings.ply: unknown field "ply"'],
     [{ file: "book.pgn", plies: 0 }, "leagues[0].openings.plies: must be at least 1"],
     [[{ moves: "e2e5" }], "leagues[0].openings[0]: is not an opening of chess.v1: ply 1: e2e5 is not a legal move"],
   ])("the fault of %j is named", async (openings, fault) => {
     expect(await openingsOf(openings)).toEqual([expect.stringContaining(fault)]);
+  });
+
+  it("that are not usable are left out, with a notice", async () => {
+    expect(await openingsOf("part.epd")).toEqual([{ fen: "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1" }]);
+    const loaded = await loadConfig(join(folder, "league.json"), {});
+    const notice = expect.stringMatching(/^part\.epd: one opening is skipped; the first: line 2: Invalid FEN: /);
+    expect(loaded.ok && loaded.value.notices).toEqual([notice]);
+  });
+
+  it("come from any place of a book of 100,000 games", () => {
+    const game = (number: number) =>
+      `[Event "${number}"]\n[Round "${number}"]\n\n1. e4 {a comment} ${number % 7 === 6 ? "Ke7" : "e5"} *\n\n`;
+    const file = join(folder, "large.pgn");
+    writeFileSync(file, Array.from({ length: 100_000 }, (_, number) => game(number)).join(""));
+    const taken = openingsOfBook(file, 500, { order: "random", seed: "1" });
+    expect(taken.ok && new Set(taken.value.options.map((options) => JSON.stringify(options)))).toEqual(
+      new Set(['{"moves":"e2e4 e7e5"}']),
+    );
+    expect(taken.ok && taken.value.options.length).toBe(500);
+    expect(taken.ok && taken.value.notice).toMatch(
+      /^\d+ openings are skipped; the first: line \d+4: Invalid move in PGN: Ke7$/,
+    );
   });
 
   it("belong to chess", async () => {

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { bookKindOf, firstOpenings, readBook } from "../../games/openings/book.ts";
+import { type BookBytes, bookKindOf, firstOpenings, type OpeningChoice, readBook } from "../../games/openings/book.ts";
 import { err, ok, type Result } from "../../lib/result.ts";
 import { fileReason } from "../process/exit.ts";
 
@@ -46,40 +46,88 @@ interface OpeningsFault {
   readonly message: string;
 }
 
-/** Returns a config with the openings of each book in the place of the book, or the fault of each book. Values of another form are left to the schema. */
-export function loadConfigOpenings(config: unknown, folder: string): Result<unknown, readonly OpeningsFault[]> {
+/**
+ * Returns a config with the openings of each book in the place of the book, and a notice for each book with skipped entries, or the fault of each book. Values of
+ * another form are left to the schema.
+ */
+export function loadConfigOpenings(
+  config: unknown,
+  folder: string,
+): Result<{ readonly config: unknown; readonly notices: readonly string[] }, readonly OpeningsFault[]> {
   const { leagues } = (config ?? {}) as { readonly leagues?: unknown };
-  if (!Array.isArray(leagues)) return ok(config);
+  const notices: string[] = [];
+  if (!Array.isArray(leagues)) return ok({ config, notices });
   const faults: OpeningsFault[] = [];
   const read = leagues.map((league: unknown, index) => {
     const { openings } = (league ?? {}) as { readonly openings?: unknown };
     const book = Book.safeParse(typeof openings === "string" ? { file: openings } : openings);
     if (openings === undefined || !book.success) return league;
-    const options = optionsOfBook(book.data, folder);
-    if (options.ok) return { ...(league as object), openings: options.value };
-    faults.push({ path: ["leagues", index, "openings"], message: `${book.data.file}: ${options.error}` });
+    const { file, count, ...choice } = book.data;
+    const taken = openingsOfBook(resolve(folder, file), count, { ...choice, isOnce: true });
+    if (taken.ok) {
+      if (taken.value.notice !== null) notices.push(`${file}: ${taken.value.notice}`);
+      return { ...(league as object), openings: taken.value.options };
+    }
+    const isMissing = taken.error === NO_FILE;
+    const advice = isMissing ? "; the path is relative to the folder of the config" : "";
+    faults.push({ path: ["leagues", index, "openings"], message: `${file}: ${taken.error}${advice}` });
     return league;
   });
-  return faults.length > 0 ? err(faults) : ok({ ...(config as object), leagues: read });
+  return faults.length > 0 ? err(faults) : ok({ config: { ...(config as object), leagues: read }, notices });
 }
 
-function optionsOfBook(
-  { file, count, ...choice }: z.infer<typeof Book>,
-  folder: string,
-): Result<readonly object[], string> {
-  const kind = bookKindOf(file);
-  if (kind === null) return err("the ending of a book is .epd, .fen or .pgn");
-  let text: string;
-  try {
-    text = readFileSync(resolve(folder, file), "utf8");
-  } catch (thrown) {
-    const isMissing = (thrown as NodeJS.ErrnoException).code === "ENOENT";
-    return err(
-      isMissing ? "no such file; the path is relative to the folder of the config" : fileReason(thrown as Error),
-    );
-  }
-  const book = readBook(text, kind);
-  if (!book.ok) return book;
-  const openings = firstOpenings(book.value, Math.min(count, book.value.entries.length), choice);
-  return openings.ok ? ok(openings.value.map(({ options }) => options)) : openings;
+const NO_FILE = "no such file";
+
+interface TakenOpenings {
+  /** The options of chess for each opening. */
+  readonly options: readonly object[];
+  /** The number of the entries that are skipped because they have no usable opening, and the first reason; null if there are none. */
+  readonly notice: string | null;
 }
+
+/** Takes the first openings from the book in a file, or returns the reason why it has none. */
+export function openingsOfBook(path: string, count: number, choice: OpeningChoice): Result<TakenOpenings, string> {
+  const kind = bookKindOf(path);
+  if (kind === null) return err("a book is a file with the ending .epd, .fen or .pgn");
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch (thrown) {
+    return err((thrown as NodeJS.ErrnoException).code === "ENOENT" ? NO_FILE : fileReason(thrown as Error));
+  }
+  try {
+    const book = readBook(bytesOf(file), kind);
+    if (!book.ok) return book;
+    const chosen = firstOpenings(book.value, count, choice);
+    if (!chosen.ok) return chosen;
+    const { openings, skipped, firstFault } = chosen.value;
+    const entries = skipped === 1 ? "one opening is" : `${skipped} openings are`;
+    const notice = firstFault === null ? null : `${entries} skipped; the first: ${firstFault}`;
+    return ok({ options: openings.map(({ options }) => options), notice });
+  } catch (thrown) {
+    // The file can also be a folder, or become unreadable.
+    if (!(thrown instanceof Error && "syscall" in thrown)) throw thrown;
+    return err(fileReason(thrown as NodeJS.ErrnoException));
+  } finally {
+    closeSync(file);
+  }
+}
+
+const PIECE_BYTES = 1 << 20;
+
+/** The bytes of an open file. Only the piece that is being read is in memory. */
+const bytesOf = (file: number): BookBytes => ({
+  *pieces() {
+    const buffer = Buffer.alloc(PIECE_BYTES);
+    for (let at = 0; ; ) {
+      const length = readSync(file, buffer, 0, PIECE_BYTES, at);
+      if (length === 0) return;
+      at += length;
+      yield buffer.subarray(0, length);
+    }
+  },
+  read(start, end) {
+    const buffer = Buffer.alloc(end - start);
+    return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, start));
+  },
+});
