@@ -152,6 +152,26 @@ it("a wait ends with a result, which is reported once", async () => {
   expect(await as("WAIT_FOR_TURN", { timeout_s: 0.01 })).toMatchObject({ results: [], timed_out: true });
 });
 
+it("the tools accept null and empty texts for optional arguments, and numbers as texts", async () => {
+  const { manager } = await startHosted();
+  const call = async (name: string, args: object): Promise<Wire> => {
+    const response = await fetch(`http://127.0.0.1:${manager.port}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(rpcToolCall(name, args)),
+    });
+    const { result } = (await response.json()) as Wire;
+    expect(result.isError, result.content[0].text).toBeUndefined();
+    return result.structuredContent;
+  };
+  const other = await call("join_league", { player_name: "Bob", league_id: "", join_code: null, player_token: "" });
+  expect(other.player_id).toBe("P02");
+  const { player_token } = other;
+  expect(await call("wait_for_turn", { player_token, timeout_s: "0" })).toMatchObject({ timed_out: true });
+  expect(await call("get_schedule", { league_id: "ttt", round_id: null })).toMatchObject({ schedule: [] });
+  expect(await call("leave_league", { player_token })).toMatchObject({ status: "LEFT" });
+});
+
 it("calls without the token of a hosted player are rejected", async () => {
   const { ask, manager } = await startHosted();
   await manager.register("P02");

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { findGame } from "#shared/games/registry.ts";
 import { err, ok } from "#shared/lib/result.ts";
 import { protocolError } from "#shared/protocol/errors.ts";
-import { id } from "#shared/protocol/message-fields.ts";
+import { id, WrittenMove } from "#shared/protocol/message-fields.ts";
 import { DisplayName } from "#shared/protocol/names.ts";
 import { withProgress } from "#shared/rpc/jsonrpc/wait-progress.ts";
 import { type Caller, type Operation, operation } from "#shared/rpc/mcp/operations.ts";
@@ -37,9 +37,7 @@ const WaitForTurn = z.object({
 });
 const Waited = PlayState.extend({ timed_out: z.boolean() });
 const MakeMove = z.object({
-  move: z
-    .union([z.string().max(1_000), z.number(), z.looseObject({})])
-    .describe("one of the legal moves that wait_for_turn lists; in chess UCI or SAN"),
+  move: WrittenMove.describe("one of the legal moves that wait_for_turn lists; in chess UCI or SAN"),
   match_id: id
     .optional()
     .describe("league_id/match_id; default: the match in which you are to move, the most urgent first"),

@@ -40,8 +40,7 @@ export function actionIn(answer: Completion, turn: AnsweredTurn): Result<unknown
     return err({ cause: "illegal_move", detail: `illegal move: ${shown}${reason === null ? "" : ` (${reason})`}` });
   }
   // Some models answer with the action alone.
-  const bare =
-    answer.text.length <= MAX_BARE_CHARACTERS ? readAction(answer.text.replace(/^["'`]+|["'`.]+$/g, ""), turn) : null;
+  const bare = answer.text.length <= MAX_BARE_CHARACTERS ? readAction(answer.text, turn) : null;
   if (turn.legal.some((legal) => isDeepStrictEqual(legal, bare))) return ok(bare);
   if (answer.refusal !== null) return err({ cause: "refusal", detail: "the model refused to answer" });
   if (answer.isCutOff) return err({ cause: "truncated", detail: "the answer was cut off at the limit of tokens" });

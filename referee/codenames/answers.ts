@@ -2,6 +2,7 @@ import { z } from "zod";
 import { BOARD_SIZE, BoardWord, type CodenamesAction, type SkipReason } from "#shared/games/codenames.ts";
 import { fold } from "#shared/games/words/codenames-clues.ts";
 import { cutTo, jsonOf, parsedJson } from "#shared/lib/text.ts";
+import { readWritten, type ValueSchema } from "#shared/lib/written-values.ts";
 import type { CallerAnswer } from "#shared/rpc/jsonrpc/caller-input.ts";
 
 /** The questions that a role answers. */
@@ -32,7 +33,7 @@ const MAX_SHOWN = 40;
 export function answerIn(reply: CallerAnswer, question: Question, type: "user" | "llm"): Answer | Problem {
   if (reply.kind === "failed") return { problem: `no answer: ${reply.reason}`, reason: "no_answer" };
   if (type === "user") {
-    const form = FORMS[question].safeParse(reply.kind === "form" ? reply.content : null);
+    const form = parseWritten(FORMS[question], reply.kind === "form" ? reply.content : null);
     return form.success ? actionOf(question, form.data) : notAsAsked("the form was not completed as requested");
   }
   const found = valueIn(reply.kind === "text" ? reply.text : "", "object", FIELDS[question][0]?.name);
@@ -43,8 +44,12 @@ export function answerIn(reply: CallerAnswer, question: Question, type: "user" |
 
 const notAsAsked = (problem: string): Problem => ({ problem, reason: "not_as_asked" });
 
-const number = z.union([z.int().min(0).max(9), z.literal("unlimited"), z.string().regex(/^\d$/).transform(Number)]);
-const FORMS = {
+/** Parses a value in which a number, true or false may be a text. */
+const parseWritten = <T>(schema: z.ZodType<T>, value: unknown) =>
+  schema.safeParse(readWritten(z.toJSONSchema(schema) as ValueSchema, value));
+
+const number = z.union([z.int().min(0).max(9), z.literal("unlimited")]);
+const FORMS: Readonly<Record<Question, z.ZodType<Readonly<Record<string, unknown>>>>> = {
   clue: z.object({ word: z.string(), number }),
   guess: z.object({ word: z.string() }),
   continue: z.object({ go_on: z.boolean() }),
@@ -61,7 +66,7 @@ const FIELDS: Readonly<Record<Question, readonly Field[]>> = {
     { name: "clue", ...word },
     {
       name: "number",
-      values: z.preprocess((value) => (typeof value === "string" ? value.trim().toLowerCase() : value), number),
+      values: number,
       must: 'a number from 0 to 9, or "unlimited"',
     },
   ],
@@ -69,7 +74,7 @@ const FIELDS: Readonly<Record<Question, readonly Field[]>> = {
   continue: [
     {
       name: "continue",
-      values: z.union([z.boolean(), z.stringbool({ truthy: ["true"], falsy: ["false"] })]),
+      values: z.boolean(),
       must: "true or false",
     },
   ],
@@ -81,7 +86,7 @@ function readFields(value: object, fields: readonly Field[]): { read: Readonly<R
   for (const { name, values, must } of fields) {
     if (!Object.hasOwn(value, name)) return { problem: `your JSON object has no "${name}"` };
     const given: unknown = Reflect.get(value, name);
-    const parsed = values.safeParse(given);
+    const parsed = parseWritten(values, given);
     if (!parsed.success) return { problem: `"${name}" must be ${must}, not ${cutTo(MAX_SHOWN, jsonOf(given))}` };
     read[name] = parsed.data;
   }

@@ -106,6 +106,7 @@ describe("the form of a person", () => {
     ["clue", { word: "OCEAN", number: "unlimited" }, { type: "clue", word: "OCEAN", number: "unlimited" }],
     ["guess", { word: "WHALE" }, GUESS],
     ["continue", { go_on: false }, { type: "pass" }],
+    ["continue", { go_on: "False" }, { type: "pass" }],
   ])("is accepted: %s %j", (stage, content, action) => {
     expect(stepOf(pending(stage), form(content), "user")).toEqual({ kind: "act", action });
   });
@@ -115,7 +116,7 @@ describe("the form of a person", () => {
     ["clue", { word: "OCEAN", number: "10" }],
     ["clue", { word: 7, number: "1" }],
     ["guess", { word: null }],
-    ["continue", { go_on: "true" }],
+    ["continue", { go_on: "yes" }],
   ])("is rejected: %s %j", (stage, content) => {
     const problem = "the form was not completed as requested";
     expect(stepOf(pending(stage), form(content), "user")).toMatchObject({

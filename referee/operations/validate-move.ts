@@ -4,7 +4,7 @@ import type { Role } from "#shared/games/game.ts";
 import { explainIllegal, readMove } from "#shared/games/read-move.ts";
 import { isSessionId } from "#shared/lib/ids.ts";
 import { ok, type Result } from "#shared/lib/result.ts";
-import { id } from "#shared/protocol/message-fields.ts";
+import { id, WrittenMove } from "#shared/protocol/message-fields.ts";
 import { type Operation, operation } from "#shared/rpc/mcp/operations.ts";
 import type { Session } from "#shared/session/session.ts";
 import { playerOf } from "../agents.ts";
@@ -14,9 +14,12 @@ import type { RefereeContext } from "./context.ts";
 
 const ValidateMove = z.object({
   player_id: id.describe("player of a league match, or the role in a game made with createGame, e.g. white"),
-  move: z.unknown().describe("the move as in finishTurn or make_move"),
+  move: z.unknown(),
   match_id: id.optional().describe("match_id of a league match, or game_id of a game made with createGame"),
 });
+
+/** Another value is accepted too, and is not a legal move. */
+const Input = ValidateMove.extend({ move: WrittenMove.describe("the move as in finishTurn or make_move") });
 
 /** VALIDATE_MOVE: checks whether a move would be legal now, without playing it. */
 export const validateMove = (context: RefereeContext): Operation<unknown> =>
@@ -30,6 +33,7 @@ export const validateMove = (context: RefereeContext): Operation<unknown> =>
       description:
         "Checks whether a move would be legal now, without making it. Returns valid, and a reason if the move is not legal.",
       plain: ValidateMove,
+      input: Input,
       result: z.object({
         valid: z.boolean(),
         reason: z.string().nullable().describe("why the move is not legal; null if it is legal"),

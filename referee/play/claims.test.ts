@@ -116,7 +116,7 @@ describe("a claim about the position after a move", () => {
     const [white, black] = await twoSeats(host, "chess");
     expect((await white.move("Qh5#", CHECKMATE)).text).toMatch(/^Illegal move Qh5#/);
     expect((await black.move("e5", CHECKMATE)).text).toMatch(/^Not your turn/);
-    for (const claim of ["win", "stalemate", true, 1, ""])
+    for (const claim of ["win", "stalemate", true, 1, " "])
       expect((await white.move("e4", { claim })).isError).toBe(true);
     expect((await white.move("e4", { ...DRAW, ...WIN })).text).toContain("claim a draw or a win, not both");
     expect((await white.move("e4", { ...CHECKMATE, idempotency_key: "k" })).text).toBe(NOT.checkmate);

@@ -1,7 +1,9 @@
+import { z } from "zod";
 import type { Game, Role } from "#shared/games/game.ts";
 import { findGameNamed, knownGameIds } from "#shared/games/registry.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import { messageOf, ok, type Result } from "#shared/lib/result.ts";
+import { readWritten, type ValueSchema } from "#shared/lib/written-values.ts";
 import type { Session } from "#shared/session/session.ts";
 import type { Statement } from "#shared/store/group-commit.ts";
 import { GUEST } from "#shared/web/game-view.ts";
@@ -54,7 +56,8 @@ export async function createGame(
   if (!game) return rejected("UNKNOWN_GAME", `No game "${template}"; there are ${knownGameIds().join(", ")}`);
   const isOfPeople = creator.kind === "human" && opponent === "human";
   const defaults = isOfPeople ? game.info.optionsOfPeople : {};
-  const parsed = game.options.safeParse({ ...defaults, ...options });
+  const schema = z.toJSONSchema(game.options, { io: "input", unrepresentable: "any" }) as ValueSchema;
+  const parsed = game.options.safeParse(readWritten(schema, { ...defaults, ...options }));
   if (!parsed.success) return rejected("INVALID_OPTIONS", `options: ${messageOf(parsed.error)}`);
   const role = playAs ?? game.roles[0] ?? "";
   if (!game.roles.includes(role)) {

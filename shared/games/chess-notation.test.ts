@@ -13,12 +13,16 @@ const PINNED = "4k3/8/8/8/1b6/2N5/8/4K1N1 w - - 0 1";
 
 /** A position, a move, and spellings of the move. */
 it.each<[string, string, readonly string[]]>([
-  [START, "e2e4", ["e2e4", "E2E4", "e2-e4", "e4", "Pe4", "e4!", "Pe2-e4"]],
-  [START, "g1f3", ["Nf3", "Ng1f3", "Ng1-f3", "Ngf3", "N1f3", "Nf3!?"]],
+  [
+    START,
+    "e2e4",
+    ["e2e4", "E2E4", "e2-e4", "e4", "Pe4", "e4!", "Pe2-e4", "e2 e4", "E2 E4", "1. e4", "1.e4", "1. e2e4"],
+  ],
+  [START, "g1f3", ["Nf3", "Nf3+", "1. Nf3", "1... Nf3", "12…Nf3", "Ng1f3", "Ng1-f3", "Ngf3", "N1f3", "Nf3!?"]],
   [CASTLE, "e1g1", ["0-0", "O-O", "o-o", "O-O+", "e1g1", "Kg1"]],
   [CASTLE, "e1c1", ["0-0-0", "O-O-O", "o-o-o", "e1c1"]],
   [CASTLE, "a1a8", ["Rxa8", "Rxa8+", "Ra8", "a1xa8"]],
-  [PROMOTE, "e7e8q", ["e8=Q", "e8Q", "e8=Q+", "e8q", "e7e8q", "e7e8Q", "e7e8=Q", "E7E8Q"]],
+  [PROMOTE, "e7e8q", ["e8=Q", "e8Q", "e8=Q+", "e8q", "40. e8=Q", "e7 e8q", "e7e8q", "e7e8Q", "e7e8=Q", "E7E8Q"]],
   [PROMOTE, "e7e8n", ["e8=N", "e7e8n"]],
   [PROMOTE, "e7d8r", ["exd8=R", "ed8R", "e7xd8=R", "exd8=R#"]],
   [KNIGHTS, "b1d2", ["Nbd2", "Nb1d2", "N1d2"]],
@@ -37,7 +41,26 @@ it.each<[string, string, readonly string[]]>([
 
 it.each<[string, readonly string[]]>([
   [START, ["", " ", "-", "--", "--!", "e5", "Nd4", "nf3", "O-O", "0-0-0", "0-0-0-0", "pass", "null", "{}", "Z0"]],
-  [START, ["not e2e4", "e2e4 please", "e2e4\ne7e5", "e2e4, e4", "\u0000e4", "e2e4e5", "e9", "i4", "Ke1e1"]],
+  [
+    START,
+    [
+      "not e2e4",
+      "e2e4 please",
+      "e2e4\ne7e5",
+      "e2e4, e4",
+      "1. e4 e5",
+      "1.",
+      "1. ",
+      "e2  e4",
+      "e2 to e4",
+      "12345. e4",
+      "\u0000e4",
+      "e2e4e5",
+      "e9",
+      "i4",
+      "Ke1e1",
+    ],
+  ],
   [START, ["x".repeat(1_000), "e4".repeat(500), "N".repeat(1_000), "e4 ".repeat(20_000)]],
   // A promotion must name the piece.
   [PROMOTE, ["e8", "Pe7e8", "Pe7-e8", "exd8", "e8=K", "e8=P", "e8="]],

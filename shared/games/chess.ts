@@ -189,9 +189,16 @@ export const chess: Game<ChessOptions, ChessState, ChessAction, ChessView> = {
     ...(draw_offer !== undefined && { draw_offer }),
   }),
   toText: textOf,
-  readAction: ({ fen }, text) => uciOf(text) ?? uciOfSan(fen, text),
-  explainIllegal: ({ fen }, text) => (text === DRAW ? NO_OFFER : explainIllegalMove(fen, text)),
+  readAction: ({ fen }, text) => uciOf(bareMove(text)) ?? uciOfSan(fen, bareMove(text)),
+  explainIllegal: ({ fen }, text) => (text === DRAW ? NO_OFFER : explainIllegalMove(fen, bareMove(text))),
 };
+
+const MOVE_NUMBER = /^\d{1,4}\s?(?:\.{1,3}|…)\s*/;
+const SPACED_SQUARES = /^([a-h][1-8]) (?=[a-h][1-8])/i;
+
+/** Returns a move without its number ("1. e4", "12...Nf6") or the space between its squares ("e2 e4"). "1. e4 e5" are two moves. */
+const bareMove = (text: string): string =>
+  MOVE_NUMBER.test(text) ? text.replace(MOVE_NUMBER, "") : text.replace(SPACED_SQUARES, "$1");
 
 /** Reads UCI in any case, also written as e2-e4 or e7xd8=Q. Returns the action, or null for any other text. */
 function uciOf(text: string): ChessAction | null {

@@ -10,16 +10,24 @@ import type { Game, Role } from "./game.ts";
 export function readMove(game: Game, view: unknown, role: Role, move: unknown): unknown {
   if (typeof move !== "string") return move;
   const text = move.trim();
-  const action = game.readAction?.(view, text) ?? null;
-  if (action !== null) return action;
-  const legal = game.legalActions(view, role);
-  const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
-  return legal.find((action) => isSame(wordOf(action, game), text)) ?? parsedJson(text) ?? text;
+  for (const form of new Set([text, withoutMarks(text)])) {
+    const isSame = (action: unknown): boolean => wordOf(action, game).toLowerCase() === form.toLowerCase();
+    const action = game.readAction?.(view, form) ?? game.legalActions(view, role).find(isSame) ?? null;
+    if (action !== null) return action;
+  }
+  return parsedJson(text) ?? text;
 }
+
+/** The longest text from which marks are removed, in characters. */
+const MAX_MARKED = 100;
+
+/** Returns a short text without the quotes and the marks of Markdown around it, and without its full stop: `**e4**` is `e4`. */
+const withoutMarks = (text: string): string =>
+  text.length > MAX_MARKED ? text : text.replace(/^[\s"'`*_]+|[\s"'`*_.]+$/g, "");
 
 /** Returns the reason why the text of a move is not legal; null if the game has no explanation. */
 export const explainIllegal = (game: Game | undefined, state: unknown, move: unknown): string | null =>
-  (typeof move === "string" && game?.explainIllegal?.(state, move.trim())) || null;
+  (typeof move === "string" && game?.explainIllegal?.(state, withoutMarks(move.trim()))) || null;
 
 /**
  * Returns the title of a list of legal moves. If the list may be a sample, the title says so, because readers could

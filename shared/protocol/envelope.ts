@@ -35,10 +35,12 @@ export const Envelope = z.compile(
       .regex(utcPattern, { error: "must be ISO 8601 UTC, ending in Z or +00:00", abort: true })
       .refine(isCalendarDate, "is not a date"),
     // Only the type is checked here. The schema of each message parses the payload.
-    payload: z.custom<Record<string, unknown>>(
-      (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-      "must be an object",
-    ),
+    payload: z
+      .custom<Record<string, unknown>>(
+        (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+        "must be an object",
+      )
+      .meta({ type: "object" }),
     auth_token: z.string().max(1000).nullish(),
     correlation_id: z.string().max(200).nullish(),
   }),

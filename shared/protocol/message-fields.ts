@@ -21,3 +21,6 @@ export const match = { league_id: id, match_id: id };
  */
 export const compiled = <Shape extends z.ZodRawShape>(shape: Shape) => z.compile(z.object(shape));
 export const points = roleMap(z.number());
+
+/** A move as a person or a language model writes it: the text of an action, its number or its JSON object. */
+export const WrittenMove = z.union([z.string().max(1_000), z.number(), z.looseObject({})]);

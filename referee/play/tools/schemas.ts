@@ -3,6 +3,7 @@ import { z } from "zod";
 import { notationsInWords, optionsInWords } from "#shared/games/option-texts.ts";
 import { knownGameIds, knownGames } from "#shared/games/registry.ts";
 import { ClockState } from "#shared/lib/time-control.ts";
+import { WrittenMove } from "#shared/protocol/message-fields.ts";
 import { PlayerName } from "../../sessions/seats.ts";
 import { hasMoveOrResigns } from "../turns.ts";
 
@@ -46,10 +47,9 @@ export const finishTurnInput = () =>
     .object({
       game_id: gameId,
       seat_token: seatToken,
-      move: z
-        .union([z.string().max(1_000), z.number(), z.looseObject({})])
-        .optional()
-        .describe(`one of the legal moves that waitForNextTurn lists${notationsInWords(knownGames())}`),
+      move: WrittenMove.optional().describe(
+        `one of the legal moves that waitForNextTurn lists${notationsInWords(knownGames())}`,
+      ),
       resign: z.boolean().optional().describe("true: resign the game, even if it is not your turn; leave out move"),
       claim: z
         .enum(["checkmate", "draw"])

@@ -47,7 +47,7 @@ it("createGame and game://rules/{game} describe the options of each game", async
 });
 
 it("createGame names each option that it rejects", async () => {
-  const { text } = await tool(host, "createGame", { template: "rps", options: { best_of: "3", rounds: 1 } });
+  const { text } = await tool(host, "createGame", { template: "rps", options: { best_of: "three", rounds: 1 } });
   expect(text).toBe('options: best_of: must be a number, not text; unknown field "rounds"');
 });
 

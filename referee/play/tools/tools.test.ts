@@ -91,9 +91,20 @@ describe("the notation of a move", () => {
     expect(log.actions.map(({ action }: { action: string }) => action)).toEqual(made);
   });
 
+  it("may have a number, a space or the marks of Markdown, as language models write it", async () => {
+    const seats = await twoSeats(host, "chess");
+    await play(seats, ["1. e4", "**e5**", "Nf3+", "1... Nc6", "f1 b5", "a7-a6", "`Ba4`.", "b7b5"]);
+    const log = (await host.call("GET", `/sessions/${seats[0].gameId}/log`, { token: seats[0].token })).json;
+    const made = ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "a7a6", "b5a4", "b7b5"];
+    expect(log.actions.map(({ action }: { action: string }) => action)).toEqual(made);
+    const { gameId, role, token } = seats[0];
+    const asked = { player_id: role, match_id: gameId, move: "9. **Bb3**".replaceAll("*", ""), auth_token: token };
+    expect((await tool(host, "validate_move", asked)).value).toMatchObject({ valid: true });
+  });
+
   it("that fits no legal move, or several, is rejected with the legal moves", async () => {
     const [white] = await twoSeats(host, "chess", { options: { fen: "4k3/4P3/8/8/8/8/8/KN1N4 w - - 0 1" } });
-    const garbage = ["", "--", "pass", "null", "{}", "[]", '"a1a2', "not a1a2", "x".repeat(1_000), 3, {}, { move: 1 }];
+    const garbage = ["--", "pass", "null", "{}", "[]", '"a1a9', "not a1a2", "x".repeat(1_000), 3, {}, { move: 1 }];
     for (const move of ["Nc3", "N1c3", "e7e9", "e8", "Ka3", ...garbage]) {
       const answer = await white.move(move);
       expect(answer.isError).toBe(true);
@@ -105,7 +116,7 @@ describe("the notation of a move", () => {
 
   it("must be text, a number or an object", async () => {
     const [white] = await twoSeats(host, "chess");
-    for (const move of [null, true, [], ["e2e4"], undefined, "x".repeat(1_001)]) {
+    for (const move of [null, "", true, [], ["e2e4"], undefined, "x".repeat(1_001)]) {
       const answer = await white.move(move);
       expect([answer.isError, answer.text]).toEqual([true, expect.stringContaining('"move"')]);
     }
@@ -129,6 +140,44 @@ describe("the notation of a move", () => {
 });
 
 describe("the tools for games", () => {
+  it.each<[string, object, object]>([
+    [
+      "null",
+      { options: null, play_as: null, opponent: null, name: null },
+      { resign: null, claim: null, claim_win: null, expected_tick: null, idempotency_key: null },
+    ],
+    [
+      "an empty text",
+      { options: "", play_as: "", opponent: "", name: "" },
+      { resign: "", claim: "", claim_win: "", expected_tick: "", idempotency_key: "" },
+    ],
+    [
+      "a text",
+      { options: '{"max_plies": "40", "fen": ""}', opponent: "agent" },
+      { resign: "False", claim_win: "false", expected_tick: "0" },
+    ],
+    ["a text in an object", { options: { max_plies: "40", fen: null } }, { resign: "false", expected_tick: "0" }],
+  ])("accept %s for an optional argument", async (_, creation, turn) => {
+    const seat = await createGame(host, { template: "chess", ...creation });
+    await joinGame(host, seat.gameId, { role: "", name: null });
+    const waited = await seat.wait({ timeout_s: "0", showUi: "false" });
+    expect(waited.value).toMatchObject({ next: "your_turn", timed_out: false });
+    expect((await seat.move("e4", turn)).text).toMatch(/^Move made\./);
+    const resigned = await seat.move("", { resign: "true" });
+    expect(resigned.text).toMatch(/^You have resigned\./);
+  });
+
+  it("use the bearer token if the token of the seat is empty", async () => {
+    const seat = await createGame(host, { template: "chess", opponent: "greedy" });
+    const waited = await tool(
+      host,
+      "waitForNextTurn",
+      { game_id: seat.gameId, seat_token: "" },
+      { bearer: seat.token },
+    );
+    expect(waited.value).toMatchObject({ your_role: "white", next: "your_turn" });
+  });
+
   it("return a text board, the role to act and the next step", async () => {
     const [white, black] = await twoSeats(host, "chess", { name: "Ann" });
     expect(white.answer.text).toContain(white.token);
@@ -161,7 +210,7 @@ describe("the tools for games", () => {
     [{ template: "chess", play_as: "red" }, /white and black/],
     [{ template: "chess", options: { fen: "nonsense" } }, /options: /],
     [{ template: "rps", options: { best_of: 0 } }, /options: /],
-    [{ template: "chess", opponent: "" }, /no bot ""/],
+    [{ template: "chess", opponent: " " }, /no bot " "/],
   ])("reject createGame with %j", async (args, reason) => {
     const answer = await tool(host, "createGame", args);
     expect([answer.isError, answer.text]).toEqual([true, expect.stringMatching(reason)]);

@@ -6,10 +6,18 @@ import { startTestHost, type TestHost } from "../../../referee/rest/testing/host
 import { callRpc, startTestLeague, type TestLeague } from "../../testing/in-process-league.ts";
 import { cleanUp, newFolder, start } from "../../testing/processes.ts";
 
+/** The part of a JSON Schema that the tests read. */
+interface Schema {
+  readonly type?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+}
 interface Listed {
   readonly name: string;
   readonly description: string;
-  readonly inputSchema: { readonly type: string; readonly properties?: object; readonly required?: readonly string[] };
+  readonly inputSchema: Schema;
 }
 interface Server {
   readonly tools: readonly Listed[];
@@ -65,6 +73,17 @@ afterAll(async () => {
 const tool = (server: string, name: string): Listed | undefined =>
   servers[server]?.tools.find((one) => one.name === name);
 
+/** Returns the paths of the properties, entries and alternatives in a schema that have no type. */
+function untypedIn(schema: Schema, path: string): readonly string[] {
+  const { type, anyOf, properties = {}, items } = schema;
+  const fields = Object.entries(properties).flatMap(([name, field]) => untypedIn(field, `${path}.${name}`));
+  const parts = [
+    ...(anyOf ?? []).flatMap((form, index) => untypedIn(form, `${path}|${index}`)),
+    ...(items ? untypedIn(items, `${path}[]`) : []),
+  ];
+  return [...(typeof type === "string" || anyOf ? [] : [path]), ...fields, ...parts];
+}
+
 describe.each(["manager", "referee", "player", "npm run host", "league mcp"])("the tools of %s", (server) => {
   it("have input schemas that Anthropic's API accepts: an object without anyOf, oneOf, allOf or $ref at the root", () => {
     const { tools = [] } = servers[server] ?? {};
@@ -75,6 +94,11 @@ describe.each(["manager", "referee", "player", "npm run host", "league mcp"])("t
         expect.arrayContaining([expect.stringMatching(/^(anyOf|oneOf|allOf|\$ref)$/)]),
       );
     }
+  });
+
+  it("have a type for each property of their input schemas, because some hosts reject a property without one", () => {
+    const untyped = (servers[server]?.tools ?? []).flatMap(({ name, inputSchema }) => untypedIn(inputSchema, name));
+    expect(untyped).toEqual([]);
   });
 
   it("are described by instructions in the answer to initialize", () => {

@@ -183,11 +183,12 @@ describe("the endpoint (PROTOCOL.md, section 3)", () => {
   });
 
   test("passes all other paths to the web handler, which is loaded once", async () => {
-    const paths = ["/", "/mcp/", "/mcpx", "/health?a=/mcp"];
+    const paths = ["/", "/mcp//", "/mcp/x", "/mcpx", "/health?a=/mcp"];
     const pages = await Promise.all(paths.map((path) => send("", { method: "GET", path })));
     expect(pages.map((page) => page.text)).toEqual(paths.map((path) => `page ${path}`));
     expect(webLoads).toBe(1);
-    expect((await send(body, { path: "/mcp?x=1" })).text).toBe('{"ok":true}');
+    for (const path of ["/mcp?x=1", "/mcp/", "/mcp/?x=1"])
+      expect((await send(body, { path })).text).toBe('{"ok":true}');
   });
 
   test("accepts an absolute URL as the request target, as from a proxy", async () => {

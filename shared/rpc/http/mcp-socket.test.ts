@@ -26,13 +26,13 @@ const rpc = jsonRpc(
   () => {},
 );
 
-async function connect(perMinute: number | null = null): Promise<WebSocket> {
+async function connect(perMinute: number | null = null, path = "/mcp"): Promise<WebSocket> {
   const gate = perMinute === null ? undefined : rateLimit({ perMinute, loopback: true, isTrusted: () => false });
   const handler = withMcp({ handler: rpc.answer, gate, onError: () => {} }, undefined);
   upgrades = createUpgrades({ handler, gate, bodyLimit: () => LIMIT_BYTES, clock: systemClock, onError: () => {} });
   await open({ upgrades });
   const headers = { authorization: "Bearer mine" };
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/mcp`, [], {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, [], {
     perMessageDeflate: false,
     maxPayload: 9_000,
     headers,
@@ -59,6 +59,13 @@ async function answersTo(socket: WebSocket, texts: readonly string[], count = te
   while (answers.length < count) await once(socket, "message");
   return answers;
 }
+
+it("is also at /mcp/", async () => {
+  const socket = await connect(null, "/mcp/");
+  expect(await answersTo(socket, [request(1, "echo", { a: 1 })])).toEqual([
+    { jsonrpc: "2.0", id: 1, result: { a: 1 } },
+  ]);
+});
 
 it("answers each frame with a frame in the order in which the answers are ready", async () => {
   const socket = await connect();

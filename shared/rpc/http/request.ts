@@ -7,9 +7,14 @@ import type { RejectionLog } from "../jsonrpc/rejection-log.ts";
 /** Methods whose requests have no body. */
 export const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS"]);
 
-/** Returns the path of a request without its query. The target may be an absolute URL, as for a proxy (RFC 9112, section 3.2.2). */
-export const pathOf = ({ url = "/" }: IncomingMessage): string =>
-  url.replace(/^https?:\/\/[^/?]+/i, "").split("?", 1)[0] || "/";
+/**
+ * Returns the path of a request without its query. The target may be an absolute URL, as for a proxy (RFC 9112, section 3.2.2). `/mcp/` is `/mcp`,
+ * because some frameworks of clients add a slash.
+ */
+export function pathOf({ url = "/" }: IncomingMessage): string {
+  const path = url.replace(/^https?:\/\/[^/?]+/i, "").split("?", 1)[0] || "/";
+  return path === "/mcp/" ? "/mcp" : path;
+}
 
 /** Returns the token of `Authorization: Bearer`, whose scheme is case-insensitive (RFC 9110, section 11.1); null without one. */
 export const bearerOf = ({ headers }: Pick<IncomingMessage, "headers">): string | null =>

@@ -112,6 +112,21 @@ describe("tools/call with plain arguments", () => {
     expect(answer).toEqual({ value, structuredContent: value, isError: false });
   });
 
+  test.each([
+    ["null", { version: null }],
+    ["an empty text", { version: "", auth_token: "" }],
+  ])("reads %s for an optional argument as no value", async (_, more) => {
+    const args = { player_name: "AlphaBot", endpoint: "http://localhost:8101/mcp", ...more };
+    expect((await toolAnswer(callTool("register_player", args, "bearer"))).isError).toBe(false);
+    expect(callers).toEqual([expect.objectContaining({ authToken: "bearer" })]);
+  });
+
+  test("reads the text of a JSON object as the arguments", async () => {
+    const args = JSON.stringify({ player_name: "AlphaBot", endpoint: "http://localhost:8101/mcp" });
+    expect((await toolAnswer(callTool("register_player", args))).isError).toBe(false);
+    expect(await faultsOf(callTool("register_player", "AlphaBot"))).toEqual([""]);
+  });
+
   test("answers a rejection with the error and isError", async () => {
     const answer = await toolAnswer(callTool("register_player", { player_name: "Taken", endpoint: "x" }));
     const value = {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Clock } from "../../lib/clock.ts";
 import type { Ids } from "../../lib/ids.ts";
 import type { Result } from "../../lib/result.ts";
+import { readWritten } from "../../lib/written-values.ts";
 import { Envelope, type FieldFault, fieldFaults, looksLikeEnvelope, newEnvelope } from "../../protocol/envelope.ts";
 import { errorType, type ProtocolError } from "../../protocol/errors.ts";
 import type { MessageType } from "../../protocol/message-types.ts";
@@ -43,13 +44,13 @@ export interface Operation<Payload> {
   readonly request: MessageType;
   readonly reply: MessageType;
   readonly payload: z.ZodType<Payload>;
-  /** The named tool. Its plain arguments are parsed into the payload; its result is plain. */
+  /** The named tool. Its plain arguments are read by `readWritten` and parsed into the payload; its result is plain. */
   readonly tool?: {
     readonly name: string;
     readonly title: string;
     readonly description: string;
     readonly plain: z.ZodType<Payload>;
-    /** The input schema for clients, if `plain` is a union: LLM hosts reject a tool whose input schema is not a plain object. */
+    /** The input schema for clients, if LLM hosts would reject that of `plain`: it is a union, or a field has no type. */
     readonly input?: z.ZodType;
     /** The schema of the result, unless the request is rejected. */
     readonly result: z.ZodType<object>;
@@ -161,10 +162,11 @@ function namedTool(
     ...(waits && { waits }),
     async call(args, http) {
       if (looksLikeEnvelope(args)) return viaEnvelope(args, http, operation);
-      const parsed = plain.safeParse(args);
+      const written = readWritten(schemas.input(), args);
+      const parsed = plain.safeParse(written);
       if (!parsed.success) throw invalid(fieldFaults(parsed.error));
-      const token = (args as { auth_token?: unknown }).auth_token;
-      const caller = callerOf(http, null, typeof token === "string" ? token : null, http.input);
+      const { auth_token: token } = written as { readonly auth_token?: unknown };
+      const caller = callerOf(http, null, typeof token === "string" && token !== "" ? token : null, http.input);
       const answer = await operation.handle(parsed.data, caller);
       if (isInputNeeded(answer)) return answer;
       logRejection(http, answer, name, null);

@@ -6,7 +6,7 @@ import type { McpSessions } from "./sessions.ts";
 
 /** The handler of the SDK that answers a request of an MCP client. */
 export type SdkHandler =
-  /** The session that the request names, or 404. */
+  /** The session that the request names. If it is not open, `initialize` opens a session, and other requests are answered with 404. */
   | "session"
   /** A new session, which the request opens. */
   | "new session"

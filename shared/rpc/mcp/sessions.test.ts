@@ -138,6 +138,15 @@ test("an unknown session is rejected with 404, and a call without a session is a
   expect(await listed.text()).toContain('"whoami"');
 });
 
+test("initialize with the id of a session that is not open opens a session", async () => {
+  const opened = await post("initialize", INITIALIZE, { "mcp-session-id": "gone" });
+  expect([opened.status, await opened.text()]).toEqual([200, expect.stringContaining('"serverInfo"')]);
+  const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+  expect(session).not.toEqual({ "mcp-session-id": "gone" });
+  expect((await post("ping", {}, session)).status).toBe(200);
+  expect((await post("initialize", INITIALIZE, session)).status).toBe(400);
+});
+
 test("DELETE closes a session", async () => {
   const opened = await post("initialize", INITIALIZE);
   await opened.text();

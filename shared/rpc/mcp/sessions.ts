@@ -82,7 +82,7 @@ export function mcpSessions(
     direct: directCalls(service, onError),
     isOfSessionRevision: async (request, body) =>
       isLegacyRequest(await toWebRequest(withMethodAndUrl(request), body), body),
-    isInitialize: (body) => (Array.isArray(body) ? body : [body]).some(isInitializeRequest),
+    isInitialize,
     async handle(handler, request, response, body, http) {
       if (request.method === "POST") {
         const closed = new Promise<void>((resolve) => response.once("close", resolve));
@@ -105,6 +105,8 @@ export function mcpSessions(
   };
 }
 
+const isInitialize = (body: unknown): boolean => (Array.isArray(body) ? body : [body]).some(isInitializeRequest);
+
 type RequestWithUrl = IncomingMessage & { method: string; url: string };
 
 /** The SDK requires method and URL, which every request of a server has. */
@@ -120,17 +122,22 @@ type Handler = (
 
 type Handlers = Readonly<Record<SdkHandler, Handler>>;
 
-const sessionHandlers = (sessions: OpenSessions): Pick<Handlers, "session" | "new session"> => ({
-  async session(request, response, body) {
-    const session = sessions.named(request);
-    if (session) await session.handle(request, response, body);
-    else reject(response, 404, body, "Session not found");
-  },
-  async "new session"(request, response, body, { remoteAddress }) {
+function sessionHandlers(sessions: OpenSessions): Pick<Handlers, "session" | "new session"> {
+  const open: Handler = async (request, response, body, { remoteAddress }) => {
     const isOpened = await sessions.open(remoteAddress, request, response, body);
     if (!isOpened) reject(response, 503, body, "Too many open sessions: close one, or try again later");
-  },
-});
+  };
+  return {
+    async session(request, response, body, http) {
+      const session = sessions.named(request);
+      if (session) await session.handle(request, response, body);
+      // Some clients send the id of their ended session with the `initialize` that opens the next one.
+      else if (isInitialize(body)) await open(request, response, body, http);
+      else reject(response, 404, body, "Session not found");
+    },
+    "new session": open,
+  };
+}
 
 type NodeHandler = ReturnType<typeof toNodeHandler>;
 
