@@ -82,6 +82,9 @@ export const AgentEvent = z.discriminatedUnion("type", [
 ]);
 export type AgentEvent = Readonly<z.infer<typeof AgentEvent>>;
 
+/** The types of events of an agent. */
+export const AGENT_EVENT_TYPES: readonly AgentEvent["type"][] = AgentEvent.options.map(({ shape }) => shape.type.value);
+
 /** Parses a stored event of an agent; throws on text that is not an event. */
 export const parseAgentEvent = (body: string): AgentEvent => AgentEvent.parse(JSON.parse(body));
 

@@ -33,6 +33,8 @@ export const Disturbance = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("commit faults"), at, ms, machine, share: z.number().min(0).max(1) }),
   /** The player is stopped and not started again. It stays until its first invitation, so that the league can start. */
   z.strictObject({ type: z.literal("leave"), at, machine }),
+  /** The referee tells the manager that it ends for good. It is stopped, and not started again. */
+  z.strictObject({ type: z.literal("retire"), at, machine }),
   /** A second process of the player starts with a copy of its files, not before its first invitation. */
   z.strictObject({ type: z.literal("copy"), at, machine }),
 ]);

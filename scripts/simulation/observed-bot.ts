@@ -10,7 +10,7 @@ export const withObservedViews = (bot: LoadedBot, onView: (seat: BotSeat, view: 
   ...bot,
   create(log) {
     const inner = bot.create(log);
-    let match = { matchId: "", epoch: 0 };
+    let match = { leagueId: "", matchId: "", epoch: 0 };
     const observed: BotObject = {
       async choose(turn) {
         const { view, role, tick } = turn;

@@ -5,6 +5,7 @@ import { TimeControl } from "#shared/lib/time-control.ts";
 import { DISTURBANCES_MS, Disturbance, endOf, PERMANENT_MS } from "./disturbance.ts";
 import { DATABASE, MANAGER, playerName, refereeName } from "./machines/names.ts";
 import { withManagers } from "./manager-plans.ts";
+import { addedBy, endOfOperation, OperatedLeague, withOperators } from "./operator-plans.ts";
 import { withStoppedReferee } from "./overdue-plans.ts";
 
 const Behaviour = z.enum(["well", "slow", "silent", "unsteady", "illegal", "garbage", "declining", "lying"]);
@@ -32,6 +33,7 @@ export const Plan = z.strictObject({
     .strictObject({ id: z.string(), options: z.record(z.string(), z.unknown()) })
     .readonly()
     .optional(),
+  ...OperatedLeague,
 });
 export type Plan = Readonly<z.infer<typeof Plan>>;
 
@@ -82,21 +84,24 @@ export function timeLimitMs(plan: Plan): number {
     return Math.max(MAX_LEAGUE_MS, rounds * SILENT_ROUND_MS);
   const slowMs = players.includes("slow") ? rounds * SLOW_ROUND_MS : 0;
   const recoveryMs = MAX_RECOVERY_MS + (managers > 1 ? MAX_TAKEOVER_MS : 0);
-  return Math.max(START_MS, ...disturbances.map(endOf)) + recoveryMs + slowMs;
+  return Math.max(START_MS, endOfOperation(plan), ...disturbances.map(endOf)) + recoveryMs + slowMs;
 }
 
 /** The maximum number of rounds of the league of a plan. */
-export const roundsOf = ({ players, format }: Pick<Plan, "players" | "format">): number =>
-  players.length * (format ? ROUNDS_PER_PLAYER : 1);
+export function roundsOf({ players, format, calls }: Pick<Plan, "players" | "format" | "calls">): number {
+  const added = addedBy({ calls });
+  return players.length * (format ? ROUNDS_PER_PLAYER : 1) * added.factor + added.matches;
+}
 
 /** Whether machines cannot reach each other and are not told so. A manager notices that it has lost the database. */
 export const isSilentPartition = (one: Disturbance): boolean =>
   one.type === "partition" && one.isSilent && !one.between.includes(DATABASE);
 
 /** The number of matches that the format of a plan plays at the same time besides those of one round. */
-export function matchesAtOnce({ players, format }: Plan): number {
-  if (format?.id === "match") return players.length * (players.length - 1);
-  return format?.id === "sprt" ? SPRT_MATCHES : 0;
+export function matchesAtOnce({ players, format, calls }: Plan): number {
+  const { matches, factor } = addedBy({ calls });
+  if (format?.id === "match") return factor * players.length * (players.length - 1);
+  return format?.id === "sprt" ? SPRT_MATCHES : matches;
 }
 
 /**
@@ -128,7 +133,7 @@ export function planOf(seed: string): Plan {
     ...(random.next() < SHARE_WITH_CLOCKS && { clock: clockOf(random) }),
     ...(random.next() < SHARE_WITH_FORMATS && { format: random.pick(FORMATS) }),
   });
-  return withStoppedReferee(plan);
+  return withOperators(withStoppedReferee(plan));
 }
 
 /** No player that behaves well or slowly loses on time: the initial time is that for a move, and the increment is longer than a slow player takes. */

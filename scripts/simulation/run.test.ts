@@ -3,6 +3,7 @@ import { type Checker, createChecker } from "./checks/check.ts";
 import { createCorrespondence } from "./checks/secrecy.ts";
 import { FORGED } from "./liar.ts";
 import { World } from "./machines/world.ts";
+import type { OperatorCall } from "./operator-plans.ts";
 import { type Plan, planOf, timeLimitMs } from "./plan.ts";
 import { recordMessages, runPlan, warmUp } from "./run.ts";
 import { shrink } from "./shrink.ts";
@@ -18,6 +19,11 @@ const PLAN: Plan = {
   managers: 1,
   withoutSockets: [],
 };
+
+const callOf = (tool: OperatorCall["tool"], more: Partial<OperatorCall> = {}): OperatorCall => ({
+  ...{ operator: 1, tool, at: 0, after: "start", isEnvelope: false, isForged: false },
+  ...more,
+});
 
 describe("a simulated run", () => {
   it("has no fault without disturbances", async () => {
@@ -49,9 +55,10 @@ describe("a simulated run", () => {
         permanentCrash,
         { type: "slow", at: 1_200, ms: 500, machine: "player 1", delayMs: 20 },
       ],
+      calls: [callOf("resume_league", { after: "begin" })],
     };
     expect((await runPlan(plan)).faults[0]).toBe("end: the league did not end within 42 s");
-    expect((await shrink(plan)).disturbances).toEqual([permanentCrash]);
+    expect(await shrink(plan)).toMatchObject({ disturbances: [permanentCrash], calls: [] });
   });
 });
 
@@ -108,6 +115,50 @@ describe("a player in a simulated run", () => {
       const forged = trace.filter((line) => / player 1 > /.test(line) && line.includes(`"type":"${type}"`));
       expect(forged, type).not.toEqual([]);
     }
+  });
+});
+
+describe("an operator in a simulated run", () => {
+  it("pauses a league, annuls a match and has it played again", async () => {
+    const { faults, counts } = await runPlan({
+      ...PLAN,
+      calls: [
+        callOf("pause_league"),
+        callOf("annul_match", { at: 500, match: "R1M1" }),
+        callOf("schedule_match", { at: 600, players: ["P1", "P2"], round: 3 }),
+        callOf("resume_league", { at: 1_000 }),
+      ],
+    });
+    expect(faults).toEqual([]);
+    const types = ["paused", "match_annulled", "match_scheduled", "resumed", "completed"];
+    expect(types.map((type) => counts[`event of a league: ${type}`])).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  it("repeats a call that the manager has not answered because it was killed", async () => {
+    const { faults, counts, trace } = await runPlan({
+      ...PLAN,
+      calls: [
+        callOf("reset_token", { after: "begin", at: 1_500, players: ["P1"] }),
+        callOf("pause_league", { after: "begin", at: 1_500 }),
+        callOf("resume_league", { at: 1_000 }),
+      ],
+      disturbances: [{ type: "crash", at: 1_500, machine: "manager", downMs: 1_000 }],
+    });
+    expect(faults).toEqual([]);
+    expect(trace.filter((line) => line.includes("operator 1 > manager") && line.includes("reset_token"))).not.toEqual(
+      [],
+    );
+    expect(counts["event of an agent: token_reset"]).toBe(1);
+  });
+
+  it("resets the token of a player, which returns with its new token", async () => {
+    const { faults, trace, counts } = await runPlan({
+      ...PLAN,
+      calls: [callOf("reset_token", { players: ["P1"], handOverMs: 300 })],
+    });
+    expect(faults).toEqual([]);
+    expect(counts["event of an agent: token_reset"]).toBe(1);
+    expect(trace.filter((line) => line.endsWith("player 1 is restarted by its owner"))).toHaveLength(2);
   });
 });
 

@@ -1,9 +1,11 @@
-import { AGREEMENT_MS, faultsOfAgreement } from "./checks/agreement.ts";
+import { AGREEMENT_MS, faultsOfAgreement, shownBy } from "./checks/agreement.ts";
 import { createChecker } from "./checks/check.ts";
 import type { Fault } from "./checks/rules.ts";
 import { type Choice, type Correspondence, createCorrespondence } from "./checks/secrecy.ts";
+import { type Counts, Coverage } from "./coverage.ts";
 import { endOf } from "./disturbance.ts";
 import { isExpected } from "./machines/endings.ts";
+import { MANAGER } from "./machines/names.ts";
 import { World } from "./machines/world.ts";
 import { type Plan, planOf, timeLimitMs } from "./plan.ts";
 
@@ -15,6 +17,8 @@ interface Outcome {
   /** The virtual time of the end, in ms. */
   readonly endedAt: number;
   readonly trace: readonly string[];
+  /** What the run contained. */
+  readonly counts: Counts;
 }
 
 /**
@@ -32,7 +36,8 @@ export async function runPlan(plan: Plan): Promise<Outcome> {
     const sent = createCorrespondence();
     const outcome = await runToEnd(plan, sent);
     const faults = [...outcome.faults, ...rejected];
-    const sealed = faults.length === 0 ? sent.sealedChoice() : null;
+    // Matches of two leagues have the same ids, by which the choice would be changed in both.
+    const sealed = faults.length === 0 && !plan.isSecondLeague ? sent.sealedChoice() : null;
     if (!sealed) return { ...outcome, faults };
     const repeated = createCorrespondence();
     await recordMessages(plan, repeated, sealed.choice, sealed.before);
@@ -44,6 +49,7 @@ export async function runPlan(plan: Plan): Promise<Outcome> {
 
 async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
   const trace: string[] = [];
+  const coverage = new Coverage();
   const checker = createChecker(plan, () => world.scheduler.now());
   // The repetition of a part of the run ends with the league, so later messages cannot be compared.
   let isCompared = true;
@@ -54,10 +60,12 @@ async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
       trace.push(`${at.toFixed(3)} ${request.from} ${arrow} ${request.to} ${request.body.slice(0, 2_000)}`);
       if (isCompared) sent.onRequest(at, request);
       checker.onRequest(request, sentAt);
+      coverage.onRequest(request.body);
     },
     onAnswer: (request, reply) => {
       if (isCompared) sent.onAnswer(world.scheduler.now(), request, reply);
       checker.onAnswer(request, reply);
+      coverage.onAnswer(request.body, reply);
     },
     onCommitted: checker.onCommitted,
     onProcess: checker.onProcess,
@@ -77,9 +85,13 @@ async function runToEnd(plan: Plan, sent: Correspondence): Promise<Outcome> {
     await world.play(() => false, agreeAt);
     faults.push(...(await faultsOfAgreement(plan, world, database)));
   }
+  const shown = plan.calls && checker.isOver() ? await shownBy(world, MANAGER, "get_standings") : null;
+  faults.push(...checker.faultsOfShown(shown));
   await world.stop();
   if (world.timers() > 0) faults.push(`resources: ${world.timers()} timers are left after the stop`);
+  for (const db of world.databases()) coverage.addDatabase(db);
   return {
+    counts: coverage.counts,
     faults: [...world.faults, ...faults, ...(await checker.faults(database))],
     steps,
     endedAt,

@@ -1,17 +1,16 @@
-import type { Disturbance } from "./disturbance.ts";
 import type { Plan } from "./plan.ts";
 import { runPlan } from "./run.ts";
 
-/** Removes the disturbances that a failing plan does not need to fail. Resolves with a plan that passes if any further disturbance is removed. */
+/** Removes the disturbances and the calls of operators that a failing plan does not need to fail. Resolves with a plan that passes if any further one is removed. */
 export async function shrink(plan: Plan): Promise<Plan> {
-  for (const one of plan.disturbances) {
-    const smaller = without(plan, one);
-    if ((await runPlan(smaller)).faults.length > 0) return shrink(smaller);
-  }
+  for (const smaller of smallerPlans(plan)) if ((await runPlan(smaller)).faults.length > 0) return shrink(smaller);
   return plan;
 }
 
-const without = (plan: Plan, one: Disturbance): Plan => ({
-  ...plan,
-  disturbances: plan.disturbances.filter((other) => other !== one),
-});
+/** The plans that lack one disturbance, or one call without which the league nevertheless starts. */
+function* smallerPlans(plan: Plan): Iterable<Plan> {
+  const { disturbances, calls = [] } = plan;
+  for (const one of disturbances) yield { ...plan, disturbances: disturbances.filter((other) => other !== one) };
+  const starting = plan.isStartedByOperator ? "start_league" : plan.added !== undefined ? "add_player" : null;
+  for (const one of calls) if (one.tool !== starting) yield { ...plan, calls: calls.filter((other) => other !== one) };
+}

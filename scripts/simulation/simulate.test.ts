@@ -10,8 +10,15 @@ const simulate = (...args: string[]) => start("scripts/simulation/simulate.ts", 
 describe("npm run simulate", () => {
   it("finds no fault in the first 120 seeds", async () => {
     const { code, stdout } = await simulate("--seeds", "120");
-    expect(stdout).toBe("120 passed\n");
+    expect(stdout.endsWith("\n120 passed\n")).toBe(true);
+    // The numbers of all workers are added up: every league was opened and, except those that are not played, completed.
+    expect(Number(/(\d+) event of a league: completed/.exec(stdout)?.[1])).toBeGreaterThanOrEqual(120);
+    expect(stdout).toMatch(/ [1-9]\d* event of a league: match_annulled\n/);
     expect(code).toBe(0);
+  });
+
+  it("prints no coverage of a short series", async () => {
+    expect(await simulate("--seeds", "2")).toMatchObject({ stdout: "2 passed\n", code: 0 });
   });
 
   it.each(["3", "17", "25"])("prints the same trace for seed %s in two processes", async (seed) => {

@@ -8,6 +8,7 @@ import { countOption, withUsageExit } from "#shared/runtime/cli/options.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { faultsOfMemory } from "./checks/memory.ts";
 import { RULES, ruleOf } from "./checks/rules.ts";
+import { type Counts, Coverage, MIN_RUNS } from "./coverage.ts";
 import { Plan, planOf } from "./plan.ts";
 import { runPlan, warmUp } from "./run.ts";
 import { shrink } from "./shrink.ts";
@@ -65,12 +66,16 @@ const isSought = (fault: string): boolean => sought.includes(ruleOf(fault) ?? ""
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
+/** What all runs contained. */
+const coverage = new Coverage();
+
 /** Plays the plans in this process; resolves with the number of plans that failed. */
 async function simulate(plans: Iterable<Plan>): Promise<number> {
   await warmUp();
   let failed = 0;
   for (const plan of plans) {
-    const { faults, trace, steps, endedAt } = await runPlan(plan);
+    const { faults, trace, steps, endedAt, counts } = await runPlan(plan);
+    coverage.add(counts);
     if (options.trace) for (const line of trace) print(line);
     if (faults.length === 0) continue;
     failed++;
@@ -93,6 +98,7 @@ async function share({ seeds, first, step, workers }: typeof options): Promise<n
       ...flags,
       ...(options.untilFailure ? ["--until-failure"] : []),
     ]);
+    worker.on("message", (counts: Counts) => coverage.add(counts));
     const [code] = await once(worker, "exit");
     return Number(code ?? 1);
   });
@@ -114,11 +120,22 @@ async function checkMemory(): Promise<number> {
   return Math.sign(faults.length);
 }
 
+/** Prints how often each kind of event and message has occurred in a long series; returns 1 if one has not occurred, else 0. */
+function checkCoverage(): number {
+  if (options.seeds < MIN_RUNS) return 0;
+  for (const line of coverage.lines()) print(line);
+  const missing = coverage.missing();
+  for (const kind of missing) print(`  coverage: no run had this ${kind}`);
+  return Math.sign(missing.length);
+}
+
 const isShared = !one && options.workers > 1;
 const isWorker = process.send !== undefined;
 let failed = isShared ? await share(options) : await simulate(one ? [one] : plans(options));
 if (!one && !isWorker && !(failed > 0 && options.untilFailure) && (sought.length === 0 || sought.includes("memory")))
   failed += await checkMemory();
+if (!one && !isWorker && !options.untilFailure && sought.length === 0) failed += checkCoverage();
+if (isWorker) await new Promise((resolve) => process.send?.(coverage.counts, resolve));
 if (!isWorker) print(failed === 0 ? `${one ? 1 : options.seeds} passed` : "failed");
 // process.exit would truncate a long trace that is written to a pipe.
 process.exitCode = failed === 0 ? EXIT.ok : EXIT.failed;

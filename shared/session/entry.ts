@@ -63,6 +63,9 @@ const Entry = z.discriminatedUnion("type", [
 /** An entry of a session's log. `at` is ISO 8601 UTC. */
 export type Entry = Readonly<z.infer<typeof Entry>>;
 
+/** The types of entries of a session's log. */
+export const ENTRY_TYPES: readonly Entry["type"][] = Entry.options.map(({ shape }) => shape.type.value);
+
 /**
  * Parses the stored text of an entry. Throws a SyntaxError if the text is not JSON, or a ZodError if it is not an
  * entry.

@@ -27,14 +27,18 @@ export async function faultsOfAgreement(plan: Plan, world: World, db: Database):
   const faults: string[] = [];
   const standings = new Set<string>();
   for (const name of managerNames(plan.managers)) {
-    const shown = resultIn(await world.ask(name, request("get_schedule")));
+    const shown = await shownBy(world, name, "get_schedule");
     if (!isDeepStrictEqual(shown, schedule))
       faults.push(`${name} shows another schedule than the log: ${JSON.stringify(shown)}`);
-    standings.add(JSON.stringify(resultIn(await world.ask(name, request("get_standings")))));
+    standings.add(JSON.stringify(await shownBy(world, name, "get_standings")));
   }
   if (standings.size > 1) faults.push(`the managers show different standings: ${[...standings].join(" and ")}`);
   return faultsOf("managers", faults);
 }
+
+/** Resolves with the result of a tool of a manager about the league; null if the manager does not answer. */
+export const shownBy = async (world: World, manager: string, tool: string): Promise<unknown> =>
+  resultIn(await world.ask(manager, request(tool)));
 
 /** The result of a tool in an answer; null without one. */
 function resultIn(answer: string | null): unknown {

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Database } from "#shared/store/sqlite.ts";
-import { type LeagueEvent, parseLeagueEvent } from "../../../league-manager/league/events.ts";
+import type { AgentEvent } from "../../../league-manager/agents/events.ts";
+import { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { exportOf } from "../../archive/export/export-store.ts";
 import { writeExport } from "../../archive/files.ts";
 import { verifyExport } from "../../archive/verify/verify.ts";
@@ -13,10 +14,12 @@ import type { BotSeat } from "../machines/observer.ts";
 import { isSilentPartition, MOVE_MS, type Plan } from "../plan.ts";
 import { faultsOfCapacity } from "./capacity.ts";
 import { createClocks } from "./clocks.ts";
-import { createCourse } from "./course.ts";
+import { createCourse, faultsOfFinalStandings } from "./course.ts";
 import { createDeadlines } from "./deadlines.ts";
 import { type CheckedEnvelope, envelopesIn } from "./envelopes.ts";
 import { createEpochs } from "./epochs.ts";
+import { CommittedLog, type LogEntry } from "./log.ts";
+import { createOperators } from "./operators.ts";
 import { createRelease, type Timed } from "./release.ts";
 import { type Fault, faultsOf } from "./rules.ts";
 import { sentBeforeCommit } from "./sent-before-commit.ts";
@@ -42,50 +45,48 @@ export interface Checker {
   onView(machine: string, seat: BotSeat, view: string): void;
   /** Returns true when the league is completed in the database of the run. */
   isOver(): boolean;
+  /** Returns the faults of the final standings as the manager shows them. null: it does not answer. */
+  faultsOfShown(standings: unknown): readonly Fault[];
   /** Returns the faults of a run that has ended. `db` is the database of the run. */
   faults(db: Database | null): Promise<readonly Fault[]>;
 }
 
+/** The checks of one run, each of which remembers what it needs. */
+function createChecks(plan: Plan, now: () => number) {
+  const timeline = createTimeline(now);
+  return {
+    ...{ plan, timeline, results: createResults(plan), course: createCourse(plan), turns: createTurns() },
+    ...{ clocks: createClocks(plan), views: createViews(), epochs: createEpochs(plan, now) },
+    ...{ deadlines: createDeadlines(plan, now), release: createRelease(plan, now) },
+    operators: createOperators(plan, timeline.entries),
+    /** The display names of the agents that have registered, by id. Those of erased players are no longer in the database. */
+    names: new Map<string, string>(),
+    /** The databases of the managers and the referees. */
+    stores: new Map<string, Database>(),
+  };
+}
+type Checks = ReturnType<typeof createChecks>;
+
 /** `now` returns the virtual time, in ms. */
 export function createChecker(plan: Plan, now: () => number = () => 0): Checker {
   const faults: Fault[] = [];
-  const results = createResults();
-  const [course, turns, clocks, views] = [createCourse(plan), createTurns(), createClocks(plan), createViews()];
-  const [epochs, deadlines] = [createEpochs(plan, now), createDeadlines(plan, now)];
-  const [release, timeline] = [createRelease(plan, now), createTimeline(now)];
-  /** The databases of the managers and the referees. */
-  const stores = new Map<string, Database>();
-
-  const onSent = (from: string, sent: CheckedEnvelope, request: CheckedEnvelope | null): void => {
-    const db = stores.get(from);
-    if (db) faults.push(...sentBeforeCommit(from, db, sent, request));
-  };
+  const checks = createChecks(plan, now);
+  const { timeline, stores, operators, views, epochs, deadlines, release } = checks;
   return {
-    onRequest({ from, to, body }, sentAt) {
-      if (isPlayer(from)) return;
-      for (const request of envelopesIn(body)) {
-        onSent(from, request, null);
-        faults.push(...epochs.onRequest(from, to, request, sentAt), ...deadlines.onRequest(from, request, sentAt));
-        if (request.type === "MATCH_RESULT") faults.push(...turns.onReport(request), ...clocks.onReport(request));
-        course.onRequest(request);
-        if (isPlayer(to))
-          faults.push(...turns.onRequest(request), ...clocks.onRequest(request), ...views.onRequest(to, request));
-      }
+    onRequest(passed, sentAt) {
+      operators.onRequest(passed);
+      if (isPlayer(passed.from)) return;
+      for (const request of envelopesIn(passed.body))
+        if (!isOfOtherLeague(request)) faults.push(...faultsOfRequest(checks, passed, request, sentAt));
     },
-    onAnswer({ from, to, body }, reply) {
+    onAnswer(passed, reply) {
+      faults.push(...operators.onAnswer(passed, reply));
       if (!mayFailToCommit(plan) && reply.includes('"code":-32603'))
-        faults.push(`errors: ${to} answered an internal error: ${reply}`);
-      const requests = envelopesIn(body);
+        faults.push(`errors: ${passed.to} answered an internal error: ${reply}`);
+      const requests = envelopesIn(passed.body);
       for (const answer of envelopesIn(reply)) {
         const request = requests.find(({ id }) => id === answer.id);
-        if (!request) continue;
-        onSent(to, answer, request);
-        if (isPlayer(from)) faults.push(...faultsOfForgery(from, to, request, answer));
-        else {
-          faults.push(...results.onAnswer(request, answer), ...turns.onAnswer(to, request, answer));
-          faults.push(...epochs.onAnswer(from, to, request, answer));
-          deadlines.onAnswer(from, request, answer);
-        }
+        if (request && !isOfOtherLeague(request)) faults.push(...faultsOfAnswer(checks, passed, request, answer));
       }
     },
     onCommitted(machine, db) {
@@ -98,24 +99,82 @@ export function createChecker(plan: Plan, now: () => number = () => 0): Checker 
       deadlines.onProcess(machine);
       release.onProcess(machine, isRunning);
     },
-    onView: (machine, seat, view) => void faults.push(...views.onView(machine, seat, view)),
-    isOver: timeline.isOver,
-    async faults(db) {
-      if (!db) return [...faults, "end: the manager has no store"];
-      const events = eventsOf(db, "league:sim").map(parseLeagueEvent);
-      const names = displayNamesIn(db);
-      return [
-        ...faults,
-        ...results.faults(events),
-        ...faultsOfCapacity(plan, events),
-        ...course.faults(events),
-        ...faultsOfTimeouts(events, agentStreamsIn(db, names.keys())),
-        ...release.faults(timeline.events(), names),
-        ...faultsOf("forfeits", faultsOfCharges(plan, events, names)),
-        ...faultsOf("export", await faultsOfExport(db)),
-      ];
+    onView(machine, seat, view) {
+      if (seat.leagueId === "sim") faults.push(...views.onView(machine, seat, view));
     },
+    isOver: timeline.isOver,
+    faultsOfShown: (standings) => faultsOfFinalStandings(plan, standings, timeline.events()),
+    faults: async (db) =>
+      db ? [...faults, ...(await faultsOfRun(checks, db, now))] : [...faults, "end: the manager has no store"],
   };
+}
+
+/** Returns the faults of a request of a manager or a referee. */
+function faultsOfRequest(
+  checks: Checks,
+  { from, to }: ObservedRequest,
+  request: CheckedEnvelope,
+  sentAt: number,
+): readonly Fault[] {
+  const { epochs, deadlines, turns, clocks, course, views, operators } = checks;
+  const isReport = request.type === "MATCH_RESULT";
+  course.onRequest(request);
+  return [
+    ...faultsOfSending(checks, from, request, null),
+    ...epochs.onRequest(from, to, request, sentAt),
+    ...deadlines.onRequest(from, request, sentAt),
+    ...(isReport ? [...turns.onReport(request), ...clocks.onReport(request)] : []),
+    ...(isPlayer(to) ? [...turns.onRequest(request), ...clocks.onRequest(request)] : []),
+    ...(isPlayer(to) ? [...views.onRequest(to, request), ...operators.onInvitation(request)] : []),
+  ];
+}
+
+function faultsOfAnswer(
+  checks: Checks,
+  { from, to }: ObservedRequest,
+  request: CheckedEnvelope,
+  answer: CheckedEnvelope,
+): readonly Fault[] {
+  const { results, turns, epochs, deadlines, names } = checks;
+  if (request.type.endsWith("_REGISTER_REQUEST")) noteName(names, request, answer);
+  const sending = faultsOfSending(checks, to, answer, request);
+  if (isPlayer(from)) return [...sending, ...faultsOfForgery(from, to, request, answer)];
+  deadlines.onAnswer(from, request, answer);
+  return [
+    ...sending,
+    ...results.onAnswer(request, answer),
+    ...turns.onAnswer(to, request, answer),
+    ...epochs.onAnswer(from, to, request, answer),
+  ];
+}
+
+function faultsOfSending(
+  { stores }: Checks,
+  from: string,
+  sent: CheckedEnvelope,
+  request: CheckedEnvelope | null,
+): readonly Fault[] {
+  const db = stores.get(from);
+  return db ? sentBeforeCommit(from, db, sent, request) : [];
+}
+
+/** Returns the faults in the log of a run that has ended. */
+async function faultsOfRun(checks: Checks, db: Database, now: () => number): Promise<readonly Fault[]> {
+  const { plan, results, course, release, operators, timeline } = checks;
+  const log = new CommittedLog(now).read(db);
+  const events = log.filter(isOfLeague).map(({ event }) => LeagueEvent.parse(event));
+  const names = new Map([...checks.names, ...displayNamesIn(db)]);
+  const streams = agentStreamsIn(log);
+  return [
+    ...results.faults(events),
+    ...faultsOfCapacity(plan, events),
+    ...course.faults(events),
+    ...faultsOfTimeouts(events, streams),
+    ...release.faults(timeline.entries().filter(isOfLeague), names),
+    ...operators.faults(log),
+    ...faultsOf("forfeits", faultsOfCharges(plan, events, names, streams)),
+    ...faultsOf("export", await faultsOfExport(db)),
+  ];
 }
 
 /** Whether a manager or referee may be unable to commit, so that it answers an internal error. */
@@ -125,6 +184,15 @@ const mayFailToCommit = ({ managers, disturbances }: Plan): boolean =>
 /** The machines whose processes write to the database of a machine. */
 const writersOf = ({ managers }: Plan, machine: string): readonly string[] =>
   machine === DATABASE ? managerNames(managers) : [machine];
+
+/** The checks concern the league `sim`. */
+const isOfOtherLeague = ({ payload }: CheckedEnvelope): boolean =>
+  payload.league_id !== undefined && payload.league_id !== "sim";
+
+function noteName(names: Map<string, string>, { payload }: CheckedEnvelope, answer: CheckedEnvelope): void {
+  const id = answer.payload.player_id ?? answer.payload.referee_id;
+  if (typeof id === "string") names.set(id, String(payload.display_name));
+}
 
 const isPlayer = (machine: string): boolean => machine.startsWith("player");
 
@@ -142,7 +210,7 @@ function faultsOfForgery(
 }
 
 /** Records the results that the manager acknowledges, and compares them with those that it has recorded. */
-function createResults() {
+function createResults(plan: Plan) {
   const acknowledged: Acknowledged[] = [];
   return {
     onAnswer({ type, payload }: CheckedEnvelope, answer: CheckedEnvelope): readonly Fault[] {
@@ -154,16 +222,24 @@ function createResults() {
       const isRejected = answer.payload.error_code === "G001";
       return isRejected ? [`results: the manager rejected a result of ${match_id}`] : [];
     },
-    faults: (events: readonly LeagueEvent[]) => faultsOf("results", faultsOfResults(events, acknowledged)),
+    faults: (events: readonly LeagueEvent[]) => faultsOf("results", faultsOfResults(plan, events, acknowledged)),
   };
 }
 
-/** Checks that every acknowledged result is recorded as reported, that every match has one result, and that no match was aborted. */
-function faultsOfResults(events: readonly LeagueEvent[], acknowledged: readonly Acknowledged[]): readonly string[] {
+/**
+ * Checks that every acknowledged result is recorded as reported, that every match has one result, and that no match was aborted unless a match has less
+ * time than a move.
+ */
+function faultsOfResults(
+  { matchMs = MOVE_MS }: Plan,
+  events: readonly LeagueEvent[],
+  acknowledged: readonly Acknowledged[],
+): readonly string[] {
   const completed = new Map<string, Completed>();
   const faults: string[] = [];
   for (const event of events) {
-    if (event.type === "match_aborted") faults.push(`${event.match_id} was aborted: ${event.reason}`);
+    if (event.type === "match_aborted" && matchMs >= MOVE_MS)
+      faults.push(`${event.match_id} was aborted: ${event.reason}`);
     if (event.type !== "match_completed") continue;
     if (completed.has(event.match_id)) faults.push(`${event.match_id} has two results`);
     completed.set(event.match_id, event);
@@ -177,36 +253,37 @@ function faultsOfResults(events: readonly LeagueEvent[], acknowledged: readonly 
   return faults;
 }
 
-/** The bodies of the events of a stream. */
-const eventsOf = (db: Database, stream: string): readonly string[] =>
-  db
-    .prepare("SELECT body FROM log JOIN streams ON number = stream WHERE name = ? ORDER BY seq")
-    .all(stream)
-    .map(({ body }) => String(body));
-
-const agentStreamsIn = (db: Database, ids: Iterable<string>): AgentStreams =>
-  new Map([...ids].map((id) => [id, eventsOf(db, `agent:${id}`).map((body) => JSON.parse(body))]));
-
-/** Records the events of the league with the virtual times of their commits. */
+/** The log of a database with the virtual times of its commits, which tells when the league is over. */
 function createTimeline(now: () => number) {
-  const events: Timed[] = [];
-  let last = 0;
+  const log = new CommittedLog(now);
   let isOver = false;
   return {
-    events: (): readonly Timed[] => events,
+    entries: (): readonly LogEntry[] => log.entries,
+    events: (): readonly LeagueEvent[] => log.entries.filter(isOfLeague).map(({ event }) => event),
     isOver: (): boolean => isOver,
     onCommitted(db: Database): void {
-      const sql = `SELECT log.rowid AS row, name, body FROM log JOIN streams ON number = stream WHERE log.rowid > ? ORDER BY log.rowid`;
-      for (const { row, name, body } of db.prepare(sql).all(last)) {
-        last = Number(row);
-        if (name !== "league:sim") continue;
-        const event = JSON.parse(String(body)) as LeagueEvent;
-        events.push({ at: now(), event });
-        isOver ||= event.type === "completed";
-      }
+      isOver ||= log.read(db).some((entry) => isOfLeague(entry) && entry.event.type === "completed");
     },
   };
 }
+
+const isOfLeague = (entry: LogEntry): entry is Timed & LogEntry => entry.stream === LEAGUE_STREAM;
+
+/** The events of the streams of the agents, by their ids. */
+function agentStreamsIn(log: readonly LogEntry[]): AgentStreams {
+  const streams = new Map<string, AgentEvent[]>();
+  for (const { stream, event } of log) {
+    if (!stream.startsWith(AGENT_PREFIX)) continue;
+    const id = stream.slice(AGENT_PREFIX.length);
+    const ofAgent = streams.get(id) ?? [];
+    streams.set(id, ofAgent);
+    ofAgent.push(event as AgentEvent);
+  }
+  return streams;
+}
+
+const LEAGUE_STREAM = "league:sim";
+const AGENT_PREFIX = "agent:";
 
 const displayNamesIn = (db: Database): ReadonlyMap<string, string> =>
   new Map(
@@ -221,15 +298,20 @@ function faultsOfCharges(
   plan: Plan,
   events: readonly LeagueEvent[],
   names: ReadonlyMap<string, string>,
+  streams: AgentStreams,
 ): readonly string[] {
   return events.flatMap((event) => {
     if (event.type !== "match_completed") return [];
     return event.faults.flatMap(({ player_id, cause }) => {
       const index = Number(names.get(player_id)?.slice(1)) - 1;
-      return mayBeCharged(plan, index) ? [] : [`${event.match_id}: ${player_id} was charged for ${cause}`];
+      const isChanged = streams.get(player_id)?.some(({ type }) => BY_OPERATOR.has(type));
+      return isChanged || mayBeCharged(plan, index) ? [] : [`${event.match_id}: ${player_id} was charged for ${cause}`];
     });
   });
 }
+
+/** The events of a player that an operator has removed, or whose token it has reset. Such a player forfeits matches. */
+const BY_OPERATOR: ReadonlySet<string> = new Set(["removed", "token_reset"]);
 
 /**
  * Returns true if a player may be charged: it misbehaves, has left or has a copy, or the disturbances of the player, the referees and the manager

@@ -37,37 +37,47 @@ export function createCourse(plan: Plan): Course {
 }
 
 /**
- * Checks that each round is opened after the earlier ones are completed, and that in a round robin every pair plays once. `verify` checks the pairings
+ * Checks that each round is opened after the earlier ones are completed, and that in a round robin every pair of players that have entered plays. `verify` checks the pairings
  * of other formats by asking the format again.
  */
-function faultsOfRounds({ players, format }: Plan, events: readonly LeagueEvent[]): readonly string[] {
+function faultsOfRounds({ format }: Plan, events: readonly LeagueEvent[]): readonly string[] {
   const faults: string[] = [];
   const open = new Set<string>();
   const pairs = new Set<string>();
+  const entered = new Set<string>();
   const departed = new Set<string>();
+  let isRunning = false;
   for (const event of events) {
-    if (event.type === "round_paired") {
+    if (event.type === "started") {
+      isRunning = true;
+    } else if (event.type === "player_entered") {
+      entered.add(event.player_id);
+    } else if (event.type === "match_scheduled") {
+      open.add(event.match_id);
+    } else if (event.type === "round_paired") {
       for (const { match_id, players: pair } of event.pairings) {
         open.add(match_id);
         pairs.add([...pair].sort().join());
         if (format && pair.some((id) => departed.has(id))) faults.push(`${match_id} has a player that has left`);
       }
     } else if (event.type === "player_left") {
-      departed.add(event.player_id);
+      if (isRunning) departed.add(event.player_id);
+      else entered.delete(event.player_id);
     } else if (event.type === "round_opened") {
       const earlier = [...open].find((matchId) => roundOf(matchId) < event.round_id);
       if (earlier) faults.push(`round ${event.round_id} was opened before ${earlier} was completed`);
-    } else if (event.type === "match_aborted" || event.type === "match_cancelled") {
-      open.delete(event.match_id);
-    } else if (event.type === "match_completed") {
+    } else if (ENDS.has(event.type) && "match_id" in event) {
       open.delete(event.match_id);
     }
   }
   if (open.size > 0) faults.push(`${[...open].join()} not completed`);
-  const count = players.length;
+  const count = entered.size;
   if (!format && pairs.size !== (count * (count - 1)) / 2) faults.push(`${pairs.size} pairs of ${count} players play`);
   return faults;
 }
+
+/** The events after which a match is not played any more. */
+const ENDS: ReadonlySet<string> = new Set(["match_completed", "match_aborted", "match_cancelled", "match_annulled"]);
 
 const roundOf = (matchId: string): number => Number(/^R(\d+)M/.exec(matchId)?.[1]);
 
@@ -82,23 +92,57 @@ const hasRightPoints = ({ winner, match_points, termination }: Completed): boole
     ([id, points]) => points === (winner !== null ? (id === winner ? 3 : 0) : termination === "normal" ? 1 : 0),
   );
 
-/** Checks that the points in the standings after a round are the sums of the points of the matches, and of the byes of a Swiss, up to this round. */
-function faultsOfStandings(
+/**
+ * Checks that the points in the standings after a round are the sums of the points of the matches, and of the byes of a Swiss, up to this round. The
+ * standings lack the matches that were annulled before the last of these matches was over, and may lack those that were annulled later.
+ */
+function faultsOfStandings(plan: Plan, { roundId, rows }: Update, events: readonly LeagueEvent[]): readonly string[] {
+  const ofRounds = events.filter((event) => "match_id" in event && roundOf(event.match_id) <= roundId);
+  const annulled = ofRounds.filter((event) => event.type === "match_annulled");
+  const last = ofRounds.findLastIndex(({ type }) => ENDS.has(type) && type !== "match_annulled");
+  const first = ofRounds.slice(0, last).filter((event) => event.type === "match_annulled").length;
+  let faults: readonly string[] = [];
+  for (let count = annulled.length; count >= first; count--) {
+    const sums = pointsAfter(plan, roundId, events, new Set(annulled.slice(0, count).map(({ match_id }) => match_id)));
+    const wrong = rows.filter(({ player_id, points }) => points !== (sums.get(player_id) ?? 0));
+    if (wrong.length === 0) return [];
+    faults = wrong.map(
+      ({ player_id, points }) =>
+        `${player_id} has ${points} points after round ${roundId}, not ${sums.get(player_id) ?? 0}`,
+    );
+  }
+  return faults;
+}
+
+/** Checks that the points in the final standings, as the manager shows them, are the sums of the points of all matches that are not annulled. */
+export function faultsOfFinalStandings(plan: Plan, shown: unknown, events: readonly LeagueEvent[]): readonly Fault[] {
+  const { standings: rows } = (shown ?? { standings: [] }) as { readonly standings: Update["rows"] };
+  const annulled = events.flatMap((event) => (event.type === "match_annulled" ? [event.match_id] : []));
+  const sums = pointsAfter(plan, Number.POSITIVE_INFINITY, events, new Set(annulled));
+  return faultsOf(
+    "operators",
+    rows
+      .filter(({ player_id, points }) => points !== (sums.get(player_id) ?? 0))
+      .map(
+        ({ player_id, points }) => `the standings show ${points} points of ${player_id}, not ${sums.get(player_id)}`,
+      ),
+  );
+}
+
+/** The points of the players after a round, without those of annulled matches. */
+function pointsAfter(
   { format }: Plan,
-  { roundId, rows }: Update,
+  roundId: number,
   events: readonly LeagueEvent[],
-): readonly string[] {
+  annulled: ReadonlySet<string>,
+): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const event of events) {
     if (event.type === "round_paired" && event.round_id <= roundId && format?.id === "swiss") {
       for (const id of event.byes) sums.set(id, (sums.get(id) ?? 0) + 3);
     }
-    if (event.type !== "match_completed" || roundOf(event.match_id) > roundId) continue;
+    if (event.type !== "match_completed" || roundOf(event.match_id) > roundId || annulled.has(event.match_id)) continue;
     for (const [id, points] of Object.entries(event.match_points)) sums.set(id, (sums.get(id) ?? 0) + points);
   }
-  return rows
-    .filter(({ player_id, points }) => points !== (sums.get(player_id) ?? 0))
-    .map(
-      ({ player_id, points }) => `${player_id} has ${points} points after round ${roundId}, not ${sums.get(player_id)}`,
-    );
+  return sums;
 }

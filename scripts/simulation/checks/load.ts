@@ -24,6 +24,7 @@ const GAME_ROUNDS = 5;
 /** The notifications that a referee may have under way to one player about a match: its start, its rounds, a timeout, its result. */
 const NOTIFICATIONS_PER_SEAT = 3 + GAME_ROUNDS;
 const SEATS = 2;
+const MAX_TURNS_BY_HAND = 200;
 
 /** What the agents of a plan may need at the same time. */
 interface Needs {
@@ -36,6 +37,8 @@ interface Needs {
   readonly matches: number;
   readonly rounds: number;
   readonly liars: number;
+  /** The turns that are played by hand within the time of a move. Each has a timer until its end, also after the move. */
+  readonly turnsByHand: number;
 }
 
 /**
@@ -56,6 +59,7 @@ function needsOf(plan: Plan): Needs {
     peers: managers + referees + players.length + copies,
     matches: Math.floor(players.length / SEATS) + matchesAtOnce(plan),
     liars: players.filter((behaviour) => behaviour === "lying").length,
+    turnsByHand: plan.visitor === undefined ? 0 : MAX_TURNS_BY_HAND,
   };
 }
 
@@ -92,12 +96,16 @@ function refereeLimits({ peers, matches }: Needs): Load {
   };
 }
 
-function playerLimits({ peers, matches, liars }: Needs): Load {
+function playerLimits({ peers, matches, liars, turnsByHand }: Needs): Load {
   // A slow or lying player waits before each answer, also to a request that arrives twice and to that of an earlier epoch.
   const answers = 4 * matches;
   const forgeries = liars > 0 ? MAX_PENDING : 0;
   const sockets = peers * SOCKETS_PER_PEER;
-  return { timers: OWN_TIMERS + answers + forgeries + sockets, connections: 1 + forgeries + sockets, commits: 0 };
+  return {
+    timers: OWN_TIMERS + answers + forgeries + sockets + turnsByHand,
+    connections: 1 + forgeries + sockets,
+    commits: 0,
+  };
 }
 
 /** Returns the faults of a machine whose process has more open resources than its limits. */

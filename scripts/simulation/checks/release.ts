@@ -51,7 +51,9 @@ export function createRelease(plan: Plan, now: () => number): Release {
       const endsAt = events.at(-1)?.at ?? 0;
       const observed = assignmentsIn(events, endsAt).flatMap((assignment) => {
         const machine = refereeName(Number(names.get(assignment.refereeId)?.slice(1)) - 1);
-        const kept = [...keptByLost(plan, runs, { ...assignment, machine }), ...keptTooLong(plan, runs, assignment)];
+        // A match that is played by hand waits longer for its referee.
+        const lost = plan.visitor === undefined ? keptByLost(plan, runs, { ...assignment, machine }) : [];
+        const kept = [...lost, ...keptTooLong(plan, runs, assignment)];
         return kept.map((text) => `${assignment.match} ${text}`);
       });
       return faultsOf("release", observed);
@@ -128,7 +130,13 @@ function keptTooLong(plan: Plan, runs: Runs, { from, until }: Assignment): strin
   const matchMs = plan.matchMs ?? DEFAULT_MATCH_MS;
   if (plan.disturbances.some(({ type }) => type === "clock set")) return [];
   const starts = (runs.get(MANAGER) ?? []).filter((run) => run.from > from && run.from < until).map((run) => run.from);
-  const endsAt = Math.max(from + matchMs, ...starts.map((at) => at + Math.min(matchMs, AFTER_START_MS)));
+  const full = plan.disturbances.filter((one) => one.type === "disk full" && one.machine === MANAGER);
+  const endsAt = Math.max(
+    from + matchMs,
+    ...starts.map((at) => at + Math.min(matchMs, AFTER_START_MS)),
+    // A manager that cannot write releases nothing.
+    ...full.filter(({ at }) => at < from + matchMs + SLACK_MS).map(endOf),
+  );
   const isManagerUp = (runAt(runs, MANAGER, endsAt)?.until ?? 0) > endsAt + SLACK_MS;
   if (until <= endsAt + SLACK_MS || !isManagerUp) return [];
   return [`was not released after ${matchMs} ms, but after ${Math.round(until - from)} ms`];

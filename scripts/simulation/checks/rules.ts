@@ -14,6 +14,7 @@ export const RULES = [
   "deadlines",
   "release",
   "timeouts",
+  "operators",
   "schedule",
   "standings",
   "forgeries",

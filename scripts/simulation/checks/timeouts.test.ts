@@ -10,7 +10,7 @@ const match = (match_id: string, ...timedOut: readonly string[]): LeagueEvent =>
   }) as unknown as LeagueEvent;
 const left = { type: "player_left", player_id: "P01" } as unknown as LeagueEvent;
 const stream = (...events: readonly string[]) =>
-  events.map((text) => ({ type: text.split(" ")[0] ?? "", match_id: text.split(" ")[1] ?? "" }));
+  events.map((text) => ({ type: text.split(" ")[0] ?? "", match_id: text.split(" ")[1] ?? "", league_id: "sim" }));
 
 it.each([
   ["counts", [match("M1", "P01"), match("M2")], ["timed_out M1", "answered M2"], [], 0],

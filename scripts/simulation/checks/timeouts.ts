@@ -13,12 +13,15 @@ interface Counted {
 }
 
 /** The events of the stream of an agent, by the id of the agent. */
-export type AgentStreams = ReadonlyMap<string, readonly { readonly type: string; readonly match_id?: string }[]>;
+export type AgentStreams = ReadonlyMap<
+  string,
+  readonly { readonly type: string; readonly match_id?: string; readonly league_id?: string }[]
+>;
 
 /**
  * Counts the timeouts of each player again, from the completed matches: a timeout counts against the player that has timed out, another match that it has
  * played ends the count, and the third in a row shuts the player down. The streams of the players must have the same timeouts, and only players that are
- * shut down leave the league.
+ * shut down, or that an operator has removed, leave the league.
  */
 export function faultsOfTimeouts(events: readonly LeagueEvent[], streams: AgentStreams): readonly Fault[] {
   const players = new Map<string, Counted>();
@@ -28,12 +31,18 @@ export function faultsOfTimeouts(events: readonly LeagueEvent[], streams: AgentS
     players.set(id, player);
     return player;
   };
+  const isRemoved = (id: string): boolean => streams.get(id)?.some(({ type }) => type === "removed") === true;
+  // Timeouts in an earlier league count for a player that enters this one before the earlier one is over.
+  const isCountedElsewhere = (id: string): boolean =>
+    streams.get(id)?.some(({ type, league_id }) => isCounted(type) && league_id !== "sim") === true;
   const end = events.findIndex(({ type }) => type === "completed");
   for (const event of events.slice(0, end < 0 ? events.length : end)) {
-    if (event.type === "player_left" && !counted(event.player_id).isOut)
-      faults.push(
-        `timeouts: ${event.player_id} was shut down after ${counted(event.player_id).timeouts} timeouts in a row`,
-      );
+    if (event.type === "player_left") {
+      const player = counted(event.player_id);
+      if (!player.isOut && !isRemoved(event.player_id) && !isCountedElsewhere(event.player_id))
+        faults.push(`timeouts: ${event.player_id} was shut down after ${player.timeouts} timeouts in a row`);
+      player.isOut = true;
+    }
     // A match without a log was not played.
     if (event.type !== "match_completed" || event.log_head === "") continue;
     for (const id of Object.keys(event.match_points)) {
@@ -45,6 +54,7 @@ export function faultsOfTimeouts(events: readonly LeagueEvent[], streams: AgentS
   }
   for (const [id, { expected, isOut }] of players) {
     const ofPlayer = streams.get(id) ?? [];
+    if (isCountedElsewhere(id)) continue;
     const actual = ofPlayer.flatMap(({ type, match_id }) => (isCounted(type) ? [`${type} ${match_id}`] : []));
     if (actual.join() !== expected.join())
       faults.push(`timeouts: ${id} has the events ${actual.join(", ")} instead of ${expected.join(", ")}`);

@@ -16,7 +16,7 @@ it("the bot receives the complete view of the request", () => {
   const views = createViews();
   views.onRequest("player 1", invitation("a"));
   const seen = (tick: number, view: string) =>
-    views.onView("player 1", { matchId: "R1M1", epoch: 1, role: "x", tick }, view);
+    views.onView("player 1", { leagueId: "sim", matchId: "R1M1", epoch: 1, role: "x", tick }, view);
   views.onRequest("player 1", request(2, [1, 2]));
   views.onRequest("player 1", request(4, [3], 2));
   expect(seen(4, shown([1, 2, 3]))).toEqual([]);

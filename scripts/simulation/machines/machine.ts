@@ -18,6 +18,8 @@ export interface Machine {
   /** True after the player has received an invitation. */
   isInvited: boolean;
   hasLeft: boolean;
+  /** True after the player has said that it is registered. */
+  isRegistered: boolean;
   /** The fate of the next commit, if a disturbance has set it. */
   commitFate: CommitFate | null;
   /** The time until the restart after a crash at a commit. */
@@ -29,7 +31,7 @@ export interface Machine {
 }
 
 export const newMachine = (name: string, disk: MachineDisk, start: Start): Machine => ({
-  ...{ name, disk, start, process: null, isInvited: false, hasLeft: false },
+  ...{ name, disk, start, process: null, isInvited: false, hasLeft: false, isRegistered: false },
   ...{ dateOffset: 0, starts: 0, commitFate: null, downMs: 0, fullUntil: 0, stoppedUntil: 0 },
 });
 

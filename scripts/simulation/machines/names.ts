@@ -8,3 +8,6 @@ export const isManager = (machine: string): boolean => machine.startsWith(MANAGE
 export const refereeName = (index: number): string => `referee ${index + 1}`;
 export const playerName = (index: number): string => `player ${index + 1}`;
 export const copyName = (player: string): string => `${player} copy`;
+export const operatorName = (number: number): string => `operator ${number}`;
+export const isOperator = (machine: string): boolean => machine.startsWith("operator ");
+export const VISITOR = "visitor";

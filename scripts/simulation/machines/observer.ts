@@ -3,6 +3,7 @@ import type { ObservedRequest } from "./connection.ts";
 
 /** The seat and the turn for which a bot is asked. */
 export interface BotSeat {
+  readonly leagueId: string;
   readonly matchId: string;
   readonly epoch: number;
   readonly role: string;

@@ -3,11 +3,12 @@ import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { MANAGER_ENDPOINT } from "#shared/runtime/defaults.ts";
 import { openLog } from "#shared/runtime/process/logger.ts";
 import type { Database } from "#shared/store/sqlite.ts";
-import { agentsOf, copyOf, type Start, seededIds } from "../agents.ts";
+import { agentsOf, copyOf, type Processes, type Start, seededIds } from "../agents.ts";
 import { faultsOfLoad, limitsOf } from "../checks/load.ts";
 import type { Fault } from "../checks/rules.ts";
 import type { Choice } from "../checks/secrecy.ts";
 import { type Disturbance, endOf } from "../disturbance.ts";
+import { endOfOperation, restartsOf } from "../operator-plans.ts";
 import { type Plan, START_MS } from "../plan.ts";
 import { ask } from "./ask.ts";
 import { processClock } from "./clock.ts";
@@ -16,7 +17,7 @@ import { createDisk, type MachineDisk } from "./disk.ts";
 import { isExpected, isExpectedAtStart } from "./endings.ts";
 import { fatesOf } from "./fates.ts";
 import { type Machine, newMachine, newProcess, nextCommitFate, setCondition } from "./machine.ts";
-import { copyName, DATABASE, isManager, MANAGER } from "./names.ts";
+import { copyName, DATABASE, isManager, MANAGER, playerName } from "./names.ts";
 import { createNetwork, type SimulatedNetwork } from "./network.ts";
 import type { Observer } from "./observer.ts";
 import { createScheduler, settled } from "./scheduler.ts";
@@ -25,6 +26,8 @@ import { createScheduler, settled } from "./scheduler.ts";
 const RESTART_MS = 300;
 /** The time between two changes of a machine's date. */
 const DATE_CHANGE_INTERVAL_MS = 250;
+/** The time that the owner of a player waits for its registration. */
+const REGISTRATION_MS = 6_000;
 /** The interval at which disturbances wait for the invitation of their player. */
 const INVITATION_POLL_MS = 50;
 const MAX_COMMIT_MS = 5;
@@ -67,9 +70,15 @@ export class World {
         observer.onRequest(request, sentAt);
       },
     });
-    for (const [name, start] of agentsOf(plan, choice, this.#database, observer.onView))
+    const processes: Processes = {
+      restart: (name) => this.#restart(name, RESTART_MS),
+      stop: (name) => this.#leave(name),
+    };
+    for (const [name, start] of agentsOf(plan, choice, this.#database, observer.onView, processes))
       this.#add(name, start, this.#random.next() * START_MS);
     for (const one of plan.disturbances) scheduler.after(one.at, () => this.#disturb(one));
+    for (const { machine, at, downMs } of restartsOf(plan))
+      scheduler.after(at, () => this.#restart(machine, downMs, true));
   }
 
   /** Returns the database of the run; null before a manager has created it. */
@@ -79,15 +88,23 @@ export class World {
     return databases.find(([file]) => file.includes("league-manager"))?.[1] ?? null;
   }
 
+  /** Returns the databases of all machines. */
+  databases(): readonly Database[] {
+    const ofMachines = [...this.#machines.values()].flatMap(({ disk }) => [...disk.databases().values()]);
+    return this.#database ? [this.#database.server.db, ...ofMachines] : ofMachines;
+  }
+
   /** Sends a request to the server of a machine, without delays and losses. Resolves with its answer; null without a server. */
   async ask(machine: string, body: string): Promise<string | null> {
     const server = this.#network.serverOf(machine);
     return server ? ask(server, this.scheduler, body) : null;
   }
 
-  /** Returns the number of timers of all processes. */
+  /** Returns the number of timers of all processes, except the signals of turns that were played by hand: they last until the end of the turn's time. */
   timers(): number {
-    return [...this.#machines.values()].reduce((sum, { process }) => sum + (process?.clock.timers() ?? 0), 0);
+    const byHand = this.#plan.visitor === undefined ? null : playerName(this.#plan.visitor);
+    const counted = [...this.#machines.values()].filter(({ name }) => name !== byHand);
+    return counted.reduce((sum, { process }) => sum + (process?.clock.timers() ?? 0), 0);
   }
 
   /**
@@ -178,7 +195,10 @@ export class World {
     });
     machine.process = process;
     this.#observer.onProcess(name, true);
-    const say = (line: string): void => this.#trace(`${name}: ${line}`);
+    const say = (line: string): void => {
+      machine.isRegistered ||= line.startsWith("registered as");
+      this.#trace(`${name}: ${line}`);
+    };
     const ids = seededIds(`${this.#plan.seed}/${name}/${machine.starts}`);
     const self: AgentProcess = {
       ...{ log: openLog(null, name), say, warn: say, report: () => {} },
@@ -215,11 +235,28 @@ export class World {
     }
   }
 
-  #leave(machine: Machine): void {
+  /** Restarts a process. If `isPlayer`, its owner does so again until it is registered: a simulated player whose registration is rejected does not end. */
+  #restart(name: string, downMs: number, isPlayer = false): void {
+    const machine = this.#machines.get(name);
+    if (!machine) return;
+    machine.isRegistered = false;
+    this.#kill(machine, downMs, "is restarted by its owner");
+    if (!isPlayer || isManager(name)) return;
+    this.scheduler.after(REGISTRATION_MS, () => {
+      if (!machine.isRegistered && !machine.hasLeft && !this.#isStopping) this.#restart(name, downMs, true);
+    });
+  }
+
+  #leave(name: string): void {
+    const machine = this.#machines.get(name);
+    if (!machine) return;
     machine.hasLeft = true;
     const { process } = machine;
-    const stopped = Promise.race([process?.agent?.stop(), process?.killed]);
-    void stopped.then(() => this.#kill(machine, 0, "has left"));
+    const leave = async (): Promise<void> => {
+      await process?.agent?.leave?.();
+      await process?.agent?.stop();
+    };
+    void Promise.race([leave(), process?.killed]).then(() => this.#kill(machine, 0, "has left"));
   }
 
   #copy({ name, disk }: Machine): void {
@@ -238,7 +275,7 @@ export class World {
     if (one.type === "partition" && !one.isSilent) this.#database?.separate(one);
     if (!machine) return;
     setCondition(machine, one);
-    if (one.type === "leave") this.#leave(machine);
+    if (one.type === "leave" || one.type === "retire") this.#leave(machine.name);
     if (one.type === "copy") this.#copy(machine);
     if (one.type === "crash") this.#kill(machine, one.downMs, "is killed");
     if (one.type === "clock set") this.#setDate(machine, one.byMs, one.at + one.ms);
@@ -246,5 +283,8 @@ export class World {
 }
 
 /** A process is started once, after each disturbance that ends it, and again and again while it cannot start, until the last disturbance ends. */
-const maxStartsOf = ({ disturbances }: Plan): number =>
-  1 + disturbances.length + Math.ceil(Math.max(0, ...disturbances.map(endOf)) / RESTART_MS);
+function maxStartsOf(plan: Plan): number {
+  const { disturbances, calls = [] } = plan;
+  const endsAt = Math.max(endOfOperation(plan), ...disturbances.map(endOf));
+  return 1 + disturbances.length + restartsOf(plan).length + 3 * calls.length + Math.ceil(endsAt / RESTART_MS);
+}
