@@ -1,0 +1,61 @@
+import type { Mutation } from "./mutation.ts";
+
+/** Faults in what the manager does for operators. */
+export const OPERATOR_FAULTS: readonly Mutation[] = [
+  {
+    name: "a paused league goes on",
+    file: "league-manager/league/evolve.ts",
+    from: "isPaused: true",
+    to: "isPaused: false",
+    rules: ["operators"],
+  },
+  {
+    name: "an annulled match keeps its points",
+    file: "league-manager/league/evolve-match.ts",
+    from: 'completed({ ...match, refereeId: null }, abortedOutcome(ANNULLED), "")',
+    to: 'completed({ ...match, refereeId: null }, match.outcome ?? abortedOutcome(ANNULLED), "")',
+    rules: ["operators", "standings"],
+  },
+  {
+    name: "every caller is an operator",
+    file: "league-manager/api/operator-operations.ts",
+    from: "caller.authToken !== null && equalSecrets(caller.authToken, operatorToken)",
+    to: 'equalSecrets(caller.authToken ?? "", operatorToken) || operatorToken !== ""',
+    rules: ["operators"],
+  },
+  {
+    name: "a token stays valid after its reset",
+    file: "league-manager/commands/players.ts",
+    from: "tokenHash: sha256Hex(newToken) }",
+    to: 'tokenHash: newToken === "" ? sha256Hex(newToken) : player.value.tokenHash }',
+    rules: ["operators"],
+  },
+  {
+    name: "a removed player plays the following rounds",
+    file: "league-manager/commands/rounds.ts",
+    from: 'if (player?.state !== "SHUTDOWN") continue;',
+    to: 'if (player?.state !== "SHUTDOWN" || player.isRemoved) continue;',
+    rules: ["operators"],
+  },
+  {
+    name: "a round ends before its time",
+    file: "league-manager/effects/round-time.ts",
+    from: "this.#context.clock.now() < endMs)",
+    to: "this.#context.clock.now() < endMs - 500)",
+    rules: ["operators"],
+  },
+  {
+    name: "a league starts before its time",
+    file: "league-manager/effects/league-start.ts",
+    from: "clock.now() < Date.parse(league.startsAt)",
+    to: "clock.now() < Date.parse(league.startsAt) - 500",
+    rules: ["operators"],
+  },
+  {
+    name: "an ended league assigns its open matches",
+    file: "league-manager/league/decisions/operator.ts",
+    from: "...league.rounds.flatMap(({ matches }) => cancellationsOf(matches)),",
+    to: "...league.rounds.slice(0, 1).flatMap(({ matches }) => cancellationsOf(matches)),",
+    rules: ["operators", "end"],
+  },
+];
