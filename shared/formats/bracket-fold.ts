@@ -35,7 +35,7 @@ export function seedsOf(view: LeagueView, { seeding }: BracketRules): readonly s
 function seedsOfRound({ matches, byes }: FormatRound): readonly string[] {
   const pairs = matches
     .map(({ players }) => players)
-    .filter((players, index, all) => index === 0 || !all[index - 1]?.includes(players[0] ?? ""));
+    .filter((players, index, all) => !all[index - 1]?.includes(players[0] ?? ""));
   const count = 2 * pairs.length + byes.length;
   const seeds: string[] = [];
   const [nextPair, nextBye] = [pairs.values(), byes.values()];

@@ -37,6 +37,27 @@ describe("a match", () => {
     expect(pairings(matchFormat.next(leagueOf("ABC"), 99, options))).toEqual(["AB BA", "CA AC", "BC CB"]);
   });
 
+  test("of a game of more roles has rounds of as many matches as there are free slots, at least", () => {
+    const options = matchFormat.options.parse({ games: 4 });
+    const league = leagueOf("ABCDEFG", [], 3);
+    const nextRounds = (slots: number, view = league) => {
+      const next = matchFormat.next(view, slots, options);
+      return typeof next === "string" ? next : next.rounds.map(({ pairings, byes }) => [pairings.length, byes.length]);
+    };
+    expect(nextRounds(0)).toBe("wait");
+    expect([1, 2, 3, 99].map((slots) => nextRounds(slots).length)).toEqual([1, 1, 2, 4]);
+    expect(nextRounds(2)).toEqual([[2, 1]]);
+    const open = ["ABC", "DEF"].map((seats, index) => ({
+      matchId: `R1M${index + 1}`,
+      players: [...seats],
+      outcome: null,
+    }));
+    const started = leagueOf("ABCDEFG", [{ roundId: 1, matches: open, byes: ["G"] }], 3);
+    expect([matchFormat.remaining(league, options), matchFormat.remaining(started, options)]).toEqual([8, 8]);
+    expect(nextRounds(99, started)).toHaveLength(3);
+    expect(nextRounds(99, leagueOf("AB", [], 3))).toBe("completed");
+  });
+
   test("of a game of more roles gives each player each role in turn", () => {
     const rounds = allRounds(matchFormat, { games: 6 }, 3, 3).map(({ matches }) => matches[0]?.players.join(" "));
     expect(rounds).toEqual([...rounds.slice(0, 3), ...rounds.slice(0, 3)]);
@@ -57,6 +78,8 @@ describe("a gauntlet", () => {
     expect(pairings(gauntlet.next(league, 1, options))).toEqual(["BA AB"]);
     const left = league.players.map((player) => ({ ...player, hasLeft: player.playerId === "B" }));
     expect(gauntlet.next({ ...league, players: left }, 1, options)).toBe("completed");
+    const round = { roundId: 1, byes: [], matches: [{ matchId: "R1M1", players: ["A", "C"], outcome: null }] };
+    expect(gauntlet.remaining(leagueOf("ABC", [round]), options)).toBe(5);
   });
 });
 
@@ -121,6 +144,12 @@ describe("an SPRT", () => {
     expect(pairings(sprt.next(league, 2, options))).toEqual(["AB BA"]);
     expect(sprt.next(league, 2, sprt.options.parse({ max_games: 6 }))).toBe("completed");
     expect(sprt.remaining(league, sprt.options.parse({ max_games: 10 }))).toBe(4);
+    expect(pairings(sprt.next(league, 9, sprt.options.parse({ max_games: 9 })))).toEqual(["AB BA", "AB"]);
+    const open = leagueOf("AB", [...rounds, pairRound(3, null, 3)]);
+    expect(sprt.next(open, 2, sprt.options.parse({ max_games: 8 }))).toBe("wait");
+    const left = open.players.map((player) => ({ ...player, hasLeft: player.playerId === "A" }));
+    expect(sprt.next({ ...open, players: left }, 2, options)).toBe("completed");
+    expect(sprt.remaining({ ...open, players: left }, options)).toBe(1);
   });
 
   const pairsOf = (count: number, first: number, second: number) =>

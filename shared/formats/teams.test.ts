@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { codenames } from "#shared/games/codenames.ts";
 import { type List, SharedList } from "#shared/lib/list.ts";
 import type { FormatRound, LeagueView } from "./format.ts";
-import { seatedRounds, type TeamPlay, teamView } from "./teams.ts";
+import { seatedRounds, sidesOf, type TeamPlay, teamView } from "./teams.ts";
 
 const CODENAMES = [
   [0, 1],
@@ -59,6 +60,23 @@ describe("teamView", () => {
     expect(teamView(viewWith([], trio, ["Ben"]), trio).players[0]?.hasLeft).toBe(false);
   });
 
+  test("a team has entered late if one of its players has, and without players it has left", () => {
+    const view = viewWith([], pairs);
+    const late = view.players.map((player) => ({ ...player, enteredAfter: player.playerId === "Dan" ? 2 : 0 }));
+    const { players } = teamView({ ...view, players: late.slice(0, 4) }, pairs);
+    expect(players).toEqual([
+      { playerId: "T1", enteredAfter: 0, hasLeft: false },
+      { playerId: "T2", enteredAfter: 2, hasLeft: false },
+      { playerId: "T3", enteredAfter: 0, hasLeft: true },
+    ]);
+  });
+
+  test("has the seed and the end of the league, and the scores of the sides", () => {
+    const view = teamView({ ...viewWith([played], pairs), isEnded: true }, pairs);
+    expect([view.seed, view.isEnded, view.rounds.at(0)?.matches[0]?.outcome?.scores]).toEqual(["seed", true, [1, 0]]);
+    expect(teamView(viewWith([], pairs), pairs)).not.toHaveProperty("isEnded");
+  });
+
   test("an aborted match has no points for a team either", () => {
     const [match] = played.matches;
     const outcome = { points: [], scores: [], termination: "aborted" } as const;
@@ -90,6 +108,17 @@ test("the rounds that have not changed are not converted again, in a running lea
     expect(same).toBe(first);
     expect(converted?.byes).toEqual([]);
   }
+});
+
+test("the sides of a game are its teams, or its roles", () => {
+  expect(sidesOf(codenames, codenames.roles)).toEqual(CODENAMES);
+  expect([sidesOf(undefined, ["a", "b"]), sidesOf(codenames, codenames.roles.toReversed())]).toEqual([
+    [[0], [1]],
+    [
+      [3, 2],
+      [1, 0],
+    ],
+  ]);
 });
 
 test("a league of the same teams in another game has other sides", () => {
