@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import {
+  allowedOriginOption,
   contactOption,
   countOption,
   endpointOption,
@@ -71,6 +72,7 @@ const command = withUsageExit(new Command("player"))
   .addOption(inspectOption("the time limits of the league remain"))
   .addOption(inspectPortOption())
   .addOption(verboseOption())
+  .addOption(allowedOriginOption())
   .option("--limit-loopback", "also apply the rate limits to callers on this machine")
   .option("--data <folder>", "folder of the logs and the token", DATA_FOLDER);
 withExamples(withPermissionOptions(command), [
@@ -93,6 +95,7 @@ const options = command.opts<
     league?: string[];
     registerMs: number;
     game: string[];
+    allowedOrigin: readonly string[];
     limitLoopback?: boolean;
     verbose?: boolean;
     inspect?: boolean;
@@ -123,6 +126,7 @@ await runAgentProcess(options.name ?? `player-${options.port ?? process.pid}`, r
       secretFile: options.secretFile === undefined ? undefined : resolve(options.secretFile),
       leagueIds: options.league,
       registerTimeoutMs: options.registerMs,
+      allowedOrigins: options.allowedOrigin,
       limitLoopback: options.limitLoopback,
       verbose: options.verbose,
       inspect: inspectAddress(options),

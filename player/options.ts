@@ -25,6 +25,8 @@ export const PlayerOptions = z.object({
   /** The leagues to enter; null for every open league of its games. */
   leagueIds: z.array(z.string()).readonly().nullable().default(null),
   registerTimeoutMs: z.number().default(Timeouts.parse({}).league_register_ms),
+  /** The origins of other sites whose pages may call `/mcp`. */
+  allowedOrigins: z.array(z.string()).readonly().default([]),
   /** Whether the rate limit also applies to callers on loopback without a token. */
   limitLoopback: z.boolean().default(false),
   /** Whether each turn is written to the terminal and the log. */

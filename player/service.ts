@@ -62,6 +62,7 @@ export async function startPlayer(
     // No other machine calls this player, so it listens on loopback only, for tools on this machine.
     host: options.host ?? listenHostFor(options.pull ? null : options.manager, self.network.interfaces()),
     allowedHosts: hostsOf(options.endpoint),
+    allowedOrigins: options.allowedOrigins,
     ports: options.ports,
     portSetting: portSettingOf("playersFirstPort"),
     handler: mcp.handler,
@@ -82,10 +83,9 @@ export async function startPlayer(
 
   const { signal } = stopping;
   const { manager } = options;
-  const onRegistered = notifications.registered;
   const play = async (): Promise<void> => {
     if (manager === null) return;
-    const parts = { options, manager, bot, server, identity, peers, signal, onRegistered };
+    const parts = { options, manager, bot, server, identity, peers, signal, onRegistered: notifications.registered };
     const registered = await registerPlayer(parts, self);
     if (registered.inbox() !== null) await pollInbox({ ...registered, ...self, handler: mcp.handler, peers, signal });
   };

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { isWildcard } from "#shared/rpc/http/machine-addresses.ts";
 import { runAgentProcess } from "#shared/runtime/agent.ts";
 import {
+  allowedOriginOption,
   botOption,
   contactOption,
   countOption,
@@ -90,6 +91,7 @@ const command = withUsageExit(new Command(isHost ? "npm run host --" : "referee"
     },
   )
   .addOption(gameFilesOption())
+  .addOption(allowedOriginOption())
   .option("--limit-loopback", "also apply the rate limits to callers on this machine")
   .option("--data <folder>", "folder of the database, the token and the logs", DATA_FOLDER);
 for (const option of isHost ? command.options : []) option.hidden = OF_LEAGUES.includes(option.long ?? "");
@@ -119,6 +121,7 @@ const options = command.opts<{
   bot: Map<string, string>;
   engine?: readonly string[];
   game: string[];
+  allowedOrigin: readonly string[];
   limitLoopback?: boolean;
   data: string;
 }>();
@@ -141,6 +144,7 @@ await runAgentProcess(options.name ?? `${role}-${options.port ?? process.pid}`, 
       bots: options.bot,
       engines: options.engine,
       isAttended: Boolean(options.alone && process.stdin.isTTY && process.stderr.isTTY),
+      allowedOrigins: options.allowedOrigin,
       limitLoopback: options.limitLoopback,
       dataFolder: resolve(options.data),
     },

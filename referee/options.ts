@@ -27,6 +27,8 @@ export const ServiceOptions = z.object({
   dataFolder: z.string(),
   registerTimeoutMs: z.number().default(referee_register_ms),
   reportTimeoutMs: z.number().default(match_result_report_ms),
+  /** The origins of other sites whose pages may call `/mcp`. */
+  allowedOrigins: z.array(z.string()).readonly().default([]),
   /** Whether the rate limit also applies to callers on loopback without a token. */
   limitLoopback: z.boolean().default(false),
   /** The time limit of an MCP client for one form or prompt; by default several minutes. */

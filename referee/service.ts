@@ -110,6 +110,7 @@ function listenFor(service: Service): Promise<Listening> {
     log: self.log,
     host: options.host ?? listenHostFor(manager, self.network.interfaces()),
     allowedHosts: hostsOf(options.endpoint),
+    allowedOrigins: options.allowedOrigins,
     ports: options.ports,
     portSetting: portSettingOf("referees.firstPort"),
     handler: (body, http) => partsOf(service).mcp.handler(body, http),

@@ -135,6 +135,7 @@ export function createApi(options: ApiOptions): Api {
         return kind === "player" && inbox.isAt(target.split("?", 1)[0] ?? "") ? POLL_BYTES : BODY_BYTES;
       },
       allowedHosts: [...config.allowed_hosts, ...hostsOf(config.manager.endpoint), ...hostsOf(options.url)],
+      allowedOrigins: config.allowed_origins,
     },
     notifyChanged: (committed, change) => mcp.notifyChanged(() => changedBy(committed, change, projections)),
     async close() {

@@ -42,19 +42,21 @@ export const operatorOperations = (context: OperatorContext): readonly Operation
   tokenReset(context),
 ];
 
-/** Wraps a handler: a request without the operator token is rejected with L004. */
+/** Wraps a handler: a request without the operator token, or of a page of another site, is rejected with L004. */
 const operatorGate =
   (operatorToken: string) =>
   <P>(handle: (payload: P) => Promise<Result<object, ProtocolError>>) =>
-  async (payload: P, caller: Caller): Promise<Result<object, ProtocolError>> =>
-    caller.authToken !== null && equalSecrets(caller.authToken, operatorToken)
-      ? handle(payload)
-      : err(
-          protocolError(
-            "L004",
-            "the operator token is missing or wrong; it is in the file operator-token of the manager's data folder, which commands of the operator take as --data FOLDER",
-          ),
-        );
+  async (payload: P, { authToken, isCrossOrigin }: Caller): Promise<Result<object, ProtocolError>> => {
+    if (isCrossOrigin)
+      return err(protocolError("L004", "pages of other sites (allowed_origins) cannot call the tools of the operator"));
+    if (authToken !== null && equalSecrets(authToken, operatorToken)) return handle(payload);
+    return err(
+      protocolError(
+        "L004",
+        "the operator token is missing or wrong; it is in the file operator-token of the manager's data folder, which commands of the operator take as --data FOLDER",
+      ),
+    );
+  };
 
 function leagueOperations({ ledger, views, operatorToken }: OperatorContext): readonly Operation<unknown>[] {
   const operatorOnly = operatorGate(operatorToken);

@@ -64,9 +64,9 @@ export function compareConfigs({ database, config, self, secret, warn }: Options
  * referees that it starts may differ.
  */
 function fingerprints(config: Config, secret: string): Readonly<Record<string, string>> {
-  const { manager, leagues, players, timeouts, limits, allowed_hosts } = config;
+  const { manager, leagues, players, timeouts, limits, allowed_hosts, allowed_origins } = config;
   const parts = {
-    ...{ leagues, players, limits, allowed_hosts },
+    ...{ leagues, players, limits, allowed_hosts, allowed_origins },
     "manager.join_code": manager.join_code,
     "manager.operator_token": manager.operator_token,
     ...Object.fromEntries(Object.entries(timeouts).map(([name, value]) => [`timeouts.${name}`, value])),

@@ -34,6 +34,38 @@ it.each([
   expect(await isPaused()).toBe(false);
 });
 
+it("a page of an allowed origin may call other tools, but cannot act as the operator, also in an MCP session", async () => {
+  const post = await start({ allowed_origins: ["https://app.example"] });
+  const page = { origin: "https://app.example", ...bearer(manager.operator) };
+  const refused = expect.stringContaining(
+    "pages of other sites (allowed_origins) cannot call the tools of the operator",
+  );
+  const response = await post(page);
+  expect([response.status, await response.text()]).toEqual([200, refused]);
+  expect(response.headers.get("access-control-allow-origin")).toBe("https://app.example");
+  expect(response.headers.get("access-control-allow-credentials")).toBeNull();
+
+  const call = (body: string, headers: object = {}) =>
+    fetch(manager.url, {
+      method: "POST",
+      headers: {
+        ...{ "content-type": "application/json", accept: "application/json, text/event-stream" },
+        ...{ ...page, ...headers },
+      },
+      body,
+    });
+  const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "page", version: "1" } };
+  const opened = await call(rpcOf("initialize", params));
+  await opened.text();
+  expect(opened.headers.get("access-control-expose-headers")).toBe("Mcp-Session-Id");
+  const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+  expect(await (await call(PAUSE, session)).text()).toEqual(refused);
+  const standings = rpcOf("tools/call", { name: "get_standings", arguments: { league_id: "rps" } });
+  expect(await (await call(standings, session)).text()).toContain("P01");
+  expect(await isPaused()).toBe(false);
+  expect(await (await post({ ...page, origin: own() })).text()).toContain("PAUSED");
+});
+
 it.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"])(
   "a form cannot act as the operator: a body of %s is rejected, even from the manager's own page",
   async (type) => {

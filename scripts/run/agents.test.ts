@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { Config } from "#shared/runtime/config/config.ts";
-import { faultOfRun, withAbsolutePaths } from "./agents.ts";
+import type { AgentSpec } from "#shared/runtime/process/supervisor.ts";
+import { faultOfRun, startAgents, withAbsolutePaths } from "./agents.ts";
 import { playerSpecs } from "./player-specs.ts";
 
 const ALPHA = { name: "Alpha", bot: "random" };
@@ -67,4 +68,24 @@ it("players that are debugged or have options of their own do not share a proces
     ["A", "player/main.ts"],
     ["B", "player/main.ts"],
   ]);
+});
+
+it("the referees and players of a run answer the pages of allowed_origins", () => {
+  const origins = ["https://app.example", "http://127.0.0.1:3000"];
+  const players = [ALPHA, { ...ALPHA, name: "Beta" }, { ...ALPHA, name: "Gamma" }];
+  const config = Config.parse({ players, players_per_process: 2, leagues: [RPS], allowed_origins: origins });
+  const specs: AgentSpec[] = [];
+  const start = async (spec: AgentSpec): Promise<string> => {
+    specs.push(spec);
+    return "";
+  };
+  const location = { dataFolder: "data", configFile: "config.json", managerUrl: "http://127.0.0.1:8000/mcp" };
+  startAgents({ start, stop: async () => {}, pids: () => new Map() }, config, location, []);
+  const [manager, ...others] = specs.map(({ script, args }) => [script, args.join(" ")]);
+  expect(manager?.[0]).toBe("league-manager/main.ts");
+  expect(others.map(([script]) => script)).toContain("player/several.ts");
+  for (const [script, args] of others)
+    expect(args, script).toMatch(
+      /--allowed-origin https:\/\/app\.example --allowed-origin|"allowedOrigins":\["https:\/\/app/,
+    );
 });

@@ -55,6 +55,7 @@ function refereeSpecs(config: Config, location: RunLocation): readonly AgentSpec
       ...["--register-ms", String(config.timeouts.referee_register_ms)],
       ...["--report-ms", String(config.timeouts.match_result_report_ms)],
       ...config.games.flatMap((file) => ["--game", file]),
+      ...config.allowed_origins.flatMap((origin) => ["--allowed-origin", origin]),
       ...(config.limits.loopback ? ["--limit-loopback"] : []),
     ],
   }));

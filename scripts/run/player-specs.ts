@@ -72,6 +72,7 @@ function ownSpec(config: Config, place: PlayerPlace, { player, bot, port, extra 
     ...["--register-ms", String(config.timeouts.league_register_ms)],
     ...config.games.flatMap((file) => ["--game", file]),
     ...("bot" in player && player.allow !== undefined ? permissionArgs(player.allow) : []),
+    ...config.allowed_origins.flatMap((origin) => ["--allowed-origin", origin]),
     ...(config.limits.loopback ? ["--limit-loopback"] : []),
     ...extra.args,
   ];
@@ -94,6 +95,7 @@ function sharedSpec(config: Config, place: PlayerPlace, players: readonly Starte
       ...{ name: player.name, bot, ports: [port], host: place.host, manager: place.managerUrl },
       joinCode: config.manager.join_code ?? null,
       registerTimeoutMs: config.timeouts.league_register_ms,
+      allowedOrigins: config.allowed_origins,
       limitLoopback: config.limits.loopback,
       dataFolder: place.dataFolder,
     })),

@@ -47,6 +47,9 @@ export function hostsOf(endpoint: string | null | undefined): readonly string[] 
   return url ? [bareHost(url)] : [];
 }
 
+/** Returns whether a text is the origin of a web page, as browsers send it. The origin `null` of files and sandboxed frames is none. */
+export const isWebOrigin = (text: string): boolean => /^https?:/.test(text) && URL.parse(text)?.origin === text;
+
 /** Parses an agent's endpoint. Returns null if it is not an http or https URL, or if it contains credentials. */
 export function parseEndpoint(text: string): URL | null {
   const url = URL.parse(text);

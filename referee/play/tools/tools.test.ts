@@ -167,6 +167,22 @@ describe("the tools for games", () => {
     expect(resigned.text).toMatch(/^You have resigned\./);
   });
 
+  it("answer the pages of allowed origins", async () => {
+    const origin = "https://app.example";
+    const open = await startTestHost({ allowedOrigins: [origin] });
+    const headers = { "content-type": "application/json", origin };
+    const body = JSON.stringify(rpcRequest("tools/list", {}));
+    const statuses = [open, host].map(async ({ url }) => {
+      const answer = await fetch(`${url}/mcp`, { method: "POST", headers, body });
+      return [answer.status, answer.headers.get("access-control-allow-origin")];
+    });
+    expect(await Promise.all(statuses)).toEqual([
+      [200, origin],
+      [403, null],
+    ]);
+    await open.remove();
+  });
+
   it("use the bearer token if the token of the seat is empty", async () => {
     const seat = await createGame(host, { template: "chess", opponent: "greedy" });
     const waited = await tool(

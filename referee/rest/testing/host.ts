@@ -53,6 +53,7 @@ export interface TestHostOptions {
   readonly dataFolder?: string;
   readonly expireAfterMs?: number;
   readonly limitLoopback?: boolean;
+  readonly allowedOrigins?: readonly string[];
   readonly answerWithinMs?: number;
   readonly bots?: ReadonlyMap<string, string>;
   readonly botTimeouts?: ServiceOptions["botTimeouts"];
@@ -89,6 +90,7 @@ export async function startTestHost(options: TestHostOptions = {}): Promise<Test
       dataFolder,
       expireAfterMs: options.expireAfterMs,
       limitLoopback: options.limitLoopback,
+      allowedOrigins: options.allowedOrigins,
       answerWithinMs: options.answerWithinMs,
       bots: options.bots,
       botTimeouts: options.botTimeouts,

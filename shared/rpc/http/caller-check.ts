@@ -9,6 +9,8 @@ interface ServerNames {
   readonly host: string;
   /** Additional host names in lower case by which it may be called, and whose pages may call it. */
   readonly allowedHosts: readonly string[];
+  /** The origins of other sites whose pages may call `/mcp`. */
+  readonly allowedOrigins: readonly string[];
   /** Returns the current addresses of this machine, by which a server may be called unless it is bound to loopback. */
   readonly machineAddresses: () => MachineAddresses;
 }
@@ -19,21 +21,31 @@ interface CallerFault {
   readonly message: string;
 }
 
+/** The decision on a request before its body is read. */
+interface CallerVerdict {
+  /** null for an accepted request. */
+  readonly fault: CallerFault | null;
+  /** The allowed origin of another site whose page sends the request; null for any other request. */
+  readonly crossOrigin: string | null;
+}
+
 /** The largest number of cached Host headers that name this server. Callers repeat the same header in every request. */
 const MAX_KNOWN_HOSTS = 1_000;
 /** The longest part of a header in an error message, in characters. */
 const SHOWN_CHARACTERS = 100;
 
+const ACCEPTED: CallerVerdict = { fault: null, crossOrigin: null };
+
 /**
- * Returns a function that protects a server from the web pages in the browser of a user. It returns null for an accepted request, otherwise the
- * reason of the rejection:
+ * Returns a function that protects a server from the web pages in the browser of a user. `mayCross` is true for the requests that pages of the
+ * allowed origins may send:
  * - The Host header must name this server, because another name may have been rebound to its address (DNS rebinding).
- * - An Origin must be the same host or an allowed host.
+ * - An Origin must be the same host or an allowed host, or an allowed origin if `mayCross` is true.
  * - A request with an Origin and a body must be JSON, which browsers send to another origin only after a preflight request.
  * Programs other than browsers send no Origin.
  */
-export function callerCheck(names: ServerNames): (request: IncomingMessage) => CallerFault | null {
-  const { host: boundHost, allowedHosts, machineAddresses } = names;
+export function callerCheck(names: ServerNames): (request: IncomingMessage, mayCross: boolean) => CallerVerdict {
+  const { host: boundHost, allowedHosts, allowedOrigins, machineAddresses } = names;
   const knownHosts = new Set<string>();
   const isOnNetwork = !isLoopback(boundHost);
   const isOwnName = (name: string, localAddress: string): boolean =>
@@ -58,18 +70,22 @@ export function callerCheck(names: ServerNames): (request: IncomingMessage) => C
     return url.host === URL.parse(`${url.protocol}//${host}`)?.host || allowedHosts.includes(bareHost(url));
   };
 
-  return ({ method = "", headers, socket }) => {
+  return ({ method = "", headers, socket }, mayCross) => {
     const { host = "", origin } = headers;
     if (!isOwnHost(host, (socket.localAddress ?? "").replace(/^::ffff:/, ""))) {
       const advice = "add it to allowed_hosts in the config, or start the agent with --endpoint";
       return forbidden(`Host ${shown(host)} is not an address or name of this server: ${advice}`);
     }
-    if (origin === undefined) return null;
-    if (!isOwnOrigin(origin, host)) {
-      return forbidden(`Origin ${shown(origin)} is neither the Host ${shown(host)} nor in allowed_hosts of the config`);
+    if (origin === undefined) return ACCEPTED;
+    const isOwn = isOwnOrigin(origin, host);
+    if (!isOwn && !(mayCross && allowedOrigins.includes(origin))) {
+      const fields = mayCross ? "allowed_origins (--allowed-origin) or allowed_hosts" : "allowed_hosts";
+      return forbidden(`Origin ${shown(origin)} is neither the Host ${shown(host)} nor in ${fields} of the config`);
     }
-    if (BODILESS.has(method) || isJson(headers["content-type"])) return null;
-    return { status: 415, message: "Unsupported media type: a request with an Origin must send application/json" };
+    const crossOrigin = isOwn ? null : origin;
+    if (BODILESS.has(method) || isJson(headers["content-type"])) return { fault: null, crossOrigin };
+    const message = "Unsupported media type: a request with an Origin must send application/json";
+    return { fault: { status: 415, message }, crossOrigin };
   };
 }
 
@@ -84,6 +100,9 @@ function isHostname(name: string): boolean {
   return name === full || name === short || name === `${short}.local`;
 }
 
-const forbidden = (message: string): CallerFault => ({ status: 403, message: `Forbidden: ${message}` });
+const forbidden = (message: string): CallerVerdict => ({
+  fault: { status: 403, message: `Forbidden: ${message}` },
+  crossOrigin: null,
+});
 
 const shown = (text: string): string => JSON.stringify(text.slice(0, SHOWN_CHARACTERS));

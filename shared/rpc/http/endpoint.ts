@@ -8,6 +8,7 @@ import { type McpRoute, routeOf } from "../mcp/route.ts";
 import type { McpSessions } from "../mcp/sessions.ts";
 import { callerCheck, isJson } from "./caller-check.ts";
 import { limitConnections } from "./connection-limit.ts";
+import { allowCrossOrigin, answerPreflight } from "./cross-origin.ts";
 import type { Destination, Forwarder } from "./forwarding.ts";
 import { probeOf, type Readiness } from "./probes.ts";
 import { contextOf, type IsTrustedProxy, identifyCaller, pathOf, readBody } from "./request.ts";
@@ -40,6 +41,8 @@ export interface EndpointOptions {
   readonly host?: string;
   /** Additional host names by which this endpoint may be called, and whose pages may call it. */
   readonly allowedHosts: readonly string[];
+  /** The origins of other sites whose pages may call `/mcp`; none by default. */
+  readonly allowedOrigins?: readonly string[];
   /** Returns the current addresses of this machine, by which an endpoint may be called unless it is bound to loopback; none by default. */
   readonly machineAddresses?: () => MachineAddresses;
   /** Whether an address is that of a proxy, other than on this machine, whose `X-Forwarded-For` is correct; none by default. */
@@ -65,9 +68,9 @@ const KEEP_ALIVE_AFTER_MS = 60_000;
  * Host or Origin (403), content types other than JSON (415), bodies above the limit (413) and callers above their rate limit (429).
  */
 export function httpEndpoint(options: EndpointOptions): Server {
-  const { host = "127.0.0.1", allowedHosts, machineAddresses = () => new Set(), gate, onError } = options;
-  const { forwarder, isTrustedProxy = () => false } = options;
-  const checkCaller = callerCheck({ host, allowedHosts, machineAddresses });
+  const { host = "127.0.0.1", allowedHosts, allowedOrigins = [], machineAddresses = () => new Set() } = options;
+  const { forwarder, isTrustedProxy = () => false, gate, onError } = options;
+  const checkCaller = callerCheck({ host, allowedHosts, allowedOrigins, machineAddresses });
   const web = lazily("the pages and routes", options.web);
   const { sessions: _, posts, ...forPosts } = options;
   const handlePage = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -97,11 +100,14 @@ export function httpEndpoint(options: EndpointOptions): Server {
     const path = pathOf(request);
     const isMcp = path === "/mcp";
     const destination = destinationOf(request, options);
-    const fault = checkCaller(request);
+    const { fault, crossOrigin } = checkCaller(request, isMcp);
+    if (crossOrigin !== null) allowCrossOrigin(request, response, crossOrigin);
     if (fault !== null) {
       const http = contextOf(request, response, options.rejections);
       if (isMcp) rejectMcp(http, request, response, fault.status, fault.message);
       else rejectPage(http, request, response, fault.status, fault.message);
+    } else if (crossOrigin !== null && request.method === "OPTIONS") {
+      answerPreflight(response);
     } else if (destination) {
       void forwarder?.request(request, response, destination);
     } else if (isMcp) {
@@ -117,7 +123,7 @@ export function httpEndpoint(options: EndpointOptions): Server {
   });
   server.on("upgrade", (request, connection: Socket, head) => {
     const destination = destinationOf(request, options);
-    const fault = checkCaller(request);
+    const { fault } = checkCaller(request, false);
     const http = contextOf(request, connection, options.rejections);
     if (fault === null) {
       if (destination) forwarder?.upgrade(request, connection, head, destination);

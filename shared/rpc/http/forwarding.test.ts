@@ -47,6 +47,15 @@ describe("a request that belongs to another server of the service", () => {
     expect(reply.statusCode).toBe(200);
   });
 
+  it("of a page of another site counts there as such, and the page may read the answer", async () => {
+    const headers = { "mcp-session-id": "far", origin: "https://app.example" };
+    const reply = await post("/mcp", "{}", headers);
+    expect([reply.status, reply.headers.get("access-control-allow-origin")]).toEqual([200, "https://app.example"]);
+    expect(service.received).toMatchObject([{ isCrossOrigin: true, isPassedOn: true }]);
+    expect((await post("/mcp", "{}", { ...headers, origin: "https://evil.example" })).status).toBe(403);
+    expect(service.received).toHaveLength(1);
+  });
+
   it("that another server has passed on is not passed on again", async () => {
     const caller = JSON.stringify({ remoteAddress: "203.0.113.9", origin: "" });
     await post("/far/post", "{}", { [CALLER_HEADER]: caller });

@@ -6,7 +6,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { lazily } from "../../lib/lazy.ts";
 import type { HttpReply } from "../jsonrpc/http-context.ts";
 import { connectionFault } from "../peer/connection-fault.ts";
-import { BODILESS, type Caller, disconnectSignal, originOf, remoteAddressOf } from "./request.ts";
+import { BODILESS, type Caller, crossOriginOf, disconnectSignal, originOf, remoteAddressOf } from "./request.ts";
 import { sendReply } from "./response.ts";
 import { CONNECT_MS, openTunnel } from "./tunnel.ts";
 
@@ -72,7 +72,9 @@ export function createForwarder(forwarding: Forwarding, clock: Pick<Clock, "afte
   });
   const headersOf = (request: IncomingMessage, destination: Destination): Record<string, string | string[]> => {
     const caller = { remoteAddress: remoteAddressOf(request), origin: originOf(request) };
-    return { ...passedOn(request.headers), ...forwarding.headersFor(caller, request, destination) };
+    const crossOrigin = crossOriginOf(request);
+    const origin = crossOrigin === undefined ? {} : { origin: crossOrigin };
+    return { ...passedOn(request.headers), ...origin, ...forwarding.headersFor(caller, request, destination) };
   };
   return {
     serverId: forwarding.serverId,

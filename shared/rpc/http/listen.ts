@@ -44,6 +44,7 @@ export interface ListenOptions {
   readonly bodyLimit?: (http: HttpContext) => number;
   /** Additional host names that are accepted in the Host header and in the Origin of pages. */
   readonly allowedHosts?: readonly string[];
+  readonly allowedOrigins?: readonly string[];
 }
 
 /** An open HTTP endpoint. */

@@ -34,6 +34,15 @@ const passedOn = new WeakMap<Head, Caller>();
 /** The addresses of proxies that are trusted besides those on this machine, by the requests that they have passed on. */
 const trusted = new WeakMap<Head, IsTrustedProxy>();
 
+/** The allowed origins of other sites, by the requests that their pages have sent. */
+const crossOrigins = new WeakMap<Head, string>();
+
+/** Records that a page of another site has sent a request, before any other function reads the request. */
+export const setCrossOrigin = (request: Head, origin: string): void => void crossOrigins.set(request, origin);
+
+/** Returns the origin of the page of another site that has sent a request; undefined for any other request. */
+export const crossOriginOf = (request: Head): string | undefined => crossOrigins.get(request);
+
 /** Whether an address is that of a proxy whose `X-Forwarded-For` is correct. */
 export type IsTrustedProxy = (address: string) => boolean;
 
@@ -112,6 +121,7 @@ export function contextOf(
     logRejection: rejections && ((rejected) => rejections.write(remoteAddress, rejected)),
     isMcpClient: acceptsStream(request),
     ...(isPassedOn(request) && { isPassedOn: true as const }),
+    ...(crossOriginOf(request) !== undefined && { isCrossOrigin: true as const }),
     // Not a getter: V8 allocates the getter of an object literal in the old generation, which keeps the request in memory until the next full collection.
     abortSignal: () => (signal ??= disconnectSignal(closing)),
   };

@@ -24,6 +24,8 @@ export interface HttpContext {
   readonly origin?: string;
   /** Set if another server of this service has passed the request on, so that this server answers it. */
   readonly isPassedOn?: true;
+  /** Set if a page of another site has sent the request in a browser. */
+  readonly isCrossOrigin?: true;
   /** Whether the caller accepts event streams, as MCP clients do. Such a caller also receives tool results as structured content. */
   readonly isMcpClient?: boolean;
   /** Whether the caller has declared support for MCP Apps. */

@@ -25,6 +25,8 @@ export interface Caller {
   readonly origin?: string | undefined;
   /** Whether another server of this service has passed the request on, so that this server answers it. */
   readonly isPassedOn?: boolean;
+  /** Whether a page of another site has sent the request in a browser. */
+  readonly isCrossOrigin?: boolean;
   readonly abortSignal?: HttpContext["abortSignal"];
   /** Reports the progress of the request; absent unless the caller has asked for progress. */
   readonly progress?: HttpContext["progress"];
@@ -205,6 +207,7 @@ const callerOf = (
   remoteAddress: http.remoteAddress,
   origin: http.origin,
   isPassedOn: http.isPassedOn ?? false,
+  isCrossOrigin: http.isCrossOrigin ?? false,
   abortSignal: http.abortSignal,
   progress: http.progress,
   sessionId: http.sessionId,

@@ -200,6 +200,7 @@ function callerOf({ service, caller }: Serving, { http, mcpReq, sessionId }: Ser
     bearer: known?.bearer ?? null,
     remoteAddress: known?.remoteAddress ?? "",
     isMcpClient: true,
+    ...(known?.isCrossOrigin && { isCrossOrigin: true as const }),
     ...(sessionId !== undefined && { sessionId }),
     abortSignal: () => signal,
     ...(progressToken !== undefined && { progress: notify }),

@@ -8,7 +8,7 @@ import { createUpgrades } from "../http/upgrade.ts";
 import type { HttpContext, HttpReply } from "../jsonrpc/http-context.ts";
 import { listenOnLoopback } from "./loopback.ts";
 
-/** Two servers of a service. The first passes requests below /far/ on to the second. */
+/** Two servers of a service. The first passes requests below /far/, and those in the MCP session `far`, on to the second. */
 interface Service {
   servers: { readonly server: Server; readonly close: () => void }[];
   ports: number[];
@@ -44,8 +44,8 @@ export const CALLER_HEADER = "test-caller";
 
 const rulesOf = (service: Service, passesOn: boolean): Forwarding => ({
   serverId: passesOn ? "first" : "second",
-  destinationOf({ url = "" }) {
-    if (!passesOn || !url.startsWith("/far/")) return null;
+  destinationOf({ url = "", headers }) {
+    if (!passesOn || !(url.startsWith("/far/") || headers["mcp-session-id"] === "far")) return null;
     const { whenGone, ports } = service;
     return { id: "second", origin: `http://127.0.0.1:${ports[1]}`, ...(whenGone && { whenGone }) };
   },
@@ -77,7 +77,10 @@ async function start(service: Service, passesOn: boolean): Promise<void> {
   });
   const forwarder = createForwarder(rulesOf(service, passesOn), systemClock);
   const server = httpEndpoint({
-    handler: async () => ({ status: 500, body: "" }),
+    handler: async (_, http) => {
+      service.received.push(http);
+      return { status: 200, body: "" };
+    },
     posts: {
       isAt: (path) => path.startsWith("/far/post"),
       handler: (body, http) => {
@@ -88,6 +91,7 @@ async function start(service: Service, passesOn: boolean): Promise<void> {
     isReady: () => true,
     web: async () => (request, response) => service.web(request, response),
     ...{ upgrades, forwarder, bodyLimit: () => 1_000_000, allowedHosts: ["league.example"], onError },
+    allowedOrigins: ["https://app.example"],
   });
   const close = (): void => {
     upgrades.close();

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { expect, it } from "vitest";
-import { botOption, contactOption, endpointOption } from "./options.ts";
+import { allowedOriginOption, botOption, contactOption, endpointOption } from "./options.ts";
 
 it.each([
   ["http://127.0.0.1:8000", "http://127.0.0.1:8000/mcp"],
@@ -36,3 +36,13 @@ it.each(["fish", "human=http://127.0.0.1:8150/mcp", "a b=http://127.0.0.1:8150/m
     expect(() => botOption(text, new Map())).toThrow("give a name and an endpoint");
   },
 );
+
+it("allowedOriginOption collects origins of web pages", () => {
+  const { parseArg } = allowedOriginOption();
+  expect(parseArg?.("http://127.0.0.1:3000", ["https://app.example"])).toEqual([
+    "https://app.example",
+    "http://127.0.0.1:3000",
+  ]);
+  for (const text of ["null", "*", "app.example", "https://app.example/"])
+    expect(() => parseArg?.(text, [])).toThrow("give an origin without a path");
+});

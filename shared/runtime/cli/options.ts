@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { messageOf } from "../../lib/result.ts";
 import { cutTo, escapeUnprintable } from "../../lib/text.ts";
 import { parseTimeControl, type TimeControl } from "../../lib/time-control.ts";
-import { parseEndpoint } from "../../protocol/addresses.ts";
+import { isWebOrigin, parseEndpoint } from "../../protocol/addresses.ts";
 import { DisplayName, JOIN_CODE_RULE, JoinCode } from "../../protocol/names.ts";
 import { INSPECTOR_PORT, LOOPBACK_HOST } from "../defaults.ts";
 import { EXIT } from "../process/exit.ts";
@@ -46,6 +46,18 @@ export const databaseOption = (): Option =>
     "--database <url>",
     "PostgreSQL database, postgres://USER:PASSWORD@HOST:PORT/DATABASE; a password in DATABASE_URL is not shown by ps",
   ).env("DATABASE_URL");
+
+/** The origins of other sites whose pages may call an agent. */
+export const allowedOriginOption = (): Option =>
+  new Option(
+    "--allowed-origin <origin...>",
+    "other sites whose pages may call /mcp in a browser, e.g. https://app.example",
+  )
+    .argParser((text: string, earlier: readonly string[]) => {
+      if (isWebOrigin(text)) return [...earlier, text];
+      throw new InvalidArgumentError("give an origin without a path, such as https://app.example.");
+    })
+    .default([], "none");
 
 /** Parses the address of a server, `http://HOST:PORT`. */
 export function originOption(text: string): string {

@@ -20,6 +20,20 @@ test("a valid config has no faults", async () => {
   expect(await faultsOf(["{", LEAGUES, "}"])).toEqual([]);
 });
 
+test.each([
+  "null",
+  "*",
+  "https://app.example/",
+  "https://app.example:443",
+  "file://",
+  "ws://app.example",
+  "app.example",
+])("%j in allowed_origins is rejected", async (origin) => {
+  const fault = "2:21 allowed_origins[0]: must be an origin without a path, e.g. https://app.example";
+  expect(await faultsOf(["{", `"allowed_origins": ["${origin}"],`, LEAGUES, "}"])).toEqual([fault]);
+  expect(await faultsOf(["{", `"allowed_origins": ["https://app.example:8443"],`, LEAGUES, "}"])).toEqual([]);
+});
+
 test("a config may begin with a byte order mark, which does not move the positions of its faults", async () => {
   expect(await faultsOf(["\uFEFF{", LEAGUES, "}"])).toEqual([]);
   expect(await faultsOf(['\uFEFF{ "data": 3,', LEAGUES, "}"])).toEqual(["1:3 data: must be text, not 3"]);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { findFormat } from "../../formats/registry.ts";
 import { didYouMean } from "../../lib/suggestion.ts";
+import { isWebOrigin } from "../../protocol/addresses.ts";
 import { MatchCapacity } from "../../protocol/match-capacity.ts";
 import { JoinCode } from "../../protocol/names.ts";
 import { Timeouts } from "../../protocol/timeouts.ts";
@@ -103,6 +104,13 @@ export const Config = z
       .default([])
       .describe(
         "host names besides those of this machine: accepted in the Host and Origin of requests and in the endpoints of agents",
+      ),
+    allowed_origins: z
+      .array(z.string().refine(isWebOrigin, "must be an origin without a path, e.g. https://app.example"))
+      .max(100)
+      .default([])
+      .describe(
+        "origins of other sites, e.g. https://app.example, whose pages may call /mcp of the agents in a browser, except the tools of the operator",
       ),
   })
   .superRefine((config, context) => {
