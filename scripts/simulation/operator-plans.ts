@@ -35,7 +35,7 @@ export const OperatorCall = z.strictObject({
 export type OperatorCall = Readonly<z.infer<typeof OperatorCall>>;
 type Tool = OperatorCall["tool"];
 
-/** What else happens to a league with operators, besides disturbances. All of it is absent in most plans. */
+/** What else happens to a league with operators, besides disturbances. A third of the plans have none of it. */
 export const OperatedLeague = {
   calls: z.array(OperatorCall).readonly().optional(),
   /** The time of a round, `round_ms`, in ms. */
@@ -77,8 +77,9 @@ export const operatorNames = ({ calls = [] }: Pick<Plan, "calls">): readonly str
   [...new Set(calls.map(({ operator }) => operatorName(operator)))].sort();
 
 /** The time after which nothing of the plan is awaited besides its disturbances, in ms since the start of the run. */
-export function endOfOperation({ calls = [], startsAtMs = [], ...plan }: Plan): number {
-  const restarts = restartsOf({ ...plan, startsAtMs: startsAtMs.length > 0 ? startsAtMs : undefined } as Plan);
+export function endOfOperation(plan: Plan): number {
+  const { calls = [], startsAtMs = [] } = plan;
+  const restarts = restartsOf(plan);
   const callsMs = calls.map(({ at, after, handOverMs = 0 }) => at + handOverMs + (after === "start" ? STARTED_MS : 0));
   return Math.max(0, ...restarts.map(({ at, downMs }) => at + downMs), ...startsAtMs, ...callsMs);
 }
@@ -96,7 +97,7 @@ export function addedBy({ calls = [] }: Pick<Plan, "calls">): { readonly matches
 const EVERY = 29;
 
 /**
- * Returns the plan, or in more than half of all cases one with operators or with a config under which events occur that are otherwise rare. The number of the
+ * Returns the plan, or in two of three cases one with operators or with a config under which events occur that are otherwise rare. The number of the
  * seed determines the kind, so that any hundred seeds in a row have each kind three times. Plans without a number as their seed stay as they are.
  */
 export function withOperators(plan: Plan): Plan {
