@@ -61,6 +61,7 @@ test.each<[unknown, number, boolean]>([
 
 test.each<[unknown, boolean]>([
   [rpcError(-32601), true],
+  [{ ...rpcError(-32601), data: {} }, true],
   [rpcError(-32602, "missing params"), false],
   [rpcError(-32602, "tool not found"), true],
   [{ result: { status: "unknown message" } }, true],
@@ -80,7 +81,9 @@ describe("an answer to an invitation", () => {
     [{ accept: "declined" }, false],
     [{ accept: "perhaps", status: "joined" }, true],
     [{ accept: 1 }, null],
+    [{ joined: " no " }, false],
     [{ status: " ready " }, true],
+    [{ status: "ready", response: "hello" }, true],
     [{ response: "ACCEPTED", decision: "REJECTED" }, false],
     [{ decision: "decline" }, false],
     [{ result: "ack" }, true],

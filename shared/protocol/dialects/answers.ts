@@ -46,8 +46,8 @@ function errorIn(body: unknown, objects: readonly Fields[]): string | null {
       `${asText(error.code)}: ${asText(error.message)} ${error.data === undefined ? "" : asText(error.data)}`,
     );
   if (typeof error === "string" && error !== "") return line(error);
-  const type = firstText(objects, ["message_type", "type"]);
-  if (type !== null && /_ERROR$/i.test(type)) {
+  const type = firstText(objects, ["message_type", "type"]) ?? "";
+  if (/_ERROR$/i.test(type)) {
     const code = firstText(objects, ["error_code", "code"]) ?? "";
     return line(`${type} ${code} ${firstText(objects, ["error_description", "message", "reason"]) ?? ""}`);
   }
@@ -61,18 +61,16 @@ function isUnknown(body: unknown, objects: readonly Fields[], error: string | nu
   const rpc = isFields(body) && isFields(body.error) ? body.error : null;
   if (rpc && FORM_CODES.has(rpc.code)) return true;
   if (status === 404 || status === 405 || status === 422) return true;
-  if (error !== null && UNKNOWN.test(error)) return true;
-  const state = firstText(objects, ["status"]);
-  if (state !== null && UNKNOWN_STATUS.test(state)) return true;
+  if (UNKNOWN.test(error ?? "") || UNKNOWN_STATUS.test(stateOf(objects))) return true;
   return error !== null && (status === 400 || status >= 500);
 }
 
 /** Whether a response reports that its receiver has no such method. Other forms of a message are tried then even after one has worked. */
 export const isMethodUnknown = (reading: Reading): boolean =>
   reading.objects.some(({ error }) => isFields(error) && error.code === METHOD_NOT_FOUND) ||
-  (reading.isUnknown && /unknown|not found|not supported|unsupported/i.test(reading.error ?? stateOf(reading)));
+  (reading.isUnknown && /unknown|not found|not supported|unsupported/i.test(reading.error ?? stateOf(reading.objects)));
 
-const stateOf = ({ objects }: Reading): string => firstText(objects, ["status"]) ?? "";
+const stateOf = (objects: readonly Fields[]): string => firstText(objects, ["status"]) ?? "";
 
 const ACCEPTING: ReadonlySet<string> = new Set([
   "ACCEPTED",
@@ -94,8 +92,8 @@ export function acceptanceIn({ objects, bodyError }: Reading): boolean | null {
   if (states.some((state) => REFUSING.has(state))) return false;
   if (states.some((state) => ACCEPTING.has(state))) return true;
   if (bodyError !== null) return null;
-  const type = firstText(objects, ["message_type", "type"]);
-  if (type !== null && /^GAME_JOIN_ACK$|^GAME_INVITE_RESPONSE$/i.test(type)) return true;
+  const type = firstText(objects, ["message_type", "type"]) ?? "";
+  if (/^GAME_JOIN_ACK$|^GAME_INVITE_RESPONSE$/i.test(type)) return true;
   return truth(first(objects, ["success"]) ?? first(objects, ["value"]));
 }
 

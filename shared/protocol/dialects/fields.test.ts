@@ -51,7 +51,7 @@ test.each<[unknown, boolean]>([
   ["2025-01-15T25:05:00Z", false],
   ["2025-01-15", false],
   ["yesterday", false],
-  ["1736935500", true],
+  [" 1736935500 ", true],
   ["1736935500123.5", true],
   ["12345678", false],
   [1_736_935_500, true],

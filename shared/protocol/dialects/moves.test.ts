@@ -65,7 +65,7 @@ describe("a choice in even/odd", () => {
     [{ parity_choice: "Even" }, "even"],
     [{ choice: " ODD " }, "odd"],
     [{ number: 3 }, "odd"],
-    [{ choice: "4" }, "even"],
+    [{ choice: " 4 " }, "even"],
     [{ value: "seven" }, "seven"],
     [{ number: 2, choice: "odd" }, "odd"],
     [{ number: 1.5, choice: "x" }, "x"],
@@ -80,6 +80,10 @@ describe("a choice in even/odd", () => {
     [{ choice: "odd" }, 1],
     [{ status: "ok" }, null],
   ])("of a number is read from %j", (answer, expected) => expect(moveOf(answer, SUM)).toBe(expected));
+
+  test("is that of the variant with a draw if the view has no variant", () => {
+    expect(moveOf({ number: 3 }, { ...DRAW, request: { ...DRAW.request, game_state: null } })).toBe("odd");
+  });
 
   test("of a parity becomes different numbers in the turns of a match of numbers", () => {
     const numbers = (choice: string) =>

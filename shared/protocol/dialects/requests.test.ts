@@ -64,6 +64,13 @@ describe("a message of another dialect", () => {
     ["a method without a message", call("handle-league.QUERY"), "query", "tool", "params"],
     ["an answer to an invitation", call("x", { message_type: "GAME_JOIN_ACK" }), "join_ack", "tool", "params"],
     ["a move", call("x", { message_type: "ChooseParityResponse" }), "move", "tool", "params"],
+    [
+      "a payload without a type",
+      call("register", { message: { payload: { name: "A" } } }),
+      "register",
+      "tool",
+      "message",
+    ],
     ["a message of a referee", call("x", { message_type: "MATCH_RESULT_REPORT" }), "referee", "tool", "params"],
     ["a type that no dialect has", call("x", { message_type: "HELLO" }), "unknown", "tool", "params"],
     ["only its protocol", call("x", { protocol: "league.v9" }), "unknown", "tool", "params"],
