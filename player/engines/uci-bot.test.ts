@@ -94,6 +94,46 @@ describe("a search", () => {
     expect(received(/^go/)).toEqual(["go wtime 39750 btime 30000 winc 500 binc 500"]);
   });
 
+  test("is not answered by a later answer to the search before", async () => {
+    const match = await begin(await load(engine(["habit=twice", "moves=a2a3,b2b3,c2c3"])));
+    const answers = [from(), from(), from()].map((state) => turn(state));
+    for (const [index, move] of ["a2a3", "b2b3", "c2c3"].entries())
+      expect(await match.choose(answers[index] as Turn)).toBe(move);
+    expect(received(/^(isready|go)/).slice(1)).toEqual([
+      "isready",
+      "go nodes 10000",
+      "isready",
+      "go nodes 10000",
+      "isready",
+      "go nodes 10000",
+      "isready",
+    ]);
+  });
+
+  test("is read from lines with other spaces", async () => {
+    const match = await begin(await load(engine(["habit=indented", "score=cp +35"], { options: { Hash: 32 } })), {
+      draw_score: 10,
+    });
+    expect(await match.choose(turn(from()))).toBe("a2a3 cp 35");
+  });
+
+  test.each([
+    ["e1h1", "e1g1"],
+    ["e1a1", "e1c1"],
+    ["E1-G1", "e1g1"],
+    ["a1b1", "a1b1"],
+  ])("castling as %s is %s", async (written, move) => {
+    const options = { fen: "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1" };
+    const match = await begin(await load(engine([`moves=${written}`])), options);
+    expect(await match.choose(turn(from(options)))).toBe(move);
+  });
+
+  test("of a rook from e1 to h1 is not castling", async () => {
+    const options = { fen: "4k3/8/8/8/8/8/4K3/4R3 w - - 0 1" };
+    const match = await begin(await load(engine(["moves=e1h1"])), options);
+    expect(await match.choose(turn(from(options)))).toBe("e1h1");
+  });
+
   test("is stopped before its turn is over", async () => {
     const match = await begin(await load(engine(["first=wait"])));
     expect(await match.choose(turn(from(), { leftMs: 100 }))).toBe("a2a3");
@@ -198,11 +238,51 @@ describe("an engine that fails", () => {
   test.each(["uci", "isready"])("an engine that does not answer %s is terminated", async (command) => {
     const clock = manualClock();
     const loading = expect(load(engine([`silent=${command}`]), clock)).rejects.toThrow(
-      /did not answer \w+ in 10000 ms/,
+      /^engine ".*" (speaks no UCI.*|did not answer readyok) in 30000 ms; start_ms sets this time$/,
     );
     await vi.waitFor(() => expect(received(new RegExp(`^${command}$`))).toHaveLength(1), WAIT_OPTIONS);
-    await clock.advance(10_000);
+    await clock.advance(29_999);
+    await clock.advance(1);
     await loading;
+  });
+
+  test("the time for the start is a setting", async () => {
+    const clock = manualClock();
+    const loading = expect(load(engine(["silent=uci"], { start_ms: 70_000 }), clock)).rejects.toThrow("in 70000 ms");
+    await vi.waitFor(() => expect(received(/^uci$/)).toHaveLength(1), WAIT_OPTIONS);
+    await clock.advance(70_000);
+    await loading;
+  });
+
+  test("an engine that does not answer ucinewgame accepts its match, and its first search names it", async () => {
+    const clock = manualClock();
+    const bot = await load(engine(["stuck=ucinewgame"]), clock);
+    const starting = begin(bot);
+    await vi.waitFor(() => expect(received(/^ucinewgame/)).toHaveLength(1), WAIT_OPTIONS);
+    await clock.advance(3_000);
+    const search = (await starting).choose(turn(START, { leftMs: 600_000 }));
+    const failed = expect(search).rejects.toThrow(/^engine ".*" did not answer readyok after ucinewgame in 30000 ms/);
+    await clock.advance(27_000);
+    // The search starts another process.
+    await vi.waitFor(() => expect(received(/^ucinewgame/)).toHaveLength(2), WAIT_OPTIONS);
+    await clock.advance(30_000);
+    await failed;
+  });
+
+  test("an engine has two seconds to save its data after quit, and is then terminated", async () => {
+    await load(engine(["habit=saves"]));
+    await bots.pop()?.close?.();
+    expect(readFileSync(`${log()}.saved`, "utf8")).toBe("data");
+    const clock = manualClock();
+    await load(engine(["habit=stays"]), clock);
+    const closed = bots.pop()?.close?.();
+    await vi.waitFor(() => expect(received(/^quit$/)).toHaveLength(2), WAIT_OPTIONS);
+    const [pid = 0] = (readFileSync(log(), "utf8").match(/^\d+(?= quit$)/gm) ?? []).slice(-1).map(Number);
+    await clock.advance(1_999);
+    expect(() => process.kill(pid, 0)).not.toThrow();
+    await clock.advance(1);
+    await closed;
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"), WAIT_OPTIONS);
   });
 
   test("an engine that exits fails its search with its last line, and is started again for the next one", async () => {

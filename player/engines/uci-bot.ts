@@ -1,3 +1,4 @@
+import { withoutRookCapture } from "#shared/games/chess/position.ts";
 import { chess } from "#shared/games/chess.ts";
 import type { GameId } from "#shared/games/registry.ts";
 import type { Clock } from "#shared/lib/clock.ts";
@@ -16,6 +17,9 @@ export const UCI_GAMES: readonly GameId[] = ["chess.v1"];
 
 type ChessTurn = Turn<"chess.v1">;
 
+/** The time for which the answer to an invitation waits for `ucinewgame`. After it the first search waits. */
+const PREPARE_MS = 3_000;
+
 /**
  * Starts a UCI chess engine as a bot. Throws StartError (exit code 3) if `spec` is not valid, or if the engine does not start or
  * does not accept its options. If the process of the engine ends later, the next search starts another one, so that a position that
@@ -31,12 +35,12 @@ export async function uciBot(spec: string, clock: Clock): Promise<LoadedBot> {
     hash: hashOf(settings),
     readsHistory: false,
     create: () => new EngineMatch({ settings, slots, clock }),
-    close: async () => slots.close(),
+    close: () => slots.close(),
   };
 }
 
-/** The settings are part of the version of the bot, and the folder is not, because it differs between machines. */
-export function hashOf({ folder, command, options, ...limits }: UciSettings): string {
+/** The settings are part of the version of the bot. The folder and the time for the start are not, because they differ between machines. */
+export function hashOf({ folder, command, options, start_ms: _, ...limits }: UciSettings): string {
   const values = Object.entries(options).map(([name, value]) => `${name}=${value}`);
   return hashOfCommand([nameOf({ command }), JSON.stringify(limits), ...values.sort()].join(" "), folder);
 }
@@ -65,7 +69,12 @@ class EngineMatch implements MatchBot {
     this.#reportsScores = parsed.data?.resign_score !== undefined || parsed.data?.draw_score !== undefined;
     const slot = this.#assigned();
     // A process that other matches use may search for a long time.
-    if (slot.matches.size === 1) await this.#parts.slots.prepare(this, slot);
+    if (slot.matches.size !== 1) return;
+    const { slots, clock } = this.#parts;
+    const prepared = slots.prepare(this, slot);
+    prepared.catch(() => {}); // the first search reports a failure that comes after the invitation is answered
+    const late = new AbortController();
+    await Promise.race([prepared, clock.pause(PREPARE_MS, late.signal)]).finally(() => late.abort());
   }
 
   async choose(asked: Turn): Promise<string> {
@@ -88,8 +97,9 @@ class EngineMatch implements MatchBot {
         `engine "${nameOf(settings)}" found no move: it answered "bestmove ${move}" in the position ${fen}`,
       );
     }
-    this.#answer = move;
-    return this.#reportsScores && score !== null ? `${move} ${score}` : move;
+    const answer = withoutRookCapture(fen, move);
+    this.#answer = answer;
+    return this.#reportsScores && score !== null ? `${answer} ${score}` : answer;
   }
 
   end(): void {

@@ -6,13 +6,14 @@ import { messageOf } from "#shared/lib/result.ts";
 import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import { readLines } from "#shared/rpc/stdio/stdio-lines.ts";
 import type { UciSettings } from "#shared/runtime/config/uci.ts";
+import { UCI_START_MS } from "#shared/runtime/defaults.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { type EngineOption, optionIn, setOption } from "./uci-options.ts";
 
-/** The time that an engine has to answer `uci`, and to set its options. */
-const HANDSHAKE_MS = 10_000;
 /** The time that an engine has to end a search after `stop`. */
 const STOP_MS = 1_000;
+/** The time that an engine has to save its data after `quit`. */
+const QUIT_MS = 2_000;
 /** The smallest number of positions above a limit at which a search is stopped. Engines check their limit now and then only. */
 const MIN_EXCESS = 10_000;
 const MAX_LINE_BYTES = 1_000_000;
@@ -50,7 +51,15 @@ export interface Engine {
   newMatch(): Promise<void>;
   /** Resolves with the best move when the search is over or `signal` is aborted. Terminates an engine that ignores `stop`. */
   search(search: Search): Promise<Found>;
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<void>;
 }
+
+/** The engines that this process has started. They must not outlive it. */
+const running = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
 
 interface Waiting {
   readonly wanted: RegExp;
@@ -88,6 +97,9 @@ class EngineProcess implements Engine {
   #waiting: Waiting | null = null;
   #lastError = "";
   #isReady = false;
+  /** Resolves when the engine has answered to the last search completely. */
+  #isIdle: Promise<void> = Promise.resolve();
+  readonly ended: Promise<void>;
 
   constructor(settings: UciSettings, closing: AbortSignal, clock: Clock) {
     this.#settings = settings;
@@ -101,12 +113,26 @@ class EngineProcess implements Engine {
     });
     // "close" comes after the last line of stderr, which usually names the cause.
     this.#child.on("close", (code, signal) => this.#fail(this.#endOf(code, signal)));
+    running.add(this.#child);
+    this.ended = new Promise((resolve) => {
+      for (const event of ["exit", "error"]) {
+        this.#child.once(event, () => {
+          running.delete(this.#child);
+          resolve();
+        });
+      }
+    });
     this.#child.stdin?.on("error", () => {}); // "close" reports the cause
     const lines = {
       tooLong: () => this.#terminate(`${this.#label} wrote a line of more than ${MAX_LINE_BYTES} bytes`),
     };
     const { stdout, stderr } = this.#child;
-    if (stdout) readLines(stdout, MAX_LINE_BYTES, { ...lines, line: (text) => this.#receive(text), end: () => {} });
+    if (stdout)
+      readLines(stdout, MAX_LINE_BYTES, {
+        ...lines,
+        line: (text) => this.#receive(text.trim().replaceAll(/\s+/g, " ")),
+        end: () => {},
+      });
     if (stderr) {
       const keep = (text: string): void => {
         this.#lastError = cutTo(MAX_SHOWN, inOneLine(text));
@@ -122,20 +148,19 @@ class EngineProcess implements Engine {
   async handshake(): Promise<void> {
     const options: EngineOption[] = [];
     const declared = (line: string): void => void options.push(...[optionIn(line)].filter((option) => option !== null));
-    await this.#within(HANDSHAKE_MS, NO_UCI, () => this.#ask("uci", /^uciok\b/, declared));
+    await this.#within(NO_UCI, () => this.#ask("uci", /^uciok\b/, declared));
     const commands = Object.entries(this.#settings.options).map(([name, value]) => {
       const command = setOption(options, name, value);
       if (command.ok) return command.value;
       throw new Error(`${this.#label} ${command.error}`);
     });
-    await this.#within(HANDSHAKE_MS, "did not answer readyok", () =>
-      this.#ask([...commands, "isready"].join("\n"), /^readyok\b/),
-    );
+    await this.#ready(commands, "did not answer readyok");
     this.#isReady = true;
   }
 
   async newMatch(): Promise<void> {
-    await this.#within(HANDSHAKE_MS, "did not answer readyok", () => this.#ask("ucinewgame\nisready", /^readyok\b/));
+    await this.#isIdle;
+    await this.#ready(["ucinewgame"], "did not answer readyok after ucinewgame");
   }
 
   async search({ position, go, nodes, signal }: Search): Promise<Found> {
@@ -150,21 +175,25 @@ class EngineProcess implements Engine {
       score = scoreIn(line) ?? score;
       if (nodes !== null && nodesIn(line) > nodes + Math.max(nodes, MIN_EXCESS)) stop();
     };
+    await this.#isIdle;
     try {
       if (signal.aborted) throw new Error("the turn ended before its search began");
       signal.addEventListener("abort", stop);
       const line = await this.#ask(`${position}\n${go()}`, /^bestmove\b/, read);
-      return { move: line.split(/\s+/)[1]?.toLowerCase() ?? "", score };
+      // An engine may answer twice, for example to a `stop` that it reads after its answer. A later answer comes before `readyok`.
+      this.#isIdle = this.#ready([], "did not answer readyok after its move").catch(() => {});
+      return { move: line.split(" ")[1]?.toLowerCase().replaceAll(/[-x=]/g, "") ?? "", score };
     } finally {
       signal.removeEventListener("abort", stop);
       cancelStop?.();
     }
   }
 
-  /** Asks the engine to end. */
+  /** Asks the engine to end, and terminates it if it does not. */
   quit = (): void => {
     this.#child.stdin?.end("quit\n");
-    this.#child.kill();
+    const cancel = this.#clock.after(QUIT_MS, () => this.#child.kill("SIGKILL"));
+    void this.ended.then(cancel);
   };
 
   #ask(text: string, wanted: RegExp, other: (line: string) => void = () => {}): Promise<string> {
@@ -175,9 +204,17 @@ class EngineProcess implements Engine {
     });
   }
 
-  /** Terminates the engine if `task` is not done in time. */
-  async #within(ms: number, missing: string, task: () => Promise<unknown>): Promise<void> {
-    const cancel = this.#clock.after(ms, () => this.#terminate(`${this.#label} ${missing} in ${ms} ms`));
+  /** Sends commands. Resolves when the engine has carried them out. */
+  #ready(commands: readonly string[], missing: string): Promise<void> {
+    return this.#within(missing, () => this.#ask([...commands, "isready"].join("\n"), /^readyok\b/));
+  }
+
+  /** Terminates the engine if `task` is not done in the time of its settings. */
+  async #within(missing: string, task: () => Promise<unknown>): Promise<void> {
+    const ms = this.#settings.start_ms ?? UCI_START_MS;
+    const cancel = this.#clock.after(ms, () =>
+      this.#terminate(`${this.#label} ${missing} in ${ms} ms; start_ms sets this time`),
+    );
     try {
       await task();
     } finally {
@@ -233,7 +270,7 @@ export const nodesIn = (line: string): number => Number(/^info\b(?! string).* no
 /** Returns the score of a line `info … score cp 35 …`; null for any other line, a bound, and further lines of play of one position. */
 export function scoreIn(line: string): string | null {
   const [, unit, value, bound] =
-    /^info\b(?! string).* score (cp|mate) (-?\d{1,6})\b(?: (lowerbound|upperbound))?/.exec(line) ?? [];
+    /^info\b(?! string).* score (cp|mate) \+?(-?\d{1,6})\b(?: (lowerbound|upperbound))?/.exec(line) ?? [];
   const [, variation = "1"] = / multipv (\d+)/.exec(line) ?? [];
   return unit === undefined || bound !== undefined || variation !== "1" ? null : `${unit} ${value}`;
 }

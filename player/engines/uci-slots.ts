@@ -74,9 +74,11 @@ export class EngineSlots {
     });
   }
 
-  close(): void {
+  /** Resolves when the processes have ended. */
+  async close(): Promise<void> {
     this.#isClosed = true;
     for (const { closing } of this.#slots) closing.abort();
+    await Promise.all([...this.#slots].map(({ engine }) => engine?.ended));
   }
 
   #newSlot(): Slot {

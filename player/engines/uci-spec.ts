@@ -8,8 +8,8 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 export const UCI_PREFIX = "uci:";
 
 const OPTION = "option.";
-const LIMITS = ["nodes", "depth", "movetime_ms"];
-const FORM = "nodes=N, depth=N, movetime_ms=N or option.NAME=VALUE";
+const LIMITS = ["nodes", "depth", "movetime_ms", "start_ms"];
+const FORM = "nodes=N, depth=N, movetime_ms=N, start_ms=N or option.NAME=VALUE";
 
 /** The text that selects an engine of a config as a bot. */
 export const uciSpec = (settings: UciSettings): string => `${UCI_PREFIX}${JSON.stringify(settings)}`;

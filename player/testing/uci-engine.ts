@@ -6,14 +6,21 @@
  * - `first`: its behaviour in the first search of all its processes: `exit`, `hang` (it does not even answer `stop`) or `wait` (it answers
  *   after `stop`);
  * - `nodes`: the number of positions that it reports before it waits;
- * - `silent`: a command that it does not answer, `uci` or `isready`.
+ * - `habit`: `indented` (lines that begin and end with spaces and tabs), `twice` (answers each search, and again to the next command that it
+ *   reads), `saves` (writes FILE.saved half a second after `quit`) or `stays` (ignores `quit`);
+ * - `silent`: a command that it does not answer, `uci` or `isready`;
+ * - `stuck`: a command after which it answers nothing.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
 const [, , file = "", ...pairs] = process.argv;
 const settings = new Map(pairs.map((pair) => pair.split("=", 2) as [string, string]));
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const habit = settings.get("habit");
+const shown = (line: string): string => (habit === "indented" ? `\uFEFF  ${line.replaceAll(" ", "\t ")} \r` : line);
+const say = (lines: string): void => void process.stdout.write(`${lines.split("\n").map(shown).join("\n")}\n`);
+let isRepeated = false;
+let isStuck = false;
 const moves = (settings.get("moves") ?? "a2a3").split(",");
 let answer: (() => void) | null = null;
 
@@ -31,6 +38,7 @@ function search(line: string): void {
     if (settings.has("score")) say(`info depth 2 score ${settings.get("score")} nodes 9 pv x`);
     say(`info depth 2 multipv 2 score cp -7777 nodes 9`);
     say(`bestmove ${moves.length > 1 ? moves.shift() : moves[0]} ponder a2a3`);
+    isRepeated = habit === "twice";
   };
   const first = isFirst ? settings.get("first") : undefined;
   if (first === "exit") {
@@ -47,10 +55,16 @@ function search(line: string): void {
 
 createInterface({ input: process.stdin }).on("line", (line) => {
   appendFileSync(file, `${process.pid} ${line}\n`);
-  if (line === settings.get("silent")) return;
+  isStuck ||= line === settings.get("stuck");
+  if (line === settings.get("silent") || (isStuck && line !== "quit")) return;
+  if (isRepeated) say("bestmove h2h4");
+  isRepeated = false;
   if (line === "uci") say(`id name Scripted\n${OPTIONS}\nuciok`);
   if (line === "isready") say("readyok");
   if (line.startsWith("go")) search(line);
   if (line === "stop") answer?.();
-  if (line === "quit") process.exit();
+  if (line === "quit" && habit === "saves")
+    setTimeout(() => process.exit(appendFileSync(`${file}.saved`, "data") ?? 0), 500);
+  else if (line === "quit" && habit !== "stays") process.exit();
+  if (habit === "stays") setInterval(() => {}, 1_000_000);
 });

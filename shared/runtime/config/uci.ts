@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UCI_NODES } from "../defaults.ts";
+import { UCI_NODES, UCI_START_MS } from "../defaults.ts";
 
 const limit = z.int().min(1);
 
@@ -19,6 +19,10 @@ export const UciSettings = z.strictObject({
     ),
   depth: limit.max(1_000).optional().describe("plies that the engine searches for each move"),
   movetime_ms: limit.max(86_400_000).optional().describe("time that the engine uses for each move, milliseconds"),
+  start_ms: limit
+    .max(3_600_000)
+    .optional()
+    .describe(`time in which the engine answers uci, ucinewgame and isready, milliseconds (default: ${UCI_START_MS})`),
   options: z
     .record(z.string().regex(/^\S[^\r\n]*$/, "must be the name of an option"), OptionValue)
     .default({})
