@@ -26,6 +26,27 @@ describe("a program that plays by lines", () => {
     expect(first?.seed).not.toBe(second?.seed);
   });
 
+  test("may print a ready line first, for which the next match waits", async () => {
+    const say =
+      'if (message.type === "start") say({ ready: true }); if (message.type === "turn") say({ action: "rock" });';
+    const loaded = await load(say);
+    const first = begin(loaded);
+    expect(await first.choose(turn(0))).toBe("rock");
+    const second = loaded.create((line) => void shown.push(line));
+    await second.start?.(INFO);
+    expect(received().map(({ type }) => type)).toEqual(["start", "turn", "start"]);
+    expect(await second.choose(turn(0))).toBe("rock");
+    expect(shown).toEqual([]);
+  });
+
+  test("prints no ready line after its first line", async () => {
+    const player = begin(
+      await load('if (message.type === "turn") say(message.tick === 0 ? { action: "rock" } : { ready: true });'),
+    );
+    expect(await player.choose(turn(0))).toBe("rock");
+    await expect(player.choose(turn(1))).rejects.toThrow('the program wrote a line that is not {"action": …}');
+  });
+
   test("has a separate process for each match", async () => {
     const loaded = await load('if (message.type === "turn") say({ action: process.pid });');
     const [one, two] = [begin(loaded), begin(loaded)];

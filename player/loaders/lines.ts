@@ -23,6 +23,10 @@ const NOT_FOUND = 127;
 /** The maximum number of characters of a line of output that are shown. */
 const MAX_SHOWN = 1_000;
 
+/** The longest time for which the answer to an invitation waits for a program that prints a ready line. After it the first turn waits. */
+const READY_MS = 3_000;
+
+const Ready = z.object({ ready: z.literal(true) });
 const Answer = z.object({ action: z.unknown() }).refine((answer) => "action" in answer);
 
 /** The text that selects a program of a config as a bot. */
@@ -49,7 +53,7 @@ export async function linesBot(spec: string, clock: Clock, onFailure: (error: St
     name: `lines:${name}`,
     hash: hashOfCommand(name, program.folder),
     readsHistory: false,
-    create: (log) => new LinePlayer(processes, players, log),
+    create: (log) => new LinePlayer(processes, players, log, clock),
     async close() {
       for (const player of players) player.close();
       await processes.close();
@@ -66,17 +70,25 @@ class LinePlayer implements MatchBot {
   #info: MatchInfo | null = null;
   #answer: PromiseWithResolvers<unknown> | null = null;
   readonly #log: (line: string) => void;
+  readonly #clock: Clock;
+  /** Resolves when the process has printed its ready line or has ended; null after its first line. */
+  #ready: PromiseWithResolvers<void> | null = null;
 
-  constructor(processes: ProgramProcesses, players: Set<LinePlayer>, log: (line: string) => void) {
+  constructor(processes: ProgramProcesses, players: Set<LinePlayer>, log: (line: string) => void, clock: Clock) {
+    this.#clock = clock;
     this.#processes = processes;
     this.#players = players;
     this.#log = log;
   }
 
-  start(info: MatchInfo): void {
+  async start(info: MatchInfo): Promise<void> {
     this.#players.add(this);
     this.#info = info;
     this.#child = this.#open(info);
+    if (this.#ready === null || !this.#processes.printsReady) return;
+    const waiting = new AbortController();
+    await Promise.race([this.#ready.promise, this.#clock.pause(READY_MS, waiting.signal)]);
+    waiting.abort();
   }
 
   async choose(turn: Turn): Promise<unknown> {
@@ -118,6 +130,8 @@ class LinePlayer implements MatchBot {
 
   #open(info: MatchInfo): ChildProcessWithoutNullStreams {
     const child = this.#processes.start();
+    const ready = Promise.withResolvers<void>();
+    this.#ready = ready;
     readLines(child.stdout, MAX_LINE_BYTES, {
       line: (text) => this.#receive(text),
       tooLong: () => this.#receive(null),
@@ -130,6 +144,7 @@ class LinePlayer implements MatchBot {
     });
     // "close" comes after the last line of stderr, which usually names the cause.
     child.once("close", (code, signal) => {
+      ready.resolve();
       if (this.#child !== child) return;
       this.#child = null;
       const answer = this.#answer;
@@ -143,7 +158,15 @@ class LinePlayer implements MatchBot {
 
   /** Takes a line of stdout as the answer to the open turn; null is a line that is too long. */
   #receive(text: string | null): void {
-    const answer = Answer.safeParse(text === null ? undefined : parsedJson(text));
+    const line = text === null ? undefined : parsedJson(text);
+    const ready = this.#ready;
+    this.#ready = null; // only the first line of a process can be its ready line
+    if (ready !== null && Ready.safeParse(line).success) {
+      this.#processes.printsReady = true;
+      ready.resolve();
+      return;
+    }
+    const answer = Answer.safeParse(line);
     if (answer.success && this.#answer !== null) {
       this.#processes.answered();
       this.#answer.resolve(answer.data.action);

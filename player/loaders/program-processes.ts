@@ -35,6 +35,8 @@ export class ProgramProcesses {
   #starting: Child | null = null;
   /** Whether the program is known to start. */
   #isProven = false;
+  /** Whether a process of the program has printed a ready line. */
+  printsReady = false;
   #probe: Promise<void> | null = null;
   /** The processes whose match is over. */
   readonly #ending = new Set<Promise<void>>();
