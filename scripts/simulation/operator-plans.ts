@@ -120,9 +120,11 @@ function isPossible({ type }: Disturbance, { startsAtMs, roundMs, calls = [], ..
   if (type === "clock set") return startsAtMs === undefined && roundMs === undefined;
   // A player that leaves waits for its first invitation, which it may not receive, or may receive from another league.
   if (type === "leave") return plan.added === undefined && !plan.isSecondLeague;
-  // A copy has the token that an operator replaces, and the name of a player that has changed.
+  // A copy has the token that an operator replaces, and the name of a player that has changed. No visitor plays for the copy of a player.
   const isChanged = calls.some(({ tool }) => tool === "reset_token" || tool === "forget_player");
-  return type !== "copy" || !(isChanged || plan.isSecondLeague || plan.former !== undefined);
+  return (
+    type !== "copy" || !(isChanged || plan.isSecondLeague || plan.former !== undefined || plan.visitor !== undefined)
+  );
 }
 
 /** One of several referees leaves for good in half of the plans, unless another one may be lost. */

@@ -262,7 +262,8 @@ function createTimeline(now: () => number) {
     events: (): readonly LeagueEvent[] => log.entries.filter(isOfLeague).map(({ event }) => event),
     isOver: (): boolean => isOver,
     onCommitted(db: Database): void {
-      isOver ||= log.read(db).some((entry) => isOfLeague(entry) && entry.event.type === "completed");
+      const added = log.read(db);
+      isOver ||= added.some((entry) => isOfLeague(entry) && entry.event.type === "completed");
     },
   };
 }
