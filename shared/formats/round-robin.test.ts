@@ -56,6 +56,42 @@ describe("the round robin format", () => {
     });
   });
 
+  test("of a game of more roles rotates the roles in the second cycle, which may be added later", () => {
+    const cycle = roundRobin(PLAYERS, 3);
+    const next = { pairings: [["B", "C", "A"]], byes: ["D"] };
+    const started = { ...leagueOf(cycle, 1), roleCount: 3 };
+    expect(cycle[0]).toEqual({ pairings: [["A", "B", "C"]], byes: ["D"] });
+    expect(roundRobinFormat.next(started, 9, options())).toBe("completed");
+    const further = roundRobinFormat.next(started, 9, options({ cycles: 2 }));
+    expect(typeof further === "object" && [further.rounds.length, further.rounds[0]]).toEqual([4, next]);
+    expect(roundRobinFormat.plannedRounds?.(started, options({ cycles: 2 }))).toBe(8);
+    expect(roundRobinFormat.remaining(started, options({ cycles: 2 }))).toBe(7);
+    const players = started.players.map((player, index) => ({ ...player, hasLeft: index < 2 }));
+    expect(roundRobinFormat.next({ ...started, players }, 9, options({ cycles: 2 }))).toBe("completed");
+  });
+
+  test("has matches for late entries only with the option makeup and in a game of two roles", () => {
+    const takes = (makeup: boolean, roleCount: number) =>
+      roundRobinFormat.takesLateEntries?.(options({ makeup }), roleCount);
+    expect([takes(true, 2), takes(true, 3), takes(false, 2)]).toEqual([true, false, false]);
+    const late = { ...leagueOf(roundRobin(PLAYERS, 3), 4, [...PLAYERS, "E"], 1), roleCount: 3 };
+    expect(roundRobinFormat.next(late, 9, options({ makeup: true }))).toBe("completed");
+  });
+
+  test("plays further cycles and missed matches without players that have left", () => {
+    const rounds = roundRobin(PLAYERS, 2);
+    const late = leagueOf(rounds, 3, [...PLAYERS, "E"], 1);
+    const players = late.players.map((player) => ({ ...player, hasLeft: player.playerId === "B" }));
+    const next = roundRobinFormat.next({ ...late, players }, 9, options({ makeup: true, cycles: 2 }));
+    const pairs =
+      typeof next === "object"
+        ? next.rounds.map(({ pairings }) => pairings.map((pair) => pair.toSorted().join("")))
+        : [];
+    expect(pairs.flat().toSorted()).toEqual(["AC", "AD", "AE", "AE", "CD", "CE", "CE", "DE", "DE"]);
+    const left = late.players.map((player) => ({ ...player, hasLeft: player.playerId === "E" }));
+    expect(roundRobinFormat.next({ ...late, players: left }, 9, options({ makeup: true }))).toBe("completed");
+  });
+
   test("counts the matches that are still to come", () => {
     expect(roundRobinFormat.remaining(leagueOf([], 0), options({ cycles: 2 }))).toBe(12);
     expect(roundRobinFormat.remaining(leagueOf(roundRobin(PLAYERS, 2), 1), options())).toBe(4);

@@ -108,6 +108,10 @@ describe("Envelope, sender (agent_type:agent_id)", () => {
     "player:P01\u001b[2J",
     "player:P01\nP02",
   ])("rejects the sender %j", (sender) => expect(faultsOf({ ...valid, sender })).toEqual(["sender"]));
+
+  test("reports one fault of a sender that is neither of this form nor a name", () => {
+    expect(Envelope.safeParse({ ...valid, sender: "player:a\nb" }).error?.issues).toHaveLength(1);
+  });
 });
 
 describe("Envelope, timestamp (ISO 8601 UTC, ending in Z or +00:00)", () => {

@@ -16,8 +16,10 @@ test.each([...CONTROL, "", "x".repeat(201)].map((text) => [escapeUnprintable(tex
   (_, text) => expect(id.safeParse(text).success).toBe(false),
 );
 
-test("an endpoint contains no control characters", () => {
+test("an endpoint contains no control characters and may be empty, and an empty id has one fault", () => {
   expect(endpoint.safeParse("http://[::1]:8101/mcp?a=b c").success).toBe(true);
+  expect(endpoint.safeParse("").success).toBe(true);
+  expect(id.safeParse("").error?.issues).toHaveLength(1);
   for (const text of ["http://a/\u001b[2J", "http://a/\nb"]) expect(endpoint.safeParse(text).success).toBe(false);
 });
 
