@@ -19,6 +19,8 @@ export interface AnsweredTurn {
   readonly view: unknown;
   readonly role: Role;
   readonly legal: readonly unknown[];
+  /** Masks the API key in a text that is shown. */
+  readonly mask: (text: string) => string;
 }
 
 const MAX_SEARCHED_CHARACTERS = 100_000;
@@ -35,9 +37,10 @@ export function actionIn(answer: Completion, turn: AnsweredTurn): Result<unknown
   if (object !== null) {
     const action = readAction(object.action, turn);
     if (isPlayable(action, turn)) return ok(action);
-    const shown = cutTo(MAX_SHOWN_CHARACTERS, inOneLine(wordOf(action, game)));
+    const shown = cutTo(MAX_SHOWN_CHARACTERS, inOneLine(turn.mask(wordOf(action, game))));
     const reason = explainIllegal(game, turn.view, object.action);
-    return err({ cause: "illegal_move", detail: `illegal move: ${shown}${reason === null ? "" : ` (${reason})`}` });
+    const detail = `illegal move: ${shown}${reason === null ? "" : ` (${turn.mask(reason)})`}`;
+    return err({ cause: "illegal_move", detail });
   }
   // Some models answer with the action alone.
   const bare = answer.text.length <= MAX_BARE_CHARACTERS ? readAction(answer.text, turn) : null;

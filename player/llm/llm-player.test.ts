@@ -136,6 +136,47 @@ it("a file of settings and the answers of an endpoint may begin with a byte orde
   expect(await player.choose(firstTurn())).toBe("a1");
 });
 
+it.each(["a1", "action", '"', "{", "c"])(
+  "an answer that contains the key %j is played, and recorded without the key",
+  async (key) => {
+    process.env.LLM_TEST_KEY = key;
+    const player = await begin((_, response) => sendCompletion(response, '{"action": "a1", "reason": "c"}'));
+    expect(await player.choose(firstTurn())).toBe("a1");
+    const [played] = answers();
+    expect(played).toMatchObject({ action: key === "a1" ? "***" : "a1", fault: null, mode: "json_schema" });
+    expect(played?.answer).toBe('{"action": "a1", "reason": "c"}'.replaceAll(key, "***"));
+  },
+);
+
+it("an illegal answer that contains the key is rejected, shown and recorded without the key", async () => {
+  const key = KEY.repeat(10);
+  process.env.LLM_TEST_KEY = key;
+  const player = await begin((_, response) => sendCompletion(response, JSON.stringify({ action: key })));
+  const detail = "LLM illegal_move: illegal move: ***";
+  await expect(player.choose(firstTurn())).rejects.toThrow(detail);
+  expect(answers().map(({ fault }) => fault?.detail)).toEqual(Array(3).fill("illegal move: ***"));
+  player.end?.({ seed: "s", winner: null, termination: "forfeit", reason: `${key} is not a move` } as GameResult);
+  expect(records().at(-1)).toMatchObject({ reason: "*** is not a move" });
+  expect(lines.join() + said.join() + JSON.stringify(records())).not.toContain(KEY);
+});
+
+it("a rejection of the referee that quotes the key is shown and recorded without the key", async () => {
+  process.env.LLM_TEST_KEY = "a1";
+  const player = await begin(playing("a1", "b2"));
+  expect(await player.choose(firstTurn())).toBe("a1");
+  expect(await player.choose(firstTurn({ rejection: "a1 is taken" }))).toBe("b2");
+  expect(records().find(({ type }) => type === "rejected")).toMatchObject({ reason: "*** is taken" });
+  expect(lines.join()).not.toContain("a1");
+});
+
+it.each(["**a1**", "`A1`.", '"a1"', '{"action": "**a1**"}'])(
+  "a language model may write its action as %s",
+  async (text) => {
+    const player = await begin((_, response) => sendCompletion(response, text));
+    expect(await player.choose(firstTurn())).toBe("a1");
+  },
+);
+
 it("a language model plays only games that its process knows, because its prompts contain the texts of the game", async () => {
   const remove = registerGame({ ...TIC_TAC_TOE, id: "own_game.v1" });
   const bot = await load(playing("a1"));

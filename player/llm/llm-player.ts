@@ -81,8 +81,10 @@ export class LlmPlayer implements BotObject {
     throw new LoggedFault(publicText(open.fault));
   }
 
-  end({ seed, winner, termination, reason }: GameResult): void {
-    this.#recorder?.end({ type: "end", at: this.#resources.clock.iso(), seed, winner, termination, reason });
+  end({ seed, winner, termination, reason: unmasked }: GameResult): void {
+    const { clock, completions } = this.#resources;
+    const reason = completions.masked(unmasked);
+    this.#recorder?.end({ type: "end", at: clock.iso(), seed, winner, termination, reason });
   }
 
   #turnOf(turn: Turn): OpenTurn {
@@ -96,7 +98,8 @@ export class LlmPlayer implements BotObject {
   }
 
   /** Records that the referee has rejected the action of the last answer, and prepares another request. */
-  #reject(open: OpenTurn, turn: Turn, reason: string): void {
+  #reject(open: OpenTurn, turn: Turn, unmasked: string): void {
+    const reason = this.#resources.completions.masked(unmasked);
     const fault: LlmFault = { cause: "illegal_move", detail: reason, message: reason };
     this.#recorder?.add({ type: "rejected", at: this.#resources.clock.iso(), tick: open.tick, reason });
     this.#log(turn, fault);
@@ -109,17 +112,19 @@ export class LlmPlayer implements BotObject {
   async #ask(open: OpenTurn, turn: Turn): Promise<Result<unknown, LlmFault>> {
     const { clock, settings, completions, spending } = this.#resources;
     const recorder = this.#recorder;
+    const masked = (text: string): string => completions.masked(text);
     if (!recorder) return err({ cause: "no_record", detail: "the record of the match cannot be written", message: "" });
     const seed = turn.random.int(0, MAX_SEED);
     const remainingMs = turn.clock.remainingMs();
     const limitMs = remainingMs - Math.min(MAX_RESERVE_MS, remainingMs * RESERVE_SHARE);
     const endsAtMs = clock.monotonic() + limitMs;
     const record = (completed: Completed | null, completion: Completion | null, more: Outcome): void => {
-      const prompt = open.messages.at(-1)?.content ?? "";
+      const prompt = masked(open.messages.at(-1)?.content ?? "");
+      const answer = completion && masked(completion.text);
       const usage = usageOf(open.messages, completion, settings.price ?? null);
       const answered: Answered = {
         ...{ type: "answer", at: clock.iso(), tick: open.tick, attempt: open.answers, prompt, seed },
-        ...{ mode: completions.mode, answer: completion?.text ?? null, ...more, ...usage },
+        ...{ mode: completions.mode, answer, ...more, ...usage },
         ...{ requests: completed?.requests ?? 0, latency_ms: completed?.latencyMs ?? 0 },
         ...{ answered_by: completion?.model ?? null, system_fingerprint: completion?.fingerprint ?? null },
       };
@@ -146,13 +151,13 @@ export class LlmPlayer implements BotObject {
     // The match is over, or the player stops: the model is not at fault.
     if (turn.signal.aborted && turn.clock.remainingMs() > 0)
       throw new LoggedFault("the turn ended before the model answered");
-    const completion = completionOf(completed);
+    const completion = completionOf(completed, masked);
     if (!completion.ok) return unanswered(completion.error, completed);
     open.answers++;
-    const read = readIn(completion.value, turn);
+    const read = readIn(completion.value, turn, masked);
     if (read.ok) {
       open.sent = completion.value.text;
-      record(completed, completion.value, { action: read.value, fault: null });
+      record(completed, completion.value, { action: maskedIn(read.value, masked), fault: null });
       return read;
     }
     record(completed, completion.value, { fault: read.error });
@@ -171,6 +176,8 @@ export class LlmPlayer implements BotObject {
 }
 
 type Outcome = Pick<Answered, "fault" | "action">;
+/** Masks the API key in a text. */
+type Mask = (text: string) => string;
 
 const TOO_LATE: LlmFault = { cause: "timeout", detail: "the time of the turn is over", message: "" };
 
@@ -181,12 +188,20 @@ const isAnswerFault = ({ cause }: LlmFault): boolean =>
   cause === "refusal" || cause === "no_action" || cause === "truncated" || cause === "illegal_move";
 
 /** Returns the action in an answer, or the fault. A view that the game cannot read is no fault of the model, so such an error is thrown. */
-function readIn(completion: Completion, { game: id, view, role, legal }: Turn): Result<unknown, LlmFault> {
+function readIn(completion: Completion, { game: id, view, role, legal }: Turn, mask: Mask): Result<unknown, LlmFault> {
   const game = findGame(id);
   if (!game) throw new Error(`unknown game ${id}`);
-  const read = actionIn(completion, { game, view, role, legal });
+  const read = actionIn(completion, { game, view, role, legal, mask });
   if (read.ok) return ok(read.value);
   return err({ ...read.error, message: completion.refusal ?? "" });
+}
+
+/** Returns an action with its texts masked, for the record. The referee receives the action as it is. */
+function maskedIn(value: unknown, mask: Mask): unknown {
+  if (typeof value === "string") return mask(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((entry) => maskedIn(entry, mask));
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, maskedIn(field, mask)]));
 }
 
 /** Adds the last answer and the reason why it was not accepted to the messages. */

@@ -67,7 +67,7 @@ export function createModel(options: ModelOptions): Model {
         },
       );
       options.signal.throwIfAborted();
-      const completion = completionOf(completed);
+      const completion = completionOf(completed, (quoted) => completions.masked(quoted));
       if (!completion.ok) {
         const { cause, message, detail } = completion.error;
         if (REJECTIONS.has(cause)) throw new StartError(`the LLM at ${endpoint} answered ${printable(message)}`);

@@ -7,7 +7,7 @@ import type { Reply } from "./http-post.ts";
 
 /** The content of a chat completion. */
 export interface Completion {
-  /** The text of the answer, or the arguments of its tool call; empty if there is neither. */
+  /** The text of the answer, or the arguments of its tool call; empty if there is neither. It may contain the key: mask it before it is shown or stored. */
   readonly text: string;
   /** The reason that the model gives for not answering; null if it gives none. */
   readonly refusal: string | null;
@@ -50,7 +50,10 @@ const Body = z.object({
         message: z.object({
           content: z.union([z.string(), z.array(Part)]).nullish(),
           refusal: z.string().nullish(),
-          tool_calls: z.array(z.object({ function: z.object({ arguments: z.string() }).optional() })).nullish(),
+          // The API defines JSON text. Some servers send the object itself.
+          tool_calls: z
+            .array(z.object({ function: z.object({ arguments: z.union([z.string(), z.looseObject({})]) }).optional() }))
+            .nullish(),
         }),
         finish_reason: z.string().nullish(),
       }),
@@ -64,14 +67,23 @@ const ErrorBody = z.object({
   error: z.union([z.string(), z.object({ message: z.string(), code: z.unknown().optional() })]),
 });
 
-/** Returns the completion of a request, or the reason why it has none. */
-export function completionOf(completed: Completed): Result<Completion, CompletionFault> {
-  if ("thrown" in completed) return err(connectionFaultOf(completed.thrown));
-  const { reply } = completed;
+/** Masks the key in a text of the endpoint. */
+type Mask = (text: string) => string;
+
+/** Returns the completion of a request, or the reason why it has none. All texts except that of the answer are masked. */
+export function completionOf(completed: Completed, mask: Mask): Result<Completion, CompletionFault> {
+  const found = "thrown" in completed ? err(connectionFaultOf(completed.thrown)) : completionIn(completed.reply);
+  if (!found.ok) return err({ ...found.error, message: mask(found.error.message) });
+  const { refusal, model, fingerprint } = found.value;
+  const masked = (text: string | null): string | null => text && mask(text);
+  return ok({ ...found.value, refusal: masked(refusal), model: masked(model), fingerprint: masked(fingerprint) });
+}
+
+function completionIn(reply: Reply): Result<Completion, CompletionFault> {
   if (reply.status !== 200) return err(httpFault(reply));
   const value = parsedJson(reply.text);
   const parsed = Body.safeParse(value);
-  if (parsed.success) return ok(completionIn(parsed.data));
+  if (parsed.success) return ok(contentOf(parsed.data));
   // Some proxies of several providers report the failure of a provider with status 200.
   const error = ErrorBody.safeParse(value).data?.error;
   const status = typeof error === "object" && typeof error.code === "number" ? error.code : 200;
@@ -83,21 +95,28 @@ export function completionOf(completed: Completed): Result<Completion, Completio
   });
 }
 
-function completionIn({ choices, usage, model, system_fingerprint }: z.infer<typeof Body>): Completion {
+function contentOf({ choices, usage, model, system_fingerprint }: z.infer<typeof Body>): Completion {
   const [choice] = choices;
   const { content, refusal, tool_calls } = choice?.message ?? {};
   const text = typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("");
   // Some models write their reasoning before the answer.
   const written = text.replace(/^\s*<think>[\s\S]*?<\/think>/, "").trim();
-  const called = tool_calls?.find((call) => call.function)?.function?.arguments.trim();
+  const call = tool_calls?.find((one) => one.function)?.function;
   return {
-    text: called || written,
+    text: (call && argumentsText(call.arguments)) || written,
     refusal: refusal || (choice?.finish_reason === "content_filter" ? "the content filter ended the answer" : null),
     isCutOff: choice?.finish_reason === "length",
     usage: usage ? { tokensIn: usage.prompt_tokens, tokensOut: usage.completion_tokens } : null,
     model: model ?? null,
     fingerprint: system_fingerprint ?? null,
   };
+}
+
+/** Returns the arguments of a tool call as JSON text. Some servers send the JSON text of that text. */
+function argumentsText(given: string | object): string {
+  const value = typeof given === "string" ? parsedJson(given) : given;
+  if (typeof value === "string") return value.trim();
+  return typeof given === "string" ? given.trim() : JSON.stringify(given);
 }
 
 function connectionFaultOf(thrown: unknown): CompletionFault {

@@ -31,7 +31,9 @@ const ask = (remainingMs = 10_000) =>
     { messages: [{ role: "user", content: "hello" }], maxTokens: 100, format: FORMAT, seed: 7 },
     { signal: systemClock.timeout(remainingMs), remainingMs: () => remainingMs },
   );
-const answer = async () => completionOf(await ask());
+const contentOf = (completed: Awaited<ReturnType<typeof ask>>) =>
+  completionOf(completed, (text) => completions.masked(text));
+const answer = async () => contentOf(await ask());
 const fault = async () => {
   const result = await answer();
   return result.ok ? null : result.error;
@@ -109,7 +111,7 @@ describe("a client of chat completions", () => {
 
   it("does not wait for a pause that is longer than the time that remains", async () => {
     await start((_, response) => sendJson(response, 429, {}, { "retry-after": "20" }));
-    expect(completionOf(await ask())).toMatchObject({
+    expect(contentOf(await ask())).toMatchObject({
       error: { cause: "rate_limited", detail: "the endpoint is busy and asks to wait 20 s (HTTP 429)" },
     });
     expect(chat.requests).toHaveLength(1);
@@ -131,6 +133,28 @@ describe("a client of chat completions", () => {
     );
     expect(await answer()).toMatchObject({
       value: { text: '{"action": "e4"}', usage: { tokensIn: 5, tokensOut: 2 }, isCutOff: false },
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ["an object", { action: "e4" }],
+    ["the JSON text of a JSON text", JSON.stringify('{"action":"e4"}')],
+  ])("reads the arguments of a tool call that are %s", async (_, args) => {
+    const call = { type: "function", function: { name: "move", arguments: args } };
+    await start((_request, response) => sendCompletion(response, "", { tool_calls: [call] }));
+    expect(await answer()).toMatchObject({ value: { text: '{"action":"e4"}' } });
+  });
+
+  it("masks the key in every text of a completion except the answer, which is parsed as it is", async () => {
+    await start(
+      (_, response) => {
+        const message = { content: '{"action": "e4"}', refusal: "e4?" };
+        sendJson(response, 200, { choices: [{ message }], model: "m e4", system_fingerprint: "e4-e4" });
+      },
+      { key: "e4" },
+    );
+    expect(await answer()).toMatchObject({
+      value: { text: '{"action": "e4"}', refusal: "***?", model: "m ***", fingerprint: "***-***" },
     });
   });
 
@@ -184,7 +208,7 @@ describe("the fault of a request names its cause, without the key, and without t
 
   it("no answer in time", async () => {
     await start(() => {});
-    expect(completionOf(await ask(50))).toMatchObject({ error: { cause: "timeout" } });
+    expect(contentOf(await ask(50))).toMatchObject({ error: { cause: "timeout" } });
   });
 
   it("a closed connection", async () => {

@@ -8,7 +8,7 @@ export interface CompletionOptions {
   /** The base of an OpenAI-compatible API, e.g. `http://127.0.0.1:11434/v1`. */
   readonly url: string;
   readonly model: string;
-  /** Sent as a bearer token. It is replaced by `***` in all texts of the endpoint. */
+  /** Sent as a bearer token. `masked` replaces it by `***`. */
   readonly key: string | null;
   /** How answers in a format are requested; null for the first mode that the endpoint accepts. */
   readonly mode?: AnswerMode | null;
@@ -76,6 +76,15 @@ export class Completions {
     this.#post = new JsonPost(this.endpoint, options.key);
     this.#mode = options.mode ?? firstMode;
     this.#isModeAccepted = options.mode != null;
+  }
+
+  /**
+   * Returns a text of the endpoint as it may be shown and stored: without the key, which endpoints quote in error messages and models may repeat. An
+   * answer is parsed as it is, because a short key can be a part of it.
+   */
+  masked(text: string): string {
+    const { key } = this.#options;
+    return key ? text.replaceAll(key, "***") : text;
   }
 
   /** How answers in a format are requested now. */
@@ -148,7 +157,7 @@ export class Completions {
   }
 
   async #send({ messages, maxTokens, format, seed }: CompletionRequest, mode: AnswerMode, signal: AbortSignal) {
-    const { key, model, extra = {} } = this.#options;
+    const { model, extra = {} } = this.#options;
     const namesLimit = "max_tokens" in extra || "max_completion_tokens" in extra;
     const body = {
       model,
@@ -159,8 +168,7 @@ export class Completions {
       ...extra,
     };
     try {
-      const reply = await this.#post.send(body, signal);
-      return { reply: { ...reply, text: withoutKey(reply.text, key) } };
+      return { reply: await this.#post.send(body, signal) };
     } catch (thrown) {
       return { thrown };
     }
@@ -174,9 +182,6 @@ function repetitionOf(sent: Sent): string {
   if ("reply" in sent) return `answered HTTP ${sent.reply.status}`;
   return codeOf(sent.thrown) === "ECONNREFUSED" ? "refused the connection" : "closed the connection";
 }
-
-/** Replaces the key, which endpoints quote in error messages. */
-const withoutKey = (text: string, key: string | null): string => (key ? text.replaceAll(key, "***") : text);
 
 /** Returns the pause of a Retry-After header, which contains seconds or a date; null for any other text. */
 function pauseIn(header: string | null, now: number): number | null {
