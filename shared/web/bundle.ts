@@ -18,7 +18,7 @@ interface Bundle {
 }
 
 /**
- * Pieces by Cburnett (CC BY-SA 3.0); the file contains the licence. The other set of the package may not be used
+ * Pieces by Cburnett and Rfc1394 (CC BY-SA 3.0); the file contains the licence. The other set of the package may not be used
  * commercially.
  */
 const SPRITE = "cm-chessboard/assets/pieces/standard.svg";
