@@ -18,6 +18,7 @@ describe("the error of a response", () => {
     [rpcError(-32000, "no", { data: "more" }), 200, "-32000: no more"],
     [{ error: "not now" }, 200, "not now"],
     [{ error: "" }, 200, null],
+    [{ error: "no", type: "GAME_ERROR" }, 200, "no"],
     [{ message_type: "GAME_ERROR", error_code: "E001", reason: "late" }, 200, "GAME_ERROR E001 late"],
     [{ type: "LEAGUE_ERROR", error_description: "gone" }, 200, "LEAGUE_ERROR  gone"],
     [{ type: "ERROR_FREE" }, 200, null],

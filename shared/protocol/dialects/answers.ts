@@ -41,10 +41,7 @@ export function readingOf({ status, text }: Response): Reading {
 
 function errorIn(body: unknown, objects: readonly Fields[]): string | null {
   const error = isFields(body) ? body.error : undefined;
-  if (isFields(error))
-    return line(
-      `${asText(error.code)}: ${asText(error.message)} ${error.data === undefined ? "" : asText(error.data)}`,
-    );
+  if (isFields(error)) return line(`${asText(error.code)}: ${asText(error.message)} ${asText(error.data)}`);
   if (typeof error === "string" && error !== "") return line(error);
   const type = firstText(objects, ["message_type", "type"]) ?? "";
   if (/_ERROR$/i.test(type)) {
@@ -62,7 +59,7 @@ function isUnknown(body: unknown, objects: readonly Fields[], error: string | nu
   if (rpc && FORM_CODES.has(rpc.code)) return true;
   if (status === 404 || status === 405 || status === 422) return true;
   if (UNKNOWN.test(error ?? "") || UNKNOWN_STATUS.test(stateOf(objects))) return true;
-  return error !== null && (status === 400 || status >= 500);
+  return status === 400 || status >= 500;
 }
 
 /** Whether a response reports that its receiver has no such method. Other forms of a message are tried then even after one has worked. */

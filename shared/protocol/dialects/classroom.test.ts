@@ -29,7 +29,7 @@ const RESULT = {
   ...{ ...MATCH, winner: "P01", termination: "normal", reason: "rounds_won", seed: "s", log_head: "h" },
   ...{ final_scores: { P01: 2, P02: 1 }, match_points: { P01: 3, P02: 0 } },
 };
-const ROUND = { ...MATCH, game_round: 1, moves: { P01: "odd", P02: 4 }, drawn_number: 7, number_parity: "ODD" };
+const ROUND = { ...MATCH, game_round: 1, moves: { P01: "even", P02: 3 }, drawn_number: 7, number_parity: "ODD" };
 const STANDINGS = {
   ...{ league_id: "parity", round_id: 3 },
   standings: [{ rank: 1, player_id: "P02", display_name: "Bob", points: 6, state: "ACTIVE" }],
@@ -115,6 +115,10 @@ describe("a move request", () => {
         }),
       ],
     ]);
+    const columns = { ...request, your_role: "red", game_state: { board: ["r."] } };
+    expect(message(["GAME_INVITE", { ...invite, game: "connect_four.v1" }], ["MOVE_REQUEST", columns])).toMatchObject({
+      ...{ board: [["R", ""]], your_mark: "R" },
+    });
     expect(message(["GAME_INVITE", { ...invite, game: "rps.v1" }], ["MOVE_REQUEST", request])).not.toHaveProperty(
       "board",
     );
@@ -154,7 +158,7 @@ test.each([
 
 describe("the result of a match", () => {
   test("has the facts of its last round and the choices as parities", () => {
-    const facts = { drawn_number: 7, number_parity: "odd", choices: { P01: "odd", P02: "even" } };
+    const facts = { drawn_number: 7, number_parity: "odd", choices: { P01: "even", P02: "odd" } };
     const earlier = { ...ROUND, drawn_number: 2, number_parity: "EVEN" };
     const all = [
       ["GAME_INVITE", INVITE],
@@ -180,7 +184,7 @@ describe("the result of a match", () => {
         scores: RESULT.match_points,
       },
       ...{ winner: "P01", winner_player_id: "P01", winner_id: "P01", result: "WIN", outcome: "WIN" },
-      ...{ your_choice: "odd", opponent_choice: "even", points: 3, score: RESULT.match_points },
+      ...{ your_choice: "even", opponent_choice: "odd", points: 3, score: RESULT.match_points },
       ...{ final_scores: RESULT.final_scores, reason: "rounds won" },
     });
   });

@@ -122,14 +122,14 @@ function moveCalls(envelope: Envelope, contact: Contact): Wordings {
 
 /** The error about the previous answer to a repeated move request. */
 function rejectedMove(envelope: Envelope, contact: Contact): ForeignMessage {
-  const { error } = envelope.payload as { readonly error?: { readonly message?: unknown } };
+  const { error } = envelope.payload as { readonly error: { readonly message?: unknown } };
   return {
     ...head("GAME_ERROR", envelope, contact),
     ...errorOf("E004"),
     affected_player: contact.playerId,
     action_required: "CHOOSE_PARITY_RESPONSE",
     max_retries: 3,
-    message: error?.message ?? "",
+    message: error.message ?? "",
   };
 }
 

@@ -3,6 +3,7 @@ import { parseSpeech, speechText } from "./dialect.ts";
 import { type Attempt, attemptsFor, attemptsOf, bodyOf, DEFAULT_FORM, type Form } from "./forms.ts";
 import { errorReply, replyTo, responseBody, unknownDialectBody } from "./replies.ts";
 import type { ForeignRequest } from "./requests.ts";
+import { dialectToken, isDialectToken } from "./token.ts";
 
 const MESSAGE = { message_type: "GAME_OVER", league_id: "rps", winner: "P01" };
 
@@ -70,6 +71,13 @@ test("a dialect and its form are stored as a text, and no other text is read", (
     null,
     null,
   ]);
+});
+
+test("the token of a player is derived from its id and its native token", () => {
+  const token = dialectToken("P01", "hash");
+  expect(token).toMatch(/^tok-p01-[\w-]{43}$/);
+  const tokens = [token, dialectToken("P02", "hash"), dialectToken("P01", "other")];
+  expect(tokens.map((one) => isDialectToken(one, "P01", "hash"))).toEqual([true, false, false]);
 });
 
 describe("a reply", () => {

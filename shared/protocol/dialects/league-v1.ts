@@ -83,7 +83,7 @@ function moveRequest(envelope: Envelope, contact: Contact): ForeignMessage {
     time_limit_seconds: request.time_limit_seconds,
     deadline: wholeSeconds(request.deadline),
     valid_moves: request.legal_actions ?? [],
-    ...(request.error !== undefined && { error: request.error }),
+    error: request.error,
   };
 }
 

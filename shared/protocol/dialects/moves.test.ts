@@ -17,7 +17,8 @@ const TIC_TAC_TOE = { game: "tic_tac_toe.v1", request: { game_state: {}, your_ro
 /** Returns the move in an answer, or null. */
 function moveOf(answer: unknown, { game, request }: { readonly game: string; readonly request: Request }): unknown {
   const turn = { game, request: { legal_actions: null, ...request } as never };
-  return moveIn(readingOf({ status: 200, text: JSON.stringify(answer) }), turn)?.action ?? null;
+  const move = moveIn(readingOf({ status: 200, text: JSON.stringify(answer) }), turn);
+  return move === null ? null : move.action;
 }
 
 describe("the move in an answer", () => {
@@ -26,6 +27,8 @@ describe("the move in an answer", () => {
     ["as the result", { jsonrpc: "2.0", id: 1, result: "paper" }, "paper"],
     ["in an object that has a field for it", { result: { move_data: { choice: "rock" } } }, "rock"],
     ["in a field with an object, which is no move itself", { move: { choice: "scissors" } }, "scissors"],
+    ["in an object in the field of a move", { choice: { move: "rock" } }, "rock"],
+    ["as a number, which is no cell", { move: 4 }, 4],
     ["after a text that only acknowledges the request", { result: "OK", params: { move: "rock" } }, "rock"],
     ["in the first of the usual fields", { number: 3, answer: "paper", move: "rock" }, "rock"],
     [
@@ -67,6 +70,7 @@ describe("a choice in even/odd", () => {
     [{ number: 3 }, "odd"],
     [{ choice: " 4 " }, "even"],
     [{ value: "seven" }, "seven"],
+    [{ choice: true }, true],
     [{ number: 2, choice: "odd" }, "odd"],
     [{ number: 1.5, choice: "x" }, "x"],
     [{}, null],

@@ -71,7 +71,7 @@ const numberWith = (parity: string, tick: number): number =>
 
 function numberOf(value: unknown): number | null {
   const number = typeof value === "string" && /^-?\d+$/.test(value.trim()) ? Number(value) : value;
-  return typeof number === "number" && Number.isInteger(number) ? number : null;
+  return Number.isInteger(number) ? (number as number) : null;
 }
 
 const isIndex = (value: unknown): value is number => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 9;

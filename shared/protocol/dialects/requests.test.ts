@@ -80,6 +80,8 @@ describe("a message of another dialect", () => {
 
   test.each<[string, unknown]>([
     ["no object", [REGISTER]],
+    ["null", null],
+    ["a body with another type", { type: "LEAGUE_QUERY" }],
     ["a native call of a tool", call("tools/call", { name: "register_referee", arguments: { endpoint: "x" } })],
     ["a call of a tool without a name", call("tools/call", { arguments: REGISTER })],
     ["a call of a tool without arguments", call("tools/call", { name: "register" })],
@@ -110,6 +112,7 @@ describe("a message of another dialect", () => {
       id: null,
     });
     expect(foreignRequestIn(call("x", { message, payload: 1 }, { id: 7 }))).toMatchObject({ message: { a: 2 }, id: 7 });
+    expect(foreignRequestIn(call("x", message, { id: {} }))?.id).toBeNull();
     expect(foreignRequestIn(call("x", message))?.message).toMatchObject({ a: 2 });
     expect(foreignRequestIn(call("x", { envelope: message }))?.message).toMatchObject({ a: 1 });
   });

@@ -141,7 +141,7 @@ export function registrationIn({ message }: ForeignRequest): ForeignRegistration
   const meta = [message.player_meta, message.agent_meta, message.meta, message.player, message.agent_info];
   const sources = [...meta.filter(isFields), message];
   const games = first(sources, ["game_types", "supported_games", "games", "game_type"]);
-  const list = Array.isArray(games) ? games : games === undefined ? [] : [games];
+  const list = Array.isArray(games) ? games : [games];
   return {
     endpoint: firstText(sources, ENDPOINT_FIELDS),
     name: firstText(sources, NAME_FIELDS) ?? firstText([message], ["sender"]),
