@@ -25,7 +25,7 @@ test("the events of a league are read as they were recorded", () => {
     ...{ startsAt: "2026-05-04T14:00:00Z", roundMs: 1 },
   };
   const leagues = [
-    [...played(running(["P01", "P02"], settings), "R1M1"), enter("P03"), pair(), open(2, { P03: 1 }, ["P03"])],
+    [...played(running(["P01", "P02"], settings), "R1M1"), enter("P03", true), pair(), open(2, { P03: 1 }, ["P03"])],
     running(["P01", "P02", "P03", "P04"], {
       ...CODENAMES,
       teams: [

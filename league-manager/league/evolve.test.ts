@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
 import type { LeagueEvent } from "./events.ts";
 import { evolveLeague, foldLeague, matchOf } from "./evolve.ts";
-import type { League } from "./league.ts";
+import { type League, roundOf } from "./league.ts";
 import { afterCommands, entered, running, START, stored } from "./testing/leagues.ts";
 
 const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };
@@ -185,6 +185,12 @@ const FORGED: readonly (readonly [
     /match_points names P02/,
   ],
   [
+    "a result with points of a further player",
+    assigned,
+    { ...completed, match_points: { P02: 3, P03: 0, P01: 0 } },
+    /match_points names P02, P03, P01/,
+  ],
+  [
     "a result with points that no match gives",
     assigned,
     { ...completed, match_points: { P02: 9, P03: 0 } },
@@ -267,6 +273,8 @@ it("equal outcomes without faults share one object", () => {
     { termination: "forfeit", faults: [{ ...fault, player_id: "P03" }] },
   ];
   for (const change of changes) expect(outcomeOf(change)).not.toEqual(outcome);
+  expect(outcomeOf({ winner: null })?.winner).toBeNull();
+  expect(outcomeOf({ faults: [{ ...fault, player_id: "P03" }] })?.faults).toHaveLength(1);
 });
 
 describe("the fold of a log", () => {
@@ -289,5 +297,6 @@ describe("the fold of a log", () => {
     expect(matchOf(runningLeague, "R3M1")?.players).toEqual(["P03", "P01"]);
     for (const id of ["R3M2", "R0M1", "R01M1", "R4M1", "M1", "R1M1 ", "constructor"])
       expect(matchOf(runningLeague, id)).toBe(null);
+    expect([roundOf(runningLeague, 0), roundOf(null, 1)]).toEqual([undefined, undefined]);
   });
 });

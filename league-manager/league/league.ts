@@ -104,7 +104,7 @@ export const roundOf = (league: Pick<League, "rounds"> | null | undefined, round
 
 /** The matches of the opened rounds that are not completed. */
 export const currentMatches = ({ rounds, openRounds }: Pick<League, "rounds" | "openRounds">): readonly Match[] =>
-  openRounds.flatMap((roundId) => roundOf({ rounds }, roundId)?.matches ?? []);
+  openRounds.flatMap((roundId) => (roundOf({ rounds }, roundId) as Round).matches);
 
 /** The options of the game for a match. */
 export const optionsOf = (

@@ -13,7 +13,7 @@ describe("a schedule", () => {
   });
 
   test("consists of rounds in the form of the event round_paired, numbered after the rounds of the league", () => {
-    expect(numbered(NEW_ROUNDS.slice(1), 3)).toEqual([
+    expect(numbered(NEW_ROUNDS.slice(1), 3)).toStrictEqual([
       { round_id: 4, pairings: [{ match_id: "R4M1", players: ["P05", "P01"] }], byes: [] },
     ]);
   });

@@ -1,7 +1,7 @@
 import type { LeagueEvent } from "./events.ts";
 import { matchOf } from "./evolve.ts";
 import { canPair, isPlayed } from "./format-view.ts";
-import { type League, type Match, roundOf, type Withdrawal } from "./league.ts";
+import { type League, type Match, type Round, roundOf, type Withdrawal } from "./league.ts";
 
 /** The next steps of a league, derived from its state. The reconciler starts the steps that are not running yet. */
 export interface OpenWork {
@@ -43,11 +43,13 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
   const index = work as Index;
   switch (event.type) {
     case "round_paired":
-    case "round_opened":
-      if (!roundOf(league, event.round_id)?.isOpened) break;
+    case "round_opened": {
+      const round = roundOf(league, event.round_id) as Round;
+      if (!round.isOpened) break;
       index.roundsToAnnounce.add(event.round_id);
-      for (const match of roundOf(league, event.round_id)?.matches ?? []) indexMatch(index, match);
+      for (const match of round.matches) indexMatch(index, match);
       break;
+    }
     case "round_announced":
       index.roundsToAnnounce.delete(event.round_id);
       break;
@@ -58,8 +60,8 @@ export function advanceWork(work: OpenWork, league: League, event: LeagueEvent):
     case "match_aborted":
     case "match_cancelled":
     case "match_annulled": {
-      const match = matchOf(league, event.match_id);
-      if (match && roundOf(league, match.roundId)?.isOpened) indexMatch(index, match);
+      const match = matchOf(league, event.match_id) as Match;
+      if ((roundOf(league, match.roundId) as Round).isOpened) indexMatch(index, match);
       break;
     }
   }
@@ -77,7 +79,7 @@ function workOfLeague(league: League): Pick<OpenWork, "roundToOpen" | "withdrawa
 
 /** The number of the round to open, because all earlier rounds are completed; null if there is none. */
 export function roundToOpen({ currentRound, rounds, isPaused }: League): number | null {
-  const current = currentRound === null ? undefined : roundOf({ rounds }, currentRound);
+  const current = roundOf({ rounds }, currentRound ?? 0);
   return current && !current.isOpened && !isPaused ? current.roundId : null;
 }
 

@@ -29,7 +29,7 @@ export const rolesOf = (
 /** Converts a result with player ids into an outcome by seats. Throws if it is not a possible result of these players. */
 export function outcomeOfResult(players: readonly string[], result: MatchSummary): Outcome {
   const { winner, faults, termination, reason } = result;
-  const seat = winner === null ? -1 : players.indexOf(winner);
+  const seat = players.indexOf(winner ?? "");
   follows(winner === null || seat >= 0, `the winner ${winner} does not play in the match`);
   const foreignFault = faults.find((fault) => !players.includes(fault.player_id));
   follows(foreignFault === undefined, `a fault names ${foreignFault?.player_id}, who does not play in the match`);
@@ -122,7 +122,7 @@ export function sharedOutcome(outcome: Outcome): Outcome {
   if (faults.length > 0) return outcome;
   const key = `${winner}/${scores}/${points}/${termination}/${reason}`;
   const shared = cachedOutcomes.get(key) ?? outcome;
-  if (shared === outcome && cachedOutcomes.size < MAX_CACHED_OUTCOMES) cachedOutcomes.set(key, outcome);
+  if (cachedOutcomes.size < MAX_CACHED_OUTCOMES) cachedOutcomes.set(key, shared);
   return shared;
 }
 

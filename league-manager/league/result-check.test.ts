@@ -38,8 +38,8 @@ describe("the forfeit of a match that is not played", () => {
     expect(forfeit(["P01", "P04"]).match_points).toEqual({ P01: 0, P02: 0, P03: 0, P04: 0 });
   });
 
-  it("is a win of the present player in a game of two roles", () => {
-    expect(forfeitOf(SETTINGS, ["P01", "P02"], ["P01"], () => "gone")).toMatchObject({
+  it("is a win of the present player in a game of two roles, also of a game that this version does not know", () => {
+    expect(forfeitOf({ ...SETTINGS, game: "go.v1" }, ["P01", "P02"], ["P01"], () => "gone")).toMatchObject({
       winner: "P02",
       match_points: { P02: 3 },
     });

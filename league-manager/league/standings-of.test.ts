@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { League, Round } from "./league.ts";
-import { omitsLiveTieBreaks, standingsRules, teamStandingsOf } from "./standings-of.ts";
+import { omitsLiveTieBreaks, openedRounds, standingsRules, teamStandingsOf } from "./standings-of.ts";
 import { afterCommands, CODENAMES, entered, running, SETTINGS, START } from "./testing/leagues.ts";
 
 describe("the rules of the standings", () => {
@@ -28,6 +28,12 @@ it.each([
     expect(omitsLiveTieBreaks({ ...league, matchCount })).toBe(expected);
   },
 );
+
+it("the rounds that count are those that are opened, in formats that open them in order", () => {
+  const { league } = afterCommands(running(["P01", "P02", "P03"]));
+  expect(openedRounds(league)).toEqual([league.rounds.at(0)]);
+  expect(openedRounds({ ...league, format: "match" })).toHaveLength(3);
+});
 
 describe("the standings of teams", () => {
   const teams = [

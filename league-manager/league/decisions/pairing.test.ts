@@ -1,7 +1,17 @@
 import { describe, expect, it } from "vitest";
 import type { LeagueCommand } from "../commands.ts";
 import type { League } from "../league.ts";
-import { afterCommands, entered, given, LEAGUE_SEED, pair, running, SETTINGS, START } from "../testing/leagues.ts";
+import {
+  afterCommands,
+  entered,
+  given,
+  LEAGUE_SEED,
+  pair,
+  played,
+  running,
+  SETTINGS,
+  START,
+} from "../testing/leagues.ts";
 import { decideLeague } from "./decide.ts";
 
 const PLAYERS = ["P01", "P02", "P03"];
@@ -70,6 +80,15 @@ it("a league with a format that this version does not know cannot be paired", ()
   expect(() => given(...entered(PLAYERS, unknown)).when({ type: "start", seed: LEAGUE_SEED })).toThrow(
     "league rps has the unknown format swis",
   );
+});
+
+it("a sequential test that is decided cancels its open matches", () => {
+  const settings = { ...SETTINGS, format: "sprt", formatOptions: { elo1: 800, alpha: 0.4, beta: 0.4 } };
+  const started = [...entered(["P01", "P02"], settings), START, pair(4)];
+  const cancelled = (match_id: string) => ({ type: "match_cancelled", match_id, epoch: 1 }) as const;
+  given(...played(played(started, "R1M1"), "R1M2"))
+    .when(pair(0))
+    .leadsTo({ type: "pairing_completed" }, cancelled("R2M1"), cancelled("R2M2"));
 });
 
 describe("the pairing of a state", () => {
