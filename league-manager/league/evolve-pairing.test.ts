@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { LeagueCommand, NewLeagueEvent } from "./commands.ts";
 import { evolveLeague, matchOf } from "./evolve.ts";
 import type { League } from "./league.ts";
-import { afterCommands, entered, running, stored } from "./testing/leagues.ts";
+import { AT, afterCommands, entered, running, SETTINGS, START, stored } from "./testing/leagues.ts";
 
 const PLAYERS = ["P01", "P02", "P03"];
 const ASSIGN: LeagueCommand = { type: "assign", matchId: "R1M1", epoch: 1, refereeId: "REF01" };
@@ -22,6 +22,13 @@ const FORGED: readonly (readonly [string, League, NewLeagueEvent, RegExp])[] = [
   ["a second end by the operator", ended, { type: "pairing_completed", by: "operator" }, /cannot be completed now/],
   ["an end of the pairing after that by the operator", ended, { type: "pairing_completed" }, /cannot be completed now/],
   ["an extension after the end by the operator", ended, { type: "extended", format_options: {} }, /extended while/],
+  ["an end of the pairing before the start", entrants, { type: "pairing_completed" }, /cannot be completed now/],
+  [
+    "a departure after the end",
+    completed,
+    { type: "player_left", player_id: "P01", agent_version: 1 },
+    /left after the end/,
+  ],
   ["a pause after the end by the operator", ended, { type: "paused" }, /cannot be paused now/],
   [
     "a round after the end of the pairing",
@@ -54,7 +61,7 @@ it("a round that is opened when it is paired is open at the same time as earlier
   const pairings = [{ match_id: "R4M1", players: ["P01", "P02"], options: { best_of: 3 } }];
   const event = { type: "round_paired", round_id: 4, pairings, byes: ["P03"], label: "Extra", slots: 2 } as const;
   const after = evolveLeague(assigned, stored(event));
-  expect(after.rounds.at(3)).toMatchObject({ isOpened: true, label: "Extra", open: 1, byes: ["P03"] });
+  expect(after.rounds.at(3)).toMatchObject({ isOpened: true, openedAt: AT, label: "Extra", open: 1, byes: ["P03"] });
   expect(matchOf(after, "R4M1")?.options).toEqual({ best_of: 3 });
   expect([after.currentRound, after.openRounds]).toEqual([1, [1, 4]]);
 });
@@ -72,4 +79,11 @@ it("the operator can add a player to a running league without late entries", () 
   expect(() => evolveLeague(assigned, stored({ ...entry, by_operator: true, entered_after: 2 }))).toThrow(
     /after another round/,
   );
+});
+
+it("a round without matches is not the current round", () => {
+  const { league } = afterCommands([...entered(PLAYERS, { ...SETTINGS, format: "match" }), START]);
+  const event = { type: "round_paired", round_id: 1, pairings: [], byes: [], slots: 1 } as const;
+  expect(evolveLeague(league, stored(event))).toMatchObject({ currentRound: null, openRounds: [] });
+  expect(league.lateEntries).toStrictEqual({});
 });

@@ -85,6 +85,12 @@ const FORGED: readonly (readonly [
     /listed twice/,
   ],
   [
+    "a player with two byes",
+    started,
+    { type: "round_paired", round_id: 1, pairings, byes: ["P01", "P01"] },
+    /listed twice/,
+  ],
+  [
     "a bye of a player outside the league",
     started,
     { type: "round_paired", round_id: 1, pairings, byes: ["P09"] },

@@ -11,6 +11,7 @@ import {
   SETTINGS,
   START,
 } from "../testing/leagues.ts";
+import { noLeague } from "./decision.ts";
 
 const pairing = (match_id: string, ...players: string[]) => ({ match_id, players });
 describe("the registration of a league", () => {
@@ -90,6 +91,11 @@ describe("the registration of a league", () => {
     const { league } = afterCommands([...commands, leave]);
     expect([[...league.entrants.keys()], league.departed]).toEqual([["P01", "P02"], ["P01"]]);
   });
+});
+
+it("a request that names an unknown league is rejected with the leagues that exist", () => {
+  const messages = [[], [SETTINGS, CODENAMES]].map((leagues) => noLeague("gone", leagues).message);
+  expect(messages).toEqual(["no league gone; there are none", "no league gone; there are rps, codenames"]);
 });
 
 describe("the start of a league", () => {

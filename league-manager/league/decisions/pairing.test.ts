@@ -44,9 +44,9 @@ describe("the pairing of a round robin", () => {
   });
 
   it("gives each round the next opening, and after the last one the first one again", () => {
-    const openings = [{ best_of: 3 }, { best_of: 5 }];
-    const [first, second] = openings;
-    const settings = { ...SETTINGS, formatOptions: { cycles: 3 }, openings };
+    const openings = [{ best_of: 3 }, { best_of: 5 }, { best_of: 7 }];
+    const [first, second, third] = openings;
+    const settings = { ...SETTINGS, formatOptions: { cycles: 4 }, openings };
     const round = (round_id: number, options: object | undefined, ...players: string[]) => ({
       ...({ type: "round_paired", round_id, byes: [] } as const),
       pairings: [{ match_id: `R${round_id}M1`, players, ...(options && { options: { ...options } }) }],
@@ -57,7 +57,8 @@ describe("the pairing of a round robin", () => {
         { type: "started" },
         round(1, first, "P01", "P02"),
         round(2, second, "P02", "P01"),
-        round(3, first, "P01", "P02"),
+        round(3, third, "P01", "P02"),
+        round(4, first, "P02", "P01"),
       );
   });
 

@@ -71,6 +71,9 @@ describe("a valid result", () => {
       .isRejected("G001", "another result of rps/R1M1 is recorded: normal, winner P01", {
         context: { match_id: "R1M1", winner: "P01", termination: "normal", log_head: result.log_head },
       });
+    recorded
+      .when(report({ ...result, match_points: { P01: 0, P02: 3 } }))
+      .isRejected("G001", expect.stringContaining("another result"));
     recorded.when(report({ ...result, round_id: 2 })).isRejected("G001", expect.stringContaining("another result"));
   });
 });

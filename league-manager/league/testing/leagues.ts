@@ -88,7 +88,7 @@ export const given = (...commands: readonly LeagueCommand[]) => ({
     const decided: Result<readonly NewLeagueEvent[], ProtocolError> = decideLeague(league, command);
     return {
       leadsTo(...events: readonly NewLeagueEvent[]): void {
-        expect(decided).toEqual({ ok: true, value: events });
+        expect(decided).toStrictEqual({ ok: true, value: events });
       },
       isRejected(code: ErrorCode, message: string, more: Partial<ProtocolError> = {}): void {
         expect(decided).toMatchObject({ ok: false, error: { error_code: code, message, ...more } });
