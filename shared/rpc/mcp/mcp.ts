@@ -1,5 +1,6 @@
 import { JSONRPCErrorException } from "json-rpc-2.0";
 import { z } from "zod";
+import { readWritten } from "../../lib/written-values.ts";
 import type { FieldFault } from "../../protocol/envelope.ts";
 import type { InputNeeded } from "../jsonrpc/caller-input.ts";
 import type { HttpContext, HttpReply } from "../jsonrpc/http-context.ts";
@@ -138,7 +139,7 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
       const { name, arguments: args } = parse(CallTool, params);
       const tool = tools.get(name);
       if (!tool) throw rpcError(INVALID_PARAMS, `Unknown tool: ${name.slice(0, 200)}`);
-      return tool.call(args ?? {}, http);
+      return tool.call(readArguments(args), http);
     },
     "resources/list": () => ({
       resources: surface.resources.map(({ read: _, ...listed }) => ({ mimeType: JSON_TYPE, ...listed })),
@@ -154,6 +155,21 @@ export function mcpMethods(surface: McpSurface): Readonly<Record<string, Method>
       return { contents: [await read(uri, http)] };
     },
   });
+}
+
+/** Returns the arguments of a call: none for null and an empty text, and those in the text of a JSON object. */
+const readArguments = (given: unknown): unknown =>
+  given === null || given === undefined || given === "" ? {} : readWritten({ type: "object" }, given);
+
+const WrittenCall = z.looseObject({
+  method: z.literal("tools/call"),
+  params: z.looseObject({ arguments: z.union([z.null(), z.string()]) }),
+});
+
+/** Returns a message with the arguments of a call as an object, because the SDK rejects null and texts. Any other message is returned unchanged. */
+export function withArguments(message: unknown): unknown {
+  const call = WrittenCall.safeParse(message).data;
+  return call ? { ...call, params: { ...call.params, arguments: readArguments(call.params.arguments) } } : message;
 }
 
 /** Returns a function that checks whether clients may subscribe to a URI: to every resource that exists or may exist later. */

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { parsedJson } from "../../lib/text.ts";
 import { foreignRequestIn } from "../../protocol/dialects/requests.ts";
 import type { DirectCall } from "./direct.ts";
+import { withArguments } from "./mcp.ts";
 import type { McpSessions } from "./sessions.ts";
 
 /** The handler of the SDK that answers a request of an MCP client. */
@@ -41,7 +42,7 @@ export async function routeOf(
   const isPost = method === "POST";
   const isInSession = headers["mcp-session-id"] !== undefined;
   if (isPost && !isInSession && !acceptsJsonAndStream(headers)) return PLAIN;
-  const message = isPost ? parsedJson(body) : undefined;
+  const message = isPost ? withArguments(parsedJson(body)) : undefined;
   if (isPost && message === undefined) return PLAIN;
   if (isInSession) return { to: "session", message };
   // A bot may accept every content type. It is an MCP client only if it names a revision of MCP.

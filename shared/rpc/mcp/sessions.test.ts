@@ -86,6 +86,21 @@ test("an invalid request is rejected and not passed to onError", async () => {
   expect(errors).toEqual([]);
 });
 
+test.each<[string, unknown]>([
+  ["null", null],
+  ["an empty text", ""],
+  ["the text of a JSON object", "{}"],
+])("the arguments of a tool may be %s, with and without a session and in the stateless revision", async (_, args) => {
+  const opened = await post("initialize", INITIALIZE);
+  await opened.text();
+  const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+  const named = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "whoami" };
+  for (const headers of [{}, session, { accept: "application/json" }, named]) {
+    const params = { name: "whoami", arguments: args, ...("mcp-name" in headers && STATELESS) };
+    expect(await (await post("tools/call", params, headers)).text()).toContain('"structuredContent":{"bearer":null}');
+  }
+});
+
 test.each<[string, object, string]>([
   [
     "initialize",

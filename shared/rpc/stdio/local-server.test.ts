@@ -77,6 +77,11 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])("a local client at %s"
     ]);
   });
 
+  it.each([null, "", "{}"])("may call a tool with the arguments %j", async (args) => {
+    const call = { ...params, name: "greet", arguments: args };
+    expect((await wire.ask(1, "tools/call", call)).result?.content).toMatchObject([{ text: "Hello" }]);
+  });
+
   it("cancels a request at the tool and receives no answer", async () => {
     wire.send({ id: 1, method: "tools/call", params: { ...params, name: "wait" } });
     await called(calls);

@@ -3,6 +3,7 @@ import type { JSONRPCMessage, RequestId, Transport } from "@modelcontextprotocol
 import type { Clock } from "../../lib/clock.ts";
 import { parsedJson } from "../../lib/text.ts";
 import { idOf } from "../jsonrpc/json-rpc.ts";
+import { withArguments } from "../mcp/mcp.ts";
 import { readLines } from "./stdio-lines.ts";
 
 /** The two streams to the client. */
@@ -120,7 +121,7 @@ export class StdioTransport implements Transport {
 
   #parsed(value: unknown): JSONRPCMessage | null {
     try {
-      return this.#options.parse(value);
+      return this.#options.parse(withArguments(value));
     } catch {
       return null;
     }
