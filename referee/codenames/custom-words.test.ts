@@ -138,7 +138,7 @@ describe.each(eras)("the words of a new game in the era %s", (era) => {
   it.each([
     [{ blue_team: "robot" }, "blue_team: "],
     [{ red_team: undefined }, "red_team: "],
-    [{ red_spymaster: "LLM" }, "red_spymaster: "],
+    [{ red_spymaster: "person" }, "red_spymaster: "],
   ])("create_new_game rejects a missing role and an unknown type of player: %j", async (wrong, named) => {
     const { isError, text, questions } = await created(people(), { ...MODELS, ...wrong });
     expect([isError, questions]).toEqual([true, []]);
