@@ -58,7 +58,7 @@ describe("an action is rejected", () => {
     const stale = await black.move("e5", { expected_tick: 0 });
     expect([stale.isError, stale.text]).toEqual([true, "Expected tick 0, but the session is at 1"]);
     expect((await black.move("e5", { expected_tick: 1 })).isError).toBe(false);
-    for (const expected_tick of [-1, 1.5, "2"]) {
+    for (const expected_tick of [-1, 1.5, "two"]) {
       expect((await white.move("d4", { expected_tick })).text).toContain('"expected_tick"');
     }
   });

@@ -84,7 +84,7 @@ describe("waitForNextTurn", () => {
   });
 
   it("waits 0 to 30 seconds", async () => {
-    for (const timeout_s of [-1, 30.1, 1e9, "5", null]) {
+    for (const timeout_s of [-1, 30.1, 1e9, "five"]) {
       const answer = await black.wait({ timeout_s });
       expect([answer.isError, answer.text]).toEqual([true, expect.stringContaining("timeout_s")]);
     }
