@@ -1,12 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
-import { manualClock } from "#shared/lib/testing/clock.ts";
 import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { isRunning, linePrograms, patient } from "../testing/line-programs.ts";
 import { linesSpec } from "./lines.ts";
-import { START_MS } from "./program-start.ts";
 
 const { pathOf, folder, loadSpec, begin, turn } = linePrograms();
 
@@ -33,24 +31,20 @@ describe("lines:COMMAND", () => {
     );
   });
 
-  test("that ends with an error after the time of its start, and also without input, is a failure with its output", async () => {
-    const clock = manualClock();
-    const source = 'process.once("SIGUSR2", () => { throw new Error("too late"); }); setInterval(() => {}, 1_000);';
-    const flag = pathOf("started");
-    const first = `import { existsSync, writeFileSync } from "node:fs"; if (existsSync("started")) throw new Error("again"); ${source} writeFileSync("started", String(process.pid));`;
-    writeFileSync(pathOf("late.mjs"), first);
+  test("that ends with an error in its first turn, and also without input, is a failure with its output", async () => {
+    const source = `import { existsSync } from "node:fs";
+if (existsSync("broken")) throw new Error("again");
+process.stdin.on("data", () => { throw new Error("too late"); });`;
+    writeFileSync(pathOf("late.mjs"), source);
     const failed = Promise.withResolvers<Error>();
-    const loading = loadSpec(linesSpec([process.execPath, "late.mjs"], folder()), clock, failed.resolve);
-    await vi.waitFor(() => expect(readFileSync(flag, "utf8")).toMatch(/^\d+$/), WAIT_OPTIONS);
-    await clock.advance(START_MS);
-    const bot = await loading;
+    const bot = await loadSpec(linesSpec([process.execPath, "late.mjs"], folder()), patient(), failed.resolve);
+    writeFileSync(pathOf("broken"), "");
     const player = begin(bot);
     let hasAnswered = false;
     const answered = (): void => {
       hasAnswered = true;
     };
     void Promise.resolve(player.choose(turn(0))).then(answered, answered);
-    process.kill(Number(readFileSync(flag, "utf8")), "SIGUSR2");
     const error = await failed.promise;
     expect(error).toMatchObject({ exitCode: EXIT.config });
     expect(error.message).toMatch(/^\S*node late\.mjs ended with code 1 when it was started\n(.*\n)*Error: again/);
@@ -63,12 +57,14 @@ describe("lines:COMMAND", () => {
   });
 
   test("whose first process ended before the first match is started again for it", async () => {
-    const flag = pathOf("started");
-    const first = `if [ ! -e "${flag}" ]; then echo $$ > "${flag}"; exit 0; fi; read start; read turn; echo '{"action": "again"}'`;
-    const bot = await loadSpec(`lines:sh -c '${first.replaceAll("'", "'\\''")}'`, systemClock);
-    await vi.waitFor(() => expect(readFileSync(flag, "utf8")).toMatch(/^\d+\n$/), WAIT_OPTIONS);
-    const pid = Number(readFileSync(flag, "utf8"));
-    await vi.waitFor(() => expect(isRunning(pid)).toBe(false), WAIT_OPTIONS);
+    const pids = pathOf("pids");
+    const flag = pathOf("flag");
+    const ready = `echo $$ >> "${pids}"; echo '{"ready": true}'; if [ ! -e "${flag}" ]; then exit 0; fi`;
+    const source = `${ready}; read start; read turn; echo '{"action": "again"}'`;
+    const bot = await loadSpec(`lines:sh -c '${source.replaceAll("'", "'\\''")}'`, systemClock);
+    const started = readFileSync(pids, "utf8").trim().split("\n").map(Number);
+    await vi.waitFor(() => expect(started.filter(isRunning)).toEqual([]), WAIT_OPTIONS);
+    writeFileSync(flag, "");
     expect(await begin(bot).choose(turn(0))).toBe("again");
   });
 

@@ -25,7 +25,7 @@ const botsFolder = fileURLToPath(new URL("../bots/", import.meta.url));
  */
 export async function loadBot(spec: string, clock: Clock, home: BotHome): Promise<LoadedBot> {
   if (spec.startsWith(UCI_PREFIX)) return uciBot(spec, clock);
-  if (spec.startsWith(LINES_PREFIX)) return linesBot(spec, clock, home.fail);
+  if (spec.startsWith(LINES_PREFIX)) return linesBot(spec, clock, home);
   if (spec.startsWith(LLM_PREFIX)) return llmBot(spec, clock, home);
   if (builtInBots.includes(spec)) return builtInBot(spec);
   const file = resolve(spec);

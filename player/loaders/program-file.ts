@@ -25,7 +25,7 @@ const LANGUAGES: Readonly<Record<ProgramEnding, Language>> = {
  * Loads a program that plays by lines of JSON from its file. It runs in the folder of the file.
  * Throws StartError (exit code 3) if the file cannot be compiled or started.
  */
-export async function programBot(spec: string, clock: Clock, { fail }: Pick<BotHome, "fail">): Promise<LoadedBot> {
+export async function programBot(spec: string, clock: Clock, home: Pick<BotHome, "warn" | "fail">): Promise<LoadedBot> {
   const file = resolve(spec);
   const ending = extname(file);
   const language = isProgramEnding(ending) ? LANGUAGES[ending] : null;
@@ -38,7 +38,7 @@ export async function programBot(spec: string, clock: Clock, { fail }: Pick<BotH
   try {
     const { build, run } = language?.(file, join(target, "bot")) ?? { run: [file] };
     if (build) await compile(spec, build, folder);
-    const bot = await linesBot(linesSpec(run, folder), clock, fail);
+    const bot = await linesBot(linesSpec(run, folder), clock, home);
     const close = async (): Promise<void> => {
       await bot.close?.();
       remove();

@@ -7,7 +7,6 @@ import { createRandom } from "#shared/lib/rng.ts";
 import { type ManualClock, manualClock } from "#shared/lib/testing/clock.ts";
 import type { LoadedBot, MatchBot } from "../loaded-bot.ts";
 import { linesBot, linesSpec } from "../loaders/lines.ts";
-import { START_MS } from "../loaders/program-start.ts";
 import type { GameResult, MatchInfo, Turn } from "../sdk.ts";
 
 export const INFO: MatchInfo = {
@@ -33,6 +32,8 @@ export function linePrograms() {
   const shown: string[] = [];
   /** The messages of programs that turned out not to start. */
   const failures: string[] = [];
+  /** The warnings about programs. */
+  const warnings: string[] = [];
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "lines-"));
   });
@@ -41,6 +42,7 @@ export function linePrograms() {
     rmSync(folder, { recursive: true, force: true });
     shown.length = 0;
     failures.length = 0;
+    warnings.length = 0;
   });
 
   /** Loads a program. It is closed at the end of the test. */
@@ -49,7 +51,7 @@ export function linePrograms() {
     clock: Clock = systemClock,
     fail: (error: Error) => void = ({ message }) => void failures.push(message),
   ): Promise<LoadedBot> {
-    const bot = await linesBot(spec, clock, fail);
+    const bot = await linesBot(spec, clock, { fail, warn: (line) => void warnings.push(line) });
     bots.push(bot);
     return bot;
   }
@@ -66,9 +68,7 @@ createInterface({ input: process.stdin }).on("line", (line) => {
   ${answer}
 });`;
     writeFileSync(join(folder, "bot.mjs"), source);
-    const loading = loadSpec(linesSpec([process.execPath, "bot.mjs"], folder), clock);
-    await clock?.advance(START_MS);
-    return loading;
+    return loadSpec(linesSpec([process.execPath, "bot.mjs"], folder), clock);
   }
 
   function begin(loaded: LoadedBot): MatchBot {
@@ -93,10 +93,10 @@ createInterface({ input: process.stdin }).on("line", (line) => {
       .map((line) => JSON.parse(line));
 
   const pathOf = (name: string): string => join(folder, name);
-  return { shown, failures, pathOf, folder: () => folder, load, loadSpec, begin, turn, received };
+  return { shown, failures, warnings, pathOf, folder: () => folder, load, loadSpec, begin, turn, received };
 }
 
-/** A clock that never ends the time of a start, so that the test does not depend on the speed of the machine. */
+/** A clock that never ends the start time, so that the test does not depend on the speed of the machine. */
 export const patient = () => manualClock();
 
 export function isRunning(pid: number): boolean {

@@ -39,6 +39,9 @@ export const UCI_NODES = 10_000;
 /** The time in which a UCI engine answers `uci`, `ucinewgame` and `isready`, in milliseconds, if its settings name none. */
 export const UCI_START_MS = 30_000;
 
+/** The time in which a program that plays by lines loads what it needs, in milliseconds, if its settings name none. */
+export const LINES_START_MS = 10_000;
+
 /** Returns the default of a field of an options schema, for the help of a command. */
 export const defaultOf = <Field extends z.ZodType>(field: z.ZodDefault<Field>): z.output<Field> =>
   field.parse(undefined) as z.output<Field>;

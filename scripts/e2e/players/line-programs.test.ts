@@ -58,6 +58,34 @@ describe("a Python program with the line protocol", () => {
   });
 });
 
+describe("a Python program whose imports take longer than a move", () => {
+  const READY = 'print(json.dumps({"ready": True}), flush=True)';
+
+  /** Writes the program and returns the text that selects it as a bot. */
+  function slowBot(readyLine: string): string {
+    const bot = join(newFolder(), "bot.py");
+    const answer = "print(json.dumps({'action': 'rock'}), flush=True)";
+    const loop = `for line in sys.stdin:\n    if json.loads(line)['type'] == 'turn': ${answer}`;
+    writeFileSync(bot, `import json, sys, time\ntime.sleep(4)\n${readyLine}\n${loop}\n`);
+    return `lines:/usr/bin/python3 "${bot}"`;
+  }
+
+  it.each([
+    ["match", "without a ready line", ""],
+    ["match", "with a ready line", READY],
+    ["play", "without a ready line", ""],
+    ["play", "with a ready line", READY],
+  ])("plays its first match in `league %s` %s", async (command, _name, readyLine) => {
+    const games = command === "match" ? ["--games", "1", "--data", newFolder()] : [];
+    const flags = ["--game", "rps", "--move-ms", "2000", "--json", ...games];
+    const { code, stdout, stderr } = await league([command, slowBot(readyLine), "cycle", ...flags]);
+    expect(code, stderr).toBe(0);
+    const { termination, pairs } = JSON.parse(stdout);
+    if (command === "play") expect(termination, stderr).toBe("normal");
+    else expect(pairs[0].forfeits, stderr).toEqual({ P01: {}, P02: {} });
+  });
+});
+
 describe("a program of a config", () => {
   it("whose file is missing ends the run with exit code 3 and the error of its interpreter", async () => {
     const players = [

@@ -7,6 +7,7 @@ import { DisplayName } from "../../protocol/names.ts";
 import { MoveLimit } from "../../protocol/timeouts.ts";
 import { WEBSOCKET } from "../../protocol/transports.ts";
 import { BotPermissions } from "../bot-permissions.ts";
+import { LINES_START_MS } from "../defaults.ts";
 import { LlmSettings } from "./llm.ts";
 import { UciSettings } from "./uci.ts";
 
@@ -38,6 +39,14 @@ const PLAYER_FORMS = {
       .describe('a program that reads and writes lines of JSON, e.g. ["python3", "bot.py"]'),
     protocol: z.literal("lines").describe("how the program is asked for its actions: one line of JSON for each turn"),
     folder: z.string().default(".").describe("the folder in which the program runs, relative to this file"),
+    start_ms: z
+      .int()
+      .min(1)
+      .max(3_600_000)
+      .optional()
+      .describe(
+        `time in which the program loads what it needs before its first match, milliseconds (default: ${LINES_START_MS})`,
+      ),
   }),
   llm: z.strictObject({
     ...common,
