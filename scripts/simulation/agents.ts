@@ -10,15 +10,17 @@ import { startPlayer } from "../../player/service.ts";
 import { startReferee } from "../../referee/service.ts";
 import { withBehaviour } from "./behaviour.ts";
 import { type Choice, withOtherChoice } from "./checks/secrecy.ts";
+import { startDialectPlayer } from "./dialect-players.ts";
 import { configOf, identityOf, WAITING_LEAGUE } from "./leagues.ts";
 import type { Victims } from "./liar.ts";
 import { START_MS } from "./machines/clock.ts";
-import { copyName, managerName, operatorName, playerName, refereeName, VISITOR } from "./machines/names.ts";
+import { copyName, machineOf, managerName, operatorName, playerName, refereeName, VISITOR } from "./machines/names.ts";
 import type { Observer } from "./machines/observer.ts";
 import { withObservedViews } from "./observed-bot.ts";
 import { type Owners, startOperator } from "./operator.ts";
 import { operatorNames } from "./operator-plans.ts";
 import type { Plan } from "./plan.ts";
+import { addressOf, dialectOf, isLate, punctualPlayers } from "./player-plans.ts";
 import { startVisitor, withRoundResults } from "./visitor.ts";
 
 /** Starts the production code of an agent as one process. */
@@ -76,7 +78,6 @@ export function agentsOf(
 
 /** The owners of the players. `tokens` are the new tokens of players, by name. */
 function ownersOf({ restart, stop }: Processes, tokens: Map<string, string>): Owners {
-  const machineOf = (player: string): string => playerName(Number(player.slice(1)) - 1);
   return {
     restart: (player) => restart(machineOf(player)),
     // The owner of a machine that will run another player does not know of it.
@@ -89,11 +90,12 @@ function ownersOf({ restart, stop }: Processes, tokens: Map<string, string>): Ow
 }
 
 const operatorOf =
-  ({ calls = [], players }: Plan, name: string, owners: Owners): Start =>
+  (plan: Plan, name: string, owners: Owners): Start =>
   (self) => {
+    const { calls = [] } = plan;
     const own = calls.filter(({ operator }) => name === operatorName(operator));
     const isWatching = calls.some(({ tool }) => tool === "pause_league") && name === operatorName(1);
-    return startOperator({ calls: own, isWatching, players: players.length, owners }, self);
+    return startOperator({ calls: own, isWatching, players: punctualPlayers(plan), owners }, self);
   };
 
 const visitorOf =
@@ -163,11 +165,15 @@ const playerOf =
   (plan: Plan, n: number, { port, choice, machine, onView, tokens }: PlayerProcess): Start =>
   (self) => {
     const identity = identityOf(plan, n, self.clock.now() - START_MS);
+    const program = dialectOf(plan, n);
+    if (program) return startDialectPlayer({ program, name: identity.name, game: plan.game.id, port, manager }, self);
+    const hasInbox = plan.contacts?.[n] === "inbox";
     const token = tokens.get(identity.name);
     if (token) self.disk.writeSecret(tokenFileOf(identity.dataFolder, "player", identity.name), token);
     return startPlayer(
       {
-        ...{ ...identity, host: HOST, ports: [port], manager, registerTimeoutMs: ATTEMPT_MS },
+        ...{ ...identity, host: HOST, ports: [port], manager, registerTimeoutMs: ATTEMPT_MS, pull: hasInbox },
+        endpoint: hasInbox ? null : endpoint(port, addressOf(plan, machine)),
         ...(n === plan.visitor && { bot: "manual" }),
       },
       { ...self, network: withOtherChoice(choice, playerName(n), networkOf(plan, n, self)) },
@@ -180,13 +186,15 @@ function networkOf(plan: Plan, n: number, self: AgentProcess): Network {
   return plan.visitor === undefined ? network : withRoundResults(network);
 }
 
-const endpoint = (port: number): string => `http://${HOST}:${port}/mcp`;
+const endpoint = (port: number, host: string = HOST): string => `http://${host}:${port}/mcp`;
 
 /** Returns all agents except the player with the index `self`. */
-const victimsOf = ({ referees, players }: Plan, self: number): Victims => ({
+const victimsOf = (plan: Plan, self: number): Victims => ({
   manager,
-  referees: Array.from({ length: referees }, (_, n) => endpoint(FIRST_PORT.referee + n)),
-  players: players.flatMap((_, n) => (n === self ? [] : [endpoint(FIRST_PORT.player + n)])),
+  referees: Array.from({ length: plan.referees }, (_, n) => endpoint(FIRST_PORT.referee + n)),
+  players: plan.players.flatMap((_, n) => (n === self ? [] : [endpoint(FIRST_PORT.player + n)])),
+  // The name of a player that comes late, or whose machine runs another player before, is free until then.
+  names: plan.players.flatMap((_, n) => (n === self || isLate(plan, n) || n === plan.former ? [] : [`P${n + 1}`])),
 });
 
 /** Returns tokens and ids that depend only on the seed. */

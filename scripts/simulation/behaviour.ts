@@ -2,6 +2,7 @@ import { sha256Hex } from "#shared/lib/hash.ts";
 import type { Network } from "#shared/rpc/network.ts";
 import type { AgentProcess } from "#shared/runtime/agent.ts";
 import { envelopesIn } from "./checks/envelopes.ts";
+import { createHostile } from "./hostile.ts";
 import { type Change, createLiar, type Victims } from "./liar.ts";
 import { type Behaviour, SLOW_MOVE_MS } from "./plan.ts";
 
@@ -60,6 +61,8 @@ function changeOf(behaviour: Behaviour, self: AgentProcess, victims: Victims, cl
       return replace('\\"accept\\":true', '\\"accept\\":false');
     case "lying":
       return createLiar(self, victims, closed);
+    case "hostile":
+      return createHostile(self, victims, closed);
     default:
       return (_, honest) => honest;
   }

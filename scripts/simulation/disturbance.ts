@@ -10,6 +10,13 @@ export const Disturbance = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("crash"), at, machine, downMs: ms }),
   /** The process is killed at its next commit: before the commit is written, or after it and before the process is notified. */
   z.strictObject({ type: z.literal("crash at commit"), at, machine, downMs: ms, isCommitted: z.boolean() }),
+  /** The process is killed `afterMs` after the arrival of its next message of a type, or of the `count`th one. The answer is lost if `afterMs` is 0. */
+  z.strictObject({
+    type: z.literal("crash at message"),
+    ...{ at, machine, message: z.string().min(1), count: z.int().min(1), afterMs: ms, downMs: ms },
+  }),
+  /** Of this share of the requests to a machine by POST a copy arrives up to `delayMs` later, when its caller no longer waits. */
+  z.strictObject({ type: z.literal("late copies"), at, ms, machine, share: z.number().min(0).max(1), delayMs: ms }),
   /** Two machines cannot connect to each other. The caller gets an error or, as on a half-open connection, no answer. */
   z.strictObject({
     type: z.literal("partition"),

@@ -13,4 +13,23 @@ export const FAILED_PLANS: Readonly<Record<string, Plan>> = {
     managers: 1,
     withoutSockets: ["manager", "referee 1", "referee 2", "player 1", "player 2"],
   },
+  "an answer in a poll that another manager took while the inbox moved": {
+    seed: "157",
+    game: { id: "tic_tac_toe.v1", options: {} },
+    referees: 2,
+    players: ["well", "well", "well", "well", "well"],
+    managers: 3,
+    disturbances: [
+      { type: "crash at commit", at: 1853, machine: "manager 3", downMs: 4878, isCommitted: true },
+      { type: "crash at commit", at: 2047, machine: "manager 2", downMs: 5710, isCommitted: true },
+      { type: "stop", at: 2250, ms: 4556, machine: "manager" },
+    ],
+    withoutSockets: ["manager"],
+    clock: { initial_ms: 37707, increment_ms: 4549 },
+    format: { id: "match", options: { games: 2 } },
+    capacity: 2,
+    contacts: ["inbox", "inbox", "inbox", "inbox", "endpoint"],
+    lateMs: [0, 0, 0, 0, 5356],
+    lateEntry: "forfeit",
+  },
 };

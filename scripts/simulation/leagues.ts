@@ -4,6 +4,7 @@ import { START_MS } from "./machines/clock.ts";
 import { OPERATOR_TOKEN } from "./operator.ts";
 import { RESTART_AT_MS } from "./operator-plans.ts";
 import { MOVE_MS, type Plan } from "./plan.ts";
+import { punctualPlayers } from "./player-plans.ts";
 
 /** A league that no plan starts. */
 export const WAITING_LEAGUE = "next";
@@ -15,7 +16,7 @@ const FIRST_LEAGUE = "first";
  * that of the run. `endpoint` is that of several managers.
  */
 export function configOf(plan: Plan, startsAtMs: number | undefined, endpoint: string | null): Config {
-  const { game, clock, format, matchMs, roundMs, calls } = plan;
+  const { game, clock, format, lateEntry, matchMs, roundMs, calls } = plan;
   const manager = {
     ...(endpoint !== null && { endpoint }),
     ...(calls && { operator_token: OPERATOR_TOKEN }),
@@ -25,6 +26,7 @@ export function configOf(plan: Plan, startsAtMs: number | undefined, endpoint: s
     leagues: [
       {
         ...{ league_id: "sim", game: game.id, options: game.options, clock, min_players: minPlayers(plan) },
+        ...(lateEntry && { late_entry: lateEntry }),
         ...(format && { format: format.id, format_options: format.options }),
         ...(roundMs !== undefined && { round_ms: roundMs }),
         ...(startsAtMs !== undefined && { starts_at: isoAt(START_MS + startsAtMs) }),
@@ -40,11 +42,12 @@ export function configOf(plan: Plan, startsAtMs: number | undefined, endpoint: s
 }
 
 /** The number of players with which the league starts; undefined if an operator starts it. */
-function minPlayers({ players, added, calls = [], isStartedByOperator }: Plan): number | undefined {
+function minPlayers(plan: Plan): number | undefined {
+  const { added, calls = [], isStartedByOperator } = plan;
   if (isStartedByOperator) return undefined;
   const isAddedLate =
     added !== undefined && !calls.some(({ tool, after }) => tool === "add_player" && after === "begin");
-  return isAddedLate ? players.length - 1 : players.length;
+  return punctualPlayers(plan) - (isAddedLate ? 1 : 0);
 }
 
 /** The player that a machine runs. */

@@ -9,11 +9,13 @@ import { type CheckedEnvelope, envelopesIn } from "./checks/envelopes.ts";
 /** Returns the answer that replaces the honest answer of a player to a request. */
 export type Change = (request: string, honest: HttpReply) => HttpReply | Promise<HttpReply>;
 
-/** The endpoints to which a liar sends messages. */
+/** The endpoints to which a liar or a hostile player sends messages. */
 export interface Victims {
   readonly manager: string;
   readonly referees: readonly string[];
   readonly players: readonly string[];
+  /** The names of the players. */
+  readonly names: readonly string[];
 }
 
 /** A message that a liar sends. */

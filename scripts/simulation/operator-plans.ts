@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { createRandom, type Random } from "#shared/lib/rng.ts";
+import type { Random } from "#shared/lib/rng.ts";
 import { type Disturbance, PERMANENT_MS } from "./disturbance.ts";
 import { MANAGER, operatorName, playerName, refereeName } from "./machines/names.ts";
-import type { Plan } from "./plan.ts";
+import type { KindContext, Plan, PlanKind } from "./plan.ts";
 
 /** The tools that change a league, and those that show it. */
 const TOOLS = [
@@ -93,26 +93,19 @@ export function addedBy({ calls = [] }: Pick<Plan, "calls">): { readonly matches
   return { matches: 2 * scheduled, factor: calls.some(({ extended }) => extended) ? 2 : 1 };
 }
 
-/** The number of kinds of leagues with operators, and of plans of which each is one kind or none. */
-const EVERY = 29;
-
-/**
- * Returns the plan, or in two of three cases one with operators or with a config under which events occur that are otherwise rare. The number of the
- * seed determines the kind, so that any hundred seeds in a row have each kind three times. Plans without a number as their seed stay as they are.
- */
-export function withOperators(plan: Plan): Plan {
-  const number = Number(plan.seed);
-  const kind = Number.isInteger(number) ? KINDS[number % EVERY] : undefined;
-  if (!kind || plan.matchMs !== undefined) return plan;
-  const random = createRandom(`${plan.seed}/operators`);
-  const changed = kind({ random, plan });
-  const disturbances = [...changed.disturbances.filter((one) => isPossible(one, changed)), ...retirement(random, plan)];
-  const calls = [...(changed.calls ?? []), ...strayCalls({ random, plan: changed })];
-  return {
-    ...{ ...changed, disturbances: disturbances.sort((a, b) => a.at - b.at) },
-    ...(calls.length > 0 && { calls: calls.sort((a, b) => a.at - b.at) }),
+/** Returns a kind of plans with disturbances that its league can cope with, and with further calls. */
+const operated =
+  (kind: PlanKind): PlanKind =>
+  ({ random, plan }) => {
+    const changed = kind({ random, plan });
+    const possible = changed.disturbances.filter((one) => isPossible(one, changed));
+    const disturbances = [...possible, ...retirement(random, plan)];
+    const calls = [...(changed.calls ?? []), ...strayCalls({ random, plan: changed })];
+    return {
+      ...{ ...changed, disturbances: disturbances.sort((a, b) => a.at - b.at) },
+      ...(calls.length > 0 && { calls: calls.sort((a, b) => a.at - b.at) }),
+    };
   };
-}
 
 /** Whether the owners of a plan's machines can cope with a disturbance. */
 function isPossible({ type }: Disturbance, { startsAtMs, roundMs, calls = [], ...plan }: Plan): boolean {
@@ -134,16 +127,9 @@ function retirement(random: Random, { referees, disturbances }: Plan): readonly 
   return [{ type: "retire", at: random.int(1_000, 3_000), machine: refereeName(referees - 1) }];
 }
 
-interface Context {
-  readonly random: Random;
-  readonly plan: Plan;
-}
-/** Returns the plan with what belongs to one kind. */
-type Kind = (context: Context) => Plan;
-
 /** A call with the defaults of a random form. */
 function call(
-  { random }: Context,
+  { random }: KindContext,
   tool: Tool,
   after: OperatorCall["after"],
   at: number,
@@ -153,16 +139,16 @@ function call(
 }
 
 const name = (index: number): string => `P${index + 1}`;
-const anyPlayer = ({ random, plan }: Context): string => name(random.int(0, plan.players.length - 1));
-const anyPair = ({ random, plan }: Context): readonly string[] =>
+const anyPlayer = ({ random, plan }: KindContext): string => name(random.int(0, plan.players.length - 1));
+const anyPair = ({ random, plan }: KindContext): readonly string[] =>
   random.shuffle(plan.players.map((_, index) => name(index))).slice(0, 2);
-const anyMatch = ({ random, plan }: Context): { readonly match: string; readonly round: number } => {
+const anyMatch = ({ random, plan }: KindContext): { readonly match: string; readonly round: number } => {
   const round = random.int(1, plan.players.length);
   return { match: `R${round}M${random.int(1, Math.max(1, Math.floor(plan.players.length / 2)))}`, round };
 };
 
 /** The calls between a pause and the end of the pause. */
-function paused(context: Context, calls: readonly OperatorCall[]): readonly OperatorCall[] {
+function paused(context: KindContext, calls: readonly OperatorCall[]): readonly OperatorCall[] {
   const { random } = context;
   const from = random.int(0, 300);
   const until = from + random.int(300, 3_000);
@@ -173,13 +159,13 @@ function paused(context: Context, calls: readonly OperatorCall[]): readonly Oper
   ];
 }
 
-const annul = (context: Context, match: string): OperatorCall =>
+const annul = (context: KindContext, match: string): OperatorCall =>
   call(context, "annul_match", "start", context.random.int(0, 1_000), { match });
 
-const pausing: Kind = (context) => ({ ...context.plan, calls: paused(context, []) });
+const pausing: PlanKind = (context) => ({ ...context.plan, calls: paused(context, []) });
 
 /** Annuls a match of a round robin, and adds one of the same players, so that it is played again. */
-const annulling: Kind = (context) => {
+const annulling: PlanKind = (context) => {
   const { plan, random } = context;
   const round = random.int(1, plan.players.length - 1);
   const match = `R${round}M1`;
@@ -189,7 +175,7 @@ const annulling: Kind = (context) => {
   return { ...plan, format: undefined, calls: isPaused ? paused(context, calls) : calls };
 };
 
-const scheduling: Kind = (context) => {
+const scheduling: PlanKind = (context) => {
   const { plan, random } = context;
   const calls = Array.from({ length: random.int(1, 3) }, () => {
     const round = random.int(1, plan.players.length);
@@ -206,7 +192,7 @@ const EXTENSIONS: readonly (readonly [NonNullable<Plan["format"]>, Readonly<Reco
   [{ id: "sprt", options: { elo0: 0, elo1: 400, max_games: 6 } }, { max_games: 10 }],
 ];
 
-const extending: Kind = (context) => {
+const extending: PlanKind = (context) => {
   const { plan, random } = context;
   const [format, extended] = random.pick(EXTENSIONS);
   const one = call(context, "extend_league", "start", 0, { extended });
@@ -217,7 +203,7 @@ const extending: Kind = (context) => {
   };
 };
 
-const ending: Kind = (context) => {
+const ending: PlanKind = (context) => {
   const { plan, random } = context;
   const one = call(context, "end_league", "start", random.int(0, 600));
   const isRepeated = random.next() < 0.5;
@@ -228,7 +214,7 @@ const ending: Kind = (context) => {
 };
 
 /** Removes a player, and erases its data as soon as its match is over. */
-const removing: Kind = (context) => {
+const removing: PlanKind = (context) => {
   const { plan, random } = context;
   const players = [anyPlayer(context)];
   const at = random.int(0, 500);
@@ -238,7 +224,7 @@ const removing: Kind = (context) => {
   return { ...plan, calls: [call(context, "remove_player", "start", at, { players }), ...forgotten] };
 };
 
-const resetting: Kind = (context) => {
+const resetting: PlanKind = (context) => {
   const { plan, random } = context;
   const after = random.next() < 0.7 ? "start" : "begin";
   const at = after === "start" ? random.int(0, 800) : random.int(800, 1_500);
@@ -249,7 +235,7 @@ const resetting: Kind = (context) => {
 };
 
 /** Adds a player to a Swiss system: before its start, or while it is paused. */
-const adding: Kind = (context) => {
+const adding: PlanKind = (context) => {
   const { plan, random } = context;
   const added = plan.players.length - 1;
   const players = [name(added)];
@@ -260,13 +246,13 @@ const adding: Kind = (context) => {
   return { ...plan, added, format: { id: "swiss", options: { rounds: 3 } }, calls };
 };
 
-const starting: Kind = (context) => {
+const starting: PlanKind = (context) => {
   const begun = call(context, "start_league", "begin", context.random.int(500, 1_500));
   return { ...context.plan, isStartedByOperator: true, calls: context.random.next() < 0.5 ? [begun, begun] : [begun] };
 };
 
 /** The league starts at a time that the config of the only manager changes before. Several managers have the same config. */
-const reconfiguring: Kind = (context) => {
+const reconfiguring: PlanKind = (context) => {
   const { plan, random } = context;
   if (plan.managers > 1) return starting(context);
   const first = RESTART_AT_MS + random.int(500, 2_000);
@@ -274,21 +260,21 @@ const reconfiguring: Kind = (context) => {
 };
 
 /** Rounds with a time limit and players that take longer. */
-const expiring: Kind = ({ random, plan }) => {
+const expiring: PlanKind = ({ random, plan }) => {
   const players = plan.players.with(random.int(0, plan.players.length - 1), random.pick(["slow", "silent"]));
   const isInOrder = plan.format?.id !== "match" && plan.format?.id !== "sprt";
   return { ...plan, players, roundMs: random.int(1_000, 2_500), format: isInOrder ? plan.format : undefined };
 };
 
 /** Matches that take longer than they may, so that they are aborted. */
-const aborting: Kind = ({ random, plan }) => {
+const aborting: PlanKind = ({ random, plan }) => {
   const players = plan.players.with(random.int(0, plan.players.length - 1), "slow");
   const format = plan.format?.id === "swiss" ? plan.format : undefined;
   return { ...plan, players, format, matchMs: random.int(1_000, 2_500) };
 };
 
 /** Another player takes the address of a former one, which an operator may have erased before. */
-const replacing: Kind = (context) => {
+const replacing: PlanKind = (context) => {
   const { plan, random } = context;
   const former = random.int(0, plan.players.length - 1);
   const players = [`Q${former + 1}`];
@@ -299,9 +285,9 @@ const replacing: Kind = (context) => {
   return { ...plan, former, calls };
 };
 
-const renewing: Kind = ({ plan }) => ({ ...plan, isSecondLeague: true });
+const renewing: PlanKind = ({ plan }) => ({ ...plan, isSecondLeague: true });
 
-const reading: Kind = (context) => {
+const reading: PlanKind = (context) => {
   const { plan, random } = context;
   const calls = (["get_standings", "get_ratings", "get_schedule", "list_leagues"] as const).map((tool) =>
     call(context, tool, random.next() < 0.5 ? "begin" : "start", random.int(200, 1_500), { operator: 2 }),
@@ -310,14 +296,14 @@ const reading: Kind = (context) => {
   return { ...plan, calls, ...(plan.managers === 1 && { visitor: random.int(0, plan.players.length - 1) }) };
 };
 
-/** Kinds whose events not every plan of the kind contains are listed twice. */
-const KINDS: readonly Kind[] = [
+/** The kinds of plans with operators, or with a config under which events occur that are otherwise rare. Kinds whose events not every plan of the kind contains are listed twice. */
+export const OPERATED_KINDS: readonly PlanKind[] = [
   ...[pausing, annulling, scheduling, extending, ending, removing, resetting, adding, starting, expiring, aborting],
   ...[reconfiguring, reconfiguring, replacing, replacing, renewing, renewing, reading, reading],
-];
+].map(operated);
 
 /** Further calls of plans with operators: repeated, wrong, too early or too late. */
-function strayCalls(context: Context): readonly OperatorCall[] {
+function strayCalls(context: KindContext): readonly OperatorCall[] {
   const { random, plan } = context;
   if (plan.added !== undefined || plan.isSecondLeague) return [];
   return Array.from({ length: random.int(0, 3) }, () => {

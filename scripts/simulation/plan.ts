@@ -2,14 +2,22 @@ import { z } from "zod";
 import { gameIds } from "#shared/games/registry.ts";
 import { createRandom, type Random } from "#shared/lib/rng.ts";
 import { TimeControl } from "#shared/lib/time-control.ts";
+import { DIALECT_PROGRAMS } from "./dialect-programs.ts";
 import { DISTURBANCES_MS, Disturbance, endOf, PERMANENT_MS } from "./disturbance.ts";
 import { DATABASE, MANAGER, playerName, refereeName } from "./machines/names.ts";
 import { withManagers } from "./manager-plans.ts";
-import { addedBy, endOfOperation, OperatedLeague, withOperators } from "./operator-plans.ts";
+import { MOVED_MATCH_KINDS } from "./moved-match-plans.ts";
+import { addedBy, endOfOperation, OPERATED_KINDS, OperatedLeague } from "./operator-plans.ts";
 import { withStoppedReferee } from "./overdue-plans.ts";
+import { withOtherPlayers } from "./player-plans.ts";
 
-const Behaviour = z.enum(["well", "slow", "silent", "unsteady", "illegal", "garbage", "declining", "lying"]);
+const MISBEHAVIOURS = ["well", "slow", "silent", "unsteady", "illegal", "garbage", "declining", "lying"] as const;
+const Behaviour = z.enum([...MISBEHAVIOURS, "hostile"]);
 export type Behaviour = z.infer<typeof Behaviour>;
+
+/** A player with an inbox, or a program that plays in another dialect. */
+const Contact = z.enum(["endpoint", "inbox", ...DIALECT_PROGRAMS]);
+export type Contact = z.infer<typeof Contact>;
 
 /** The agents of one run and the disturbances that happen to them. A seed determines a plan; shrinking removes disturbances. */
 export const Plan = z.strictObject({
@@ -17,6 +25,12 @@ export const Plan = z.strictObject({
   game: z.strictObject({ id: z.enum(gameIds), options: z.record(z.string(), z.unknown()) }).readonly(),
   referees: z.int().min(1).max(99),
   players: z.array(Behaviour).min(2).max(99).readonly(),
+  /** How the agents exchange messages with each player; absent for a native player that is called at its endpoint. */
+  contacts: z.array(Contact).readonly().optional(),
+  /** The times, in ms, at which players start that come late; 0 or absent for the others. The league does not wait for them. */
+  lateMs: z.array(z.number().min(0)).readonly().optional(),
+  /** The `late_entry` of the league; absent for the default. */
+  lateEntry: z.enum(["closed", "forfeit", "makeup"]).optional(),
   disturbances: z.array(Disturbance).readonly(),
   /** The machines that accept no WebSockets, although their agents offer them: a proxy in front of them does not forward the requests. */
   withoutSockets: z.array(z.string().min(1)).readonly().default([]),
@@ -88,9 +102,15 @@ export function timeLimitMs(plan: Plan): number {
 }
 
 /** The maximum number of rounds of the league of a plan. */
-export function roundsOf({ players, format, calls }: Pick<Plan, "players" | "format" | "calls">): number {
+export function roundsOf({
+  players,
+  format,
+  lateEntry,
+  calls,
+}: Pick<Plan, "players" | "format" | "lateEntry" | "calls">): number {
   const added = addedBy({ calls });
-  return players.length * (format ? ROUNDS_PER_PLAYER : 1) * added.factor + added.matches;
+  const perPlayer = format ? ROUNDS_PER_PLAYER : lateEntry === "makeup" ? 2 : 1;
+  return players.length * perPlayer * added.factor + added.matches;
 }
 
 /** Whether machines cannot reach each other and are not told so. A manager notices that it has lost the database. */
@@ -111,7 +131,7 @@ export function matchesAtOnce({ players, format, calls }: Plan): number {
 export function planOf(seed: string): Plan {
   const random = createRandom(`${seed}/plan`);
   const referees = random.int(1, 3);
-  const misbehaviour = random.pick(Behaviour.options);
+  const misbehaviour = random.pick(MISBEHAVIOURS);
   const players = Array.from(
     { length: random.int(2, 5) },
     (): Behaviour => (random.next() < MISBEHAVING_SHARE ? misbehaviour : "well"),
@@ -133,7 +153,30 @@ export function planOf(seed: string): Plan {
     ...(random.next() < SHARE_WITH_CLOCKS && { clock: clockOf(random) }),
     ...(random.next() < SHARE_WITH_FORMATS && { format: random.pick(FORMATS) }),
   });
-  return withOperators(withStoppedReferee(plan));
+  return withOtherPlayers(ofKind(withStoppedReferee(plan)));
+}
+
+/** What a kind of plans decides from. */
+export interface KindContext {
+  readonly random: Random;
+  readonly plan: Plan;
+}
+/** Returns the plan with what belongs to a kind: an operator, a rare config, or a match that moves. */
+export type PlanKind = (context: KindContext) => Plan;
+
+const PLAN_KINDS = [...OPERATED_KINDS, ...MOVED_MATCH_KINDS];
+/** The number of the kinds, and of plans without a kind, in a row of seeds. */
+const EVERY = 29;
+
+/**
+ * Returns the plan, or in three of four cases one of a kind. The number of the seed determines the kind, so that any hundred seeds in a row have each kind
+ * three times. Plans without a number as their seed, and those with a stopped referee, stay as they are.
+ */
+function ofKind(plan: Plan): Plan {
+  const number = Number(plan.seed);
+  const kind = Number.isInteger(number) ? PLAN_KINDS[number % EVERY] : undefined;
+  if (!kind || plan.matchMs !== undefined) return plan;
+  return kind({ random: createRandom(`${plan.seed}/kind`), plan });
 }
 
 /** No player that behaves well or slowly loses on time: the initial time is that for a move, and the increment is longer than a slow player takes. */

@@ -8,6 +8,7 @@ import { isExpected } from "./machines/endings.ts";
 import { MANAGER } from "./machines/names.ts";
 import { World } from "./machines/world.ts";
 import { type Plan, planOf, timeLimitMs } from "./plan.ts";
+import { isCalled } from "./player-plans.ts";
 
 /** The result of a run. */
 interface Outcome {
@@ -33,7 +34,7 @@ export async function runPlan(plan: Plan): Promise<Outcome> {
   };
   process.on("unhandledRejection", onRejection);
   try {
-    const sent = createCorrespondence();
+    const sent = createCorrespondence((machine) => isCalled(plan, machine));
     const outcome = await runToEnd(plan, sent);
     const faults = [...outcome.faults, ...rejected];
     // Matches of two leagues have the same ids, by which the choice would be changed in both.
@@ -122,5 +123,6 @@ export async function recordMessages(
 
 /** Loads the modules that agents import on first use, so that no simulated run waits for the disk of this machine. */
 export async function warmUp(): Promise<void> {
-  await runPlan({ ...planOf("warm-up"), players: ["well", "well"], disturbances: [] });
+  // The limits of callers on other machines are loaded at the first request of such a caller.
+  await runPlan({ ...planOf("warm-up"), players: ["hostile", "well"], contacts: [], disturbances: [] });
 }

@@ -86,6 +86,8 @@ class World {
         fateOf: () => IMMEDIATE,
         withoutSockets: [],
         stoppedUntil: () => 0,
+        addressOf: () => LOOPBACK_HOST,
+        playerWith: () => undefined,
         proxy: null,
       },
       ...{ onRequest, onAnswer },

@@ -7,17 +7,20 @@ import { LeagueEvent } from "../../../league-manager/league/events.ts";
 import { exportOf } from "../../archive/export/export-store.ts";
 import { writeExport } from "../../archive/files.ts";
 import { verifyExport } from "../../archive/verify/verify.ts";
-import { FORGED } from "../liar.ts";
+import type { Disturbance } from "../disturbance.ts";
 import type { ObservedRequest } from "../machines/connection.ts";
 import { DATABASE, MANAGER, managerNames, playerName } from "../machines/names.ts";
 import type { BotSeat } from "../machines/observer.ts";
 import { isSilentPartition, MOVE_MS, type Plan } from "../plan.ts";
+import { dialectOf } from "../player-plans.ts";
 import { faultsOfCapacity } from "./capacity.ts";
 import { createClocks } from "./clocks.ts";
 import { createCourse, faultsOfFinalStandings } from "./course.ts";
 import { createDeadlines } from "./deadlines.ts";
+import { createDialects } from "./dialects.ts";
 import { type CheckedEnvelope, envelopesIn } from "./envelopes.ts";
 import { createEpochs } from "./epochs.ts";
+import { faultsOfForgeries } from "./forgeries.ts";
 import { CommittedLog, type LogEntry } from "./log.ts";
 import { createOperators } from "./operators.ts";
 import { createRelease, type Timed } from "./release.ts";
@@ -54,8 +57,10 @@ export interface Checker {
 /** The checks of one run, each of which remembers what it needs. */
 function createChecks(plan: Plan, now: () => number) {
   const timeline = createTimeline(now);
+  const dialects = createDialects(plan, now);
   return {
-    ...{ plan, timeline, results: createResults(plan), course: createCourse(plan), turns: createTurns() },
+    ...{ plan, timeline, results: createResults(plan), course: createCourse(plan) },
+    ...{ dialects, turns: createTurns(dialects.isForeign) },
     ...{ clocks: createClocks(plan), views: createViews(), epochs: createEpochs(plan, now) },
     ...{ deadlines: createDeadlines(plan, now), release: createRelease(plan, now) },
     operators: createOperators(plan, timeline.entries),
@@ -71,16 +76,25 @@ type Checks = ReturnType<typeof createChecks>;
 export function createChecker(plan: Plan, now: () => number = () => 0): Checker {
   const faults: Fault[] = [];
   const checks = createChecks(plan, now);
-  const { timeline, stores, operators, views, epochs, deadlines, release } = checks;
+  const { timeline, stores, operators, views, epochs, deadlines, dialects, release } = checks;
   return {
     onRequest(passed, sentAt) {
+      const { from, to, body, isCopy } = passed;
+      const requests = envelopesIn(body).filter((request) => !isOfOtherLeague(request));
+      if (isCopy) {
+        // The agents have sent it once. The answers to a copy must be right, too, but no agent waits for them.
+        for (const request of requests) faults.push(...epochs.onRequest(from, to, request, sentAt));
+        return;
+      }
       operators.onRequest(passed);
-      if (isPlayer(passed.from)) return;
-      for (const request of envelopesIn(passed.body))
-        if (!isOfOtherLeague(request)) faults.push(...faultsOfRequest(checks, passed, request, sentAt));
+      faults.push(...dialects.onRequest(passed, sentAt));
+      if (isPlayer(from)) return;
+      for (const request of requests) faults.push(...faultsOfRequest(checks, passed, request, sentAt));
     },
     onAnswer(passed, reply) {
       faults.push(...operators.onAnswer(passed, reply));
+      if (!passed.isCopy) dialects.onAnswer(passed, reply);
+      if (isPlayer(passed.from)) faults.push(...faultsOfForgeries(plan, passed, reply));
       if (!mayFailToCommit(plan) && reply.includes('"code":-32603'))
         faults.push(`errors: ${passed.to} answered an internal error: ${reply}`);
       const requests = envelopesIn(passed.body);
@@ -96,6 +110,7 @@ export function createChecker(plan: Plan, now: () => number = () => 0): Checker 
     },
     onProcess(machine, isRunning) {
       epochs.onProcess(machine);
+      dialects.onProcess(machine);
       deadlines.onProcess(machine);
       release.onProcess(machine, isRunning);
     },
@@ -116,14 +131,14 @@ function faultsOfRequest(
   request: CheckedEnvelope,
   sentAt: number,
 ): readonly Fault[] {
-  const { epochs, deadlines, turns, clocks, course, views, operators } = checks;
+  const { epochs, deadlines, turns, clocks, course, views, dialects, operators } = checks;
   const isReport = request.type === "MATCH_RESULT";
   course.onRequest(request);
   return [
     ...faultsOfSending(checks, from, request, null),
     ...epochs.onRequest(from, to, request, sentAt),
     ...deadlines.onRequest(from, request, sentAt),
-    ...(isReport ? [...turns.onReport(request), ...clocks.onReport(request)] : []),
+    ...(isReport ? [...turns.onReport(request), ...clocks.onReport(request), ...dialects.onReport(request)] : []),
     ...(isPlayer(to) ? [...turns.onRequest(request), ...clocks.onRequest(request)] : []),
     ...(isPlayer(to) ? [...views.onRequest(to, request), ...operators.onInvitation(request)] : []),
   ];
@@ -131,21 +146,18 @@ function faultsOfRequest(
 
 function faultsOfAnswer(
   checks: Checks,
-  { from, to }: ObservedRequest,
+  { from, to, isCopy }: ObservedRequest,
   request: CheckedEnvelope,
   answer: CheckedEnvelope,
 ): readonly Fault[] {
   const { results, turns, epochs, deadlines, names } = checks;
   if (request.type.endsWith("_REGISTER_REQUEST")) noteName(names, request, answer);
   const sending = faultsOfSending(checks, to, answer, request);
-  if (isPlayer(from)) return [...sending, ...faultsOfForgery(from, to, request, answer)];
+  if (isPlayer(from)) return sending;
+  const faults = [...sending, ...results.onAnswer(request, answer), ...epochs.onAnswer(from, to, request, answer)];
+  if (isCopy) return faults;
   deadlines.onAnswer(from, request, answer);
-  return [
-    ...sending,
-    ...results.onAnswer(request, answer),
-    ...turns.onAnswer(to, request, answer),
-    ...epochs.onAnswer(from, to, request, answer),
-  ];
+  return [...faults, ...turns.onAnswer(to, request, answer)];
 }
 
 function faultsOfSending(
@@ -195,19 +207,6 @@ function noteName(names: Map<string, string>, { payload }: CheckedEnvelope, answ
 }
 
 const isPlayer = (machine: string): boolean => machine.startsWith("player");
-
-/** Returns a fault if the answer accepts a forged request of a player. */
-function faultsOfForgery(
-  from: string,
-  to: string,
-  request: CheckedEnvelope,
-  answer: CheckedEnvelope,
-): readonly Fault[] {
-  const isForged = FORGED.some((type) => type === request.type);
-  return isForged && !answer.type.endsWith("_ERROR")
-    ? [`forgeries: ${to} accepted ${request.type} of ${from}: ${answer.type}`]
-    : [];
-}
 
 /** Records the results that the manager acknowledges, and compares them with those that it has recorded. */
 function createResults(plan: Plan) {
@@ -318,10 +317,12 @@ const BY_OPERATOR: ReadonlySet<string> = new Set(["removed", "token_reset"]);
  * Returns true if a player may be charged: it misbehaves, has left or has a copy, or the disturbances of the player, the referees and the manager
  * last in total as long as the time limit of a move. A request on a silent connection times out and is charged to the player (docs/simulation.md).
  */
-function mayBeCharged({ players, disturbances }: Plan, index: number): boolean {
+function mayBeCharged(plan: Plan, index: number): boolean {
+  const { players, disturbances } = plan;
   const behaviour = players[index] ?? "silent";
   const self = playerName(index);
   if (behaviour !== "well" && behaviour !== "slow") return true;
+  if (dialectOf(plan, index) === "later answers" && disturbances.some((one) => isCrashOf(one, self))) return true;
   if (disturbances.some((one) => (one.type === "leave" || one.type === "copy") && one.machine === self)) return true;
   const others = playerNames(players.length).filter((name) => name !== self);
   const durations = disturbances.map((one) => {
@@ -335,6 +336,10 @@ function mayBeCharged({ players, disturbances }: Plan, index: number): boolean {
   });
   return durations.reduce((sum, ms) => sum + ms, 0) >= MOVE_MS;
 }
+
+/** A program that sends its answer later and is killed before that does not know any more that the referee waits for it. */
+const isCrashOf = (one: Disturbance, machine: string): boolean =>
+  (one.type === "crash" || one.type === "crash at message") && one.machine === machine;
 
 /** The matches of a referee that is down for longer are assigned to other referees. */
 const MAX_DOWN_MS = 5_000;

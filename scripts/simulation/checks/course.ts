@@ -37,8 +37,8 @@ export function createCourse(plan: Plan): Course {
 }
 
 /**
- * Checks that each round is opened after the earlier ones are completed, and that in a round robin every pair of players that have entered plays. `verify` checks the pairings
- * of other formats by asking the format again.
+ * Checks that each round is opened after the earlier ones are completed, and that in a round robin every pair of players that have entered plays. `verify`
+ * checks the pairings of other formats by asking the format again.
  */
 function faultsOfRounds({ format }: Plan, events: readonly LeagueEvent[]): readonly string[] {
   const faults: string[] = [];
@@ -46,12 +46,14 @@ function faultsOfRounds({ format }: Plan, events: readonly LeagueEvent[]): reado
   const pairs = new Set<string>();
   const entered = new Set<string>();
   const departed = new Set<string>();
+  const latecomers = new Set<string>();
   let isRunning = false;
   for (const event of events) {
     if (event.type === "started") {
       isRunning = true;
     } else if (event.type === "player_entered") {
       entered.add(event.player_id);
+      if (isRunning) latecomers.add(event.player_id);
     } else if (event.type === "match_scheduled") {
       open.add(event.match_id);
     } else if (event.type === "round_paired") {
@@ -71,13 +73,29 @@ function faultsOfRounds({ format }: Plan, events: readonly LeagueEvent[]): reado
     }
   }
   if (open.size > 0) faults.push(`${[...open].join()} not completed`);
-  const count = entered.size;
-  if (!format && pairs.size !== (count * (count - 1)) / 2) faults.push(`${pairs.size} pairs of ${count} players play`);
+  if (!format) {
+    // The matches of a player that comes late are paired later, without players that have left.
+    const isExcused = (pair: Pair): boolean =>
+      pair.some((id) => latecomers.has(id)) && pair.some((id) => departed.has(id));
+    const all = pairsOf([...entered]);
+    const missing = all.find((pair) => !pairs.has(pair.join()) && !isExcused(pair));
+    if (missing) faults.push(`${missing.join()} do not play`);
+    const keys = new Set(all.map(String));
+    const added = [...pairs].find((pair) => !keys.has(pair));
+    if (added !== undefined) faults.push(`${added} play, and have not both entered`);
+  }
   return faults;
 }
 
 /** The events after which a match is not played any more. */
 const ENDS: ReadonlySet<string> = new Set(["match_completed", "match_aborted", "match_cancelled", "match_annulled"]);
+
+type Pair = readonly [string, string];
+
+const pairsOf = (ids: readonly string[]): readonly Pair[] => {
+  const sorted = ids.toSorted();
+  return sorted.flatMap((one, n) => sorted.slice(n + 1).map((other): Pair => [one, other]));
+};
 
 const roundOf = (matchId: string): number => Number(/^R(\d+)M/.exec(matchId)?.[1]);
 

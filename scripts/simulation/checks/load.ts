@@ -19,6 +19,8 @@ const SHARED_RUN_TIMERS = 15;
 const SOCKETS_PER_PEER = 3;
 /** The requests of a manager to an agent, besides those about matches: a probe, the one before it that ends now, an announcement. */
 const MANAGER_REQUESTS_PER_PEER = 3;
+/** ROUND_END, LEAGUE_STANDINGS_UPDATE, ROUND_ANNOUNCEMENT and ROUND_START. */
+const ANNOUNCEMENTS_PER_ROUND = 4;
 /** The rounds of one match after which the players are notified: even/odd has up to five. */
 const GAME_ROUNDS = 5;
 /** The notifications that a referee may have under way to one player about a match: its start, its rounds, a timeout, its result. */
@@ -36,9 +38,11 @@ interface Needs {
   /** The matches at the same time: those of a round, or of a format that plays many rounds at once. */
   readonly matches: number;
   readonly rounds: number;
+  /** The players that send messages which they may not send. */
   readonly liars: number;
   /** The turns that are played by hand within the time of a move. Each has a timer until its end, also after the move. */
   readonly turnsByHand: number;
+  readonly hasInboxes: boolean;
 }
 
 /**
@@ -52,14 +56,15 @@ export function limitsOf(plan: Plan): Limits {
 }
 
 function needsOf(plan: Plan): Needs {
-  const { managers, referees, players, disturbances } = plan;
+  const { managers, referees, players, disturbances, contacts = [] } = plan;
   const copies = new Set(disturbances.flatMap((one) => (one.type === "copy" ? [one.machine] : []))).size;
   return {
     ...{ managers, referees, rounds: roundsOf(plan), recipients: players.length + referees },
     peers: managers + referees + players.length + copies,
     matches: Math.floor(players.length / SEATS) + matchesAtOnce(plan),
-    liars: players.filter((behaviour) => behaviour === "lying").length,
+    liars: players.filter((behaviour) => behaviour === "lying" || behaviour === "hostile").length,
     turnsByHand: plan.visitor === undefined ? 0 : MAX_TURNS_BY_HAND,
+    hasInboxes: contacts.includes("inbox"),
   };
 }
 
@@ -96,14 +101,16 @@ function refereeLimits({ peers, matches }: Needs): Load {
   };
 }
 
-function playerLimits({ peers, matches, liars, turnsByHand }: Needs): Load {
+function playerLimits({ peers, matches, liars, turnsByHand, hasInboxes }: Needs): Load {
   // A slow or lying player waits before each answer, also to a request that arrives twice and to that of an earlier epoch.
   const answers = 4 * matches;
   const forgeries = liars > 0 ? MAX_PENDING : 0;
   const sockets = peers * SOCKETS_PER_PEER;
+  // Each answer to a request of an inbox begins another poll, while the earlier ones wait for their replies.
+  const polls = hasInboxes ? answers + ANNOUNCEMENTS_PER_ROUND : 0;
   return {
-    timers: OWN_TIMERS + answers + forgeries + sockets + turnsByHand,
-    connections: 1 + forgeries + sockets,
+    timers: OWN_TIMERS + answers + forgeries + sockets + turnsByHand + polls,
+    connections: 1 + forgeries + sockets + polls,
     commits: 0,
   };
 }

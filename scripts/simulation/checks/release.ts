@@ -95,16 +95,22 @@ function lossesOf({ disturbances }: Plan, runs: Runs, machine: string): readonly
     from: until,
     until: intervals[index + 1]?.from ?? Number.POSITIVE_INFINITY,
   }));
-  const stopped = disturbances.filter((one) => one.type === "stop" && one.machine === machine);
+  const silences = disturbances.filter((one) => isSilence(one, machine));
   return [
     ...down.map((interval) => ({ ...interval, isSilent: false })),
-    ...stopped.map((one) => ({ from: one.at, until: endOf(one), isSilent: true })),
+    ...silences.map((one) => ({ from: one.at, until: endOf(one), isSilent: true })),
   ];
 }
 
+/** Whether a disturbance makes a referee silent for the manager. */
+const isSilence = (one: Disturbance, machine: string): boolean =>
+  (one.type === "stop" && one.machine === machine) ||
+  (one.type === "partition" && one.between.includes(machine) && one.between.includes(MANAGER));
+
 /** Says whether a match stays with a lost referee although another one is free and nothing disturbs the manager. */
 function keptByLost(plan: Plan, runs: Runs, { machine, from, until }: Assignment & { machine: string }): string[] {
-  const calmAt = CALM_MS + Math.max(0, ...plan.disturbances.filter((one) => !isOf(one, machine)).map(endOf));
+  const others = plan.disturbances.filter((one) => !isOf(one, machine) && !isSilence(one, machine));
+  const calmAt = CALM_MS + Math.max(0, ...others.map(endOf));
   return lossesOf(plan, runs, machine).flatMap((loss) => {
     const start = Math.max(from, loss.from, calmAt);
     const manager = runAt(runs, MANAGER, start);
@@ -142,4 +148,6 @@ function keptTooLong(plan: Plan, runs: Runs, { from, until }: Assignment): strin
   return [`was not released after ${matchMs} ms, but after ${Math.round(until - from)} ms`];
 }
 
-const isOf = (one: Disturbance, machine: string): boolean => "machine" in one && one.machine === machine;
+const isOf = (one: Disturbance, machine: string): boolean =>
+  // Copies of messages delay nothing.
+  one.type === "late copies" || ("machine" in one && one.machine === machine);

@@ -15,6 +15,7 @@ export const RULES = [
   "release",
   "timeouts",
   "operators",
+  "dialects",
   "schedule",
   "standings",
   "forgeries",

@@ -39,7 +39,8 @@ interface Answer extends Choice {
   readonly index: number;
 }
 
-export function createCorrespondence(): Correspondence {
+/** `isCalled` returns whether a player is called at its endpoint: only the choices of such a player can be replaced. */
+export function createCorrespondence(isCalled: (machine: string) => boolean = () => true): Correspondence {
   const sent: { readonly receiver: string; readonly text: string }[] = [];
   const answers: Answer[] = [];
   const whileSealed = ({ choice, before }: Sealed): readonly string[] => {
@@ -51,10 +52,13 @@ export function createCorrespondence(): Correspondence {
   return {
     length: () => sent.length,
     whileSealed,
-    onRequest(at, { from, to, body }) {
+    onRequest(at, { from, to, body, isPoll }) {
+      // A poll has the answers of the player, also its choice.
+      if (isPoll) return;
       sent.push({ receiver: to, text: `${at} ${from} > ${to} ${body}` });
     },
-    onAnswer(at, { from, to, body }, reply) {
+    onAnswer(at, { from, to, body, isPoll }, reply) {
+      if (isPoll) return;
       const requests = envelopesIn(body);
       for (const { id, type } of envelopesIn(reply)) {
         const request = requests.find((one) => one.id === id)?.payload;
@@ -76,7 +80,8 @@ export function createCorrespondence(): Correspondence {
       const sealed = answers.flatMap(({ machine, turn, index }) => {
         const ofTurn = answers.filter((one) => one.turn === turn);
         const other = ofTurn.find((one) => one.machine !== machine);
-        if (!other || other.index < index || ofTurn.some(({ isRepeated }) => isRepeated)) return [];
+        if (!isCalled(machine) || !other || other.index < index || ofTurn.some(({ isRepeated }) => isRepeated))
+          return [];
         const messageCount = sent.slice(index, other.index).filter(({ receiver }) => receiver === other.machine).length;
         return [{ choice: { machine, turn }, before: other.index, messageCount }];
       });

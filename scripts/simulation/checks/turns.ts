@@ -21,7 +21,8 @@ interface RequestedTurn {
 /** The valid moves of each role in each tick. A request for another move that arrives twice may get two moves, of which the referee gets one. */
 type AnsweredMoves = Map<string, Map<number, ReadonlySet<string>>>;
 
-export function createTurns(): Turns {
+/** `isForeign` returns whether a player has another dialect: its moves are checked elsewhere (dialects.ts). */
+export function createTurns(isForeign: (playerId: string) => boolean = () => false): Turns {
   /** The move of each player in each turn. */
   const moves = new Map<string, string>();
   const playerIds = new Map<string, string>();
@@ -63,7 +64,7 @@ export function createTurns(): Turns {
       }
       return changed(moves, key, payload.move, "a repeated request has another answer");
     },
-    onReport: ({ payload }) => faultsOfLog(payload, answeredMoves),
+    onReport: ({ payload }) => faultsOfLog(payload, answeredMoves, isForeign),
   };
 }
 
@@ -76,10 +77,15 @@ function changed(values: Map<string, string>, key: string, value: unknown, fault
 }
 
 /** Returns a fault if an action in the log of a report is not a move of its player. */
-function faultsOfLog(payload: CheckedEnvelope["payload"], answeredMoves: AnsweredMoves): readonly Fault[] {
+function faultsOfLog(
+  payload: CheckedEnvelope["payload"],
+  answeredMoves: AnsweredMoves,
+  isForeign: (playerId: string) => boolean,
+): readonly Fault[] {
   const log = (payload.log as string[]).map((entry) => JSON.parse(entry) as Entry);
   const roles = new Set(log.flatMap(({ role = [] }) => role));
   return [...roles].flatMap((role): readonly Fault[] => {
+    if (isForeign(log[0]?.participants?.[role]?.split("@", 1)[0] ?? "")) return [];
     const seat = seatOf({ ...payload, your_role: role });
     const moves = [...(answeredMoves.get(seat) ?? [])].sort(([a], [b]) => a - b).map(([, move]) => move);
     const acted = log.filter((entry) => entry.type === "acted" && entry.role === role);
@@ -93,6 +99,7 @@ interface Entry {
   readonly type: string;
   readonly role?: string;
   readonly action?: unknown;
+  readonly participants?: Readonly<Record<string, string>>;
 }
 
 const seatOf = ({ match_id, epoch, your_role }: CheckedEnvelope["payload"]): string =>

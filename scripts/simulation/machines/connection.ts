@@ -1,7 +1,9 @@
+import type { IncomingMessage } from "node:http";
 import type { Clock } from "#shared/lib/clock.ts";
 import type { Random } from "#shared/lib/rng.ts";
+import type { Destination } from "#shared/rpc/http/forwarding.ts";
 import type { ListenOptions } from "#shared/rpc/http/listen.ts";
-import type { HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
+import type { HttpContext, HttpReply } from "#shared/rpc/jsonrpc/http-context.ts";
 import type { DispatchController, DispatchHandler, DispatchOptions } from "#shared/rpc/peer/targets.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -14,6 +16,8 @@ export interface Fate {
   /** `reset`: the connection breaks before the arrival. `silent`: neither the message nor an error arrives. */
   readonly request: "arrives" | "arrives twice" | "reset" | "silent";
   readonly reply: "arrives" | "reset" | "silent";
+  /** The time after its arrival at which the request arrives once more, in ms; absent if it does not. */
+  readonly copyMs?: number;
 }
 
 /** A request between two machines, for observers of the simulation. */
@@ -22,6 +26,10 @@ export interface ObservedRequest {
   readonly to: string;
   readonly body: string;
   readonly isOverSocket: boolean;
+  /** Whether the request is a late copy of one that has arrived before. */
+  readonly isCopy?: true;
+  /** Whether the request is a poll of an inbox. The messages in it are observed when referees put them into the inbox. */
+  readonly isPoll?: true;
 }
 
 export interface NetworkOptions {
@@ -31,6 +39,10 @@ export interface NetworkOptions {
   readonly withoutSockets: readonly string[];
   /** Until when the process of a machine is stopped. What arrives meanwhile waits. */
   readonly stoppedUntil: (machine: string) => number;
+  /** Returns the address from which the connections of a machine come. */
+  readonly addressOf: (machine: string) => string;
+  /** Returns the machine of the player with an id; undefined if no registration with it was answered yet. */
+  readonly playerWith: (id: string) => string | undefined;
   /** The address that a proxy forwards to any of the machines for which `isBehind` returns true; null without a proxy. */
   readonly proxy: Proxy | null;
   /** Called when a request has arrived at a server, with the virtual time at which it was sent. */
@@ -82,14 +94,15 @@ export function whenRunning({ scheduler, stoppedUntil }: NetworkOptions, machine
   else run();
 }
 
-/** Returns the origin of the server that answers a request to an origin. */
-export function routed({ proxy, servers }: Wire, origin: string): string {
+/** Returns the origin of the server that answers a request to an origin. Every server has another port, so that the host does not matter. */
+export function routed({ proxy, servers }: Wire, called: string): string {
+  const origin = called.replace(/^http:\/\/[^:/]+/, `http://${HOST}`);
   if (origin !== proxy?.origin) return origin;
   const behind = [...servers].filter(([, { machine }]) => proxy.isBehind(machine));
   return behind.length > 0 ? proxy.random.pick(behind)[0] : origin;
 }
 
-/** The address of every machine. */
+/** The address of every server, and of most machines. */
 export const HOST = "127.0.0.1";
 const refusedError = (): Error => Object.assign(new Error(`connect ECONNREFUSED ${HOST}`), { code: "ECONNREFUSED" });
 export const resetError = (): Error => Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
@@ -105,6 +118,8 @@ export class Connection implements Link {
   readonly #closed = new AbortController();
   readonly #controller: DispatchController;
   #server: Server | null = null;
+  /** The header with the caller of a request that a server has passed on. */
+  #signature: Readonly<Record<string, string>> = {};
   #sentAt = 0;
   #isOver = false;
 
@@ -162,10 +177,58 @@ export class Connection implements Link {
       whenRunning(this.#wire, server.machine, () => this.#arrive(fate));
       return;
     }
+    if (fate.copyMs !== undefined) this.#arriveLater(fate.copyMs);
+    this.#arriveAt(server, fate);
+  }
+
+  #arriveAt(server: Server, fate: Fate): void {
+    const home = this.#otherServer(server);
+    if (home) {
+      this.#passOn(server, home, fate);
+      return;
+    }
     this.#server = server;
     server.open.add(this);
     if (fate.request === "arrives twice") void this.#answer(server, { ...fate, reply: "silent" });
     void this.#answer(server, fate);
+  }
+
+  /** Lets a copy of the request arrive, e.g. from a proxy that repeats it. Its caller has ended the request by then, and gets no answer. */
+  #arriveLater(ms: number): void {
+    const { scheduler, servers } = this.#wire;
+    scheduler.after(ms, () => {
+      const server = servers.get(this.#origin);
+      if (!server || this.#otherServer(server)) return;
+      void this.#handle(server, true).then(({ body }) => this.#answered(server, body, true));
+    });
+  }
+
+  /** Returns the server of the same service that a request belongs to; null if it belongs to the server at which it has arrived. */
+  #otherServer({ options }: Server): Destination | null {
+    return options.forwarding?.destinationOf(this.#head()) ?? null;
+  }
+
+  /** The fields of the request that the forwarding of a service reads. */
+  #head(): IncomingMessage {
+    const { method, path, headers } = this.#request;
+    return { method, url: path, headers: { ...headers, ...this.#signature } } as IncomingMessage;
+  }
+
+  /** Passes a request on to another server of the same service. */
+  #passOn({ machine, options }: Server, destination: Destination, fate: Fate): void {
+    const { scheduler, servers, fateOf } = this.#wire;
+    const hop = fateOf(machine, servers.get(destination.origin)?.machine ?? destination.origin);
+    const caller = { remoteAddress: this.#wire.addressOf(this.#from), origin: this.#origin };
+    this.#signature = options.forwarding?.headersFor(caller, this.#head(), destination) ?? {};
+    scheduler.after(hop.requestMs, () => {
+      const server = servers.get(destination.origin);
+      if (this.#isOver || hop.request === "silent") return;
+      if (!server) options.forwarding?.onGone(destination);
+      if (!server || hop.request === "reset") return this.fail(resetError());
+      whenRunning(this.#wire, server.machine, () => {
+        if (!server.isClosed && !this.#isOver) this.#arriveAt(server, fate);
+      });
+    });
   }
 
   /** Lets the server handle the request, and delivers the answer according to `fate`. */
@@ -180,18 +243,29 @@ export class Connection implements Link {
     const deliver = (run: () => void): void => {
       if (fate.reply === "arrives") later(run);
     };
-    if (fate.reply === "reset") later(() => this.fail(resetError()));
+    if (fate.reply === "reset" || reply.isRefused) later(() => this.fail(resetError()));
+    if (reply.isRefused) return;
     deliver(() => this.#start(reply.status));
     if (reply.body !== "") deliver(() => this.#data(reply.body));
     deliver(() => this.#end());
-    if (!server.isClosed && this.#request.method !== "GET") this.#wire.onAnswer(this.#observed(server), reply.body);
+    this.#answered(server, reply.body);
   }
 
-  #observed({ machine }: Server): ObservedRequest {
-    return { from: this.#from, to: machine, body: String(this.#request.body ?? ""), isOverSocket: false };
+  #answered(server: Server, reply: string, isCopy = false): void {
+    if (!server.isClosed && this.#request.method !== "GET") this.#wire.onAnswer(this.#observed(server, isCopy), reply);
   }
 
-  async #handle(server: Server): Promise<HttpReply> {
+  /** The request as observers see it: one to the inbox of a player as one to the player. */
+  #observed({ machine }: Server, isCopy: boolean): ObservedRequest {
+    const { path, body } = this.#request;
+    const [, owner, face] = /^\/inbox\/([^/?]+)(\/mcp)?/.exec(path) ?? [];
+    const to = (face && owner !== undefined && this.#wire.playerWith(owner)) || machine;
+    const isPoll = owner !== undefined && face === undefined;
+    const kind = { ...(isPoll && { isPoll }), ...(isCopy && { isCopy }) };
+    return { from: this.#from, to, body: String(body ?? ""), isOverSocket: false, ...kind };
+  }
+
+  async #handle(server: Server, isCopy = false): Promise<HttpReply> {
     const { options } = server;
     const { method, path } = this.#request;
     if (method === "GET") {
@@ -200,13 +274,18 @@ export class Connection implements Link {
       }
       return { status: !path.startsWith("/ready") || options.isReady() ? 200 : 503, body: "{}" };
     }
-    const observed = this.#observed(server);
+    const observed = this.#observed(server, isCopy);
     this.#wire.onRequest(observed, this.#sentAt);
     const headers = this.#request.headers as Record<string, string> | null | undefined;
     const bearer = headers?.authorization?.replace(/^Bearer /, "") ?? null;
-    const http = { bearer, remoteAddress: HOST, abortSignal: () => this.#closed.signal };
+    const passedOn = options.forwarding?.callerIn(this.#head());
+    const caller = passedOn ?? { remoteAddress: this.#wire.addressOf(this.#from), origin: this.#origin };
+    const abortSignal = (): AbortSignal => this.#closed.signal;
+    const http: HttpContext = { bearer, target: path, abortSignal, ...caller, ...(passedOn && { isPassedOn: true }) };
     const verdict = (await options.gate?.(observed.body, http)) ?? null;
-    return verdict?.rejection ?? options.handler(observed.body, http);
+    const { posts } = options;
+    const handler = posts?.isAt(path.split("?", 1)[0] ?? "") ? posts.handler : options.handler;
+    return verdict?.rejection ?? handler(observed.body, http);
   }
 
   #start(status: number): void {

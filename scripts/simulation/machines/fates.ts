@@ -32,6 +32,8 @@ function disturbed(fate: Fate, one: Disturbance, from: string, to: string, rando
     const [request, reply] = [random.next() * one.delayMs, random.next() * one.delayMs];
     return { ...fate, requestMs: fate.requestMs + request, replyMs: fate.replyMs + reply };
   }
+  if (one.type === "late copies" && one.machine === to && random.next() < one.share)
+    return { ...fate, copyMs: random.next() * one.delayMs };
   if (one.type === "lossy" && random.next() < one.share) {
     return random.pick<Fate>([
       { ...fate, request: "reset" },

@@ -22,6 +22,8 @@ export interface Machine {
   isRegistered: boolean;
   /** The fate of the next commit, if a disturbance has set it. */
   commitFate: CommitFate | null;
+  /** The crashes at messages that have not happened yet, with the number of messages that were received. */
+  readonly messageCrashes: Set<MessageCrash>;
   /** The time until the restart after a crash at a commit. */
   downMs: number;
   /** The process is stopped until this virtual time. */
@@ -30,18 +32,31 @@ export interface Machine {
   fullUntil: number;
 }
 
+type MessageCrash = Extract<Disturbance, { type: "crash at message" }> & { received?: number };
+
 export const newMachine = (name: string, disk: MachineDisk, start: Start): Machine => ({
   ...{ name, disk, start, process: null, isInvited: false, hasLeft: false, isRegistered: false },
+  ...{ messageCrashes: new Set() },
   ...{ dateOffset: 0, starts: 0, commitFate: null, downMs: 0, fullUntil: 0, stoppedUntil: 0 },
 });
 
 /** Sets the condition of a machine that a disturbance causes and that ends by itself. Other disturbances change nothing here. */
 export function setCondition(machine: Machine, one: Disturbance): void {
   if (one.type === "stop") machine.stoppedUntil = Math.max(machine.stoppedUntil, one.at + one.ms);
+  if (one.type === "crash at message") machine.messageCrashes.add({ ...one });
   if (one.type === "disk full") machine.fullUntil = one.at + one.ms;
   if (one.type !== "crash at commit") return;
   machine.commitFate = one.isCommitted ? "written before a crash" : "lost in a crash";
   machine.downMs = one.downMs;
+}
+
+/** Returns the crashes that the arrival of a message causes. */
+export function crashesAt({ messageCrashes }: Machine, body: string): readonly MessageCrash[] {
+  return [...messageCrashes].filter((one) => {
+    if (!body.includes(`"${one.message}"`)) return false;
+    one.received = (one.received ?? 0) + 1;
+    return one.received >= one.count && messageCrashes.delete(one);
+  });
 }
 
 /** The fate of the next commit to the disk of a machine. A fate that a disturbance has set is that of one commit. */

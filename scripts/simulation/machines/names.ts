@@ -7,6 +7,8 @@ export const managerNames = (count: number): readonly string[] =>
 export const isManager = (machine: string): boolean => machine.startsWith(MANAGER);
 export const refereeName = (index: number): string => `referee ${index + 1}`;
 export const playerName = (index: number): string => `player ${index + 1}`;
+/** The machine of a player with a display name, e.g. P1. */
+export const machineOf = (displayName: string): string => playerName(Number(displayName.slice(1)) - 1);
 export const copyName = (player: string): string => `${player} copy`;
 export const operatorName = (number: number): string => `operator ${number}`;
 export const isOperator = (machine: string): boolean => machine.startsWith("operator ");

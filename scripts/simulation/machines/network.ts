@@ -62,8 +62,8 @@ export function createNetwork(options: NetworkOptions): SimulatedNetwork {
           }),
         // No simulated process opens a page, so no match is watched.
         openEventStream: () => Promise.reject(new Error("the simulated network has no event streams")),
-        addressToward: async () => HOST,
-        comesFrom: async () => true,
+        addressToward: async () => options.addressOf(machine),
+        comesFrom: async (endpoint, address) => new URL(endpoint).hostname === address,
         interfaces: () => ({}),
         connections: () => connections.size,
         stop() {

@@ -4,7 +4,6 @@ import type { FrameEvents, Frames } from "#shared/rpc/websocket/frames.ts";
 import { messageSocket } from "#shared/rpc/websocket/message-socket.ts";
 import type { OpeningEvents, SocketAddress } from "#shared/rpc/websocket/open-socket.ts";
 import {
-  HOST,
   type Link,
   type ObservedRequest,
   resetError,
@@ -94,7 +93,7 @@ export class SocketConnection implements Link {
     this.#server = server;
     server.open.add(this);
     const http: HttpContext = {
-      ...{ bearer: this.#address.bearer ?? null, remoteAddress: HOST },
+      ...{ bearer: this.#address.bearer ?? null, remoteAddress: this.#wire.addressOf(this.#from) },
       abortSignal: () => this.#closed.signal,
     };
     const verdict = await server.options.gate?.("", http);

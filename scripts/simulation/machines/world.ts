@@ -10,13 +10,15 @@ import type { Choice } from "../checks/secrecy.ts";
 import { type Disturbance, endOf } from "../disturbance.ts";
 import { endOfOperation, restartsOf } from "../operator-plans.ts";
 import { type Plan, START_MS } from "../plan.ts";
+import { addressOf, startsAt } from "../player-plans.ts";
 import { ask } from "./ask.ts";
 import { processClock } from "./clock.ts";
+import type { ObservedRequest } from "./connection.ts";
 import { SimulatedDatabase } from "./database.ts";
 import { createDisk, type MachineDisk } from "./disk.ts";
 import { isExpected, isExpectedAtStart } from "./endings.ts";
 import { fatesOf } from "./fates.ts";
-import { type Machine, newMachine, newProcess, nextCommitFate, setCondition } from "./machine.ts";
+import { crashesAt, type Machine, newMachine, newProcess, nextCommitFate, setCondition } from "./machine.ts";
 import { copyName, DATABASE, isManager, MANAGER, playerName } from "./names.ts";
 import { createNetwork, type SimulatedNetwork } from "./network.ts";
 import type { Observer } from "./observer.ts";
@@ -46,6 +48,8 @@ export class World {
   readonly #machines = new Map<string, Machine>();
   /** The database of several managers; null for one manager. */
   readonly #database: SimulatedDatabase | null;
+  /** The machines of the players, by the ids of the players. */
+  readonly #players = new Map<string, string>();
   #isStopping = false;
 
   /** `choice` is a choice that its player replaces by another one. */
@@ -57,7 +61,13 @@ export class World {
     const fateOf = fatesOf(plan, scheduler.now, this.#random);
     this.#database = plan.managers > 1 ? this.#openDatabase() : null;
     this.#network = createNetwork({
-      ...{ scheduler, fateOf, onAnswer: observer.onAnswer, withoutSockets: plan.withoutSockets },
+      ...{ scheduler, fateOf, withoutSockets: plan.withoutSockets },
+      addressOf: (machine) => addressOf(plan, machine),
+      playerWith: (id) => this.#players.get(id),
+      onAnswer: (request, reply) => {
+        this.#learnPlayer(request, reply);
+        observer.onAnswer(request, reply);
+      },
       stoppedUntil: (machine) => this.#machines.get(machine)?.stoppedUntil ?? 0,
       proxy: this.#database && {
         origin: new URL(MANAGER_ENDPOINT).origin,
@@ -66,7 +76,9 @@ export class World {
       },
       onRequest: (request, sentAt) => {
         const machine = this.#machines.get(request.to);
-        if (machine && request.body.includes('"GAME_INVITE"')) machine.isInvited = true;
+        if (machine && !machine.isInvited && isInvitation(request.body)) machine.isInvited = true;
+        for (const { afterMs, downMs } of machine?.messageCrashes.size ? crashesAt(machine, request.body) : [])
+          scheduler.after(afterMs, () => machine && this.#kill(machine, downMs, "is killed at a message"));
         observer.onRequest(request, sentAt);
       },
     });
@@ -75,7 +87,7 @@ export class World {
       stop: (name) => this.#leave(name),
     };
     for (const [name, start] of agentsOf(plan, choice, this.#database, observer.onView, processes))
-      this.#add(name, start, this.#random.next() * START_MS);
+      this.#add(name, start, this.#random.next() * START_MS + startsAt(plan, name));
     for (const one of plan.disturbances) scheduler.after(one.at, () => this.#disturb(one));
     for (const { machine, at, downMs } of restartsOf(plan))
       scheduler.after(at, () => this.#restart(machine, downMs, true));
@@ -142,6 +154,13 @@ export class World {
     for (let steps = 0; !isOver && steps < MAX_STOP_STEPS && (await this.scheduler.step()); steps++);
     if (!isOver) this.faults.add("resources: a process does not stop");
     await this.scheduler.finishTurn();
+  }
+
+  /** Records the id in the answer to the registration of a player. */
+  #learnPlayer({ from }: ObservedRequest, reply: string): void {
+    if (!from.startsWith("player")) return;
+    const id = reply.includes("REGISTER_RESPONSE") ? /\\"player_id\\":\\"([^"\\]+)/.exec(reply)?.[1] : undefined;
+    if (id !== undefined && this.#machines.has(from)) this.#players.set(id, from);
   }
 
   #openDatabase(): SimulatedDatabase {
@@ -213,7 +232,9 @@ export class World {
   #end(machine: Machine, thrown: unknown): void {
     const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
     const isStarting = machine.process?.agent === null;
-    if (!(isStarting ? isExpectedAtStart(thrown) : isExpected(thrown)))
+    // A manager that runs rejects what it cannot write, and continues.
+    const isExpectedNow = isManager(machine.name) ? () => false : isExpected;
+    if (!(isStarting ? isExpectedAtStart(thrown) : isExpectedNow(thrown)))
       this.faults.add(`errors: ${machine.name}: ${text}`);
     this.#kill(machine, RESTART_MS, `ends: ${text.split("\n")[0]}`);
   }
@@ -281,6 +302,9 @@ export class World {
     if (one.type === "clock set") this.#setDate(machine, one.byMs, one.at + one.ms);
   }
 }
+
+/** Whether a message invites a player to a match, in any dialect. */
+const isInvitation = (body: string): boolean => /"(GAME_INVITE|GAME_INVITATION|GAME_START)"/.test(body);
 
 /** A process is started once, after each disturbance that ends it, and again and again while it cannot start, until the last disturbance ends. */
 function maxStartsOf(plan: Plan): number {

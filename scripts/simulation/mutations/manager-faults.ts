@@ -35,7 +35,8 @@ export const MANAGER_FAULTS: readonly Mutation[] = [
   },
   {
     name: "a repeated result is recorded again",
-    rules: ["results"],
+    // The store refuses the second record, so that the manager answers an internal error.
+    rules: ["results", "errors"],
     file: "league-manager/league/decisions/report.ts",
     from: 'if (match.status === "completed") return',
     to: 'if (match.status === "scheduled") return',

@@ -4,7 +4,8 @@ import type { Mutation } from "./mutation.ts";
 export const REFEREE_FAULTS: readonly Mutation[] = [
   {
     name: "a repeated START_GAME begins a new session",
-    rules: ["turns", "moves", "repeated requests", "results"],
+    // The store refuses the second session of an epoch.
+    rules: ["errors", "end"],
     file: "referee/match/match-start.ts",
     from: "const isResumed = newest?.epoch === epoch;",
     to: "const isResumed = false;",
@@ -53,7 +54,8 @@ export const REFEREE_FAULTS: readonly Mutation[] = [
   },
   {
     name: "a resumed turn requests moves of players that have acted",
-    rules: ["turns", "moves", "results"],
+    // The repeated request shows the player its own choice.
+    rules: ["views", "turns", "moves", "results"],
     file: "referee/match/play-match.ts",
     from: "rolesToAct(game, state).flatMap((role) =>",
     to: "(game.info.simultaneous ? game.roles : rolesToAct(game, state)).flatMap((role) =>",

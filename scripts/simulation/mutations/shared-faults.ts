@@ -46,7 +46,7 @@ export const SHARED_FAULTS: readonly Mutation[] = [
   },
   {
     name: "the head of a failed append stays in memory",
-    rules: ["export", "results"],
+    rules: ["errors", "export", "results"],
     file: "shared/store/sqlite-event-log.ts",
     from: "    heads.drop(pinned);\n",
     to: "",
@@ -67,7 +67,8 @@ export const SHARED_FAULTS: readonly Mutation[] = [
   },
   {
     name: "an answer over a WebSocket ends the oldest call",
-    rules: ["turns", "moves", "repeated requests", "end"],
+    // The answer of another call is invalid: the referee repeats a request to a player that has not answered yet.
+    rules: ["deadlines", "turns", "moves", "repeated requests", "end"],
     file: "shared/rpc/peer/call-socket.ts",
     from: "this.#calls.get(id as number) ?? this.#onlyCall(id)",
     to: "this.#calls.values().next().value",

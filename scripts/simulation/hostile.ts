@@ -1,0 +1,210 @@
+import { derivedMessageId } from "#shared/lib/ids.ts";
+import { newEnvelope } from "#shared/protocol/envelope.ts";
+import type { MessageType } from "#shared/protocol/message-types.ts";
+import type { AgentProcess } from "#shared/runtime/agent.ts";
+import { type CheckedEnvelope, envelopesIn } from "./checks/envelopes.ts";
+import type { Change, Victims } from "./liar.ts";
+
+/** A request that a hostile player sends. */
+interface Attack {
+  readonly url: string;
+  readonly body: string;
+  readonly bearer?: string;
+}
+
+/** Types of messages that only the manager, a referee or an operator may send. */
+export const FORBIDDEN: readonly MessageType[] = [
+  ...(["START_GAME", "MATCH_WITHDRAWN", "GAME_INVITE", "MOVE_REQUEST", "GAME_RESULT", "REFEREE_LEAVE"] as const),
+  ...(["REMOVE_PLAYER", "FORGET_PLAYER", "RESET_TOKEN", "END_LEAGUE", "ANNUL_MATCH"] as const),
+];
+
+const SEND_MS = 1_000;
+/** The maximum number of attacks without an answer. */
+const MAX_UNANSWERED = 24;
+/** The number of requests of a flood: more than a caller of another machine may send to a player within a minute. */
+const FLOOD = 20;
+/** The number of attacks from one flood to the next. */
+const FLOOD_EVERY = 12;
+/** An endpoint at which nothing listens. */
+const OWN_ENDPOINT = "http://10.0.0.66:8999/mcp";
+
+/**
+ * Returns the change of a player that plays honestly and attacks the other agents with what it knows: the messages that it has received and its own
+ * tokens. It attacks at each invitation and each request for a move, in a different way each time.
+ */
+export function createHostile({ network, clock }: AgentProcess, victims: Victims, closed: AbortSignal): Change {
+  const peers = network.createPeers();
+  closed.addEventListener("abort", () => peers.close());
+  /** What the player has received in earlier matches. */
+  const seen: CheckedEnvelope[] = [];
+  let [count, unanswered] = [0, 0];
+  const send = ({ url, body, bearer }: Attack): void => {
+    if (unanswered >= MAX_UNANSWERED) return;
+    unanswered++;
+    const options = { timeoutMs: SEND_MS, ...(bearer !== undefined && { bearer }) };
+    void peers.post(url, body, options).finally(() => unanswered--);
+  };
+  return (body, honest) => {
+    for (const request of envelopesIn(body)) {
+      if (request.type !== "GAME_INVITE" && request.type !== "MOVE_REQUEST") continue;
+      seen.push(request);
+      const knowledge: Knowledge = { victims, request, old: seen[0] ?? request, count, at: clock.iso() };
+      const attack = ATTACKS[count % ATTACKS.length]?.(knowledge);
+      if (attack) send(attack);
+      if (count % FLOOD_EVERY === 0) for (const one of flood(knowledge)) send(one);
+      count++;
+    }
+    return honest;
+  };
+}
+
+interface Knowledge {
+  readonly victims: Victims;
+  /** The message that has arrived now. */
+  readonly request: CheckedEnvelope;
+  /** The first message that has arrived. */
+  readonly old: CheckedEnvelope;
+  /** The number of earlier attacks. */
+  readonly count: number;
+  readonly at: string;
+}
+
+const oneOf = <T>(items: readonly T[], { count }: Knowledge): T | undefined =>
+  items[Math.floor(count / ATTACKS.length) % items.length];
+
+const call = (id: number, envelope: object): string =>
+  JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name: "league_message", arguments: envelope } });
+
+/** Returns a native message with the token of a message that the player has received. */
+function message(knowledge: Knowledge, type: MessageType, sender: string, payload: object, token?: string): string {
+  const { request, count, at } = knowledge;
+  const messageId = derivedMessageId("attack", type, JSON.stringify(request), `${count}`);
+  return call(count + 1, newEnvelope(type, sender, payload, { messageId, authToken: token ?? request.auth_token, at }));
+}
+
+type AttackKind = (knowledge: Knowledge) => Attack | null;
+
+const to = (url: string | undefined, body: string): Attack | null => (url === undefined ? null : { url, body });
+
+const registration = (display_name: string, contact_endpoint: string): object => ({
+  ...{ display_name, contact_endpoint, version: "1.0.0", game_types: ["*"] },
+});
+/** A token that no agent has. */
+const NEW_TOKEN = "hostile-token-hostile-token-hostile-token-x";
+
+/** Registers under the name of another player. */
+const takeName: AttackKind = (knowledge) => {
+  const name = oneOf(knowledge.victims.names, knowledge) ?? "";
+  const payload = registration(name, OWN_ENDPOINT);
+  const body = message(knowledge, "PLAYER_REGISTER_REQUEST", `player:${name}`, payload, NEW_TOKEN);
+  return to(knowledge.victims.manager, body);
+};
+
+/** Registers with the endpoint of another player. */
+const takeEndpoint: AttackKind = (knowledge) => {
+  const payload = registration("Mallory", oneOf(knowledge.victims.players, knowledge) ?? OWN_ENDPOINT);
+  const body = message(knowledge, "PLAYER_REGISTER_REQUEST", "player:Mallory", payload, NEW_TOKEN);
+  return to(knowledge.victims.manager, body);
+};
+
+/** Registers in a dialect with the endpoint of another player, as if that player had returned. */
+const takeDialectPlayer: AttackKind = (knowledge) => {
+  const { victims, at } = knowledge;
+  const meta = { display_name: oneOf(victims.names, knowledge), contact_endpoint: oneOf(victims.players, knowledge) };
+  const params = {
+    ...{ protocol: "league.v2", message_type: "LEAGUE_REGISTER_REQUEST", sender: "player:unregistered" },
+    ...{ timestamp: at, conversation_id: "c1", player_meta: { ...meta, version: "1.0.0", game_types: [] } },
+  };
+  return to(victims.manager, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "register_player", params }));
+};
+
+/** Registers under the name of the only referee. Of several ones another may not be registered yet, so that its name is free. */
+const takeReferee: AttackKind = (knowledge) => {
+  if (knowledge.victims.referees.length > 1) return null;
+  const payload = { display_name: "R1", version: "1.0.0", game_types: ["rps.v1"], contact_endpoint: OWN_ENDPOINT };
+  const body = message(knowledge, "REFEREE_REGISTER_REQUEST", "referee:R1", payload, NEW_TOKEN);
+  return to(knowledge.victims.manager, body);
+};
+
+/** Polls the inbox of the opponent. */
+const pollInbox: AttackKind = ({ victims, request, old }) => {
+  const { roles = {}, your_role } = old.payload as { roles?: Record<string, string>; your_role?: string };
+  const opponent = Object.entries(roles).find(([role]) => role !== your_role)?.[1];
+  const url = new URL(`/inbox/${opponent}?after=0&wait_s=0`, victims.manager).href;
+  return { url, body: "[]", bearer: request.auth_token ?? "" };
+};
+
+/** Sends a message that it has received to another player. */
+const replay: AttackKind = (knowledge) => {
+  const { id, ...envelope } = knowledge.request;
+  return to(oneOf(knowledge.victims.players, knowledge), call(id, envelope));
+};
+
+/** Sends a message about a match of others with a token of another match. */
+const askAboutOthers: AttackKind = (knowledge) => {
+  const { old, victims } = knowledge;
+  const payload = { league_id: old.payload.league_id, match_id: "R1M2" };
+  const body = message(knowledge, "GET_GAME_STATE", old.sender, payload, old.auth_token);
+  return to(oneOf(victims.referees, knowledge), body);
+};
+
+/** Answers in the name of its opponent, as a program of a dialect whose answer comes later. */
+const answerForOpponent: AttackKind = (knowledge) => {
+  const { old, request, victims, at } = knowledge;
+  const ids = Object.values((old.payload as { roles?: Record<string, string> }).roles ?? {});
+  const params = {
+    ...{ protocol: "league.v2", message_type: "GAME_MOVE_RESPONSE", timestamp: at, auth_token: "" },
+    ...{ player_id: ids[0], sender: `player:${ids[1]}`, match_id: request.payload.match_id },
+    ...{ move_data: { choice: "rock" } },
+  };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "receive_parity_response", params });
+  return to(oneOf(victims.referees, knowledge), body);
+};
+
+/** Gives an order of the manager to a referee: to play a match again, or to stop it. */
+const orderReferee =
+  (type: MessageType): AttackKind =>
+  (knowledge) => {
+    const { victims, old } = knowledge;
+    const { epoch, roles = {} } = old.payload as { epoch?: number; roles?: Record<string, string> };
+    const seats = Object.entries(roles).map(([role, player_id], n) => {
+      const endpoint = victims.players[n] ?? OWN_ENDPOINT;
+      return [role, { player_id, endpoint, match_token: `hostile ${role}` }] as const;
+    });
+    const limits = { join_ms: 1_000, move_ms: 1_000, game_over_ms: 1_000 };
+    const payload = {
+      ...old.payload,
+      epoch: Number(epoch ?? 1) + 1,
+      seed: "a",
+      roles: Object.fromEntries(seats),
+      timeouts: limits,
+    };
+    return to(oneOf(victims.referees, knowledge), message(knowledge, type, "league_manager:LM01", payload));
+  };
+
+/** Gives an order of a referee or of an operator to the manager. */
+const orderManager =
+  (type: MessageType): AttackKind =>
+  (knowledge) => {
+    const { victims, old } = knowledge;
+    const { league_id, match_id, roles = {} } = old.payload as Record<string, unknown>;
+    const payload = { league_id, match_id, player_id: Object.values(roles as object)[0] ?? "P01", reason: "a lie" };
+    const sender = type === "REFEREE_LEAVE" ? "referee:REF01" : old.sender;
+    return to(victims.manager, message(knowledge, type, sender, payload));
+  };
+
+const ATTACKS: readonly AttackKind[] = [
+  ...[takeName, takeEndpoint, takeDialectPlayer, takeReferee, pollInbox, replay, askAboutOthers, answerForOpponent],
+  ...(["START_GAME", "MATCH_WITHDRAWN"] as const).map(orderReferee),
+  ...(["REFEREE_LEAVE", "REMOVE_PLAYER", "FORGET_PLAYER"] as const).map(orderManager),
+  ...(["RESET_TOKEN", "END_LEAGUE", "ANNUL_MATCH"] as const).map(orderManager),
+];
+
+/** Many requests without a token to one agent. */
+function flood(knowledge: Knowledge): readonly Attack[] {
+  const { manager, referees, players } = knowledge.victims;
+  const agents = [...players, manager, ...referees];
+  const url = agents[(knowledge.count / FLOOD_EVERY) % agents.length] ?? manager;
+  const body = message(knowledge, "GET_STANDINGS", "player:Mallory", { league_id: "sim" }, "");
+  return Array.from({ length: FLOOD }, () => ({ url, body }));
+}

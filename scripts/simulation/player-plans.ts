@@ -1,0 +1,135 @@
+import { createRandom, type Random } from "#shared/lib/rng.ts";
+import { DIALECT_PROGRAMS, type DialectProgram } from "./dialect-programs.ts";
+import { DISTURBANCES_MS, type Disturbance } from "./disturbance.ts";
+import { playerName } from "./machines/names.ts";
+import type { Contact, Plan } from "./plan.ts";
+
+const SHARE_WITH_INBOXES = 0.2;
+const SHARE_WITH_DIALECTS = 0.2;
+/** The share of the players with another contact, in plans with such players. */
+const SHARE_OF_CONTACTS = 0.5;
+const SHARE_WITH_HOSTILE = 0.12;
+const SHARE_WITH_LATE = 0.1;
+const SHARE_WITH_CRASHES = 0.12;
+const MAX_LATE_MS = 6_000;
+/** A match of even/odd or of a long rock, paper, scissors has a history after its first round. */
+const LONG_MATCH = { id: "rps.v1", options: { best_of: 5 } } as const;
+/** Requests for moves, in the native protocol and in the dialects. */
+const MOVE_CALLS = { native: "MOVE_REQUEST", evenOdd: "CHOOSE_PARITY_CALL", other: "GAME_MOVE_CALL" } as const;
+
+const isDialect = (contact: Contact | undefined): contact is DialectProgram =>
+  DIALECT_PROGRAMS.some((program) => program === contact);
+
+/** Returns the program of a player that plays in another dialect; null for other players. */
+export function dialectOf({ contacts }: Pick<Plan, "contacts">, index: number): DialectProgram | null {
+  const contact = contacts?.[index];
+  return isDialect(contact) ? contact : null;
+}
+
+/** Whether a machine is not that of a player with an inbox or of another dialect. */
+export const isCalled = ({ contacts = [] }: Plan, machine: string): boolean =>
+  (contacts.find((_, n) => playerName(n) === machine) ?? "endpoint") === "endpoint";
+
+/** Whether a player comes late. */
+export const isLate = ({ lateMs }: Pick<Plan, "lateMs">, index: number): boolean => (lateMs?.[index] ?? 0) > 0;
+
+/** Returns the number of players for which the league waits. */
+export const punctualPlayers = (plan: Pick<Plan, "players" | "lateMs">): number =>
+  plan.players.filter((_, n) => !isLate(plan, n)).length;
+
+/** Returns the time, in ms, before which the process of a machine does not start: that of a player that comes late. */
+export const startsAt = ({ lateMs = [] }: Plan, machine: string): number =>
+  lateMs[lateMs.findIndex((_, n) => playerName(n) === machine)] ?? 0;
+
+/** The address of hostile players. All other machines have the loopback address. */
+const HOSTILE_ADDRESS = "10.0.0.66";
+export const addressOf = ({ players }: Plan, machine: string): string =>
+  players.some((behaviour, n) => behaviour === "hostile" && machine.startsWith(playerName(n)))
+    ? HOSTILE_ADDRESS
+    : "127.0.0.1";
+
+/**
+ * Adds players with inboxes, players of other dialects, hostile and late players to some plans, and players that crash during a match with a history. A
+ * plan that has such players already stays as it is.
+ */
+export function withOtherPlayers(plan: Plan): Plan {
+  if (plan.contacts) return plan;
+  const random = createRandom(`${plan.seed}/players`);
+  const [contact, hostile, late, crash] = [random.next(), random.next(), random.next(), random.next()];
+  const withContacts =
+    contact < SHARE_WITH_INBOXES + SHARE_WITH_DIALECTS ? withOtherContacts(plan, contact, random) : plan;
+  const withHostile = hostile < SHARE_WITH_HOSTILE ? withHostilePlayer(withContacts, random) : withContacts;
+  const withLate = late < SHARE_WITH_LATE ? withLatePlayer(withHostile, random) : withHostile;
+  return crash < SHARE_WITH_CRASHES ? withCrashesInMatches(withLate, random) : withLate;
+}
+
+/** Gives another contact to players that behave well: an inbox, or a program of a dialect. */
+function withOtherContacts(plan: Plan, chosen: number, random: Random): Plan {
+  const isWithInboxes = chosen < SHARE_WITH_INBOXES;
+  // A registration in a dialect does not choose between two leagues.
+  if (!isWithInboxes && hasOtherLeague(plan)) return plan;
+  const contacts = plan.players.map((behaviour, n): Contact => {
+    if (behaviour !== "well" || needsEndpoint(plan, n) || random.next() >= SHARE_OF_CONTACTS) return "endpoint";
+    return isWithInboxes ? "inbox" : random.pick(DIALECT_PROGRAMS);
+  });
+  // A copy of a program of a dialect is another player, and two processes with one inbox cannot be distinguished.
+  const isOther = (machine: string): boolean =>
+    contacts.some((one, n) => one !== "endpoint" && playerName(n) === machine);
+  const disturbances = plan.disturbances.filter((one) => one.type !== "copy" || !isOther(one.machine));
+  return { ...plan, contacts, disturbances };
+}
+
+const hasOtherLeague = ({ former, added, visitor, isSecondLeague }: Plan): boolean =>
+  isSecondLeague === true || [former, added, visitor].some((index) => index !== undefined);
+
+/** Whether the plan is about the endpoint of a player: another player takes it, or a visitor calls tools at it. */
+const needsEndpoint = ({ former, visitor }: Plan, index: number): boolean => index === former || index === visitor;
+
+function withHostilePlayer(plan: Plan, random: Random): Plan {
+  const { players, contacts, calls = [] } = plan;
+  const candidates = players.flatMap((behaviour, n) =>
+    behaviour === "well" && (contacts?.[n] ?? "endpoint") === "endpoint" && n !== plan.visitor && n !== plan.former
+      ? [n]
+      : [],
+  );
+  // A lying player sends others its own tokens, which they could then use. The name and the endpoint of an erased player are free.
+  const isErasing = calls.some(({ tool, isForged }) => tool === "forget_player" && !isForged);
+  if (candidates.length === 0 || players.includes("lying") || isErasing) return plan;
+  const hostile = random.pick(candidates);
+  return { ...plan, players: players.map((behaviour, n) => (n === hostile ? "hostile" : behaviour)) };
+}
+
+/** Lets the last of three or more players come late. The rules of the league admit it, or not. */
+function withLatePlayer(plan: Plan, random: Random): Plan {
+  const { players, format } = plan;
+  // The players that enter another league first are those of their kind of plan.
+  if (players.length < 3 || hasOtherLeague(plan)) return plan;
+  const lateMs = players.map((_, n) => (n === players.length - 1 ? random.int(1_000, MAX_LATE_MS) : 0));
+  const accepting =
+    format === undefined ? "makeup" : format.id === "swiss" || format.id === "match" ? "forfeit" : "closed";
+  return { ...plan, lateMs, lateEntry: random.next() < 0.75 ? accepting : "closed" };
+}
+
+/** Kills players when they are asked for a move in the middle of a match. */
+function withCrashesInMatches(plan: Plan, random: Random): Plan {
+  const game = plan.game.id === "tic_tac_toe.v1" ? plan.game : plan.game.id === "rps.v1" ? LONG_MATCH : plan.game;
+  const crashes = plan.players.flatMap((_, n): readonly Disturbance[] => {
+    if (random.next() >= 0.5) return [];
+    const isClassroom = isDialect(plan.contacts?.[n]) && plan.contacts?.[n] !== "league.v1";
+    const call = isClassroom ? (game.id === "even_odd.v1" ? MOVE_CALLS.evenOdd : MOVE_CALLS.other) : MOVE_CALLS.native;
+    return [
+      {
+        ...{ type: "crash at message", at: random.int(0, DISTURBANCES_MS / 2), machine: playerName(n), message: call },
+        ...{
+          count: random.int(2, 6),
+          afterMs: random.next() < 0.5 ? 0 : random.int(1, 80),
+          downMs: random.int(0, 2_000),
+        },
+      },
+    ];
+  });
+  return { ...plan, game, disturbances: sorted([...plan.disturbances, ...crashes]) };
+}
+
+const sorted = (disturbances: readonly Disturbance[]): readonly Disturbance[] =>
+  disturbances.toSorted((a, b) => a.at - b.at);
