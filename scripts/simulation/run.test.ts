@@ -1,6 +1,7 @@
 import { assert, beforeAll, describe, expect, it } from "vitest";
 import { type Checker, createChecker } from "./checks/check.ts";
 import { createCorrespondence } from "./checks/secrecy.ts";
+import { DIALECT_PROGRAMS } from "./dialect-programs.ts";
 import { FORGED } from "./liar.ts";
 import { World } from "./machines/world.ts";
 import type { OperatorCall } from "./operator-plans.ts";
@@ -107,6 +108,41 @@ describe("a player in a simulated run", () => {
     const trace = await traceOf({ disturbances: [{ type: "copy", at: 0, machine: "player 1" }] });
     expect(trace.filter((line) => line.endsWith("player 1 copy starts"))).toHaveLength(1);
     expect(trace.filter((line) => line.includes('"type":"match_completed"'))).toHaveLength(3);
+  });
+
+  it.each(["inbox", ...DIALECT_PROGRAMS] as const)("with the contact %s plays its matches", async (contact) => {
+    const trace = await traceOf({ contacts: [contact], game: { id: "even_odd.v1", options: {} } });
+    expect(trace.filter((line) => /"type":"match_completed"/.test(line))).toHaveLength(3);
+    expect(forfeits(trace)).toEqual([]);
+  });
+
+  it("that comes late plays the matches that it has missed", async () => {
+    const trace = await traceOf({ players: ["slow", "well", "well"], lateMs: [0, 0, 1_500], lateEntry: "makeup" });
+    expect(trace.filter((line) => line.includes("enters sim late"))).toHaveLength(1);
+    expect(trace.filter((line) => line.includes('"type":"match_completed"'))).toHaveLength(3);
+  });
+
+  it("that is hostile attacks the others without an effect", async () => {
+    const trace = await traceOf({ players: ["hostile", "well", "well", "well"], contacts: ["endpoint", "inbox"] });
+    const attacks = [
+      "START_GAME",
+      "REMOVE_PLAYER",
+      "PLAYER_REGISTER_REQUEST",
+      "LEAGUE_REGISTER_REQUEST",
+      "GET_STANDINGS",
+    ];
+    for (const type of attacks) {
+      const sent = trace.filter((line) => / player 1 > /.test(line) && line.includes(`"${type}"`));
+      expect(sent, type).not.toEqual([]);
+    }
+    expect(forfeits(trace)).toEqual([]);
+  });
+
+  it("that is killed at a request in the middle of a match is invited again", async () => {
+    const crash = { type: "crash at message", at: 0, machine: "player 1", message: "MOVE_REQUEST", count: 2 } as const;
+    const trace = await traceOf({ disturbances: [{ ...crash, afterMs: 0, downMs: 500 }] });
+    expect(trace.filter((line) => line.endsWith("player 1 is killed at a message"))).toHaveLength(1);
+    expect(forfeits(trace)).toEqual([]);
   });
 
   it("that lies sends each type of forged message without an effect", async () => {
