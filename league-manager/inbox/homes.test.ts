@@ -105,3 +105,18 @@ it("a message that the player has answered leaves no timer", async () => {
   expect(clock.timers()).toBe(timersBefore);
   await peers.close();
 });
+
+it("an inbox that comes back from another manager has no number of an earlier request, whose answer may be sent again", async () => {
+  const inboxes = new Inboxes(systemClock, 0.5);
+  const { signal } = new AbortController();
+  const ask = async (): Promise<number> => {
+    const page = inboxes.poll("P01", { after: 0, waitMs: 1_000, signal });
+    void inboxes.ask("P01", { method: "tools/call", params: {} }, signal);
+    const polled = await page;
+    return typeof polled === "object" ? JSON.parse(polled.requests[0] ?? "{}").id : 0;
+  };
+  const first = await ask();
+  inboxes.keepOnly(() => false);
+  expect(await ask()).toBe(first + 1);
+  inboxes.close();
+});

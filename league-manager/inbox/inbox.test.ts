@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import {
+  firstNumberOf,
   type Inbox,
   isAttended,
   isReachable,
@@ -13,7 +14,7 @@ import {
   withRequest,
 } from "./inbox.ts";
 
-const EMPTY = newInbox(0, 0);
+const EMPTY = newInbox(firstNumberOf(0), 0);
 
 /** Returns an inbox with requests whose parameters are these values. */
 function inboxWith(...values: readonly unknown[]): Inbox {
@@ -47,7 +48,7 @@ it("returns the open requests above the number of the last poll", () => {
 });
 
 it("returns every open request to a client with a number of an earlier start", () => {
-  const started = newInbox(0.5, 0);
+  const started = newInbox(firstNumberOf(0.5), 0);
   const added = withRequest(started, { method: "tools/call", params: {} });
   const inbox = added.ok ? added.value.inbox : started;
   const { firstNumber } = started;
@@ -57,8 +58,8 @@ it("returns every open request to a client with a number of an earlier start", (
 });
 
 it("starts with numbers that depend on the random number and fit into 32 bits", () => {
-  expect(newInbox(0.1, 0).firstNumber).not.toBe(newInbox(0.2, 0).firstNumber);
-  expect(newInbox(0.999_999_999, 0).firstNumber).toBeLessThanOrEqual(2 ** 30);
+  expect(firstNumberOf(0.1)).not.toBe(firstNumberOf(0.2));
+  expect(firstNumberOf(0.999_999_999)).toBeLessThanOrEqual(2 ** 30);
 });
 
 it("matches answers by id, counts the first one and names the others", () => {

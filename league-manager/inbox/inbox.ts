@@ -36,11 +36,13 @@ export interface InboxRequest {
 export type InboxAnswer = Readonly<Record<string, unknown>>;
 
 /**
- * Returns an empty inbox. `random` is a number from 0 to 1 that differs at each start of the manager: an answer to a request of an earlier start then
- * has none of the new numbers, and is ignored.
+ * Returns the first number of an inbox. `random` is a number from 0 to 1 that differs at each start of the manager: an answer to a request of an earlier
+ * start then has none of the new numbers, and is ignored.
  */
-export function newInbox(random: number, nowMs: number): Inbox {
-  const firstNumber = 1 + Math.floor(random * (MAX_FIRST_NUMBER - 1));
+export const firstNumberOf = (random: number): number => 1 + Math.floor(random * (MAX_FIRST_NUMBER - 1));
+
+/** Returns an empty inbox. */
+export function newInbox(firstNumber: number, nowMs: number): Inbox {
   const initial = { open: new Map(), openBytes: 0, waitingPolls: 0, lastPollMs: null };
   return { firstNumber, nextNumber: firstNumber, ...initial, createdMs: nowMs };
 }

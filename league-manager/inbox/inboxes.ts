@@ -1,5 +1,6 @@
 import type { Clock } from "#shared/lib/clock.ts";
 import {
+  firstNumberOf,
   type Inbox,
   type InboxAnswer,
   type InboxRequest,
@@ -43,14 +44,15 @@ interface Entry {
 /** The inboxes of all players, in memory only. After a restart of the manager the referees repeat their requests. */
 export class Inboxes {
   readonly #clock: Clock;
-  readonly #random: number;
+  /** Larger than all numbers of dropped inboxes: a player may send an answer again whose inbox has been at another manager meanwhile. */
+  #firstNumber: number;
   readonly #entries = new Map<string, Entry>();
   #isClosed = false;
 
   /** `random` is a number from 0 to 1 that differs at each start of the manager. */
   constructor(clock: Clock, random: number) {
     this.#clock = clock;
-    this.#random = random;
+    this.#firstNumber = firstNumberOf(random);
   }
 
   /** Puts a request into the inbox of a player and waits for the answer. The request is removed when `signal` is aborted. */
@@ -134,6 +136,7 @@ export class Inboxes {
     const entry = this.#entries.get(playerId);
     if (!entry) return;
     this.#entries.delete(playerId);
+    this.#firstNumber = Math.max(this.#firstNumber, entry.inbox.nextNumber);
     entry.poll?.end("closed");
     for (const number of [...entry.callers.keys()]) settle(entry, number, REFUSED);
   }
@@ -152,7 +155,7 @@ export class Inboxes {
   #entryOf(playerId: string): Entry {
     const known = this.#entries.get(playerId);
     if (known) return known;
-    const inbox = newInbox(this.#random, this.#clock.monotonic());
+    const inbox = newInbox(this.#firstNumber, this.#clock.monotonic());
     const entry: Entry = { inbox, callers: new Map(), poll: null };
     this.#entries.set(playerId, entry);
     return entry;

@@ -26,10 +26,13 @@ export function runMatch({ options, running }: RefereeState, match: Running): vo
 async function playAndReport(options: RefereeOptions, { order, sessionId, withdraw }: Running): Promise<void> {
   const { driver, log } = options;
   const ref = matchRef(order.league_id, order.match_id);
+  // Ends the requests to the other players, which would otherwise be repeated until their time limit.
+  const failure = new AbortController();
   let result: MatchResult;
   try {
-    result = await playMatch(driver, order, sessionId, withdraw.signal);
+    result = await playMatch(driver, order, sessionId, AbortSignal.any([withdraw.signal, failure.signal]));
   } catch (thrown) {
+    failure.abort();
     if (thrown instanceof MatchWithdrawn || withdraw.signal.aborted) return;
     log.error({ err: thrown, match: ref }, "a match failed because of an internal error");
     result = await abortedResult(driver, order, sessionId);

@@ -47,6 +47,7 @@ function faultsOfRounds({ format }: Plan, events: readonly LeagueEvent[]): reado
   const entered = new Set<string>();
   const departed = new Set<string>();
   const latecomers = new Set<string>();
+  const scheduled = new Set<string>();
   let isRunning = false;
   for (const event of events) {
     if (event.type === "started") {
@@ -56,6 +57,7 @@ function faultsOfRounds({ format }: Plan, events: readonly LeagueEvent[]): reado
       if (isRunning) latecomers.add(event.player_id);
     } else if (event.type === "match_scheduled") {
       open.add(event.match_id);
+      scheduled.add([...event.players].sort().join());
     } else if (event.type === "round_paired") {
       for (const { match_id, players: pair } of event.pairings) {
         open.add(match_id);
@@ -74,9 +76,9 @@ function faultsOfRounds({ format }: Plan, events: readonly LeagueEvent[]): reado
   }
   if (open.size > 0) faults.push(`${[...open].join()} not completed`);
   if (!format) {
-    // The matches of a player that comes late are paired later, without players that have left.
+    // The matches of a player that comes late are paired later, without players that have left and pairs that an operator has added.
     const isExcused = (pair: Pair): boolean =>
-      pair.some((id) => latecomers.has(id)) && pair.some((id) => departed.has(id));
+      pair.some((id) => latecomers.has(id)) && (pair.some((id) => departed.has(id)) || scheduled.has(pair.join()));
     const all = pairsOf([...entered]);
     const missing = all.find((pair) => !pairs.has(pair.join()) && !isExcused(pair));
     if (missing) faults.push(`${missing.join()} do not play`);

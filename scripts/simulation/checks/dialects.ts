@@ -46,7 +46,7 @@ const RESULTS: ReadonlySet<unknown> = new Set(["GAME_OVER", "GAME_END"]);
 export function createDialects(plan: Plan, now: () => number): Dialects {
   const machines = new Set(plan.players.flatMap((_, n) => (dialectOf(plan, n) ? [playerName(n)] : [])));
   const state: Exchanges = {
-    ...{ machines, now, isCalm: plan.disturbances.length === 0 },
+    ...{ machines, now, isCalm: plan.disturbances.length === 0, isAlone: plan.managers === 1 },
     ...{
       players: new Map(),
       tokens: new Map(),
@@ -86,6 +86,8 @@ interface Exchanges {
   readonly now: () => number;
   /** Whether the plan has no disturbances. */
   readonly isCalm: boolean;
+  /** Whether the run has one manager. Several of them repeat announcements whose delivery they could not record in their database. */
+  readonly isAlone: boolean;
   /** The machines of the registered players, by their ids. */
   readonly players: Map<string, string>;
   readonly tokens: Map<string, unknown>;
@@ -128,8 +130,8 @@ function faultsOfMessage(state: Exchanges, request: ObservedRequest, sentAt: num
   const faults: Fault[] = [];
   if (auth_token && isTokenOfOther(state, to, auth_token))
     faults.push(`dialects: ${from} sent ${type} to ${to} with another token than that of its registration`);
-  // A message is sent in several forms to a player that does not know it. The announcements of another manager, or after a restart, are repeated.
-  if (isManager(from) && state.ended.has(`${from} ${to}`) && type !== "LEAGUE_COMPLETED")
+  // A message is sent in several forms to a player that does not know it. Announcements are repeated after a restart.
+  if (state.isAlone && isManager(from) && state.ended.has(`${from} ${to}`) && type !== "LEAGUE_COMPLETED")
     faults.push(`dialects: ${from} sent ${type} to ${to} after LEAGUE_COMPLETED`);
   if (type === "LEAGUE_COMPLETED") state.ended.add(`${from} ${to}`);
   // A further attempt at the match begins with another invitation.

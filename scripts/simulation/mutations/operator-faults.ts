@@ -19,8 +19,8 @@ export const OPERATOR_FAULTS: readonly Mutation[] = [
   {
     name: "every caller is an operator",
     file: "league-manager/api/operator-operations.ts",
-    from: "caller.authToken !== null && equalSecrets(caller.authToken, operatorToken)",
-    to: 'equalSecrets(caller.authToken ?? "", operatorToken) || operatorToken !== ""',
+    from: "authToken !== null && equalSecrets(authToken, operatorToken)",
+    to: 'equalSecrets(authToken ?? "", operatorToken) || operatorToken !== ""',
     rules: ["operators"],
   },
   {
