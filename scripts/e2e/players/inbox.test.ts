@@ -53,7 +53,7 @@ describe("players that poll their inboxes", () => {
 
   it("need ten lines of Python that call the tools, and about twenty that poll", () => {
     expect(linesOf(turnsProgram).length).toBeLessThanOrEqual(10);
-    expect(linesOf(inboxProgram).length).toBeLessThanOrEqual(23);
+    expect(linesOf(inboxProgram).length).toBeLessThanOrEqual(24);
   });
 
   it.each([
