@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { TEST_MS, WAIT_MS } from "./shared/lib/testing/wait-options.ts";
-import { reportersOf, WORKERS } from "./vitest.config.ts";
+import { reportersOf } from "./vitest.config.ts";
 
 /** Tests in a real Chromium. `npm run test:browser` runs them. */
 export default defineConfig({
@@ -13,6 +13,7 @@ export default defineConfig({
     // A state of a page that comes after an asynchronous change is awaited with `expect.poll`.
     expect: { poll: { timeout: WAIT_MS } },
     pool: "forks",
-    maxWorkers: WORKERS,
+    // One worker more than by default, because the tests wait for processes most of the time.
+    maxWorkers: "100%",
   },
 });

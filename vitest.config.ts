@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { TEST_MS, WAIT_MS } from "./shared/lib/testing/wait-options.ts";
 
@@ -41,9 +40,6 @@ const BROWSER_TESTS = "**/*.browser.test.ts";
 /** The complete long proofs. `npm run test:long` runs them. */
 export const LONG_TESTS = "scripts/long-proofs.test.ts";
 
-/** The test files that run at the same time: two for each processor, because tests of processes and pages wait half of the time. */
-export const WORKERS = 2 * availableParallelism();
-
 /** The output of a test run: that of vitest, and the durations and totals of the suite, which is named by its command. */
 export const reportersOf = (suite: string): NonNullable<NonNullable<ViteUserConfig["test"]>["reporters"]> => [
   "default",
@@ -65,7 +61,8 @@ export const settingsOf = (suite: string): ViteUserConfig => ({
     experimental: { viteModuleRunner: false },
     // Test files of a worker share the loaded modules, because loading them for each file is slow. A test file must therefore restore the module state that it changes.
     isolate: false,
-    maxWorkers: WORKERS,
+    // One worker more than by default, because tests of processes wait most of the time.
+    maxWorkers: "100%",
   },
 });
 
