@@ -52,8 +52,8 @@ type Page = z.infer<typeof Page>;
 /**
  * Polls an inbox and answers its requests until `signal` is aborted. Requests are answered concurrently, and each answer is sent as soon as it is
  * ready: a new poll carries it, which ends the poll that waits. Answers are kept until a poll that carried them was answered, so an interrupted
- * connection loses none, and ten seconds longer if the manager has ignored them. Registers again if the manager does not know the player. Rejects with StartError if the manager does not
- * accept the token of the player.
+ * connection loses none. An answer that the manager has ignored is kept for ten seconds. Registers again if the manager does not know the player.
+ * Rejects with StartError if the manager does not accept the token of the player.
  */
 export async function pollInbox(options: InboxOptions): Promise<void> {
   const { signal, clock, warn } = options;

@@ -106,7 +106,7 @@ it("a message that the player has answered leaves no timer", async () => {
   await peers.close();
 });
 
-it("an inbox that comes back from another manager has no number of an earlier request, whose answer may be sent again", async () => {
+it("an inbox that comes back from another manager does not use the number of an earlier request again", async () => {
   const inboxes = new Inboxes(systemClock, 0.5);
   const { signal } = new AbortController();
   const ask = async (): Promise<number> => {

@@ -44,7 +44,7 @@ interface Entry {
 /** The inboxes of all players, in memory only. After a restart of the manager the referees repeat their requests. */
 export class Inboxes {
   readonly #clock: Clock;
-  /** Larger than all numbers of dropped inboxes: a player may send an answer again whose inbox has been at another manager meanwhile. */
+  /** Larger than all numbers of dropped inboxes. An inbox may come back from another manager, and its player may then repeat an answer to an earlier request. */
   #firstNumber: number;
   readonly #entries = new Map<string, Entry>();
   #isClosed = false;

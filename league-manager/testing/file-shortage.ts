@@ -18,7 +18,7 @@ const exhaustFiles = (): number => {
     }
   }
 };
-// Node closes some of its own files later, and each one is taken in the next turn of the event loop.
+// Node closes some of its own files later. What becomes free is used up again in the next turn of the event loop.
 const stop = systemClock.every(0, exhaustFiles);
 do await systemClock.pause(50);
 while (exhaustFiles() > 0);

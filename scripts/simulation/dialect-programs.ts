@@ -97,7 +97,7 @@ const handleMessage: Wording = {
   },
 };
 
-/** Answers RECEIVED, and sends its answers in requests of its own. It registers before it listens. */
+/** Answers each request with RECEIVED, and sends the real answer later in a separate request. It registers before it listens. */
 const laterAnswers: Wording = {
   listensFirst: false,
   register: (registration) => ({

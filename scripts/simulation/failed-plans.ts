@@ -32,7 +32,7 @@ export const FAILED_PLANS: Readonly<Record<string, Plan>> = {
     lateMs: [0, 0, 0, 0, 5356],
     lateEntry: "forfeit",
   },
-  "a number of an inbox that is used again after the inbox was at another manager": {
+  "a number that an inbox uses again after it was at another manager": {
     seed: "1258",
     game: { id: "even_odd.v1", options: {} },
     referees: 2,
@@ -45,7 +45,7 @@ export const FAILED_PLANS: Readonly<Record<string, Plan>> = {
     calls: [{ operator: 1, tool: "start_league", at: 1026, after: "begin", isEnvelope: false, isForged: false }],
     contacts: ["inbox", "endpoint", "inbox", "endpoint", "inbox"],
   },
-  "a referee that asks a player on after it has aborted the match": {
+  "a referee that asks a player again after it has aborted the match": {
     seed: "1050",
     game: { id: "even_odd.v1", options: {} },
     referees: 2,

@@ -8,7 +8,7 @@ import type { OperatorCall } from "./operator-plans.ts";
 
 /** The operator token of every simulated league. */
 export const OPERATOR_TOKEN = "the-token-of-the-operator";
-const FORGED_TOKEN = "another-token-of-nobody";
+const FORGED_TOKEN = "token-of-nobody";
 
 /** The people who run the players. */
 export interface Owners {

@@ -80,7 +80,7 @@ const LATER_METHODS: Readonly<Record<string, string>> = {
   CHOOSE_PARITY_CALL: "receive_parity_response",
 };
 
-/** Answers RECEIVED, and sends the usual answer to the referee that the last announcement has named for the match. */
+/** Answers each request with RECEIVED, and sends the real answer later, to the referee that the last announcement names for the match. */
 export function laterAnswer(message: Json, self: ForeignPlayer): Json {
   const { auth_token: _, ...params } = usualAnswer(message, self);
   const method = LATER_METHODS[message.message_type];

@@ -151,7 +151,7 @@ describe.each([
   });
 });
 
-test("a player that sends its answers to the referee of the announcement is told the other referee to which its match has moved", async () => {
+test("a player that answers to the referee of the announcement learns to which referee its match has moved", async () => {
   const later: PlayerOptions["answer"] = (message, self) => laterAnswer(message, { ...self, id: "P01", of: self.of });
   const game = { game: "even_odd.v1", options: { variant: "draw" } };
   const bob = holding(CLASSROOM, (message) => ofSecondMatch(CALLS)({ message }));

@@ -76,7 +76,7 @@ function faultsOfRounds({ format }: Plan, events: readonly LeagueEvent[]): reado
   }
   if (open.size > 0) faults.push(`${[...open].join()} not completed`);
   if (!format) {
-    // The matches of a player that comes late are paired later, without players that have left and pairs that an operator has added.
+    // The matches of a player that comes late are paired later. Players that have left, and pairs that an operator has added, are not paired then.
     const isExcused = (pair: Pair): boolean =>
       pair.some((id) => latecomers.has(id)) && (pair.some((id) => departed.has(id)) || scheduled.has(pair.join()));
     const all = pairsOf([...entered]);

@@ -86,7 +86,7 @@ interface Exchanges {
   readonly now: () => number;
   /** Whether the plan has no disturbances. */
   readonly isCalm: boolean;
-  /** Whether the run has one manager. Several of them repeat announcements whose delivery they could not record in their database. */
+  /** Whether the run has one manager. Several managers repeat an announcement if they could not record in the database that it was delivered. */
   readonly isAlone: boolean;
   /** The machines of the registered players, by their ids. */
   readonly players: Map<string, string>;

@@ -35,7 +35,7 @@ function movesMatching(fen: string, san: string): readonly Move[] {
 /** Castling as the king's capture of its rook, and as the king's move. */
 const CASTLING_CAPTURES: Readonly<Record<string, string>> = { e1h1: "e1g1", e1a1: "e1c1", e8h8: "e8g8", e8a8: "e8c8" };
 
-/** Returns a move in UCI in the form of chess. Some engines write castling as in Chess960, as the king's capture of its own rook. */
+/** Returns a move in UCI. Some engines write castling as in Chess960, as a capture of the own rook (e1h1); it is returned as the move of the king (e1g1). */
 export function withoutRookCapture(fen: string, move: string): string {
   const castling = CASTLING_CAPTURES[move];
   return castling !== undefined && new Chess(fen).get(move.slice(0, 2) as Square)?.type === "k" ? castling : move;

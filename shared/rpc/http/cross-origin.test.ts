@@ -75,7 +75,7 @@ describe("a page of any other origin", () => {
     expect(text).toContain("allowed_origins (--allowed-origin)");
   });
 
-  it("is told about allowed_hosts only at other paths", async () => {
+  it("gets an error that names only allowed_hosts at other paths", async () => {
     const { text } = await send("{}", { path: "/api/games", headers: { origin: "https://other.example" } });
     expect(text).toContain("nor in allowed_hosts of the config");
   });
