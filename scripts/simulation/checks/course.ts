@@ -40,7 +40,9 @@ export function createCourse(plan: Plan): Course {
  * Checks that each round is opened after the earlier ones are completed, and that in a round robin every pair of players that have entered plays. `verify`
  * checks the pairings of other formats by asking the format again.
  */
-function faultsOfRounds({ format }: Plan, events: readonly LeagueEvent[]): readonly string[] {
+function faultsOfRounds(plan: Plan, events: readonly LeagueEvent[]): readonly string[] {
+  const { format } = plan;
+  const waits = waitsForPlayers(plan);
   const faults: string[] = [];
   const open = new Set<string>();
   const pairs = new Set<string>();
@@ -55,6 +57,7 @@ function faultsOfRounds({ format }: Plan, events: readonly LeagueEvent[]): reado
     } else if (event.type === "player_entered") {
       entered.add(event.player_id);
       if (isRunning) latecomers.add(event.player_id);
+      if (isRunning && waits) faults.push(`${event.player_id} has entered after the start`);
     } else if (event.type === "match_scheduled") {
       open.add(event.match_id);
       scheduled.add([...event.players].sort().join());
@@ -88,6 +91,12 @@ function faultsOfRounds({ format }: Plan, events: readonly LeagueEvent[]): reado
   }
   return faults;
 }
+
+/** Whether the league of a plan starts only when all its players have entered. */
+const waitsForPlayers = ({ lateMs, calls = [], added, former, startsAtMs, isSecondLeague }: Plan): boolean =>
+  !lateMs?.some((ms) => ms > 0) &&
+  !calls.some(({ tool }) => tool === "start_league" || tool === "add_player") &&
+  [added, former, startsAtMs, isSecondLeague].every((part) => part === undefined);
 
 /** The events after which a match is not played any more. */
 const ENDS: ReadonlySet<string> = new Set(["match_completed", "match_aborted", "match_cancelled", "match_annulled"]);
