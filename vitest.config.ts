@@ -40,6 +40,15 @@ const BROWSER_TESTS = "**/*.browser.test.ts";
 /** The complete long proofs. `npm run test:long` runs them. */
 export const LONG_TESTS = "scripts/long-proofs.test.ts";
 
+/** Tests that play a sample of their cases, and all of them in `npm run test:long` (shared/lib/testing/long-run.ts). */
+export const SAMPLED_TESTS: readonly string[] = [
+  "player/bots/alphabeta.test.ts",
+  "scripts/e2e/commands/check.test.ts",
+  "scripts/golden/golden.test.ts",
+  "scripts/hidden-information/*.test.ts",
+  "scripts/simulation/simulate.test.ts",
+];
+
 /** The output of a test run: that of vitest, and the durations and totals of the suite, which is named by its command. */
 export const reportersOf = (suite: string): NonNullable<NonNullable<ViteUserConfig["test"]>["reporters"]> => [
   "default",

@@ -6,6 +6,7 @@ import { counted } from "#shared/lib/text.ts";
 import { countOption, withExamples, withUsageExit } from "#shared/runtime/cli/options.ts";
 import { EXIT } from "#shared/runtime/process/exit.ts";
 import { type Difference, differencesBetween } from "./differences.ts";
+import { DIFFERENT_PLANS, SEEDS } from "./leagues/plans.ts";
 import { makeParts } from "./make.ts";
 import { PARTS, type Texts } from "./parts.ts";
 
@@ -17,6 +18,7 @@ const program = withUsageExit(new Command("golden")).description(
 withExamples(program, [
   "npm run golden -- compare                       # lists each difference from the record of the repository",
   "npm run golden -- compare --part help servers   # only some parts",
+  "npm run golden -- compare --sample              # only the leagues of the first four seeds",
   "npm run golden -- record                        # after an intended change",
   "npm run golden -- record /tmp/before            # a record in another folder",
   "npm run golden -- prove                         # checks that planted changes are found",
@@ -33,7 +35,7 @@ program
   .argument("[folder]", "folder of the record", RECORD)
   .option("--part <part...>", "only these parts")
   .action(async (folder: string, { part }: { readonly part?: readonly string[] }) => {
-    const texts = await made(part);
+    const texts = await made(part, SEEDS);
     write(resolve(folder), texts, part === undefined);
     print(`${counted(texts.size, "file")} written to ${resolve(folder)}`);
   });
@@ -43,12 +45,16 @@ program
   .description("Prints each difference from the record, by part. Exits with 1 if there is one.")
   .argument("[folder]", "folder of the record", RECORD)
   .option("--part <part...>", "only these parts")
+  .option("--sample", `only the leagues of the first ${DIFFERENT_PLANS} seeds, which have all kinds of plans`, false)
   .option("--lines <n>", "how many lines of the differences of each file are printed", countOption, 40)
-  .action(async (folder: string, options: { readonly part?: readonly string[]; readonly lines: number }) => {
-    const texts = await made(options.part);
-    const recorded = [...read(resolve(folder))].filter(([file]) => options.part === undefined || texts.has(file));
+  .action(async (folder: string, { part, sample, lines }: CompareOptions) => {
+    const seeds = sample ? DIFFERENT_PLANS : SEEDS;
+    const texts = await made(part, seeds);
+    const recorded = [...read(resolve(folder))]
+      .filter(([file]) => part === undefined || texts.has(file))
+      .map(([file, text]) => [file, file.startsWith("leagues/") ? ofSeeds(text, seeds) : text] as const);
     const differences = differencesBetween(new Map(recorded), texts);
-    for (const difference of differences) printDifference(difference, options.lines);
+    for (const difference of differences) printDifference(difference, lines);
     print(
       differences.length === 0
         ? `no difference in ${counted(texts.size, "file")}`
@@ -66,14 +72,24 @@ program
     process.exitCode = (await prove(only, print)) ? EXIT.ok : EXIT.failed;
   });
 
+interface CompareOptions {
+  readonly part?: readonly string[];
+  readonly sample: boolean;
+  readonly lines: number;
+}
+
+/** The lines of the first seeds in a record of leagues. */
+const ofSeeds = (text: string, seeds: number): string =>
+  text.replaceAll(/^seed (\d+) .*\n/gm, (line, seed) => (Number(seed) <= seeds ? line : ""));
+
 /** Makes the named parts, or all. */
-async function made(parts: readonly string[] | undefined): Promise<Texts> {
+async function made(parts: readonly string[] | undefined, seeds: number): Promise<Texts> {
   const known = PARTS.map(({ name }) => name);
   const unknown = parts?.find((name) => !known.includes(name));
   if (unknown !== undefined) program.error(`error: there is no part ${unknown}; the parts are ${known.join(", ")}`);
   const startedAt = systemClock.monotonic();
   const seconds = (): string => ((systemClock.monotonic() - startedAt) / 1_000).toFixed(1);
-  return makeParts(parts ?? known, (name) => process.stderr.write(`${seconds().padStart(6)} s  ${name}\n`));
+  return makeParts(parts ?? known, seeds, (name) => process.stderr.write(`${seconds().padStart(6)} s  ${name}\n`));
 }
 
 function printDifference({ file, lines }: Difference, limit: number): void {

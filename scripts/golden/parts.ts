@@ -13,18 +13,19 @@ export type Texts = ReadonlyMap<string, string>;
 /** A part of the record, which is made by itself. */
 interface Part {
   readonly name: string;
-  readonly make: () => Promise<Texts>;
+  /** `seeds`: how many seeds of each game are played. */
+  readonly make: (seeds: number) => Promise<Texts>;
 }
 
 /** A part with one file. */
-const oneFile = (name: string, make: () => string | Promise<string>): Part => ({
+const oneFile = (name: string, make: (seeds: number) => string | Promise<string>): Part => ({
   name,
-  make: async () => new Map([[`${name}.txt`, await make()]]),
+  make: async (seeds) => new Map([[`${name}.txt`, await make(seeds)]]),
 });
 
 /** The parts of the record, those that take longest first. */
 export const PARTS: readonly Part[] = [
-  ...gameIds.toReversed().map((game) => oneFile(`leagues/${game}`, () => leaguesOf(game))),
+  ...gameIds.toReversed().map((game) => oneFile(`leagues/${game}`, (seeds) => leaguesOf(game, seeds))),
   oneFile("help", helpTexts),
   oneFile("commands", printedDocuments),
   ...namesIn(FOLDERS).map((name) => oneFile(`documents/${name}`, () => documentsOf(name))),

@@ -24,4 +24,8 @@ function hosted(): Hosted {
   return { host, observer, agentToken };
 }
 
-hiddenInformation(hostScenes(hosted));
+hiddenInformation(hostScenes(hosted), [
+  "rps, player_2 has chosen",
+  "even_odd, EVEN has chosen",
+  "kuhn_poker, the card of player_1",
+]);

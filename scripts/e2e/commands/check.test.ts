@@ -3,6 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { gameIds } from "#shared/games/registry.ts";
+import { isLongRun } from "#shared/lib/testing/long-run.ts";
 import { newEnvelope } from "#shared/protocol/testing/envelope.ts";
 import { freePort } from "#shared/runtime/process/free-ports.ts";
 import { requireProgram } from "#shared/runtime/testing/packages.ts";
@@ -45,7 +46,7 @@ const REGISTRATION = newEnvelope("PLAYER_REGISTER_REQUEST", "player:Ann", {
 });
 
 describe("league check", () => {
-  it.each(["random", "greedy", "counter", "cycle", `${root}/scripts/starters/py/bot.py`])(
+  it.each(["random", `${root}/scripts/starters/py/bot.py`, ...(isLongRun ? ["greedy", "counter", "cycle"] : [])])(
     "passes the bot %s in every check",
     async (bot) => {
       const { code, stdout, stderr } = await league(["check", bot, "--json"]);

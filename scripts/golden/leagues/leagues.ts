@@ -8,24 +8,24 @@ import { exportOf } from "../../archive/export/export-store.ts";
 import { leagueLogFile, RUN_FILE, writeExport } from "../../archive/files.ts";
 import { verifyExport } from "../../archive/verify/verify.ts";
 import { withoutVersion } from "../masks.ts";
-import { plansOf, type RunPlan } from "./plans.ts";
+import { DIFFERENT_PLANS, plansOf, type RunPlan } from "./plans.ts";
 import { type AskManager, playInWorld, warmUp } from "./world.ts";
 
 /** The texts of the files of an export, by file name. */
 type Files = ReadonlyMap<string, string>;
 
-/** Plays the leagues of a game. Resolves with lines for each seed: one for each league, with hashes of its parts and the points of its players. */
-export async function leaguesOf(game: GameId): Promise<string> {
+/**
+ * Plays the leagues of a game with the first seeds. Resolves with lines for each seed: one for each league, with hashes of its parts and the points of its
+ * players.
+ */
+export async function leaguesOf(game: GameId, seeds: number): Promise<string> {
   const lines: string[] = [];
   const plans = plansOf(game);
   for (const { seed, config, players } of plans.slice(DIFFERENT_PLANS - 2, DIFFERENT_PLANS))
     await warmUp({ seed: `${game}/${seed}`, config, players, startWhen: "count" });
-  for (const plan of plans) lines.push(...(await linesOf(game, plan)));
+  for (const plan of plans.slice(0, seeds)) lines.push(...(await linesOf(game, plan)));
   return `${lines.join("\n")}\n`;
 }
-
-/** The number of the first plans of a game that differ in more than the seed. The last two have both sizes of leagues, and clocks. */
-const DIFFERENT_PLANS = 4;
 
 async function linesOf(game: GameId, { seed, config, players }: RunPlan): Promise<readonly string[]> {
   const formats = config.leagues.map(({ league_id }) => league_id);

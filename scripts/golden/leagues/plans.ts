@@ -11,7 +11,10 @@ export interface RunPlan {
 }
 
 /** The number of seeds of each game and format. */
-const SEEDS = 20;
+export const SEEDS = 20;
+
+/** The number of the first plans of a game that differ in more than the seed. The last two have both sizes of leagues, and clocks. */
+export const DIFFERENT_PLANS = 4;
 
 const NAMES = ["Ada", "Ben", "Cleo", "Dan", "Eve", "Finn", "Gil", "Hana", "Ida", "Jan"];
 

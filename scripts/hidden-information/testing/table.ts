@@ -1,5 +1,6 @@
 /** The table of hidden information: its scenes, viewers and surfaces, and what each cell asserts. */
 import { beforeAll, describe, expect, it } from "vitest";
+import { isLongRun } from "#shared/lib/testing/long-run.ts";
 import type { Hidden, Readers } from "../../../referee/play/testing/surfaces.ts";
 import { plain, withoutHashes } from "./texts.ts";
 
@@ -57,9 +58,16 @@ export interface Scene<World extends Read = Read> {
   discloses(texts: readonly string[], worlds: readonly World[]): boolean;
 }
 
-/** Adds the tests of scenes: one for each cell of viewer and surface. */
-export function hiddenInformation<World extends Read>(scenes: Readonly<Record<string, Scene<World>>>): void {
-  describe.each(Object.entries(scenes))("%s", (_name, scene) => {
+/**
+ * Adds the tests of scenes: one for each cell of viewer and surface. Scenes of `symmetrical` differ from another scene only in the seat, so that only
+ * `npm run test:long` plays them.
+ */
+export function hiddenInformation<World extends Read>(
+  scenes: Readonly<Record<string, Scene<World>>>,
+  symmetrical: readonly string[],
+): void {
+  const played = Object.entries(scenes).filter(([name]) => isLongRun || !symmetrical.includes(name));
+  describe.each(played)("%s", (_name, scene) => {
     let worlds: readonly World[];
     beforeAll(async () => {
       worlds = await scene.play();
