@@ -20,9 +20,9 @@ type Options = z.infer<typeof Options>;
 
 /** The pairs of the champion and its opponents. There are none if the champion is not in the league. */
 const pairsOf = keepPairs((view, named: string | undefined) => {
-  const champion = named ?? view.players[0]?.playerId;
+  const champion = named ?? view.players[0]?.playerId ?? "";
   const players = activePlayers(view);
-  if (champion === undefined || !players.includes(champion)) return [];
+  if (!players.includes(champion)) return [];
   return players
     .filter((player) => player !== champion)
     .map((player, index) => (index % 2 === 0 ? pairOf(champion, player) : pairOf(player, champion)));

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Format, LeagueView, Next } from "./format.ts";
+import type { Format, LeagueView, NewRound, Next } from "./format.ts";
 import { keepPairs, nextOfSeries, pairOf, remainingOfSeries } from "./pair-series.ts";
 import { rotation } from "./rotation.ts";
 import { activePlayers, openMatches } from "./view.ts";
@@ -34,10 +34,7 @@ function nextOfRotation(view: LeagueView, slots: number, games: number): Next {
   const count = Math.min(left, Math.ceil(slots / matchesPerRound));
   if (count === 0) return "wait";
   return {
-    rounds: Array.from({ length: count }, (_, index) => {
-      const turn = turns[(view.rounds.length + index) % turns.length];
-      return { pairings: turn?.pairings ?? [], byes: turn?.byes ?? [] };
-    }),
+    rounds: Array.from({ length: count }, (_, index) => turns[(view.rounds.length + index) % turns.length] as NewRound),
   };
 }
 

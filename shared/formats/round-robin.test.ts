@@ -70,6 +70,31 @@ describe("the round robin format", () => {
     expect(roundRobinFormat.next({ ...started, players }, 9, options({ cycles: 2 }))).toBe("completed");
   });
 
+  test("adds a cycle as long as two players, or a player of a game of more roles, have not played it", () => {
+    const added = (cycle: readonly NewRound[], count: number, ...pairings: string[][]) =>
+      leagueOf([...cycle, ...Array.from({ length: count }, () => ({ pairings, byes: [] }))], 9);
+    const roundsAfter = (view: LeagueView) => {
+      const next = roundRobinFormat.next(view, 9, options({ cycles: 2 }));
+      return typeof next === "string" ? next : next.rounds.length;
+    };
+    expect(roundsAfter(added(roundRobin(PLAYERS, 2), 4, ["A", "B"], ["C", "D"]))).toBe(3);
+    expect(roundsAfter({ ...added(roundRobin(PLAYERS, 3), 4, ["A", "B", "C"]), roleCount: 3 })).toBe(4);
+  });
+
+  test("pairs a late entry as often as there are cycles, with alternating roles", () => {
+    const first = roundRobin(["A", "B"], 2);
+    const rounds = [...first, ...first, ...first, ...first];
+    const firstsOf = (more: readonly NewRound[]) => {
+      const view = leagueOf([...rounds, ...more], 9, ["A", "B", "E"], 1);
+      const next = roundRobinFormat.next(view, 9, options({ makeup: true, cycles: 4 }));
+      const pairings = typeof next === "string" ? [] : next.rounds.flatMap((round) => round.pairings);
+      return pairings.flatMap((pair) => (pair.includes("A") && pair.includes("E") ? [pair.indexOf("E")] : []));
+    };
+    const met = { pairings: [["E", "A"]], byes: [] };
+    expect(firstsOf([])).toEqual([0, 1, 0, 1]);
+    expect(firstsOf([met, met, met])).toEqual([1]);
+  });
+
   test("has matches for late entries only with the option makeup and in a game of two roles", () => {
     const takes = (makeup: boolean, roleCount: number) =>
       roundRobinFormat.takesLateEntries?.(options({ makeup }), roleCount);
@@ -105,6 +130,9 @@ describe("the round robin format", () => {
     const pairs = rounds.flatMap(({ pairings }) => pairings.map((pair) => pair.toSorted().join("")));
     expect(pairs.toSorted()).toEqual(["AE", "AF", "BE", "BF", "CE", "CF", "DE", "DF", "EF"]);
     for (const { pairings } of rounds) expect(new Set(pairings.flat()).size).toBe(2 * pairings.length);
+    // E and F have five matches each.
+    expect(rounds).toHaveLength(5);
+    expect(roundRobinFormat.plannedRounds?.(late, options({ makeup: true }))).toBe(3 + 5);
     expect(roundRobinFormat.remaining(late, options({ makeup: true }))).toBe(4 + 9);
     const firsts = rounds.flatMap(({ pairings }) => pairings.map(([first]) => first));
     expect(firsts.filter((first) => first === "E")).toHaveLength(3);

@@ -57,7 +57,7 @@ function missedPairings(view: LeagueView, { cycles, makeup }: Options): readonly
   );
 }
 
-/** The cycles that are missing because `cycles` was raised after the first rounds were paired. Late entries do not play in them. */
+/** The cycles that are not paired: all at the start, and later those by which `cycles` was raised. Late entries do not play in them. */
 function furtherCycles(view: LeagueView, { cycles }: Options): readonly NewRound[] {
   const entered = view.players.filter(({ enteredAfter }) => enteredAfter === 0).length;
   const matches = matchCount(view);
@@ -73,7 +73,6 @@ function furtherCycles(view: LeagueView, { cycles }: Options): readonly NewRound
 
 /** The number of cycles that are paired: how often each two players have met, or in games of more roles, how often each player was paired in all cycles. */
 function pairedCycles(view: LeagueView, players: readonly string[], cycle: readonly NewRound[]): number {
-  if (players.length < view.roleCount) return 0;
   if (view.roleCount === 2) {
     const meetings = meetingsOf(view);
     const counts = players.flatMap((a, index) => players.slice(0, index).map((b) => meetings.get(pairKey(a, b)) ?? 0));
@@ -118,26 +117,18 @@ export const roundRobinFormat: Format<Options> = {
   takesLateEntries: ({ makeup }, roleCount) => makeup && roleCount === 2,
 
   next(view, _slots, options) {
-    const rounds =
-      view.rounds.length === 0
-        ? schedule(activePlayers(view), view.roleCount, options.cycles)
-        : [...furtherCycles(view, options), ...makeupRounds(missedPairings(view, options))];
+    const rounds = [...furtherCycles(view, options), ...makeupRounds(missedPairings(view, options))];
     if (rounds.length > 0) return { rounds };
     return options.makeup && openMatches(view) > 0 ? "wait" : "completed";
   },
 
   plannedRounds(view, options) {
-    if (view.rounds.length === 0) return schedule(activePlayers(view), view.roleCount, options.cycles).length;
     const further = furtherCycles(view, options).length + makeupRounds(missedPairings(view, options)).length;
     return view.rounds.length + further;
   },
 
   remaining(view, options) {
-    if (view.rounds.length > 0) {
-      const further = furtherCycles(view, options).reduce((sum, { pairings }) => sum + pairings.length, 0);
-      return openMatches(view) + further + missedPairings(view, options).length;
-    }
-    const rounds = schedule(activePlayers(view), view.roleCount, options.cycles);
-    return rounds.reduce((sum, { pairings }) => sum + pairings.length, 0);
+    const further = furtherCycles(view, options).reduce((sum, { pairings }) => sum + pairings.length, 0);
+    return openMatches(view) + further + missedPairings(view, options).length;
   },
 };

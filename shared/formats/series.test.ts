@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SharedList } from "#shared/lib/list.ts";
 import type { Format, FormatRound, LeagueView, Next } from "./format.ts";
 import { gauntlet } from "./gauntlet.ts";
 import { matchFormat } from "./match.ts";
@@ -29,7 +30,13 @@ describe("a match", () => {
     const options = matchFormat.options.parse({ games: 5 });
     expect(pairings(matchFormat.next(leagueOf("AB"), 4, options))).toEqual(["AB BA", "AB BA"]);
     expect(pairings(matchFormat.next(leagueOf("AB"), 99, options))).toEqual(["AB BA", "AB BA", "AB"]);
-    expect(matchFormat.remaining(leagueOf("AB"), options)).toBe(5);
+    expect(matchFormat.next(leagueOf("AB"), 0, options)).toBe("wait");
+    const started = { ...leagueOf("AB"), rounds: SharedList.of([pairRound(3, 0, 0)]) };
+    for (let times = 0; times < 2; times++)
+      expect(pairings(matchFormat.next(started, 99, options))).toEqual(["AB BA", "AB"]);
+    expect([leagueOf("AB"), started, leagueOf("ABC")].map((league) => matchFormat.remaining(league, options))).toEqual([
+      5, 3, 15,
+    ]);
   });
 
   test("of three players is played by all pairs in turn", () => {
@@ -74,6 +81,7 @@ describe("a gauntlet", () => {
 
   test("has the champion of its options, and ends when the champion leaves", () => {
     const options = gauntlet.options.parse({ champion: "B" });
+    expect(["Bob", ""].map((champion) => gauntlet.options.safeParse({ champion }).success)).toEqual([true, false]);
     const league = leagueOf("ABC");
     expect(pairings(gauntlet.next(league, 1, options))).toEqual(["BA AB"]);
     const left = league.players.map((player) => ({ ...player, hasLeft: player.playerId === "B" }));
@@ -146,6 +154,8 @@ describe("an SPRT", () => {
     expect(sprt.remaining(league, sprt.options.parse({ max_games: 10 }))).toBe(4);
     expect(pairings(sprt.next(league, 9, sprt.options.parse({ max_games: 9 })))).toEqual(["AB BA", "AB"]);
     const open = leagueOf("AB", [...rounds, pairRound(3, null, 3)]);
+    expect(pairings(sprt.next(open, 2, options))).toEqual(["AB BA"]);
+    expect(sprt.takesLateEntries?.(options, 2)).toBe(false);
     expect(sprt.next(open, 2, sprt.options.parse({ max_games: 8 }))).toBe("wait");
     const left = open.players.map((player) => ({ ...player, hasLeft: player.playerId === "A" }));
     expect(sprt.next({ ...open, players: left }, 2, options)).toBe("completed");

@@ -35,12 +35,12 @@ const Options = z
 type SprtFormatOptions = z.infer<typeof Options>;
 
 /** The player under test is the first seed. All others are its opponents: usually one. */
-const underTest = (view: LeagueView): string | undefined => view.players[0]?.playerId;
+const underTest = (view: LeagueView): string => view.players[0]?.playerId ?? "";
 
 const pairsOf = keepPairs((view) => {
   const first = underTest(view);
   const players = activePlayers(view);
-  if (first === undefined || !players.includes(first)) return [];
+  if (!players.includes(first)) return [];
   return players.filter((player) => player !== first).map((player) => pairOf(first, player));
 });
 
@@ -64,7 +64,7 @@ const pairsByPlayer = listSummary<FormatRound, Map<string, number[]>>({
 
 /** How often the player under test has 0, ½, 1, 1½ and 2 points in a pair of matches with swapped roles. */
 const pairCounts = (view: LeagueView): Counts =>
-  (pairsByPlayer(view.rounds).get(underTest(view) ?? "") as Counts | undefined) ?? NO_PAIRS;
+  (pairsByPlayer(view.rounds).get(underTest(view)) as Counts | undefined) ?? NO_PAIRS;
 
 /** The state of the test after the completed pairs of matches. */
 const sprtOf = (view: LeagueView, options: SprtFormatOptions): SprtStatus => sprtStatus(pairCounts(view), options);

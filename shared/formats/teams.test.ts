@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { codenames } from "#shared/games/codenames.ts";
+import { rps } from "#shared/games/rps.ts";
 import { type List, SharedList } from "#shared/lib/list.ts";
 import type { FormatRound, LeagueView } from "./format.ts";
 import { seatedRounds, sidesOf, type TeamPlay, teamView } from "./teams.ts";
@@ -51,6 +52,8 @@ describe("teamView", () => {
     expect(teamView({ ...view, rounds: [played] }, { ...pairs }).players).toBe(players);
     expect(teamView(view, { ...pairs, sides: [[0], [1], [2], [3]] }).players).not.toBe(players);
     expect(teamView(viewWith([], pairs), pairs).players).not.toBe(players);
+    const others = teamView(view, { ...pairs, teams: [["Ada", "Dan"]] }).players;
+    expect(others.map(({ playerId }) => playerId)).toEqual(["T1"]);
   });
 
   test("a team has left when it cannot fill its side", () => {
@@ -112,6 +115,7 @@ test("the rounds that have not changed are not converted again, in a running lea
 
 test("the sides of a game are its teams, or its roles", () => {
   expect(sidesOf(codenames, codenames.roles)).toEqual(CODENAMES);
+  expect(sidesOf(rps, rps.roles)).toEqual([[0], [1]]);
   expect([sidesOf(undefined, ["a", "b"]), sidesOf(codenames, codenames.roles.toReversed())]).toEqual([
     [[0], [1]],
     [
@@ -204,5 +208,8 @@ describe("seatedRounds", () => {
       ["Ada", "Ben", "Dan", "Eve"],
     ]);
     expect(second?.pairings[0]).toEqual(["Ben", "Cleo", "Eve", "Finn"]);
+    const [withoutTwo] = seatedRounds([round], viewWith([], trios, ["Ben", "Dan", "Eve"]), trios);
+    // The second team can no longer fill its side, so that all of its members take turns.
+    expect(withoutTwo?.pairings[0]).toEqual(["Ada", "Cleo", "Dan", "Eve"]);
   });
 });

@@ -111,7 +111,7 @@ function membersInRound(
 }
 
 /** The number of roles of a side. All sides of a game have equally many. */
-const sideSize = ({ sides }: TeamPlay): number => sides[0]?.length ?? 1;
+const sideSize = ({ sides }: TeamPlay): number => (sides[0] as readonly number[]).length;
 
 /** Returns the ids of the teams by the ids of their players. */
 export const teamByPlayer = (teams: TeamPlay["teams"]): ReadonlyMap<string, string> =>
