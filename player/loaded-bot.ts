@@ -1,6 +1,6 @@
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import type { StartError } from "#shared/runtime/process/exit.ts";
-import type { BotObject } from "./sdk.ts";
+import type { BotObject, MatchInfo } from "./sdk.ts";
 
 /** The reason why a bot has chosen no action, for the referee. The bot has already written its line about it. */
 export class LoggedFault extends Error {}
@@ -25,6 +25,8 @@ export interface BotHome {
 
 /** The object that plays one match. */
 export interface MatchBot extends BotObject {
+  /** The player accepts the invitation when the promise has resolved. `waitMs` is the time that it has for this, if the invitation says it. */
+  start?(info: MatchInfo, waitMs?: number): void | Promise<void>;
   /** Called instead of `end` if the match is dropped without a result. */
   close?(): void;
 }

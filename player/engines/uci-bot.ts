@@ -63,7 +63,7 @@ class EngineMatch implements MatchBot {
     this.#parts = parts;
   }
 
-  async start({ options }: MatchInfo): Promise<void> {
+  async start({ options }: MatchInfo, waitMs = PREPARE_MS): Promise<void> {
     const parsed = chess.options.safeParse(options ?? {});
     this.#position = new MatchPosition(options);
     this.#reportsScores = parsed.data?.resign_score !== undefined || parsed.data?.draw_score !== undefined;
@@ -74,7 +74,7 @@ class EngineMatch implements MatchBot {
     const prepared = slots.prepare(this, slot);
     prepared.catch(() => {}); // the first search reports a failure that comes after the invitation is answered
     const late = new AbortController();
-    await Promise.race([prepared, clock.pause(PREPARE_MS, late.signal)]).finally(() => late.abort());
+    await Promise.race([prepared, clock.pause(waitMs, late.signal)]).finally(() => late.abort());
   }
 
   async choose(asked: Turn): Promise<string> {

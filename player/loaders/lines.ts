@@ -26,7 +26,7 @@ const NOT_FOUND = 127;
 /** The maximum number of characters of a line of output that are shown. */
 const MAX_SHOWN = 1_000;
 
-/** The time for which the answer to an invitation waits until the program can play. It is shorter than the default limit of an invitation. */
+/** The time for which an invitation that does not say its limit waits until the program can play. */
 const WAIT_MS = 3_000;
 
 const Answer = z.object({ action: z.unknown() }).refine((answer) => "action" in answer);
@@ -84,11 +84,11 @@ class LinePlayer implements MatchBot {
     this.#log = log;
   }
 
-  async start(info: MatchInfo): Promise<void> {
+  async start(info: MatchInfo, waitMs = WAIT_MS): Promise<void> {
     this.#players.add(this);
     this.#info = info;
     this.#process = this.#open(info);
-    await this.#processes.loaded(this.#process, WAIT_MS);
+    await this.#processes.loaded(this.#process, { waitMs, openMatches: this.#players.size });
   }
 
   async choose(turn: Turn): Promise<unknown> {

@@ -10,6 +10,27 @@ const PROBE_MS = 5_000;
 /** The time for which the first process may fail later than the probe. */
 const FAILURE_MS = 500;
 
+/** The part of a start that is added to its expected time, because several processes start at the same time and the machine may be busy. */
+const RESERVE = 0.5;
+/** The maximum number of processes that wait for matches. */
+const MAX_SPARES = 8;
+/** The time that a player has for the answer to an invitation with the default settings of a league. */
+const DEFAULT_PACE: Pace = { waitMs: 4_000, openMatches: 1 };
+
+/** How quickly matches follow each other: the time for which an invitation can wait, and the number of matches that are open at the same time. */
+export interface Pace {
+  readonly waitMs: number;
+  readonly openMatches: number;
+}
+
+/** The start of a process, and the time that is left of it. */
+interface Start {
+  readonly process: ProgramProcess;
+  readonly restMs: number;
+}
+
+const isOver = ({ process, restMs }: Start): boolean => restMs <= 0 || process.isReady;
+
 /** A program whose processes play matches. */
 export interface LineProgram extends Program {
   /** The time that a process has to load what it needs. */
@@ -17,8 +38,9 @@ export interface LineProgram extends Program {
 }
 
 /**
- * Starts and ends the processes of a program. At most one process, the spare, waits for a match. It loads what it needs before the match and during the
- * match before, so that this time does not count as a move.
+ * Starts and ends the processes of a program. Spare processes wait for matches. They load what they need before the match and during the matches before, so
+ * that this time does not count as a move. One spare suffices for a start that is shorter than the wait of an invitation. For a longer start there are so
+ * many that the invitations until their matches can together wait for it.
  */
 export class ProgramProcesses {
   readonly #program: Program;
@@ -27,8 +49,9 @@ export class ProgramProcesses {
   readonly #startMs: number;
   readonly #clock: Clock;
   readonly #home: Pick<BotHome, "warn" | "fail">;
-  /** A process that has received no line yet. */
-  #spare: ProgramProcess | null = null;
+  /** Processes that have received no line yet, oldest first. */
+  #spares: ProgramProcess[] = [];
+  #pace = DEFAULT_PACE;
   /** Processes that receive no line until the program is known to start. */
   readonly #starting = new Set<ProgramProcess>();
   /** Whether the program is known to start. */
@@ -38,7 +61,7 @@ export class ProgramProcesses {
   /** Whether the processes of the program print a ready line. */
   #printsReady = false;
   #probe: Promise<void> | null = null;
-  #isClosed = false;
+  readonly #closed = new AbortController();
   /** The processes whose match is over. */
   readonly #ending = new Set<Promise<void>>();
 
@@ -51,9 +74,10 @@ export class ProgramProcesses {
   }
 
   /**
-   * Starts the first process. Resolves when it can play: when it has printed its ready line, or when the probe, a second process whose input is
-   * closed, has ended. A program without a ready line shows only in this way that it has loaded what it needs and reads its input. After the start
-   * time it resolves with a warning, because a program may ignore the end of its input. Rejects with StartError if the program ends with an error.
+   * Starts the first process. Resolves when it can play, and the spares of the next matches will be able to: when it has printed its ready line, or when
+   * the probe, a second process whose input is closed, has ended. A program without a ready line shows only in this way that it has loaded what it needs
+   * and reads its input. After the start time it resolves with a warning, because a program may ignore the end of its input. Rejects with StartError if
+   * the program ends with an error.
    */
   async load(): Promise<void> {
     const first = this.#launch();
@@ -69,43 +93,54 @@ export class ProgramProcesses {
       return null;
     };
     for (const process of [first, probe]) this.#starting.add(process);
-    await Promise.race([first.readyLine, first.ended, probed(), pause(this.#startMs)]);
+    const showsReady = async (): Promise<void> => {
+      await first.readyLine;
+      if (!over.signal.aborted) this.#loadedAfterMs = first.ageMs();
+    };
+    await Promise.race([showsReady(), first.ended, probed(), pause(this.#startMs)]);
     over.abort();
     for (const process of [first, probe]) this.#starting.delete(process);
     probe.kill();
     this.#printsReady = first.isReady || probe.isReady;
     if (first.end !== null && isFailure(first.end)) throw first.startError(this.#name, first.end);
-    this.#spare = first;
-    if (!first.isReady && first.end === null && this.#loadedAfterMs === null) this.#home.warn(this.#slowStart());
+    this.#spares.push(first);
+    if (first.end === null && this.#loadedAfterMs === null) this.#home.warn(this.#slowStart());
+    if (this.#sparesAhead() > 1) this.#fill();
+    await this.#passed(this.#startsOf(this.#spares.slice(1)), this.#closed.signal);
   }
 
   /** Returns a process that has received no line yet. */
   start(): ProgramProcess {
-    const spare = this.#spare;
-    this.#spare = null;
-    return spare === null || spare.hasEnded ? this.#launch() : spare;
+    this.#spares = this.#spares.filter((spare) => !spare.hasEnded);
+    return this.#spares.shift() ?? this.#launch();
   }
 
-  /** Resolves when a process can play, at the latest after its start time or after `waitMs`. */
-  async loaded(process: ProgramProcess, waitMs: number): Promise<void> {
-    const neededMs = this.#printsReady && !process.hasPrinted ? this.#startMs : (this.#loadedAfterMs ?? 0);
-    const ms = Math.min(neededMs - process.ageMs(), waitMs);
-    if (ms <= 0) return;
+  /**
+   * Resolves when the process of a match can play, and the spares of the next matches will be able to, at the latest after the wait of the invitation. A
+   * match may be over at once, so the next invitation may come at the same moment.
+   */
+  async loaded(process: ProgramProcess, pace: Pace): Promise<void> {
+    this.#pace = pace;
+    if (this.#sparesAhead() > 1) this.#fill();
+    const neededMs = this.#printsReady && !process.hasPrinted ? this.#startMs : this.#expectedMs();
+    const starts = [{ process, restMs: neededMs - process.ageMs() }, ...this.#startsOf(this.#spares)];
+    if (starts.every(isOver)) return;
     const over = new AbortController();
-    await Promise.race([process.readyLine, process.ended, this.#clock.pause(ms, over.signal)]);
+    const limitMs = Math.min(pace.waitMs, 2 * this.#startMs); // a timer has a maximum
+    await Promise.race([this.#passed(starts, over.signal), process.ended, this.#clock.pause(limitMs, over.signal)]);
     over.abort();
   }
 
-  /** Records that a process has answered a turn, so the program starts. Starts the process of the next match. */
+  /** Records that a process has answered a turn, so the program starts. Starts the processes of the next matches. */
   answered(process: ProgramProcess): void {
     this.#isProven = true;
     this.#printsReady ||= process.isReady;
-    if (!this.#isClosed) this.#spare ??= this.#launch();
+    this.#fill();
   }
 
   /** Returns why a process may have left its turn without an answer; null if it has shown that it had started. */
   faultOfStart(process: ProgramProcess): string | null {
-    if (process.hasPrinted || this.#loadedAfterMs !== null) return null;
+    if (process.hasPrinted || (this.#loadedAfterMs !== null && !this.#printsReady)) return null;
     return `the program did not show that it had started. If it needs more than ${this.#startMs} ms for its start, raise start_ms`;
   }
 
@@ -134,8 +169,8 @@ export class ProgramProcesses {
 
   /** Terminates the processes that play no match. Resolves when the processes whose match is over have ended. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const process of [this.#spare, ...this.#starting]) process?.kill();
+    this.#closed.abort();
+    for (const process of [...this.#spares, ...this.#starting]) process.kill();
     await Promise.all(this.#ending);
   }
 
@@ -152,8 +187,44 @@ export class ProgramProcesses {
       return new Promise<never>(() => {});
     }
     this.#isProven = true;
-    if (this.#spare === null) this.#spare = process;
-    else process.kill();
+    this.#spares.unshift(process);
+  }
+
+  /** The time that a start takes, with a reserve; 0 if it is not known. */
+  #expectedMs(): number {
+    return (this.#loadedAfterMs ?? 0) * (1 + RESERVE);
+  }
+
+  /** The number of spares that the next matches need. */
+  #sparesAhead(): number {
+    const { waitMs, openMatches } = this.#pace;
+    const forEach = Math.max(1, Math.ceil(this.#expectedMs() / Math.max(1, waitMs)));
+    return forEach === 1 ? 1 : Math.min(MAX_SPARES, forEach * openMatches);
+  }
+
+  /** Starts the spares that are missing. */
+  #fill(): void {
+    if (this.#closed.signal.aborted) return;
+    while (this.#spares.length < this.#sparesAhead()) this.#spares.push(this.#launch());
+  }
+
+  /** The starts of spares, without the time for which the invitations until their matches will wait. */
+  #startsOf(spares: readonly ProgramProcess[]): readonly Start[] {
+    const { waitMs, openMatches } = this.#pace;
+    return spares.map((process, index) => {
+      const waits = Math.floor(index / openMatches) + 1;
+      return { process, restMs: this.#expectedMs() - process.ageMs() - waits * waitMs };
+    });
+  }
+
+  /** Resolves when each start is over. */
+  async #passed(starts: readonly Start[], signal: AbortSignal): Promise<void> {
+    const open = starts.filter((start) => !isOver(start));
+    await Promise.all(
+      open.map(({ process, restMs }) =>
+        Promise.race([process.readyLine, process.ended, this.#clock.pause(restMs, signal)]),
+      ),
+    );
   }
 
   #launch(): ProgramProcess {

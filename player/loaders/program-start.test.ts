@@ -5,6 +5,7 @@ import { WAIT_OPTIONS } from "#shared/lib/testing/wait-options.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import { INFO, linePrograms, patient } from "../testing/line-programs.ts";
 import { linesSpec } from "./lines.ts";
+import { ProgramProcesses } from "./program-processes.ts";
 
 const { pathOf, folder, shown, warnings, loadSpec, begin, turn } = linePrograms();
 
@@ -55,7 +56,7 @@ describe("the start of a program", () => {
     const loading = loadSpec(spec(source), clock);
     const isLoaded = observed(loading);
     await untilBegun(1);
-    await clock.advance(9_999);
+    await clock.advance(2_500);
     expect(isLoaded()).toBe(false);
     finishImport();
     const player = begin(await loading);
@@ -123,6 +124,55 @@ describe("the start of a program", () => {
     finishImport();
     await starting;
     expect(begun()).toContain(await second.choose(turn(0)));
+  });
+
+  test("is waited for nearly as long as the referee waits for the answer to the invitation", async () => {
+    finishImport();
+    const clock = manualClock();
+    const loaded = await loadSpec(spec(IMPORT + READY + LOOP), clock);
+    rmSync(pathOf("imported"));
+    const before = begun().length;
+    await begin(loaded).choose(turn(0));
+    await untilBegun(before + 1);
+    let hasAccepted = false;
+    const starting = Promise.resolve(loaded.create(() => {}).start?.(INFO, 7_000)).then(() => {
+      hasAccepted = true;
+    });
+    await clock.advance(6_999);
+    expect(hasAccepted).toBe(false);
+    await clock.advance(1);
+    await starting;
+  });
+
+  test("that lasts longer than an invitation waits is over before each match, however quickly the matches follow", async () => {
+    const clock = manualClock();
+    spec(IMPORT + LOOP);
+    const program = { command: ["/usr/bin/python3", "bot.py"], folder: folder() };
+    const processes = new ProgramProcesses(program, clock, { warn: () => {}, fail: () => {} });
+    const within = async (done: Promise<void>): Promise<number> => {
+      const startedAt = clock.monotonic();
+      let isDone = false;
+      void done.then(() => {
+        isDone = true;
+      });
+      for (await clock.advance(0); !isDone; await clock.advance(100));
+      return clock.monotonic() - startedAt;
+    };
+    const loading = processes.load();
+    await untilBegun(2);
+    await clock.advance(9_000);
+    finishImport();
+    await untilBegun(3); // the start is measured
+    await within(loading);
+    for (let match = 0; match < 12; match++) {
+      const process = processes.start();
+      const waitedMs = await within(processes.loaded(process, { waitMs: 4_000, openMatches: 1 }));
+      expect(waitedMs).toBeLessThanOrEqual(4_000);
+      expect(process.ageMs()).toBeGreaterThanOrEqual(9_000);
+      processes.answered(process);
+      process.kill();
+    }
+    await processes.close();
   });
 
   test("has the time that the text of the command sets", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { sha256Hex } from "#shared/lib/hash.ts";
 import type { GameInvite, GameResult, MoveRequest } from "#shared/protocol/messages.ts";
-import { LoggedFault } from "../loaded-bot.ts";
+import { LoggedFault, type MatchBot } from "../loaded-bot.ts";
 import type { BotObject, Turn } from "../sdk.ts";
 import { Player } from "./player.ts";
 
@@ -50,6 +50,18 @@ async function startThinking() {
   expect(turns.map(({ signal }) => signal.aborted)).toEqual([false]);
   return { player, answer };
 }
+
+test.each([
+  [5, 4_000],
+  [0.4, 300],
+  [undefined, undefined],
+])("an invitation with the time limit %s s leaves the bot %s ms for its start", async (time_limit_seconds, waitMs) => {
+  const waits: unknown[] = [];
+  const create = (): MatchBot => ({ choose: () => null, start: (_, ms) => void waits.push(ms) });
+  const player = new Player({ name: "bot", readsHistory: false, create }, () => {}, systemClock);
+  await player.invite({ ...invite, time_limit_seconds }, TOKEN);
+  expect(waits).toEqual([waitMs]);
+});
 
 describe("an open turn is aborted", () => {
   const aborted = { failed: "the signal was aborted" };

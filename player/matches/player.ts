@@ -31,6 +31,9 @@ const MAX_ENVELOPES = 10_000;
  */
 const LATE_MS = 1_000;
 
+/** The part of the time limit of an invitation that is reserved for the way of the answer. It is a quarter of a short limit. */
+const ANSWER_MS = 1_000;
+
 /** Shows a line to the user. A line that the bot has written in a match has the invitation of the match. */
 type ShowLine = (line: string, match?: GameInvite) => void;
 
@@ -91,7 +94,7 @@ export class Player {
     this.#matches.set(key, match);
     this.#remember(messageId);
     this.#begun++;
-    await this.#runHook(() => match.bot.start?.(match.info));
+    await this.#runHook(() => match.bot.start?.(match.info, waitMsOf(invite)));
     return { accept: true };
   }
 
@@ -188,6 +191,12 @@ export class Player {
     this.#showLine(thrown instanceof NotAnAction ? `${this.#bot.name}: ${reason}` : reason);
     return reason;
   }
+}
+
+/** The time for which a player can wait before it answers an invitation, if the invitation says it. The rest is for the way of the answer. */
+function waitMsOf({ time_limit_seconds: seconds }: GameInvite): number | undefined {
+  const limitMs = seconds == null ? undefined : seconds * 1000;
+  return limitMs && limitMs - Math.min(ANSWER_MS, limitMs / 4);
 }
 
 const keyOfRef = (ref: string, token: string): string => `${ref} ${token}`;

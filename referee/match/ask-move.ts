@@ -70,7 +70,8 @@ export async function askForMove(
       answers--; // does not count as an answer
       match.knownHistory.forget(player.role);
       turn = turnFor(match, session, player);
-      await asker.invite(player, invitationFor(match, player), Math.max(1, deadline - clock.monotonic()));
+      const leftMs = Math.max(1, deadline - clock.monotonic());
+      await asker.invite(player, invitationFor(match, player, leftMs), leftMs);
     } else {
       fault = reply.fault;
       match.answerTimes.invalid(player.playerId);

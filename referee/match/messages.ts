@@ -64,8 +64,8 @@ function contactOf(
   return { ...speech, playerId: player_id, token: dialect_token, moveMs, standings, seat };
 }
 
-/** The payload of a player's GAME_INVITE. */
-export function invitationFor({ order, options }: Match, player: SeatedPlayer): GameInvite {
+/** The payload of a player's GAME_INVITE. The referee waits `limitMs` for the answer. */
+export function invitationFor({ order, options }: Match, player: SeatedPlayer, limitMs: number): GameInvite {
   return {
     league_id: order.league_id,
     round_id: order.round_id,
@@ -80,6 +80,7 @@ export function invitationFor({ order, options }: Match, player: SeatedPlayer): 
     ...(order.clock && { clock: order.clock }),
     ...(order.restart_reason !== undefined && { restart_reason: order.restart_reason }),
     bot_seed: hmacBase64Url(order.seed, player.role),
+    time_limit_seconds: limitMs / 1000,
   };
 }
 

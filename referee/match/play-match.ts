@@ -117,7 +117,7 @@ async function inviteAll(driver: MatchDriver, match: Match): Promise<readonly Fa
   const { join_ms } = match.order.timeouts;
   const answers = await Promise.all(
     match.players.map(async (player) => {
-      const answer = await driver.asker.invite(player, invitationFor(match, player), join_ms);
+      const answer = await driver.asker.invite(player, invitationFor(match, player, join_ms), join_ms);
       return answer.ok ? answer : err(recordedFault(driver, player, answer.error, "GAME_INVITE"));
     }),
   );

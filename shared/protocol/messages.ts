@@ -68,6 +68,8 @@ export const GameInvite = compiled({
   roles: roleMap(id),
   seed_commitment: z.string(),
   bot_seed: z.string(),
+  /** The time within which the player must answer. Earlier versions do not send it. */
+  time_limit_seconds: z.number().nullish(),
   /** The run of the manager. Earlier versions do not send it. */
   run_id: id.nullish(),
   /** Absent for a match without clocks. */

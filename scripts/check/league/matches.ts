@@ -161,7 +161,7 @@ export class Matches {
     await this.#announce(subject, order);
     return {
       ...{ order, game, role, sessionId, self },
-      invitation: () => ({ ...invitationFor(match, self) }),
+      invitation: () => ({ ...invitationFor(match, self, this.#timeouts.join_ms) }),
       moveRequest: () => ({
         ...turnFor(match, sessionOf(this.#driver, sessionId), self),
         ...{

@@ -61,12 +61,12 @@ describe("a Python program with the line protocol", () => {
 describe("a Python program whose imports take longer than a move", () => {
   const READY = 'print(json.dumps({"ready": True}), flush=True)';
 
-  /** Writes the program and returns the text that selects it as a bot. */
-  function slowBot(readyLine: string): string {
+  /** Writes a program whose imports last `importS` seconds, and returns the text that selects it as a bot. */
+  function slowBot(readyLine: string, importS = 4): string {
     const bot = join(newFolder(), "bot.py");
     const answer = "print(json.dumps({'action': 'rock'}), flush=True)";
     const loop = `for line in sys.stdin:\n    if json.loads(line)['type'] == 'turn': ${answer}`;
-    writeFileSync(bot, `import json, sys, time\ntime.sleep(4)\n${readyLine}\n${loop}\n`);
+    writeFileSync(bot, `import json, sys, time\ntime.sleep(${importS})\n${readyLine}\n${loop}\n`);
     return `lines:/usr/bin/python3 "${bot}"`;
   }
 
@@ -83,6 +83,25 @@ describe("a Python program whose imports take longer than a move", () => {
     const { termination, pairs } = JSON.parse(stdout);
     if (command === "play") expect(termination, stderr).toBe("normal");
     else expect(pairs[0].forfeits, stderr).toEqual({ P01: {}, P02: {} });
+  });
+
+  it.each([
+    ["without a ready line", ""],
+    ["with a ready line", READY],
+  ])("plays each match of a league of short matches %s", async (_name, readyLine) => {
+    const leagues = [
+      { league_id: "rps", game: "rps.v1", format: "round-robin", format_options: { cycles: 5 } },
+    ] as const;
+    const test = await testLeague([slowBot(readyLine, 6), "cycle"], leagues, {
+      config: { timeouts: { move_ms: 2_000 } },
+    });
+    const ended = await run(test, "--json").ended;
+    expect(ended.code, ended.stderr).toBe(0);
+    const [played] = documentOf(ended).leagues;
+    expect(
+      played?.matches.map(({ termination }) => termination),
+      ended.stderr,
+    ).toEqual(Array(5).fill("normal"));
   });
 });
 
