@@ -47,10 +47,48 @@ export function actionIn(answer: Completion, turn: AnsweredTurn): Result<unknown
   if (turn.legal.some((legal) => isDeepStrictEqual(legal, bare))) return ok(bare);
   if (answer.refusal !== null) return err({ cause: "refusal", detail: "the model refused to answer" });
   if (answer.isCutOff) return err({ cause: "truncated", detail: "the answer was cut off at the limit of tokens" });
+  const named = namedAction(answer.text.slice(-MAX_SEARCHED_CHARACTERS), turn);
+  if (named !== undefined) return ok(named);
   return err({
     cause: "no_action",
     detail: answer.text === "" ? "the answer is empty" : "the answer contains no action",
   });
+}
+
+/** The content of the last box of LaTeX, without a command for its font. */
+const BOXED = /\\boxed\s*\{\s*(?:\\(?:text|mathrm|mathbf|texttt)\s*\{)?([^{}]*)\}/g;
+/** A sentence that names the action at its end or before further words, such as "I choose e4 because …" and "Move: e4". */
+const STATEMENT =
+  /(?:^|[.!?:;,]\s)[ \t]*(?:I(?:['’]ll| will| would)? (?:choose|play|pick|select|go with)|(?:(?:my|the|final|best|chosen) )*(?:action|answer|choice|move)(?: is\b|\s*[:=]))[:\s]*(?=([^\r\n]{1,200}))/gim;
+/** The maximum number of words of an action in a sentence. */
+const MAX_WORDS = 4;
+
+/** Returns the action in the last box of a text, or the only action that its sentences state; undefined if there is none or they state several. */
+function namedAction(text: string, turn: AnsweredTurn): unknown {
+  const [, boxed] = [...text.matchAll(BOXED)].at(-1) ?? [];
+  if (boxed !== undefined) return legalIn(boxed, turn);
+  const stated = [...text.replaceAll(/[*_`]/g, "").matchAll(STATEMENT)].map(([, rest = ""]) => actionAt(rest, turn));
+  const [first] = stated;
+  return stated.every((one) => isDeepStrictEqual(one, first)) ? first : undefined;
+}
+
+/** Returns the legal action with which a text begins, of several the longest; undefined if there is none. */
+function actionAt(text: string, turn: AnsweredTurn): unknown {
+  const words = text.trim().split(/\s+/).slice(0, MAX_WORDS);
+  for (let count = words.length; count > 0; count--) {
+    const written = words
+      .slice(0, count)
+      .join(" ")
+      .replace(/[.,;:!]+$/, "");
+    const action = legalIn(written, turn);
+    if (action !== undefined) return action;
+  }
+  return undefined;
+}
+
+function legalIn(written: string, turn: AnsweredTurn): unknown {
+  const action = readAction(written, turn);
+  return turn.legal.find((legal) => isDeepStrictEqual(legal, action));
 }
 
 function readAction(move: unknown, { game, view, role }: AnsweredTurn): unknown {

@@ -177,6 +177,39 @@ it.each(["**a1**", "`A1`.", '"a1"', '{"action": "**a1**"}'])(
   },
 );
 
+it.each([
+  "After some thought: \\boxed{a1}",
+  "First \\boxed{b2}, no: $\\boxed{\\text{a1}}$.",
+  "I choose a1 because b2 is too obvious.",
+  "b2 is possible, too.\nI'll play **a1**.",
+  "**Move:** a1",
+  "My final answer is: A1!",
+])("a language model may name its action as %j", async (text) => {
+  const player = await begin((_, response) => sendCompletion(response, text));
+  expect(await player.choose(firstTurn())).toBe("a1");
+});
+
+it.each([
+  "If I choose a1, I lose.",
+  "I choose a1. No, I choose b2.",
+  "\\boxed{a1} is bad: \\boxed{z9}",
+  "I will not play a1.",
+  "I choose another move than a1.",
+])("a language model names no action as %j", async (text) => {
+  const player = await begin((_, response) => sendCompletion(response, text));
+  await expect(player.choose(firstTurn())).rejects.toThrow("no_action: the answer contains no action");
+});
+
+it.each([
+  ['{"action": "a1"}', "a1"],
+  ["I choose a1", null],
+])("an answer without content and with the reasoning %j has the action %j", async (reasoning_content, action) => {
+  const player = await begin((_, response) => sendCompletion(response, null, { reasoning_content }));
+  const chosen = Promise.resolve(player.choose(firstTurn()));
+  if (action === null) await expect(chosen).rejects.toThrow("no_action: the answer is empty");
+  else expect(await chosen).toBe(action);
+});
+
 it("a language model plays only games that its process knows, because its prompts contain the texts of the game", async () => {
   const remove = registerGame({ ...TIC_TAC_TOE, id: "own_game.v1" });
   const bot = await load(playing("a1"));

@@ -50,6 +50,8 @@ const Body = z.object({
         message: z.object({
           content: z.union([z.string(), z.array(Part)]).nullish(),
           refusal: z.string().nullish(),
+          // Some servers take an answer for reasoning, so that its content is empty.
+          reasoning_content: z.string().nullish().catch(null),
           // The API defines JSON text. Some servers send the object itself.
           tool_calls: z
             .array(z.object({ function: z.object({ arguments: z.union([z.string(), z.looseObject({})]) }).optional() }))
@@ -97,13 +99,13 @@ function completionIn(reply: Reply): Result<Completion, CompletionFault> {
 
 function contentOf({ choices, usage, model, system_fingerprint }: z.infer<typeof Body>): Completion {
   const [choice] = choices;
-  const { content, refusal, tool_calls } = choice?.message ?? {};
+  const { content, refusal, tool_calls, reasoning_content } = choice?.message ?? {};
   const text = typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join("");
   // Some models write their reasoning before the answer.
   const written = text.replace(/^\s*<think>[\s\S]*?<\/think>/, "").trim();
   const call = tool_calls?.find((one) => one.function)?.function;
   return {
-    text: (call && argumentsText(call.arguments)) || written,
+    text: (call && argumentsText(call.arguments)) || written || objectText(reasoning_content ?? ""),
     refusal: refusal || (choice?.finish_reason === "content_filter" ? "the content filter ended the answer" : null),
     isCutOff: choice?.finish_reason === "length",
     usage: usage ? { tokensIn: usage.prompt_tokens, tokensOut: usage.completion_tokens } : null,
@@ -111,6 +113,9 @@ function contentOf({ choices, usage, model, system_fingerprint }: z.infer<typeof
     fingerprint: system_fingerprint ?? null,
   };
 }
+
+/** Returns a text that is one JSON object; empty for any other text, because reasoning also names what is not chosen. */
+const objectText = (text: string): string => (z.looseObject({}).safeParse(parsedJson(text)).success ? text.trim() : "");
 
 /** Returns the arguments of a tool call as JSON text. Some servers send the JSON text of that text. */
 function argumentsText(given: string | object): string {
