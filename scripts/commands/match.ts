@@ -48,7 +48,7 @@ const say = (line: string): void => void process.stderr.write(`${line}\n`);
  * after Ctrl-C.
  */
 export async function match(bots: readonly string[], flags: MatchFlags): Promise<number> {
-  const { folder, terms } = flags.resume ? await resumed(bots, flags) : await begun(bots, flags);
+  const { folder, terms, openingsNotice } = flags.resume ? await resumed(bots, flags) : await begun(bots, flags);
   const run = { folder, terms, flags, matchTerms: matchTermsOf(folder, terms) };
   const play = { folder, matchTerms: run.matchTerms, isQuiet: flags.quiet ?? false };
   const startedAt = systemClock.monotonic();
@@ -60,6 +60,7 @@ export async function match(bots: readonly string[], flags: MatchFlags): Promise
   try {
     if (ended.league) await writeFiles(run);
     printNotices(run, (systemClock.monotonic() - startedAt) / 1000);
+    if (openingsNotice !== null) say(openingsNotice);
   } finally {
     if (ended.league) printResult(run, ended.league, ended.exitCode);
   }
@@ -87,10 +88,9 @@ async function begun(bots: readonly string[], flags: MatchFlags) {
   for (const name of Object.keys(process.env)) if (name.startsWith("LEAGUE__")) delete process.env[name];
   const { config, seed, terms, wireReason, openingsNotice } = await setupOf(bots, flags, SYSTEM);
   if (wireReason !== null && !flags.quiet) say(`${wireReason}: the games are played over HTTP, as with --wire`);
-  if (openingsNotice !== null) say(openingsNotice);
   const folder = beginRun(config, seed, systemClock);
   writeTerms(folder.path, terms);
-  return { folder, terms };
+  return { folder, terms, openingsNotice };
 }
 
 async function resumed(bots: readonly string[], flags: MatchFlags) {
@@ -98,7 +98,7 @@ async function resumed(bots: readonly string[], flags: MatchFlags) {
   const folder = await resumeRun(flags.data, say, isMatchRun);
   const terms = readTerms(folder.path);
   if (!flags.quiet) say(`continuing ${resolve(folder.path)}: ${terms.bots.join(", ")}`);
-  return { folder, terms: { ...terms, concurrency: flags.concurrency ?? terms.concurrency } };
+  return { folder, terms: { ...terms, concurrency: flags.concurrency ?? terms.concurrency }, openingsNotice: null };
 }
 
 function matchTermsOf({ config }: RunFolder, { bots }: Terms): MatchTerms {

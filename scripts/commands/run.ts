@@ -31,16 +31,18 @@ interface RunFlags extends FormatFlags {
 
 /**
  * Reads a config and makes its paths absolute. Throws StartError with exit code 3 and one line for each fault. `faultOf` is a further check, whose fault
- * is reported with its place in the file.
+ * is reported with its place in the file. Returns the config, and a notice for each opening book with skipped openings.
  */
-export async function readConfig(file: string, faultOf?: typeof faultOfRun): Promise<Config> {
+export async function readConfig(
+  file: string,
+  faultOf?: typeof faultOfRun,
+): Promise<{ readonly config: Config; readonly notices: readonly string[] }> {
   const loaded = await loadConfig(file, process.env);
   if (!loaded.ok) throw new StartError(loaded.error.join("\n"), EXIT.config);
   const config = withAbsolutePaths(loaded.value.config, loaded.value.folder);
   const fault = faultOf?.(config, loaded.value.folder);
   if (fault) throw new StartError(`${loaded.value.nameOf(fault.path)}: ${fault.message}`, EXIT.config);
-  for (const notice of loaded.value.notices) process.stderr.write(`${notice}\n`);
-  return config;
+  return { config, notices: loaded.value.notices };
 }
 
 /** Checks the format of a run's database. Rejects with StartError if another version of this program wrote it. */
@@ -56,7 +58,8 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
       "a run that is continued keeps its format and clocks: omit --resume, or --clock and the options of the format",
       EXIT.usage,
     );
-  const config = withFormat(withClock(await readConfig(configFile, faultOfRun), flags.clock), flags);
+  const read = await readConfig(configFile, faultOfRun);
+  const config = withFormat(withClock(read.config, flags.clock), flags);
   const progress = flags.quiet ? silentProgress : createProgress(process.stderr, systemClock);
   const warn = (line: string): void => (flags.quiet ? void process.stderr.write(`${line}\n`) : progress.line(line));
   const folder = flags.resume
@@ -96,6 +99,8 @@ export async function run(configFile: string, flags: RunFlags): Promise<number> 
       if (flags.keep) process.stderr.write("Ctrl-C stops the league.\n");
     },
   });
+  // A run that is continued has the openings of its begin.
+  if (!flags.resume) for (const notice of read.notices) process.stderr.write(`${notice}\n`);
   if (folder.isUnfinished() && !flags.quiet) {
     const configArgument = configFile === DEFAULT_CONFIG ? "" : `${configFile} `;
     process.stderr.write(`the run is not complete; continue it with: ${RUN_COMMAND} ${configArgument}--resume\n`);

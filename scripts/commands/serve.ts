@@ -135,7 +135,9 @@ async function servedConfig(
   configFile: string,
   { data, lan, joinCode, port, host, referees, ...flags }: ServeFlags,
 ): Promise<Config> {
-  const config = withFormat(withClock(await readConfig(configFile), flags.clock), flags);
+  const read = await readConfig(configFile);
+  for (const notice of read.notices) process.stderr.write(`${notice}\n`); // it runs until it is stopped
+  const config = withFormat(withClock(read.config, flags.clock), flags);
   return {
     ...config,
     ...(data !== undefined && { data: resolve(data) }),

@@ -136,8 +136,9 @@ describe("league match", () => {
     const { code, stderr, stdout } = await match("random", "greedy", ...games, "--pgn", join(folder, "report"));
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(
-      /^--openings \S+: one opening is skipped; the first: line 1: Invalid FEN: missing white king$/m,
+      /\nplayed in .*\n--openings \S+: one opening is skipped; the first: line 1: Invalid FEN: missing white king\n$/,
     );
+    expect(stderr.match(/skipped/g)).toHaveLength(1);
     expect(stdout).toMatch(/\npairs of games with 0, ½, 1, 1½ and 2 points: \d, \d, \d, \d, \d\n/);
     const { stdout: pgn } = await promisify(execFile)("cat", [join(folder, "report", "games.pgn")]);
     const positions = [...pgn.matchAll(/\[FEN "(.*?) \d+ \d+"\]/g)].map(([, fen]) => fen);
