@@ -110,6 +110,11 @@ describe("a search", () => {
     ]);
   });
 
+  test("is read after a line that is too long to keep", async () => {
+    const match = await begin(await load(engine(["habit=wordy"])));
+    expect(await match.choose(turn(from()))).toBe("a2a3");
+  });
+
   test("is read from lines with other spaces", async () => {
     const match = await begin(await load(engine(["habit=indented", "score=cp +35"], { options: { Hash: 32 } })), {
       draw_score: 10,

@@ -7,7 +7,9 @@ const OPTIONS = [
   "option name Style type combo default Solid var Solid var Very Wild",
   "option name Clear Hash type button",
   "option name Book File type string default <empty>",
-].map((line) => optionIn(line) ?? { name: "", type: "", min: null, max: null, values: [] });
+  "option name Ratio type spin default 1.5 min 0.5 max 2.5",
+  "option name Bonus type spin default 0 min -10 max +10",
+].map((line) => optionIn(line) ?? { name: "", type: "", min: null, max: null, isDecimal: false, values: [] });
 
 describe("options of an engine", () => {
   it("other lines declare no option", () => {
@@ -23,15 +25,21 @@ describe("options of an engine", () => {
     ["Book File", "", "setoption name Book File value <empty>"],
     ["Book File", "a b.bin", "setoption name Book File value a b.bin"],
     ["Ponder", "True", "setoption name Ponder value true"],
+    ["Ratio", 1.25, "setoption name Ratio value 1.25"],
+    ["Ratio", 2, "setoption name Ratio value 2"],
+    ["Bonus", 10, "setoption name Bonus value 10"],
   ])("%s = %j", (name, value, command) => {
     expect(setOption(OPTIONS, name, value)).toEqual({ ok: true, value: command });
   });
 
   it.each([
     ["Hahs", 1, 'has no option "Hahs". Did you mean "Hash"?'],
-    ["Threads", 1, 'has no option "Threads"; it has Hash, Ponder, Style, Clear Hash, Book File'],
+    ["Threads", 1, 'has no option "Threads"; it has Hash, Ponder, Style, Clear Hash, Book File, Ratio, Bonus'],
     ["Hash", 0, "does not accept 0 for Hash: give a whole number from 1 to 1024"],
     ["Hash", 1025, "does not accept 1025 for Hash: give a whole number from 1 to 1024"],
+    ["Hash", 1.5, "does not accept 1.5 for Hash: give a whole number from 1 to 1024"],
+    ["Ratio", 3, "does not accept 3 for Ratio: give a number from 0.5 to 2.5"],
+    ["Bonus", 11, "does not accept 11 for Bonus: give a whole number from -10 to 10"],
     ["Hash", "big", 'does not accept "big" for Hash: give a whole number from 1 to 1024'],
     ["Ponder", 1, "does not accept 1 for Ponder: give true or false"],
     ["Style", "Wild", 'does not accept "Wild" for Style: give "Solid" or "Very Wild"'],

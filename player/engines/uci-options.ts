@@ -7,6 +7,8 @@ export interface EngineOption {
   readonly type: string;
   readonly min: number | null;
   readonly max: number | null;
+  /** Whether a number of its declaration has decimals, which UCI does not define and some engines use. */
+  readonly isDecimal: boolean;
   /** The values of an option of the type `combo`. */
   readonly values: readonly string[];
 }
@@ -18,11 +20,15 @@ export function optionIn(line: string): EngineOption | null {
   const [, name, type, rest = ""] = /^option name (.+?) type (\w+)(?: (.*))?$/.exec(line.trim()) ?? [];
   if (name === undefined || type === undefined) return null;
   const number = (key: string): number | null => {
-    const [, value] = new RegExp(`(?:^| )${key} (-?\\d+)(?: |$)`).exec(rest) ?? [];
+    const [, value] = new RegExp(`(?:^| )${key} ([+-]?\\d+(?:\\.\\d+)?)(?: |$)`).exec(rest) ?? [];
     return value === undefined ? null : Number(value);
   };
   const values = type === "combo" ? rest.split(/(?:^| )var /).slice(1) : [];
-  return { name, type, min: number("min"), max: number("max"), values: values.map((value) => value.trim()) };
+  return {
+    ...{ name, type, min: number("min"), max: number("max") },
+    isDecimal: ["default", "min", "max"].some((key) => !Number.isInteger(number(key) ?? 0)),
+    values: values.map((value) => value.trim()),
+  };
 }
 
 /** Returns the command that sets an option, or the reason why the engine does not accept it. */
@@ -40,18 +46,18 @@ export function setOption(
       names.length === 0 ? "; it has no options" : didYouMean(wanted, names) || `; it has ${names.join(", ")}`;
     return err(`has no option "${wanted}"${known}`);
   }
-  const { name, type, min, max, values } = option;
+  const { name, type, min, max, isDecimal, values } = option;
   const text = String(value);
   const set = (accepted: string): Result<string, string> => ok(`setoption name ${name} value ${accepted}`);
   const fault = (form: string): Result<string, string> =>
     err(`does not accept ${JSON.stringify(value)} for ${name}: give ${form}`);
   switch (type) {
     case "spin": {
-      const isNumber = /^[+-]?\d+$/.test(text);
+      const isNumber = (isDecimal ? /^[+-]?\d+(?:\.\d+)?$/ : /^[+-]?\d+$/).test(text);
       const isInRange =
         Number(text) >= (min ?? Number.NEGATIVE_INFINITY) && Number(text) <= (max ?? Number.POSITIVE_INFINITY);
       const range = `${min === null ? "" : ` from ${min}`}${max === null ? "" : ` to ${max}`}`;
-      return isNumber && isInRange ? set(text) : fault(`a whole number${range}`);
+      return isNumber && isInRange ? set(text) : fault(`a ${isDecimal ? "" : "whole "}number${range}`);
     }
     case "check":
       return /^(true|false)$/i.test(text) ? set(text.toLowerCase()) : fault("true or false");

@@ -6,7 +6,7 @@
  * - `first`: its behaviour in the first search of all its processes: `exit`, `hang` (it does not even answer `stop`) or `wait` (it answers
  *   after `stop`);
  * - `nodes`: the number of positions that it reports before it waits;
- * - `habit`: `indented` (lines that begin and end with spaces and tabs), `twice` (answers each search, and again to the next command that it
+ * - `habit`: `wordy` (writes a line of two million characters before each answer), `indented` (lines that begin and end with spaces and tabs), `twice` (answers each search, and again to the next command that it
  *   reads), `saves` (writes FILE.saved half a second after `quit`) or `stays` (ignores `quit`);
  * - `silent`: a command that it does not answer, `uci` or `isready`;
  * - `stuck`: a command after which it answers nothing.
@@ -34,6 +34,7 @@ function search(line: string): void {
   const isFirst = readFileSync(file, "utf8").match(/ go /g)?.length === 1;
   const best = (): void => {
     answer = null;
+    if (habit === "wordy") say(`info string ${"x".repeat(2_000_000)}`);
     say(`info depth 1 score cp 9999 lowerbound nodes 1 ${line}`);
     if (settings.has("score")) say(`info depth 2 score ${settings.get("score")} nodes 9 pv x`);
     say(`info depth 2 multipv 2 score cp -7777 nodes 9`);
