@@ -8,6 +8,7 @@ import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { hashOfCommand } from "../bot-hash.ts";
 import type { BotHome, LoadedBot, MatchBot } from "../loaded-bot.ts";
 import type { MatchClocks, MatchInfo, Turn } from "../sdk.ts";
+import { programIn } from "./bot-files.ts";
 import { MAX_LINE_BYTES, type ProcessEnd, type ProgramProcess } from "./program-process.ts";
 import { type LineProgram, ProgramProcesses } from "./program-processes.ts";
 
@@ -62,10 +63,10 @@ export async function linesBot(spec: string, clock: Clock, home: Pick<BotHome, "
 function programOf(text: string): LineProgram {
   const parsed = ProgramSpec.safeParse(parsedJson(text));
   if (parsed.success) return parsed.data;
-  const [, command = text, startMs] = /^(.*?)\s*#start_ms=([1-9]\d*)$/s.exec(text) ?? [];
+  const { program: command, ...setting } = programIn(text);
   if (command === "")
     throw new StartError(`${LINES_PREFIX} names no command, e.g. ${LINES_PREFIX}python3 bot.py`, EXIT.config);
-  return { command, folder: process.cwd(), ...(startMs !== undefined && { startMs: Number(startMs) }) };
+  return { command, folder: process.cwd(), ...setting };
 }
 
 /** Plays one match. */

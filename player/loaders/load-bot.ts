@@ -12,7 +12,7 @@ import { uciBot } from "../engines/uci-bot.ts";
 import { UCI_PREFIX } from "../engines/uci-spec.ts";
 import { isolatedBot } from "../isolation/isolated-bot.ts";
 import type { BotHome, LoadedBot } from "../loaded-bot.ts";
-import { BOT_FILES, isBotFile, isProgramFile } from "./bot-files.ts";
+import { BOT_FILES, isBotFile, isProgramFile, programIn } from "./bot-files.ts";
 import { LINES_PREFIX, linesBot } from "./lines.ts";
 import { LLM_FORMS, LLM_PREFIX, llmBot } from "./llm.ts";
 import { programBot } from "./program-file.ts";
@@ -37,7 +37,8 @@ export async function loadBot(spec: string, clock: Clock, home: BotHome): Promis
     const known = `${builtInBots.join(", ")}, ${BOT_FILES}, uci:COMMAND, lines:COMMAND, ${LLM_FORMS}`;
     throw new StartError(`no bot "${spec}"${didYouMean(spec, builtInBots) || `: give ${known}`}`, EXIT.config);
   }
-  if (!existsSync(file)) throw new StartError(`${spec}: no such file`, EXIT.config);
+  if (!existsSync(isProgramFile(spec) ? programIn(file).program : file))
+    throw new StartError(`${spec}: no such file`, EXIT.config);
   return isProgramFile(spec) ? programBot(spec, clock, home) : isolatedBot(file, spec, clock, home);
 }
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { systemClock } from "#shared/lib/clock.ts";
 import { createRandom } from "#shared/lib/rng.ts";
+import { manualClock } from "#shared/lib/testing/clock.ts";
 import type { LoadedBot } from "../loaded-bot.ts";
 import type { MatchInfo, Turn } from "../sdk.ts";
 import { botHome } from "../testing/home.ts";
@@ -50,6 +51,8 @@ test.each([
   ["bot.mjs", "module"],
   ["bot.py", "program"],
   ["../bots/bot.go", "program"],
+  ["bot.py#start_ms=700", "program"],
+  ["bot.py #start_ms=0", "name"],
   ["./bot", "program"],
   ["bot", "name"],
   ["greedy", "name"],
@@ -67,6 +70,17 @@ test("an executable file is a bot that exchanges lines, and runs in its folder",
   bot = await loadBot(write("bot", PROGRAM), systemClock, botHome());
   expect(bot.name).toBe(join(folder, "bot"));
   expect(await actionOf(bot)).toBe(folder);
+});
+
+test("a start time may follow the path of a file", async () => {
+  const clock = manualClock();
+  const warnings: string[] = [];
+  const file = write("bot", `#!${process.execPath}\nsetInterval(() => {}, 1000);\n`);
+  const loading = loadBot(`${file}#start_ms=700`, clock, botHome({ warn: (line) => void warnings.push(line) }));
+  await clock.advance(700);
+  bot = await loading;
+  expect(bot.name).toBe(file);
+  expect(warnings).toEqual([expect.stringContaining("has not shown within 700 ms")]);
 });
 
 test("a file that is not executable is a StartError", async () => {

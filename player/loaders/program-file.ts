@@ -6,7 +6,7 @@ import type { Clock } from "#shared/lib/clock.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { hashOfFiles } from "../bot-hash.ts";
 import type { BotHome, LoadedBot } from "../loaded-bot.ts";
-import { isProgramEnding, type ProgramEnding } from "./bot-files.ts";
+import { isProgramEnding, type ProgramEnding, programIn } from "./bot-files.ts";
 import { linesBot, linesSpec } from "./lines.ts";
 
 /** Returns the command of a source file. A compiler writes the program to `out`. */
@@ -22,10 +22,15 @@ const LANGUAGES: Readonly<Record<ProgramEnding, Language>> = {
 };
 
 /**
- * Loads a program that plays by lines of JSON from its file. It runs in the folder of the file.
+ * Loads a program that plays by lines of JSON from its file, which `#start_ms=N` may follow. It runs in the folder of the file.
  * Throws StartError (exit code 3) if the file cannot be compiled or started.
  */
-export async function programBot(spec: string, clock: Clock, home: Pick<BotHome, "warn" | "fail">): Promise<LoadedBot> {
+export async function programBot(
+  given: string,
+  clock: Clock,
+  home: Pick<BotHome, "warn" | "fail">,
+): Promise<LoadedBot> {
+  const { program: spec, startMs } = programIn(given);
   const file = resolve(spec);
   const ending = extname(file);
   const language = isProgramEnding(ending) ? LANGUAGES[ending] : null;
@@ -38,7 +43,7 @@ export async function programBot(spec: string, clock: Clock, home: Pick<BotHome,
   try {
     const { build, run } = language?.(file, join(target, "bot")) ?? { run: [file] };
     if (build) await compile(spec, build, folder);
-    const bot = await linesBot(linesSpec(run, folder), clock, home);
+    const bot = await linesBot(linesSpec(run, folder, startMs), clock, home);
     const close = async (): Promise<void> => {
       await bot.close?.();
       remove();

@@ -9,7 +9,7 @@ import { type PermissionFlags, permissionArgs, permissionsOf } from "#shared/run
 import { isGameFile } from "#shared/runtime/games/game-files.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { importedFiles } from "../../player/isolation/imported-files.ts";
-import { BOT_FILES, isBotFile, isModuleFile } from "../../player/loaders/bot-files.ts";
+import { BOT_FILES, isBotFile, isModuleFile, programIn } from "../../player/loaders/bot-files.ts";
 
 interface DevFlags extends PermissionFlags {
   readonly game?: string;
@@ -24,7 +24,7 @@ const QUIET_MS = 100;
 /** `league dev BOT OPPONENT`: runs `league play` each time the bot, or the file of its game, is saved. Resolves with the exit code after a signal. */
 export async function dev(bot: string, opponent: string, flags: DevFlags): Promise<number> {
   if (!isBotFile(bot)) throw new StartError(`${bot} is not the file of a bot: give ${BOT_FILES}`, EXIT.usage);
-  const file = resolve(bot);
+  const file = resolve(programIn(bot).program);
   if (!existsSync(file)) throw new StartError(`${bot}: no such file`, EXIT.config);
   const stopping = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stopping.abort());

@@ -7,7 +7,7 @@ import { cutTo, inOneLine } from "#shared/lib/text.ts";
 import type { BotPermissions } from "#shared/runtime/bot-permissions.ts";
 import { EXIT, StartError } from "#shared/runtime/process/exit.ts";
 import { UCI_GAMES } from "../../player/engines/uci-bot.ts";
-import { isBotFile, isModuleFile } from "../../player/loaders/bot-files.ts";
+import { isBotFile, isModuleFile, programIn } from "../../player/loaders/bot-files.ts";
 import { LLM_PREFIX } from "../../player/loaders/llm.ts";
 import { loadBot } from "../../player/loaders/load-bot.ts";
 import { namedGame } from "./named-game.ts";
@@ -17,7 +17,12 @@ const NAME_CHARACTERS = 90;
 
 /** Returns the display name of a bot: the name of its file without the folder, the model, or the name of a built-in bot. */
 const nameOf = (bot: string): string =>
-  inOneLine(cutTo(NAME_CHARACTERS, isBotFile(bot) ? basename(bot) : bot.replace(/^llm:http[^#]*#/, LLM_PREFIX)));
+  inOneLine(
+    cutTo(
+      NAME_CHARACTERS,
+      isBotFile(bot) ? basename(programIn(bot).program) : bot.replace(/^llm:http[^#]*#/, LLM_PREFIX),
+    ),
+  );
 
 /** Returns the display names of the bots of a command. Equal names get the number of the bot. */
 export function namesOf(bots: readonly string[]): readonly string[] {

@@ -8,7 +8,7 @@ import type { PlayerConfig } from "#shared/runtime/config/players.ts";
 import { LOOPBACK_HOST } from "#shared/runtime/defaults.ts";
 import type { AgentSpec, Supervisor } from "#shared/runtime/process/supervisor.ts";
 import { UCI_GAMES } from "../../player/engines/uci-bot.ts";
-import { BOT_FILES, isBotFile } from "../../player/loaders/bot-files.ts";
+import { BOT_FILES, isBotFile, programIn } from "../../player/loaders/bot-files.ts";
 import { LLM_FORMS } from "../../player/loaders/llm.ts";
 import { botOf, keyVariablesOf, type PlayerProcess, playerSpecs } from "./player-specs.ts";
 
@@ -97,7 +97,7 @@ function withAbsoluteBot(player: Extract<PlayerConfig, { readonly bot: string }>
 }
 
 const isBot = (bot: string): boolean =>
-  /^(uci|lines|llm):/.test(bot) || builtInBots.includes(bot) || (isBotFile(bot) && existsSync(bot));
+  /^(uci|lines|llm):/.test(bot) || builtInBots.includes(bot) || (isBotFile(bot) && existsSync(programIn(bot).program));
 
 /** Returns whether a bot plays a game, as far as its name tells; true for a player without a bot. */
 const canPlay = (bot: string | null, game: string): boolean =>
