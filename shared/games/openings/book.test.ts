@@ -174,6 +174,8 @@ describe("opening books in PGN", () => {
   const TAGS = '[Event "t"]\n[Result "*"]\n\n';
   const OPEN = "e2e4 e7e5";
   it.each([
+    ["a result directly after a move", "1. e4 e5*", OPEN],
+    ["signs of novelties directly after moves", "1. e4N e5!TN *", OPEN],
     ["a byte order mark", `\uFEFF${TAGS}1. e4 e5 *`, OPEN],
     ["a comment before the first tag", `{ notes about\nthis file }\n\n${TAGS}1. e4 e5 *`, OPEN],
     ["a remark before the first tag", `; notes\n% notes\n${TAGS}1. e4 e5 *`, OPEN],

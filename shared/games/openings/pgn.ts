@@ -5,7 +5,7 @@ import { chess } from "../chess.ts";
 import type { BookEntry, BookIndex, Opening } from "./book.ts";
 import { linesIn } from "./book-lines.ts";
 
-// The readers of npm reject games that other programs accept. Of the games of pgn.test.ts, @mliebelt/pgn-parser 1.4.19 rejects seven kinds (a comment
+// The readers of npm reject games that other programs accept. Of the games of book.test.ts, @mliebelt/pgn-parser 1.4.19 rejects seven kinds (a comment
 // before the tags, NAGs after comments, "0-0", "+=", unescaped quotes, lines with %, "a8=q") and takes 1.2 ms for a game of 32 plies; cm-pgn 5.0.0 rejects
 // thirteen of 28 and takes 13 ms. chess.js reads a game to its end. So a lexer finds the moves here, and chess.js judges them.
 
@@ -129,12 +129,14 @@ interface Word {
 const IGNORED =
   /\s+|;[^\r\n]*|\{[^}]*\}?|\$\d*|<[^>]*>?|(?!0000(?![^\s(){};]))\d+(?:\s*\.+|(?=[\s(){};]|$))|\.+|e\.p\.|[)\]}]/y;
 const RESULT = /(?:1-0|0-1|1\/2(?:-1\/2)?|½-½|\*)(?=[\s(){};]|$)/y;
-const WORD = /[^\s(){};$<>[\]]+/y;
+const WORD = /[^\s(){};$<>[\]*]+/y;
 const NULL_MOVE = /^(--|Z0|@@@@|0000|null|pass)$/i;
 /** Signs after a move, such as "!?", "+-" and "±". */
 const SIGNS = /(?:\+\/?[-=]|[-=]\/?\+|[!?+#=±∓⩲⩱∞□⨀⌓])+$/u;
 /** The remark "en passant" after a move. */
 const EN_PASSANT = /(?<=[1-8])e\.?p\.?$/i;
+/** The sign of a novelty, directly after a move. On the first and last rank N is a promotion. */
+const NOVELTY = /(?<=[2-7][+#!?]*)T?N$/;
 /** The novelty and other words of annotators. */
 const ANNOTATION = /^(N|TN|RR|D)$/;
 
@@ -171,7 +173,7 @@ function tokensIn(text: string): { readonly tags: Readonly<Record<string, string
       }
       const [found = ""] = skip(WORD) ?? [];
       if (found === "") at++;
-      const word = found.replace(SIGNS, "").replace(EN_PASSANT, "");
+      const word = found.replace(NOVELTY, "").replace(SIGNS, "").replace(EN_PASSANT, "");
       if (depth === 0 && word !== "" && !ANNOTATION.test(word)) yield { word, offset };
     }
   }
