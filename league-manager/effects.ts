@@ -90,7 +90,7 @@ export function createEffects(options: EffectsOptions): Effects {
   // `dispatch` comes before `announcements`, because announcements name the referees of matches that are assigned in the same pass.
   const parts: readonly Part[] = [
     new LeagueStart(context, options.leagueStart),
-    new Pairing(context, (league) => dispatch.freeSlots(league)),
+    new Pairing(context, (league) => dispatch.freeSlots(league, isFedByCommits)),
     new Rounds(context),
     new RoundTime(context),
     dispatch,

@@ -49,11 +49,11 @@ export type Disturbance = Readonly<z.infer<typeof Disturbance>>;
 
 /** Disturbances start within this time. */
 export const DISTURBANCES_MS = 4_000;
-/** Longer than the time limit of a run: the process is not started again. */
+/** Longer than the time limit of a run: the process is not started again, and the connection is not restored. */
 export const PERMANENT_MS = 3_600_000;
 
 /** The time at which a disturbance ends, in ms since the start of the run. */
 export const endOf = (one: Disturbance): number => {
-  if ("ms" in one) return one.at + one.ms;
+  if ("ms" in one) return one.ms < PERMANENT_MS ? one.at + one.ms : one.at;
   return "downMs" in one && one.downMs < PERMANENT_MS ? one.at + one.downMs : one.at;
 };

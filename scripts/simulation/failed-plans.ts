@@ -71,4 +71,17 @@ export const FAILED_PLANS: Readonly<Record<string, Plan>> = {
       },
     ],
   },
+  "a manager that has a league and cannot reach any referee": {
+    ...{
+      seed: "102",
+      game: { id: "tic_tac_toe.v1", options: {} },
+      referees: 1,
+      players: ["well", "well"],
+      managers: 3,
+    },
+    disturbances: [{ type: "partition", at: 1413, ms: 3600000, between: ["manager 3", "referee 1"], isSilent: false }],
+    withoutSockets: ["manager"],
+    format: { id: "sprt", options: { elo0: 0, elo1: 400, max_games: 10 } },
+    capacity: 1,
+  },
 };

@@ -63,11 +63,11 @@ export class Dispatch implements Part {
     return new Map(this.#referees.up().map(({ id, maxConcurrent }) => [id, maxConcurrent - (occupied.get(id) ?? 0)]));
   }
 
-  /** The number of further matches of a league that its referees can have. */
-  freeSlots({ game }: League): number {
+  /** The number of further matches of a league that its referees can have. If this manager reaches no referee, others of several managers may reach them. */
+  freeSlots({ game }: League, isOnlyManager: boolean): number {
     const occupied = this.#occupied();
-    const free = this.#referees
-      .up()
+    const up = this.#referees.up();
+    const free = (up.length > 0 || isOnlyManager ? up : this.#referees.registered())
       .filter(({ gameTypes }) => gameTypes.includes(game))
       .map(({ id, maxConcurrent }) => Math.max(0, maxConcurrent - (occupied.get(id) ?? 0)));
     return free.reduce((sum, count) => sum + count, 0);
